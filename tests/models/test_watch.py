@@ -69,7 +69,7 @@ def ask(tmp_path):
                     finally:
                         await watch.close()
                 counter = await models.counters.counter(provider, "fake")
-                return counter.count_request(request), len(counter.calibration.answers)
+                return counter.count_request(request), len(counter.calibration.samples)
             finally:
                 await models.aclose()
                 await provider.aclose()

@@ -90,7 +90,7 @@ def test_many_chats_without_tools_do_not_make_it_forget_tools():
         if not parts.tools:
             learned = learned.learn(parts, true)
     assert mean_error(learned, server) < 0.01
-    assert len(learned.answers) <= 48
+    assert len(learned.samples) <= 48
 
 
 def test_a_template_that_leaves_tools_out_is_learned_and_nothing_costs_less_than_nothing():

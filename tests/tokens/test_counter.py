@@ -128,7 +128,7 @@ def test_a_message_seen_before_is_not_counted_again(counter, words):
 def test_the_memory_of_messages_is_bounded(counter, words):
     for number in range(5_000):
         counter.count_message(Message.of("user", str(number)))
-    assert len(counter._seen) == 4_096
+    assert len(counter._cache) == 4_096
     counter.count_message(Message.of("user", "4999"))
     assert words.asked == 5_000
     counter.count_message(Message.of("user", "0"))

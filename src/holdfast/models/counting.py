@@ -76,11 +76,11 @@ class Counters:
         number = self._seen[key] = self._seen.get(key, 0) + 1
         if number > _EVERY_ANSWER_UNTIL and number % _THEN_EVERY:
             return
-        parts, before = await asyncio.to_thread(counter.parts, request), counter.calibration
-        counter.calibration = await asyncio.to_thread(before.learn, parts, reported, num_ctx=num_ctx)
+        features, before = await asyncio.to_thread(counter.request_features, request), counter.calibration
+        counter.calibration = await asyncio.to_thread(before.learn, features, reported, num_ctx=num_ctx)
         if counter.calibration is before:
             return
-        if len(before.answers) == 0:
+        if len(before.samples) == 0:
             await self._probe(provider, model, counter, num_ctx)
         await self._store.run(self._store.atomically, self._keep, key, counter.calibration.to_json())
 

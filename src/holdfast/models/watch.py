@@ -69,8 +69,8 @@ class Watch:
         if any(message.thinking for message in self._request.messages):
             return False
         counter = await self._counters.counter(self._provider, self._request.model)
-        kind = _kind(await asyncio.to_thread(counter.parts, self._request))
-        return sum(_kind(answer.parts) == kind for answer in counter.calibration.answers) >= _ENOUGH
+        kind = _kind(await asyncio.to_thread(counter.request_features, self._request))
+        return sum(_kind(sample.features) == kind for sample in counter.calibration.samples) >= _ENOUGH
 
     async def close(self) -> None:
         """Learns from what was seen. By now the answer is out, so nobody waits for it."""

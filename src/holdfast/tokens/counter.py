@@ -1,7 +1,6 @@
-"""Counts texts, messages and whole requests for one model, exactly or by estimate, and says how sure it is.
+"""Counts texts, messages and whole requests for one model, exactly or by estimate, with bounds.
 
-What there is to count in a message is decided here, in one place. How a text becomes tokens, what a template
-adds and what a server reports are known elsewhere.
+What is counted in a message is decided here, in one place.
 """
 
 import base64
@@ -28,20 +27,17 @@ from holdfast.messages import (
 from holdfast.tokens.calibration import Calibration, PromptFeatures
 from holdfast.tokens.estimate import UNKNOWN, Estimate, Family, estimate, family_of
 
-# What Ollama takes an image for, and close to what most local vision models use: never the size of its data.
+# The flat cost of an image in Ollama, close to that of most local vision models; independent of its size.
 IMAGE_TOKENS = 768
 
-# Parts we do not interpret are counted as the JSON they are, unless they are so long that they carry media.
+# Uninterpreted parts are counted as JSON, unless they are so long that they must contain media.
 _LONGEST_OPAQUE = 4_096
 _CACHE_SIZE = 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Tokens, the least and the most it may be, and where the number comes from.
-
-    Where too many tokens would do harm, `high` is the number to use.
-    """
+    """A number of tokens with bounds, and who counted. Use `high` where too many tokens would do harm."""
 
     tokens: int
     low: int
@@ -51,7 +47,7 @@ class Count:
 
     @classmethod
     def from_server(cls, tokens: int, by: str) -> "Count":
-        """A server's own count."""
+        """Returns a count reported by a server."""
         return cls(tokens, tokens, tokens, "served", by)
 
 
@@ -59,24 +55,24 @@ class Counter(Protocol):
     """Counts for one model."""
 
     def count_text(self, text: str) -> Count:
-        """The text alone, without special tokens or a template."""
+        """Counts the text alone, without special tokens or a template."""
 
     def count_message(self, message: Message) -> Count:
-        """A message and what the template writes around it."""
+        """Counts a message and what the template adds to it."""
 
     def count_request(self, request: ChatRequest) -> Count:
-        """All that goes to the model: messages, tools, template, the start of the answer."""
+        """Counts all that the model gets: messages, tools, template, the start of the answer."""
 
 
 class TextTokenizer(Protocol):
-    """What a tokenizer is good for here."""
+    """The part of a tokenizer that is used here."""
 
     def count(self, text: str) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _MessageSize:
-    """What a message holds, before any template; `call_tokens` are those of its tokens that are tool calls."""
+    """The size of a message without template; `call_tokens` is the share of `tokens` in tool calls."""
 
     tokens: int = 0
     low: int = 0
@@ -91,9 +87,9 @@ class _MessageSize:
 
 
 class _FeatureCounter:
-    """Takes requests apart and adds up; the two kinds of counter differ in how a text is measured.
+    """Base of both counters, which differ in how a text is measured.
 
-    `calibration` may be replaced at any time by what was learned since.
+    `calibration` may be replaced at any time by a newer one.
     """
 
     method: Literal["exact", "estimate"]
@@ -112,65 +108,66 @@ class _FeatureCounter:
         return self._count(*(round(number * scale) for number in measured))
 
     def count_message(self, message: Message, *, thinking: bool = False) -> Count:
-        """With `thinking` if the model's own thoughts in it are sent again."""
-        counted, learned = self._size_of(message, thinking), self.calibration
-        around = learned.per_message + learned.per_call * counted.calls + counted.images
-        texts = (counted.tokens, counted.low, counted.high)
-        return self._count(*(round(number * learned.scale + around) for number in texts))
+        """Counts a message; `thinking` tells whether the model's thinking in it is sent again."""
+        size, calibration = self._size_of(message, thinking), self.calibration
+        overhead = calibration.per_message + calibration.per_call * size.calls + size.images
+        texts = (size.tokens, size.low, size.high)
+        return self._count(*(round(number * calibration.scale + overhead) for number in texts))
 
     def count_request(self, request: ChatRequest) -> Count:
         return self._count(*self.calibration.estimate(self.request_features(request)))
 
     def request_features(self, request: ChatRequest) -> PromptFeatures:
-        """The request as numbers: what `Calibration.learn` wants beside the server's count."""
-        sent = find_thinking_start(request.messages)
+        """Returns the features of a request, for `Calibration.learn`."""
+        thinking_start = find_thinking_start(request.messages)
         total = self.tool_features(request.tools)
         for at, message in enumerate(request.messages):
-            total += self.message_features(message, thinking=at >= sent)
+            total += self.message_features(message, thinking=at >= thinking_start)
         return replace(total, unprompted=all(message.role != "system" for message in request.messages))
 
     def message_features(self, message: Message, *, thinking: bool = True) -> PromptFeatures:
-        """One message as numbers; those of a request are the sum of its messages' and its tools'."""
-        counted = self._size_of(message, thinking)
+        """Returns the features of one message; those of a request are the sum over messages and tools."""
+        size = self._size_of(message, thinking)
         return PromptFeatures(
-            text=counted.tokens - counted.call_tokens,
+            text=size.tokens - size.call_tokens,
             messages=1,
-            tool_text=counted.call_tokens,
-            calls=counted.calls,
-            images=counted.images,
-            doubt=counted.doubt,
+            tool_text=size.call_tokens,
+            calls=size.calls,
+            images=size.images,
+            doubt=size.doubt,
         )
 
     def tool_features(self, tools: Sequence[JsonObject]) -> PromptFeatures:
-        counted = [self._tool(tool) for tool in tools]
+        """Returns the features of a request's tools."""
+        sizes = [self._size_of(Message.of("system", canonical(tool)), False) for tool in tools]
         return PromptFeatures(
             text=0,
             messages=0,
-            tool_text=sum(item.tokens for item in counted),
-            tools=len(counted),
-            doubt=sum(item.doubt for item in counted),
+            tool_text=sum(size.tokens for size in sizes),
+            tools=len(sizes),
+            doubt=sum(size.doubt for size in sizes),
         )
 
-    def estimate(self, parts: PromptFeatures) -> Estimate:
-        """What these parts cost with all that was learned so far."""
-        return self.calibration.estimate(parts)
+    def estimate(self, features: PromptFeatures) -> Estimate:
+        """Returns the tokens of these features by the current calibration, with bounds."""
+        return self.calibration.estimate(features)
 
-    def predict(self, parts: PromptFeatures) -> float:
-        """The same without its bounds, for where many small numbers are added up."""
-        return self.calibration.predict(parts)
+    def predict(self, features: PromptFeatures) -> float:
+        """Returns the same without bounds, for sums of many small numbers."""
+        return self.calibration.predict(features)
 
     def _size_of(self, message: Message, thinking: bool) -> _MessageSize:
         try:
             key = message.digest, thinking
         except UnicodeEncodeError:
-            # Half a character, which JSON can carry, has no digest. It is counted all the same.
+            # A text with a lone surrogate (possible in JSON) has no digest, so it is not cached.
             return self._sum_parts(message.parts, thinking)
-        # Taken out and put in again at the end: one step each, so that threads cannot get between.
-        known = self._cache.pop(key, None) or self._sum_parts(message.parts, thinking)
-        self._cache[key] = known
+        # Removed and added again as the newest: each is one step, so it is safe between threads.
+        size = self._cache.pop(key, None) or self._sum_parts(message.parts, thinking)
+        self._cache[key] = size
         while len(self._cache) > _CACHE_SIZE:
             self._cache.popitem(last=False)
-        return known
+        return size
 
     def _sum_parts(self, parts: tuple[Part, ...], thinking: bool) -> _MessageSize:
         tokens = low = high = images = calls = call_tokens = 0
@@ -188,15 +185,12 @@ class _FeatureCounter:
                 call_tokens += measured.tokens if isinstance(part, ToolCall) else 0
         return _MessageSize(tokens, low, high, images, calls, call_tokens)
 
-    def _tool(self, tool: JsonObject) -> _MessageSize:
-        return self._size_of(Message.of("system", canonical(tool)), False)
-
     def _count(self, tokens: int, low: int, high: int) -> Count:
         return Count(tokens, low, high, self.method, self._by)
 
 
 class ExactCounter(_FeatureCounter):
-    """Counts with the model's own vocabulary; what its template adds is a first guess, then learned."""
+    """Counts with the model's own vocabulary; what the template adds is learned."""
 
     method = "exact"
 
@@ -216,7 +210,7 @@ class ExactCounter(_FeatureCounter):
 
 
 class EstimatingCounter(_FeatureCounter):
-    """Counts by the kind of text, for a family or for a model's name; more surely after some answers."""
+    """Estimates by the prices of a vocabulary family (or of a model's name); better after some answers."""
 
     method = "estimate"
 
@@ -232,18 +226,19 @@ class EstimatingCounter(_FeatureCounter):
         def measure(text: str) -> Estimate:
             return estimate(text, family)
 
-        learned = calibration or Calibration.fresh("estimate", family.name)
+        calibration = calibration or Calibration.fresh("estimate", family.name)
         by = "the usual prices of text" if family is UNKNOWN else f"the prices of {family.name}"
-        super().__init__(measure, learned, by, image_tokens)
+        super().__init__(measure, calibration, by, image_tokens)
 
 
 def find_thinking_start(messages: tuple[Message, ...]) -> int:
-    """From which message on thinking is sent again: templates drop it before the newest question."""
+    """Returns from which message on thinking is sent again: templates drop it before the newest question."""
     questions = [at for at, message in enumerate(messages) if message.role == "user"]
     return questions[-1] if questions else 0
 
 
 def flatten_parts(parts: tuple[Part, ...]) -> Iterator[Part]:
+    """Yields all parts, and those inside tool results."""
     for part in parts:
         yield part
         if isinstance(part, ToolResult):
@@ -251,7 +246,7 @@ def flatten_parts(parts: tuple[Part, ...]) -> Iterator[Part]:
 
 
 def part_text(part: Part) -> str | None:
-    """The text that stands for a part in a prompt; None for what has a flat cost."""
+    """Returns the text of a part in a prompt, or None for what has a flat cost."""
     match part:
         case Text(text) | Thinking(text):
             return text

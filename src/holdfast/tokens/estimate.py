@@ -1,7 +1,13 @@
 """Estimates the tokens of a text in microseconds, with an interval, where the model's vocabulary is missing.
 
-Every byte of a text has a price, by model family; a few corrections see what single bytes do not show: runs
-of blanks, and text that is mostly capitals and digits. It knows no messages, no requests, and learns nothing.
+Every byte of a text has a price, by model family; corrections cover what single bytes do not show: runs
+of blanks, and text that is mostly capitals and digits.
+
+The prices were fitted offline: the published tokenizers of each family counted pieces of 2,000 characters
+(German law and technical prose, English essays and chats, Python, JavaScript and C, JSON, logs, base64,
+emoji, program messages in twenty-two languages), and a regression on the relative error gave the prices,
+rounded to whole units; the bounds are where 99 of 100 pieces of each kind stay inside. Half of the texts were
+fitted; the other half, and texts of other origin, confirmed it. `evals.tokens_estimate` measures it anew.
 """
 
 import base64
@@ -11,18 +17,18 @@ from math import sqrt
 from typing import NamedTuple
 from zlib import adler32
 
-# Prices are in sixteenths of a token, with one token added: some letters make text cheaper than it looks,
-# since they occur in well-known words.
+# Prices are in sixteenths of a token plus an offset of one token, because some letters have a negative
+# price: they occur in common words.
 UNIT = 16
 OFFSET = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What `estimate` needs: a price for each byte, and corrections.
+    """The prices of a vocabulary family: one for each byte, and corrections.
 
-    `piece` is the most bytes whose prices are sure to add up to less than 65,521. `over` and `under` are how
-    far the true number may lie above and below the estimate, as a share of it.
+    `piece` is the number of bytes whose prices always add up to less than 65,521. `over` and `under` are how
+    far the true number may be above and below the estimate, as a share of it.
     """
 
     name: str
@@ -45,8 +51,9 @@ def decode_family(
     over: float,
     under: float,
 ) -> Family:
-    priced = base64.b85decode(prices)
-    return Family(name, priced, 65_520 // max(priced), blanks, mixed, digits, over, under)
+    """Returns a family with prices from their base85 form."""
+    decoded = base64.b85decode(prices)
+    return Family(name, decoded, 65_520 // max(decoded), blanks, mixed, digits, over, under)
 
 
 FAMILIES = {
@@ -208,8 +215,8 @@ FAMILIES = {
 
 UNKNOWN = FAMILIES["unknown"]
 
-# The first that is found in a name counts. Who trains on another's model keeps its vocabulary, so bases that
-# others build on ("deepseek-r1-distill-llama-70b") come before the names of those who do.
+# The first match counts. A fine-tuned model keeps the vocabulary of its base model, so names of base models
+# come first ("deepseek-r1-distill-llama-70b" is a Llama).
 _NAMES = tuple(
     (re.compile(pattern, re.IGNORECASE), FAMILIES[family])
     for pattern, family in (
@@ -230,7 +237,7 @@ _NAMES = tuple(
 
 
 def family_of(*names: str) -> Family:
-    """The family of a model by its name, architecture, or whatever is known of it, the surest first."""
+    """Returns the family of a model by its names (name, architecture …), most reliable first."""
     for name in names:
         for pattern, family in _NAMES:
             if pattern.search(name):
@@ -238,16 +245,16 @@ def family_of(*names: str) -> Family:
     return UNKNOWN
 
 
-# Denser text than this has digits worth looking at, and then capitals; prose is below, and done.
+# Above these tokens per byte, digits and then capitals are looked at; prose is below.
 _DENSE, _DENSER = 0.3, 0.35
-# One for what is to be counted, zero for the rest. (Deleting the rest is slow where nobody can guess what is
-# next, and that is just where this is for.)
+# Translation tables: 1 for bytes to count, else 0. (Deleting the other bytes is slower for random text,
+# which is what these are for.)
 _DIGITS = bytes(chr(byte) in "0123456789" for byte in range(256))
 _CAPITALS = bytes(chr(byte) in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" for byte in range(256))
 _SUM = 65_520
 
 _BLANKS = b" " * 8
-# Vocabularies have tokens for runs of blanks, the longest for 16 to 128 of them.
+# Vocabularies have tokens for runs of blanks; the longest is 16 to 128.
 _RUN = 32
 
 
@@ -258,8 +265,8 @@ class Estimate(NamedTuple):
 
 
 def estimate(text: str, family: Family) -> Estimate:
-    """The likely tokens of `text`; for one text in a hundred the true number may be out of bounds."""
-    # A lone surrogate has no bytes; servers put another character in its place.
+    """Estimates the tokens of a text; for one text in a hundred the true number may be out of bounds."""
+    # A lone surrogate has no bytes; servers replace it.
     data = text.encode("utf-8", "replace")
     size = len(data)
     if not size:
@@ -269,16 +276,17 @@ def estimate(text: str, family: Family) -> Estimate:
         tokens, doubt = price_blank_text(data, blanks, family), 4.0
     else:
         tokens, doubt = price_text(data, size, blanks, family), 1.0
-    # Short texts err more: few words have less chance to average out.
+    # The error of short texts is larger: few words do not average out.
     slack = 1.0 + sqrt(tokens)
     low = int(tokens * (1.0 - doubt * family.under) - slack)
     high = int(tokens * (1.0 + doubt * family.over) + slack) + 1
-    # There is no token without a byte, and SentencePiece may put a blank in front.
+    # A token has at least one byte, and SentencePiece may add a blank in front.
     most = size + 1
     return Estimate(int(tokens + 0.5) or 1, low if low > 0 else 1, high if high < most else most)
 
 
 def price_text(data: bytes, size: int, blanks: int, family: Family) -> float:
+    """Returns the tokens of text by the prices of its bytes and the corrections."""
     total = sum_bytes(data.translate(family.prices), family.piece)
     tokens = (total - OFFSET * size) / UNIT + family.blanks * blanks
     if tokens > _DENSE * size:
@@ -289,7 +297,7 @@ def price_text(data: bytes, size: int, blanks: int, family: Family) -> float:
             if mixed > 0:
                 tokens += family.mixed * mixed
         tokens += family.digits * digits * digits / size
-    # Letters that make text cheaper must not make it free.
+    # Negative prices must not make a text free.
     least = size / 32
     if tokens < least:
         return least
@@ -297,14 +305,14 @@ def price_text(data: bytes, size: int, blanks: int, family: Family) -> float:
 
 
 def sum_bytes(values: bytes, piece: int) -> int:
-    """The sum of the bytes: the lower half of Adler-32, modulo 65,521. Nothing at hand adds faster."""
+    """Returns the sum of the bytes, by the lower half of Adler-32 (modulo 65,521): the fastest way."""
     if len(values) <= piece:
         return adler32(values, 0) & 0xFFFF
     return sum([adler32(values[at : at + piece], 0) & 0xFFFF for at in range(0, len(values), piece)])
 
 
 def price_blank_text(data: bytes, blanks: int, family: Family) -> float:
-    """Wide tables and deep indentation: what is between the blanks, and a token for each run of them."""
+    """Prices wide tables and deep indentation: the words between the blanks, and one token per run."""
     words = b" ".join(data.split())
     runs = min(blanks, words.count(b" ") + data.count(b"\n")) + len(data) / _RUN
     return (price_text(words, len(words), 0, family) if words else 0.0) + runs

@@ -1,7 +1,6 @@
-"""Reads and writes the metadata of GGUF files: header and key-value pairs, nothing after them.
+"""Reads and writes the metadata of GGUF files: header and key-value pairs, without the tensors.
 
-Knows the container, not what its keys mean. It never touches tensors, so the size of a model does not matter,
-and it checks every length against the bytes that are there before it believes it.
+The size of a model does not matter, and every length is checked against the bytes that are there.
 """
 
 import mmap
@@ -15,7 +14,7 @@ from holdfast.errors import HoldfastError
 
 
 class VocabularyError(HoldfastError):
-    """A vocabulary that is broken, incomplete, or of a kind whose rules we do not know for certain."""
+    """A vocabulary is broken, incomplete, or of an unknown kind; callers fall back to an estimate."""
 
 
 Metadata = Mapping[str, Any]
@@ -26,23 +25,24 @@ _STRING, _ARRAY, _BOOL = 8, 9, 7
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _LENGTH = struct.Struct("<Q")
 _HEADER = struct.Struct("<4sIQQ")
-# Arrays in arrays exist in the format; more than this is somebody trying to exhaust the stack.
+# The format allows nested arrays; deeper nesting than this is an attempt to exhaust the stack.
 _MAX_DEPTH = 4
 
 
 def read_metadata(
     path: str | PathLike[str], wanted: Callable[[str], bool] = lambda _key: True
 ) -> dict[str, Any]:
-    """The key-value pairs of a GGUF file; values of keys that are not `wanted` are stepped over."""
+    """Reads the key-value pairs of a GGUF file; values of keys that are not `wanted` are skipped."""
     try:
         with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return _MetadataReader(data).pairs(wanted)
+            return _MetadataReader(data).read_pairs(wanted)
     except (OSError, ValueError) as error:  # ValueError: an empty file cannot be mapped
         raise VocabularyError(f"cannot read {Path(path).name}: {error}") from error
 
 
 def parse_metadata(data: bytes, wanted: Callable[[str], bool] = lambda _key: True) -> dict[str, Any]:
-    return _MetadataReader(data).pairs(wanted)
+    """Reads the wanted key-value pairs at the start of a GGUF file's bytes."""
+    return _MetadataReader(data).read_pairs(wanted)
 
 
 class _MetadataReader:
@@ -51,21 +51,21 @@ class _MetadataReader:
         self.size = len(data)
         self.at = 0
 
-    def pairs(self, wanted: Callable[[str], bool]) -> dict[str, Any]:
+    def read_pairs(self, wanted: Callable[[str], bool]) -> dict[str, Any]:
         magic, version, _tensors, count = self._unpack(_HEADER)
         if magic != _MAGIC:
             raise VocabularyError("not a GGUF file")
         if version not in _VERSIONS:
             raise VocabularyError(f"GGUF version {version} is not known (2 and 3 are)")
-        found: dict[str, Any] = {}
+        pairs: dict[str, Any] = {}
         for _ in range(count):
             key = self._string()
             (kind,) = self._unpack(struct.Struct("<I"))
             if wanted(key):
-                found[key] = self._value(kind)
+                pairs[key] = self._value(kind)
             else:
                 self._skip(kind)
-        return found
+        return pairs
 
     def _unpack(self, form: struct.Struct) -> tuple[Any, ...]:
         start = self._advance(form.size)
@@ -96,7 +96,7 @@ class _MetadataReader:
     def _array(self, depth: int) -> list[Any]:
         kind, count = self._unpack(struct.Struct("<IQ"))
         if kind in _SCALARS:
-            # Only now is the count known to fit into the file, and so into memory.
+            # `_advance` has checked that the array fits into the file, and so into memory.
             start = self._advance(count * struct.calcsize("<" + scalar_format(kind)))
             return list(struct.unpack_from(f"<{count}{scalar_format(kind)}", self.data, start))
         if depth >= _MAX_DEPTH:
@@ -128,7 +128,7 @@ def scalar_format(kind: int) -> str:
 
 
 def encode_metadata(metadata: Metadata, tensors: int = 0) -> bytes:
-    """Header and pairs as GGUF 3. Python's types choose GGUF's: str, bool, int, float (32 bit), lists."""
+    """Returns header and pairs as GGUF 3. Types follow Python's: str, bool, int, float (32 bit), lists."""
     parts = [_HEADER.pack(_MAGIC, _VERSIONS[-1], tensors, len(metadata))]
     for key, value in metadata.items():
         kind, body = encode_value(value)

@@ -1,7 +1,17 @@
-"""Cuts texts into the tokens of a vocabulary, exactly as the server that runs the model does.
+"""Splits texts into the tokens of a vocabulary, exactly as the server that runs the model does.
 
-One `Tokenizer` for all kinds: it takes out special tokens and leaves the text between them to an engine. It
-knows no requests and no windows.
+`Tokenizer` finds special tokens and leaves the text between them to an encoder. Three encoders exist:
+
+- `RankEncoder` (byte-level, tiktoken) is several times faster than `tokenizers`, but it joins any two
+  neighbours whose union is a token, in the order of the tokens, while a vocabulary joins only the pairs in
+  its list of merges, in the list's order. `derive_ranks` proves for a vocabulary that both are equivalent.
+- `MergeEncoder` (byte-level, `tokenizers`) is used where that cannot be proved.
+- `SentencePieceEncoder` (Llama 2, Mistral, Gemma) joins characters by score and writes spaces as `▁`.
+
+Byte-level vocabularies split text into words first. One table has the rules by the names GGUF gives as `pre`.
+They state what llama.cpp does, since that is what answers: where it departs from a model's published pattern
+(combining marks in `tekken` and `gpt-4o`), the served rule is here. A name that is not in the table has no
+rule (`deepseek-llm`, because its pattern names letters that some builds of the server do not match).
 """
 
 import re
@@ -21,8 +31,8 @@ from tokenizers.pre_tokenizers import Split
 from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import TokenType, Vocabulary
 
-# llama.cpp's character tables end with Unicode 15.1; the regex libraries know 16. What 16 added is nothing in
-# particular to the server, so it is nothing in particular here.
+# llama.cpp's character tables end with Unicode 15.1; the regex libraries have 16. The characters that 16
+# added have no category for the server, so they are excluded here.
 _NEWER = (
     r"\x{0897}\x{1B4E}\x{1B4F}\x{1B7F}\x{1C89}\x{1C8A}\x{2427}-\x{2429}\x{31E4}\x{31E5}\x{A7CB}-\x{A7CD}"
     r"\x{A7DA}-\x{A7DC}\x{105C0}-\x{105FF}\x{10D40}-\x{10D8F}\x{10EC2}-\x{10EC4}\x{10EFC}\x{11380}-\x{113FF}"
@@ -55,12 +65,15 @@ def _modern_pattern(
     other: str = _OTHER,
     lines: str = _LINES,
 ) -> str:
-    """The shape that began with GPT-4: a word takes one character before it, marks the line breaks after."""
+    """Returns the pattern since GPT-4: words take one character before, punctuation the line breaks after."""
     return rf"{short}{_BEFORE_WORD}{letters}+|{digits}| ?{other}+[\r\n]*|{lines}|{_SPACES}"
 
 
 def _case_pattern(digits: str, suffix: str = "") -> str:
-    """Words end where lower case turns to upper; only ASCII has case here, other letters count as both."""
+    """Returns a pattern that ends words where lower case turns to upper.
+
+    Only ASCII has case here; other letters count as both.
+    """
     upper, lower = rf"[{_L}&&[^a-z]]", rf"[{_L}&&[^A-Z]]"
     return (
         rf"{_BEFORE_WORD}{upper}*{lower}+{suffix}|{_BEFORE_WORD}{upper}+{lower}*{suffix}|{digits}"
@@ -86,10 +99,10 @@ _BLOOM = r" ?[^(\s|.,!?…。，、।۔،)]+"
 
 @dataclass(frozen=True, slots=True)
 class SplitRule:
-    """`patterns` are applied one after the other, each to the pieces the last one left.
+    """How a text is split into words: `patterns` are applied in turn, each to the pieces of the last one.
 
-    `joined` is one pattern with the same effect, where there is one: it lets a faster library do the work.
-    `whole_words` says that a word found in the vocabulary is taken as it is, whatever its merges say.
+    `joined` is a single pattern with the same effect, if there is one; the faster library needs it.
+    `whole_words` means that a word that is a token is taken as it is, without merges.
     """
 
     patterns: tuple[str, ...]
@@ -129,31 +142,32 @@ _BY_NAMES: dict[str, SplitRule] = {
     "viking": SplitRule((_BLOOM, _N)),
 }
 _RULES: dict[str, SplitRule] = {name: rule for names, rule in _BY_NAMES.items() for name in names.split()}
-# Files from before the name existed: the server falls back to its default rule, and so do we.
+# Old files have no name; the server uses its default rule for them.
 _RULES[""] = _RULES["default"]
 
 
 def find_split_rule(pre: str) -> SplitRule | None:
-    """The rule by its GGUF name, or None if it is not known for certain."""
+    """Returns the rule for a GGUF name, or None if it is not known for certain."""
     return _RULES.get(pre)
 
 
 def list_split_rules() -> frozenset[str]:
+    """Returns the names of all known rules."""
     return frozenset(_RULES)
 
 
 def list_byte_characters() -> str:
-    """A byte is written as one printable character: itself where it is one, else the next from U+0100 on."""
+    """Returns the character for each byte: itself if printable, else the next one from U+0100 on."""
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    others = iter(range(0x100, 0x200))
-    return "".join(chr(byte if byte in printable else next(others)) for byte in range(256))
+    substitutes = iter(range(0x100, 0x200))
+    return "".join(chr(byte if byte in printable else next(substitutes)) for byte in range(256))
 
 
 CHARACTERS = list_byte_characters()
 BYTES: Mapping[str, int] = {character: byte for byte, character in enumerate(CHARACTERS)}
 
-# tiktoken's regex engine keeps a stack through a run of white space and panics when it is full, at a million.
-# Longer runs are cut, which can cost one token for each cut.
+# tiktoken's regex engine overflows its stack in a run of a million white space characters. Long runs are
+# split, which can cost one token for each cut.
 _LONGEST_BLANK = 250_000
 _BLANK = re.compile(rf"(\s{{{_LONGEST_BLANK}}})")
 
@@ -164,7 +178,7 @@ def choose_byte_encoder(vocabulary: Vocabulary) -> "RankEncoder | MergeEncoder":
         raise VocabularyError(f"the rules of the pre-tokenizer '{vocabulary.pre}' are not known")
     ids = {token: index for index, token in enumerate(vocabulary.tokens)}
     pairs = vocabulary.merge_pairs()
-    # Bytes without a token: the server drops them, but they do keep their neighbours apart.
+    # Bytes without a token: the server drops them, but they separate their neighbours.
     holes = bytes(byte for byte, character in enumerate(CHARACTERS) if character not in ids)
     if rule.joined is not None:
         words = vocabulary.of_type(TokenType.NORMAL) if rule.whole_words else ()
@@ -176,7 +190,7 @@ def choose_byte_encoder(vocabulary: Vocabulary) -> "RankEncoder | MergeEncoder":
 
 
 class RankEncoder:
-    """tiktoken, for vocabularies where joining by rank is the same as joining by merges."""
+    """Encodes with tiktoken, for vocabularies where joining by rank is equivalent to the merges."""
 
     name = "tiktoken"
     finds_defined = False
@@ -199,14 +213,14 @@ class RankEncoder:
         return [index for index in ids if index >= 0] if self._holes else ids
 
     def _encode_ranks(self, text: str) -> list[int]:
-        # So long a run covers one of these places.
+        # A run of that length covers at least one of these positions.
         if not any(map(str.isspace, text[::_LONGEST_BLANK])) or not _BLANK.search(text):
             return self._encoding.encode_ordinary(text)
         return [rank for piece in _BLANK.split(text) for rank in self._encoding.encode_ordinary(piece)]
 
 
 class MergeEncoder:
-    """The `tokenizers` library, which does what the list of merges says, word for word."""
+    """Encodes with the `tokenizers` library, which applies the list of merges literally."""
 
     name = "tokenizers"
     finds_defined = True
@@ -241,7 +255,7 @@ class MergeEncoder:
 
 
 def count_holes(holes: bytes, text: str) -> int:
-    """How many tokens of the library's are none of the vocabulary's."""
+    """Returns the number of bytes in a text that have no token in the vocabulary."""
     if not holes:
         return 0
     raw = text.encode()
@@ -251,7 +265,7 @@ def count_holes(holes: bytes, text: str) -> int:
 def derive_ranks(
     ids: Mapping[str, int], pairs: Sequence[tuple[str, str]], words: Iterable[str]
 ) -> dict[str, int] | None:
-    """Ranks with which joining any neighbours equals applying the merges; None if that cannot be shown.
+    """Returns ranks with which joining neighbours equals applying the merges, or None if there is no proof.
 
     The argument: let both methods agree on all merges before the first one that makes token T. Wherever two
     neighbours A and B form T, no earlier merge crossed T's borders, so T's bytes went through the same merges
@@ -269,8 +283,8 @@ def derive_ranks(
         order[product] = None
         last = product
     model = BPE(vocab=dict(ids), merges=list(pairs))
-    made = [token for token in order if len(model.tokenize(token)) == 1]
-    ranks = {token: rank for rank, token in enumerate([*CHARACTERS, *made])}
+    reachable = [token for token in order if len(model.tokenize(token)) == 1]
+    ranks = {token: rank for rank, token in enumerate([*CHARACTERS, *reachable])}
     for word in words:
         if word not in ranks and BYTES.keys() >= set(word):
             if len(model.tokenize(word)) < 3:
@@ -283,6 +297,8 @@ SPACE = "▁"
 
 
 class SentencePieceEncoder:
+    """Encodes with scored merges; special tokens and the leading space are added by `Tokenizer`."""
+
     name = "tokenizers"
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -294,7 +310,7 @@ class SentencePieceEncoder:
         self._library = LibraryTokenizer(BPE(vocab=ids, merges=pairs, byte_fallback=True))
         self._library.normalizer = Replace(" ", SPACE)
         self._library.pre_tokenizer = Split(Regex(build_piece_pattern(vocabulary.tokens)), "isolated")
-        # After a user-defined token some vocabularies begin with a space again, which the library cannot do.
+        # Some vocabularies add a space after a user-defined token, which the library cannot do.
         self.finds_defined = not vocabulary.space_prefix
         if self.finds_defined:
             defined = vocabulary.of_type(TokenType.USER_DEFINED)
@@ -312,7 +328,7 @@ class SentencePieceEncoder:
 
 
 def derive_merges(ids: Mapping[str, int], scores: Sequence[float]) -> list[tuple[str, str]]:
-    """Every way to make a token of two others, the best score first."""
+    """Returns all pairs that form a token, best score first: the merges that `tokenizers` needs."""
     merges = [
         (-scores[index], token[:cut], token[cut:])
         for token, index in ids.items()
@@ -324,24 +340,23 @@ def derive_merges(ids: Mapping[str, int], scores: Sequence[float]) -> list[tuple
 
 
 def build_piece_pattern(tokens: Iterable[str]) -> str:
-    """A pattern for stretches that no token crosses, so that each can be joined, and remembered, by itself.
+    """Returns a pattern for pieces that no token crosses, so that each can be encoded and cached by itself.
 
-    Texts are cut before a space. Where a token has a space inside, the character before it holds the stretch
-    together.
+    Texts are split before a space, except after a character that precedes a space inside a token.
     """
     inside = re.compile(f"([^{SPACE}]){SPACE}")
     joints = {joint for token in tokens if SPACE in token for joint in inside.findall(token)}
     if not joints:
         return f"{SPACE}*[^{SPACE}]+|{SPACE}+"
-    held = "".join(rf"\x{{{ord(joint):X}}}" for joint in sorted(joints))
-    return f"{SPACE}*(?:[^{SPACE}{held}]|[{held}]{SPACE}*)+|{SPACE}+"
+    inner = "".join(rf"\x{{{ord(joint):X}}}" for joint in sorted(joints))
+    return f"{SPACE}*(?:[^{SPACE}{inner}]|[{inner}]{SPACE}*)+|{SPACE}+"
 
 
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
 class TextEncoder(Protocol):
-    """Cuts text without control tokens. `finds_defined`: it finds user-defined tokens by itself."""
+    """Encodes text without control tokens. `finds_defined`: it finds user-defined tokens by itself."""
 
     @property
     def name(self) -> str: ...
@@ -355,16 +370,16 @@ class TextEncoder(Protocol):
 
 
 class Tokenizer:
-    """Plain text has no control tokens; with `special`, `<|im_end|>` and the like mean what they say."""
+    """Encodes and decodes texts. Control tokens like `<|im_end|>` are recognised with `special` only."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._byte_level = vocabulary.model == "gpt2"
-        self._engine: TextEncoder = (choose_byte_encoder if self._byte_level else SentencePieceEncoder)(
+        self._encoder: TextEncoder = (choose_byte_encoder if self._byte_level else SentencePieceEncoder)(
             vocabulary
         )
         defined = vocabulary.of_type(TokenType.USER_DEFINED)
         control = vocabulary.of_type(TokenType.CONTROL, TokenType.UNKNOWN)
-        to_find = {} if self._engine.finds_defined else defined
+        to_find = {} if self._encoder.finds_defined else defined
         self._plain = _SpecialTokenFinder(to_find)
         self._special = _SpecialTokenFinder({**to_find, **control})
         self._space_prefix = vocabulary.space_prefix and vocabulary.model == "llama"
@@ -373,21 +388,21 @@ class Tokenizer:
 
     @property
     def engine(self) -> str:
-        """Which library does the work, for reports."""
-        return self._engine.name
+        """The name of the library in use, for reports."""
+        return self._encoder.name
 
     def count(self, text: str, *, special: bool = False) -> int:
         pieces = self._pieces(text, special=special)
-        return sum(1 if isinstance(piece, int) else self._engine.count(piece) for piece in pieces)
+        return sum(1 if isinstance(piece, int) else self._encoder.count(piece) for piece in pieces)
 
     def encode(self, text: str, *, special: bool = False) -> list[int]:
         ids: list[int] = []
         for piece in self._pieces(text, special=special):
-            ids += [piece] if isinstance(piece, int) else self._engine.encode(piece)
+            ids += [piece] if isinstance(piece, int) else self._encoder.encode(piece)
         return ids
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of tokens; what is no whole character becomes U+FFFD, an unknown id raises IndexError."""
+        """Returns the text of tokens; incomplete characters become U+FFFD, unknown ids raise IndexError."""
         text = b"".join(map(self._token_bytes, ids)).decode("utf-8", errors="replace")
         return text.removeprefix(" ") if self._space_prefix else text
 
@@ -395,7 +410,7 @@ class Tokenizer:
         finder = self._special if special else self._plain
         pieces = finder.split(replace_lone_surrogates(text))
         if self._space_prefix:
-            # SentencePiece's habit: a text begins with a space, and so does what follows a special token.
+            # SentencePiece adds a space at the start of a text and after a special token.
             return [" " + piece if isinstance(piece, str) else piece for piece in pieces]
         return pieces
 
@@ -411,11 +426,11 @@ class Tokenizer:
 
 
 class _SpecialTokenFinder:
-    """Finds the texts of special tokens; the longer one wins where two begin at the same place."""
+    """Finds special tokens in a text; the longest one wins where several begin at the same place."""
 
     def __init__(self, tokens: Mapping[str, int]) -> None:
         self._tokens = tokens
-        # Most texts have none: a look for their first characters is a hundred times cheaper than the pattern.
+        # Most texts have none: searching for first characters is a hundred times faster than the pattern.
         self._starts = sorted({text[:2] for text in tokens})
         longest_first = sorted(tokens, key=len, reverse=True)
         self._pattern = re.compile("(" + "|".join(map(re.escape, longest_first)) + ")") if tokens else None
@@ -427,7 +442,7 @@ class _SpecialTokenFinder:
 
 
 def replace_lone_surrogates(text: str) -> str:
-    """JSON can carry halves of a character. No tokenizer takes them, and no server passes them on."""
+    """Replaces lone surrogates, which JSON allows but neither tokenizers nor servers accept."""
     if text.isascii():
         return text
     try:

@@ -1,7 +1,4 @@
-"""A model's vocabulary as a value: what GGUF and Ollama's `/api/show` have under `tokenizer.ggml`, checked.
-
-It knows where the pieces are and what would make them unusable. It does not cut texts: `tokenizer` does.
-"""
+"""A model's vocabulary: what GGUF and Ollama's `/api/show` have under `tokenizer.ggml`, checked."""
 
 import hashlib
 import math
@@ -16,7 +13,7 @@ from holdfast.tokens.gguf import VocabularyError, encode_metadata, read_metadata
 
 PREFIX = "tokenizer.ggml."
 
-# Far above every model there is (262,144 tokens), far below what would hurt.
+# Far above every existing model (262,144 tokens), and still harmless.
 _MOST_TOKENS = 2**21
 _MOST_MERGES = 2**22
 _LONGEST_TOKEN = 4096
@@ -34,7 +31,7 @@ class TokenType(IntEnum):
     BYTE = 6
 
 
-# Texts the server takes for control tokens whatever type the file gives them …
+# Texts that the server treats as control tokens whatever type the file gives them …
 _ALWAYS_CONTROL = frozenset(
     "<|eot_id|> <|im_end|> <|end|> <|return|> <|call|> <|flush|> <|calls|> <end_of_turn> <|endoftext|> </s> "  # noqa: SIM905
     "<|eom_id|> <EOT> _<EOT> [EOT] [EOS] <|end_of_text|> <end_of_utterance> <eos> <turn|> <|tool_response> "
@@ -45,13 +42,13 @@ _ALWAYS_CONTROL = frozenset(
     "<|fim_pad|> <fim-pad> <fim_pad> <PAD> [PAD] <|fim_repo|> <|repo_name|> <fim-repo> <REPO> <reponame> "
     "<|file_sep|>".split()
 )
-# … and for text to be recognised even where nothing else is (the gpt-oss format).
+# … and as user-defined tokens, which are recognised in plain text, too (the gpt-oss format).
 _ALWAYS_DEFINED = frozenset(("<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"))
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """`merges` belong to byte-pair vocabularies, `scores` to SentencePiece ones; the other is empty."""
+    """A vocabulary. Byte-pair ones have `merges`, SentencePiece ones `scores`; the other field is empty."""
 
     model: str
     pre: str
@@ -71,7 +68,7 @@ class Vocabulary:
 
     @classmethod
     def from_metadata(cls, metadata: Mapping[str, Any]) -> Self:
-        """From GGUF pairs or from Ollama's `model_info`; everything but `tokenizer.ggml.*` is ignored."""
+        """Reads GGUF pairs or Ollama's `model_info`; everything but `tokenizer.ggml.*` is ignored."""
         model = _get_text(metadata, "model")
         if model not in _BPE_MODELS + _SCORED_MODELS:
             raise VocabularyError(
@@ -97,7 +94,7 @@ class Vocabulary:
         return vocabulary
 
     def to_metadata(self) -> dict[str, Any]:
-        """The pairs `from_metadata` reads back to an equal vocabulary."""
+        """Returns the pairs from which `from_metadata` builds an equal vocabulary."""
         values: dict[str, Any] = {
             "model": self.model,
             "pre": self.pre,
@@ -118,7 +115,7 @@ class Vocabulary:
         return {PREFIX + name: value for name, value in values.items()}
 
     def save(self, path: str | PathLike[str]) -> None:
-        """As a GGUF file without tensors: one format for what we read and what we keep."""
+        """Writes a GGUF file without tensors."""
         Path(path).write_bytes(encode_metadata(self.to_metadata()))
 
     @property
@@ -126,7 +123,7 @@ class Vocabulary:
         return hashlib.sha256(encode_metadata(self.to_metadata())).hexdigest()
 
     def of_type(self, *types: TokenType) -> dict[str, int]:
-        """Tokens of these types by their text, as the server sees them after its own corrections."""
+        """Returns tokens of these types with their ids, by the types that the server uses."""
         corrected = correct_types(frozenset(self.tokens))
         return {
             text: index
@@ -135,19 +132,20 @@ class Vocabulary:
         }
 
     def merge_pairs(self) -> list[tuple[str, str]]:
-        """The merges as pairs, in order; each part and each product must be a token."""
-        known = frozenset(self.tokens)
+        """Returns the merges as pairs, in order; each part and each product must be a token."""
+        tokens = frozenset(self.tokens)
         pairs = []
         for index, merge in enumerate(self.merges):
             left, space, right = merge[1:].partition(" ")
             left = merge[:1] + left
-            if not (space and right and left in known and right in known and left + right in known):
+            if not (space and right and left in tokens and right in tokens and left + right in tokens):
                 raise VocabularyError(f"merge {index} ({merge[:60]!r}) does not join two tokens to a third")
             pairs.append((left, right))
         return pairs
 
 
 def correct_types(tokens: frozenset[str]) -> dict[str, TokenType]:
+    """Returns the types that the server overrides, by the tokens' text."""
     types = dict.fromkeys(_ALWAYS_CONTROL & tokens, TokenType.CONTROL)
     types |= dict.fromkeys(_ALWAYS_DEFINED & tokens, TokenType.USER_DEFINED)
     if (
@@ -176,7 +174,7 @@ def _get_flag(metadata: Mapping[str, Any], name: str, *, default: bool) -> bool:
 
 
 def _get_token_id(metadata: Mapping[str, Any], name: str, size: int) -> int | None:
-    """Out of range happens in the wild and is ignored by the server; another type is a broken file."""
+    """Returns an id; one out of range is ignored, as by the server, but another type is an error."""
     value = metadata.get(PREFIX + name)
     if value is None:
         return None

@@ -28,7 +28,7 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import ChatRequest, Message, Scope
-from holdfast.models.knowledge import Models
+from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import open_store
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.fake import Script, ScriptedProvider
@@ -126,7 +126,7 @@ async def engine_on(folder: Path, server: Provider) -> AsyncIterator[Engine]:
     engine = Engine(
         store,
         Upstreams(find, ScriptedProvider()),
-        Models(store, folder),
+        ModelRegistry(store, folder),
         _PRESET,
         remembering=remembering,
         options=SummaryOptions(stall=600.0, pause=0.0),

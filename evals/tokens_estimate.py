@@ -27,7 +27,7 @@ from holdfast.tokens.counter import EstimatingCounter, ExactCounter
 from holdfast.tokens.estimate import FAMILIES, estimate
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.embedded import Embedded
+from holdfast.upstreams.embedded import EmbeddedProvider
 
 _LEARNED = 20
 
@@ -103,7 +103,7 @@ async def _learned(
     random = Random(5)
     requests = [_chat(random, pieces, tools=at % 3 == 0) for at in range(_LEARNED + cases)]
     with tempfile.TemporaryDirectory() as folder:
-        server = Embedded(weights, log=Path(folder) / "llama.log", ctx=2048)
+        server = EmbeddedProvider(weights, log=Path(folder) / "llama.log", ctx=2048)
         try:
             reported = [await server.count(request) for request in requests]
         finally:

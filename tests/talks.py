@@ -6,7 +6,7 @@ from pathlib import Path
 
 from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Message, Scope
-from holdfast.models.knowledge import Models
+from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.upstreams import Upstreams
@@ -30,7 +30,7 @@ def engine_on(home: Path, provider: ScriptedProvider) -> Engine:
     async def find() -> ScriptedProvider:
         return provider
 
-    models = Models(store, home / "cache")
+    models = ModelRegistry(store, home / "cache")
     return Engine(store, Upstreams(find, ScriptedProvider()), models, without_summaries())
 
 

@@ -9,7 +9,7 @@ from holdfast.engine import Ask, Engine
 from holdfast.errors import Unreachable
 from holdfast.fitting.intake import title_of
 from holdfast.messages import ChatRequest, Message
-from holdfast.models.knowledge import Models
+from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import open_store
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.fake import ScriptedProvider
@@ -27,7 +27,7 @@ async def engine_with(provider, folder):
         return provider
 
     store = open_store(f"sqlite:///{folder / 'db'}")
-    engine = Engine(store, Upstreams(find, ScriptedProvider()), Models(store, folder))
+    engine = Engine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, folder))
     yield engine
     await engine.close()
 

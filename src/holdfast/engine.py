@@ -40,7 +40,7 @@ from holdfast.memory.base import Memories, Memory
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
 from holdfast.messages import ChatRequest, Chunk, Scope
-from holdfast.models.knowledge import Models
+from holdfast.models.knowledge import ModelRegistry
 from holdfast.protocols.requests import check_request
 from holdfast.recall import recall_over
 from holdfast.research.library import Research
@@ -140,7 +140,7 @@ class Engine:
         self,
         store: Store,
         upstreams: Upstreams,
-        models: Models,
+        models: ModelRegistry,
         preset: Preset | None = None,
         *,
         memories: Memories | None = None,

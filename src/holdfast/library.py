@@ -25,7 +25,7 @@ from holdfast.memory.base import Kind, Memory
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.hits import Answer as Found
 from holdfast.messages import Answer, ChatRequest, FinishReason, JsonObject, Message, Scope, Usage
-from holdfast.models.counting import Learning
+from holdfast.models.counting import LearningCounter
 from holdfast.protocols.openai_chat import parse_message
 from holdfast.protocols.openai_chat import serialize_message as message_to_wire
 from holdfast.tokens.counter import EstimatingCounter
@@ -283,7 +283,7 @@ class Holdfast:
         fitting = [message_to_wire(message) for message in made.messages]
         return Fitted(fitting, {"model": model, **report}, made.view.decisions, made.fired, sent)
 
-    async def _measure(self, model: str, window: int | None) -> tuple[Learning, int, bool]:
+    async def _measure(self, model: str, window: int | None) -> tuple[LearningCounter, int, bool]:
         """What counts for a model, its window, and whether it thinks."""
         engine, now = self._opened, time.monotonic()
         if window is not None and now < self._unknown.get(model, 0.0):

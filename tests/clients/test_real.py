@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from holdfast.messages import Scope
-from holdfast.upstreams.embedded import Embedded
+from holdfast.upstreams.embedded import EmbeddedProvider
 from holdfast.upstreams.upstreams import Upstreams
 from tests.server.conftest import running
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.real, pytest.mark.xdist_group("embed
 @pytest.fixture(scope="module")
 def holdfast(weights, tmp_path_factory):
     folder = tmp_path_factory.mktemp("real")
-    embedded = Embedded(weights, log=folder / "log", ctx=2048)
+    embedded = EmbeddedProvider(weights, log=folder / "log", ctx=2048)
 
     async def find():
         return embedded

@@ -10,7 +10,7 @@ from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.vectors import StoredVectors
 from holdfast.memory.workspace.folder import Folder
-from holdfast.models.knowledge import Models
+from holdfast.models.knowledge import ModelRegistry
 from holdfast.research.library import Research
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
@@ -38,7 +38,7 @@ async def remembering(
     engine = Engine(
         store,
         Upstreams(find, ScriptedProvider()),
-        Models(store, folder),
+        ModelRegistry(store, folder),
         preset or without_summaries(),
         remembering=memories,
         research=research,

@@ -14,7 +14,7 @@ import holdfast
 from holdfast import config
 from holdfast.engine import Engine
 from holdfast.messages import Scope
-from holdfast.models.knowledge import Models
+from holdfast.models.knowledge import ModelRegistry
 from holdfast.server.app import create_app
 from holdfast.store import Key, open_store
 from holdfast.upstreams.base import Provider
@@ -68,7 +68,7 @@ def serving(tmp_path_factory):
             engine = Engine(
                 store,
                 Upstreams(find, ScriptedProvider()),
-                Models(store, home / "cache"),
+                ModelRegistry(store, home / "cache"),
                 remembering=remembering,
                 research=build_research(settings, remembering),
             )

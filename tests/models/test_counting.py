@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from holdfast.messages import ChatRequest, Message
-from holdfast.models.knowledge import Models
+from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import open_store
 from holdfast.tokens.counter import Count
 from holdfast.tokens.tokenizer import Tokenizer
@@ -36,7 +36,7 @@ def counted(tmp_path):
 
     async def main(provider):
         with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
-            models = Models(store, tmp_path)
+            models = ModelRegistry(store, tmp_path)
             text = await models.counters.count_text(provider, "scripted", TEXT)
             whole = await models.counters.count_request(provider, REQUEST)
             await models.aclose()

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from holdfast.errors import BadRequest, ModelMissing
-from holdfast.models.knowledge import Models
+from holdfast.models.knowledge import ModelRegistry
 from holdfast.models.windows import Figure
 from holdfast.store import open_store
 from holdfast.upstreams.discovery import connect
@@ -24,7 +24,7 @@ def ask(tmp_path):
             with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
                 provider = await connect(address)
                 try:
-                    return await work(Models(store, tmp_path, lambda: clock[0]), provider)
+                    return await work(ModelRegistry(store, tmp_path, lambda: clock[0]), provider)
                 finally:
                     await provider.aclose()
 
@@ -105,7 +105,7 @@ def test_a_server_is_asked_again_only_after_ten_minutes_or_trouble(ask):
 def test_a_server_with_a_window_of_its_own_is_believed(tmp_path):
     async def main():
         with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
-            return await Models(store, tmp_path).settled(ScriptedProvider(), "scripted", asked=100_000)
+            return await ModelRegistry(store, tmp_path).settled(ScriptedProvider(), "scripted", asked=100_000)
 
     assert asyncio.run(main()).used == Figure(8_192, "the running server")
 
@@ -131,7 +131,7 @@ def test_a_model_has_one_window_whatever_it_is_called(ask):
             with open_store(f"sqlite:///{tmp}") as store:
                 provider = await connect(address)
                 try:
-                    return await work(Models(store, tmp.parent), provider)
+                    return await work(ModelRegistry(store, tmp.parent), provider)
                 finally:
                     await provider.aclose()
 

@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.errors import Overflow
 from holdfast.messages import ChatRequest, Chunk, Image, Message, Text, Thinking, Usage
-from holdfast.models.knowledge import Models
+from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import open_store
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
@@ -53,7 +53,7 @@ def ask(tmp_path):
 
     async def main(fake, texts):
         with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
-            models, provider = Models(store, tmp_path), await connect(fake.address)
+            models, provider = ModelRegistry(store, tmp_path), await connect(fake.address)
             try:
                 await models.vocabularies.tokenizer(provider, "fake")
                 for text in texts:
@@ -178,7 +178,7 @@ class Reporting:
             provider, found = ScriptedProvider(), []
             provider.dialect = "ollama"
             with open_store(f"sqlite:///{self._folder / 'db'}") as store:
-                models = Models(store, self._folder)
+                models = ModelRegistry(store, self._folder)
                 for messages, reported in turns:
                     request = ChatRequest("scripted", tuple(messages))
                     expected = await counted(models, provider, request)

@@ -11,7 +11,7 @@ import pytest
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import HoldfastError
-from holdfast.models.knowledge import Models
+from holdfast.models.knowledge import ModelRegistry
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from holdfast.tokens.budget import Levels
@@ -49,7 +49,7 @@ def running(
     # The embedded model is not wanted here: nobody asks for it by its name.
     upstreams = provider if isinstance(provider, Upstreams) else Upstreams(find, ScriptedProvider())
     parallel = settings.get("parallel", 0)
-    engine = Engine(store, upstreams, Models(store, folder / "cache"), preset, parallel=parallel)
+    engine = Engine(store, upstreams, ModelRegistry(store, folder / "cache"), preset, parallel=parallel)
     app = create_app(engine, Settings(home=folder, **settings))
     with served(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
         yield Running(url, client, store, provider)

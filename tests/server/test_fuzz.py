@@ -19,7 +19,7 @@ from holdfast.engine import Engine
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
-from holdfast.models.knowledge import Models
+from holdfast.models.knowledge import ModelRegistry
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
@@ -71,7 +71,7 @@ def client(request, tmp_path_factory):
         engine = Engine(
             store,
             Upstreams(find, ScriptedProvider()),
-            Models(store, folder / "cache"),
+            ModelRegistry(store, folder / "cache"),
             AT_REST,
             remembering=remembering,
             research=Research(remembering),

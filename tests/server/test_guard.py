@@ -11,7 +11,7 @@ from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import ConfigError
 from holdfast.messages import Scope
-from holdfast.models.knowledge import Models
+from holdfast.models.knowledge import ModelRegistry
 from holdfast.server.app import create_app
 from holdfast.server.guard import COOKIE
 from holdfast.server.origins import Origins
@@ -44,7 +44,7 @@ def elsewhere(tmp_path):
         return ScriptedProvider()
 
     store = open_store(f"sqlite:///{tmp_path / 'holdfast.db'}")
-    engine = Engine(store, Upstreams(find, ScriptedProvider()), Models(store, tmp_path / "cache"))
+    engine = Engine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, tmp_path / "cache"))
 
     class Elsewhere:
         def __init__(self):

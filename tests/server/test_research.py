@@ -17,7 +17,7 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
-from holdfast.models.knowledge import Models
+from holdfast.models.knowledge import ModelRegistry
 from holdfast.research.finding import Source
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
@@ -73,7 +73,7 @@ def serving(folder, web):
     engine = Engine(
         store,
         Upstreams(find, ScriptedProvider()),
-        Models(store, folder / "cache"),
+        ModelRegistry(store, folder / "cache"),
         AT_REST,
         remembering=parts,
         research=Research(parts, web),

@@ -23,7 +23,7 @@ from holdfast.tokens.calibration import Calibration
 from holdfast.tokens.counter import IMAGE_TOKENS, Count, EstimatingCounter, ExactCounter
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.embedded import Embedded
+from holdfast.upstreams.embedded import EmbeddedProvider
 
 
 class Words:
@@ -181,7 +181,7 @@ async def test_after_twenty_answers_requests_are_counted_as_llamacpp_counts_them
     )
     random = Random(11)
     requests = [chat(random) for _ in range(32)]
-    server = Embedded(weights, log=tmp_path / "llama.log", ctx=1024)
+    server = EmbeddedProvider(weights, log=tmp_path / "llama.log", ctx=1024)
     try:
         reported = [await server.count(request) for request in requests]
     finally:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.tokenizer import Tokenizer, list_split_rules
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.child import Child
+from holdfast.upstreams.child import EmbeddedProcess
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.llamacpp import LlamaCpp
 from tests.tokens.small import byte_level, scored, vocabulary
@@ -125,7 +125,7 @@ def test_smollm_is_cut_exactly_as_the_real_server_cuts_it(weights, tmp_path):
     tokenizer = Tokenizer(Vocabulary.from_gguf(weights))
 
     async def compare():
-        child = await Child.start(weights, ctx=256, threads=1, log=tmp_path / "log", seconds=120)
+        child = await EmbeddedProcess.start(weights, ctx=256, threads=1, log=tmp_path / "log", seconds=120)
         server = LlamaCpp(Connection(child.url, key=child.key))
         try:
             for text in ODD:

@@ -8,10 +8,10 @@ from holdfast.config import load
 from holdfast.errors import ConfigError, CutOff, ModelMissing, Unreachable, UpstreamError
 from holdfast.messages import ChatRequest, Message, Text
 from holdfast.upstreams.base import ModelInfo
-from holdfast.upstreams.discovery import keys_from, named_locations
+from holdfast.upstreams.discovery import parse_keys, parse_upstreams
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
-from holdfast.upstreams.place import Place
+from holdfast.upstreams.place import UpstreamSlot
 from holdfast.upstreams.upstreams import Upstreams
 from holdfast.wiring import build_upstreams
 from tests.upstreams.hostile import hostile, response
@@ -34,7 +34,7 @@ def at(name, found, look_again=10.0):
             raise here
         return here
 
-    return Place(find, name=name, location=f"http://{name}", look_again=look_again)
+    return UpstreamSlot(find, name=name, location=f"http://{name}", look_again=look_again)
 
 
 def several(**found):
@@ -267,13 +267,13 @@ async def test_many_at_once_ask_a_server_for_its_list_once():
 
 
 def test_places_are_read_from_one_line():
-    assert named_locations(" gpu=http://10.0.0.5:11434 ,http://127.0.0.1:8080/v1, embedded ") == {
+    assert parse_upstreams(" gpu=http://10.0.0.5:11434 ,http://127.0.0.1:8080/v1, embedded ") == {
         "gpu": "http://10.0.0.5:11434",
         "127.0.0.1:8080": "http://127.0.0.1:8080/v1",
         "embedded": "embedded",
     }
-    assert named_locations("") == {}
-    assert keys_from("gpu=a=b", ["gpu"]) == {"gpu": "a=b"}
+    assert parse_upstreams("") == {}
+    assert parse_keys("gpu=a=b", ["gpu"]) == {"gpu": "a=b"}
 
 
 @pytest.mark.parametrize(
@@ -281,10 +281,10 @@ def test_places_are_read_from_one_line():
 )
 def test_nonsense_in_place_of_servers_is_refused(text):
     with pytest.raises(ConfigError):
-        named_locations(text)
+        parse_upstreams(text)
 
 
 def test_a_key_for_nobody_is_refused_without_telling_it():
     with pytest.raises(ConfigError) as refused:
-        keys_from("other=s3cret", ["gpu"])
+        parse_keys("other=s3cret", ["gpu"])
     assert "s3cret" not in str(refused.value)

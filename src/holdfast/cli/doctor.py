@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from holdfast.memory.embedders.choice import ChosenEmbedder
     from holdfast.store import Store
     from holdfast.upstreams.base import Provider
-    from holdfast.upstreams.place import State
+    from holdfast.upstreams.place import UpstreamState
     from holdfast.upstreams.upstreams import Upstreams
 
 # Less than this much room, and a conversation of some weeks or a model would not fit.
@@ -280,12 +280,12 @@ def _batches(told: dict[str, Any]) -> Finding:
 
 
 async def _models(settings: Settings) -> list[Finding]:
-    from holdfast.upstreams.weights import installed
+    from holdfast.upstreams.weights import find_model_file
     from holdfast.wiring import build_upstreams, look_around
 
     found = await look_around(settings)
     findings = [Finding("info", place, what) for place, what in found.tried]
-    weights = installed(settings.models_dir)
+    weights = find_model_file(settings.models_dir)
     findings.append(
         Finding(
             "ok" if weights else "note",
@@ -358,7 +358,7 @@ async def _helper(settings: Settings, upstreams: "Upstreams", main: "Provider") 
     )
 
 
-def _server(state: "State") -> Finding:
+def _server(state: "UpstreamState") -> Finding:
     """One of several model servers."""
     if state.well:
         count = state.models or 0

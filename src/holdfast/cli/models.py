@@ -190,9 +190,9 @@ def get(
     from rich.console import Console
     from rich.progress import Progress
 
-    from holdfast.upstreams.weights import fetch, installed
+    from holdfast.upstreams.weights import fetch_model_file, find_model_file
 
-    path = installed(settings.models_dir)
+    path = find_model_file(settings.models_dir)
     if path is not None:
         if as_json:
             print_json({"path": str(path), "fetched": False})
@@ -201,7 +201,7 @@ def get(
         return
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(say("Fetching SmolLM2", "SmolLM2 wird geholt"), total=None)
-        path = fetch(
+        path = fetch_model_file(
             settings.models_dir, lambda _, done, total: bar.update(task, completed=done, total=total)
         )
     if as_json:

@@ -22,7 +22,7 @@ from holdfast.errors import EmbedderError
 from holdfast.events import Event
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.messages import Answer, ChatRequest, Message
-from holdfast.models.knowledge import Models
+from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.upstreams import Upstreams
@@ -52,7 +52,7 @@ async def _engine_at(home: Path, server: ScriptedProvider, embedder: str) -> Asy
     engine = Engine(
         store,
         Upstreams(find, server),
-        Models(store, home / "cache"),
+        ModelRegistry(store, home / "cache"),
         _hurried(),
         remembering=remembering,
         options=SummaryOptions(pause=0.0),

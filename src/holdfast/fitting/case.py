@@ -12,7 +12,7 @@ from holdfast.errors import NotFound
 from holdfast.files.roots import Roots
 from holdfast.fitting.lot import Kept, Lot
 from holdfast.messages import ChatRequest, JsonObject, Scope
-from holdfast.models.counting import Learning
+from holdfast.models.counting import LearningCounter
 from holdfast.research.finding import Finding
 from holdfast.store import Conversation, Decision, Lane, Store
 from holdfast.tokens.budget import Budget
@@ -53,7 +53,7 @@ class Case:
     kept: Kept
     provider: Provider
     budget: Budget
-    counter: Learning
+    counter: LearningCounter
     along: Along = Along()
     # Whether the server may be told what is remembered.
     tells: bool = True

@@ -25,8 +25,8 @@ from holdfast.fitting.researching import Researching
 from holdfast.fitting.taking_over import taken_over
 from holdfast.fitting.turns import Turns
 from holdfast.messages import ChatRequest
-from holdfast.models.knowledge import Models
-from holdfast.models.windows import decides_itself
+from holdfast.models.knowledge import ModelRegistry
+from holdfast.models.windows import has_fixed_window
 from holdfast.recall import Evidence
 from holdfast.store import Store, new_id
 from holdfast.tokens.estimate import Estimate
@@ -72,7 +72,7 @@ class Fitter:
     def __init__(
         self,
         store: Store,
-        models: Models,
+        models: ModelRegistry,
         preset: Preset,
         turns: Turns,
         compacting: Compacting,
@@ -117,7 +117,7 @@ class Fitter:
         case = replace(case, tells=case.remembers and self._tells(provider.location))
         made, report = await self._made(case)
         options: dict[str, int] = {}
-        if not decides_itself(provider):
+        if not has_fixed_window(provider):
             options["num_ctx"] = budget.window
         if (limit := request.options.get("max_tokens")) and limit > 0:
             options["max_tokens"] = max(1, budget.for_answer(made.total.high, limit))

@@ -11,8 +11,8 @@ from holdfast.compaction.asking import Helper
 from holdfast.errors import ModelMissing, ProviderError
 from holdfast.fitting.call_log import CallLog
 from holdfast.messages import Scope
-from holdfast.models.knowledge import Models
-from holdfast.models.windows import decides_itself
+from holdfast.models.knowledge import ModelRegistry
+from holdfast.models.windows import has_fixed_window
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.presets import Preset
@@ -40,7 +40,7 @@ class SummaryOptions:
 class Helpers:
     def __init__(
         self,
-        models: Models,
+        models: ModelRegistry,
         upstreams: Upstreams,
         preset: Preset,
         options: SummaryOptions,
@@ -86,7 +86,7 @@ class Helpers:
             model,
             self._preset.budget(window, thinks=windows.thinks),
             thinks=windows.thinks,
-            sets_window=not decides_itself(provider),
+            sets_window=not has_fixed_window(provider),
             stall=self._options.stall,
         )
 

@@ -9,7 +9,7 @@ from collections import OrderedDict
 
 from holdfast.errors import ProviderError
 from holdfast.messages import ChatRequest, Message
-from holdfast.models.vocabularies import Vocabularies
+from holdfast.models.vocabularies import VocabularyCache
 from holdfast.models.windows import full_name
 from holdfast.store import Store
 from holdfast.tokens.calibration import Calibration
@@ -17,21 +17,21 @@ from holdfast.tokens.counter import Count, EstimatingCounter, ExactCounter
 from holdfast.tokens.estimate import Family, family_of
 from holdfast.upstreams.base import Provider
 
-Learning = ExactCounter | EstimatingCounter
+LearningCounter = ExactCounter | EstimatingCounter
 
-_REMEMBERED = 16
+_MAX_COUNTERS = 16
 # The first answers teach the most, and each is worth some milliseconds and a write; later ones only refine.
 _EVERY_ANSWER_UNTIL, _THEN_EVERY = 24, 32
 
 
 class Counters:
-    def __init__(self, store: Store, vocabularies: Vocabularies) -> None:
+    def __init__(self, store: Store, vocabularies: VocabularyCache) -> None:
         self._store = store
         self._vocabularies = vocabularies
-        self._counters: OrderedDict[tuple[str, str, str], Learning] = OrderedDict()
+        self._counters: OrderedDict[tuple[str, str, str], LearningCounter] = OrderedDict()
         self._seen: dict[tuple[str, str, str], int] = {}
 
-    async def counter(self, provider: Provider, model: str, *families: str) -> Learning:
+    async def counter(self, provider: Provider, model: str, *families: str) -> LearningCounter:
         """The best counter that is at hand now. `families` is what else is known of the model's kin."""
         tokenizer = self._vocabularies.at_hand(provider, model)
         key = (provider.location, full_name(provider, model), "estimate" if tokenizer is None else "exact")
@@ -46,7 +46,7 @@ class Counters:
             )
             self._counters[key] = found
         self._counters.move_to_end(key)
-        while len(self._counters) > _REMEMBERED:
+        while len(self._counters) > _MAX_COUNTERS:
             self._counters.popitem(last=False)
         return found
 
@@ -84,7 +84,7 @@ class Counters:
             await self._probe(provider, model, counter, num_ctx)
         await self._store.run(self._store.atomically, self._keep, key, counter.calibration.to_json())
 
-    async def _probe(self, provider: Provider, model: str, counter: Learning, num_ctx: int) -> None:
+    async def _probe(self, provider: Provider, model: str, counter: LearningCounter, num_ctx: int) -> None:
         """Learns what the template adds from small chats that the server only renders.
 
         After the first answer, because by then the model is in memory: rendering loads it. With the window of
@@ -93,7 +93,7 @@ class Counters:
         tokenizer = self._vocabularies.at_hand(provider, model)
         if tokenizer is None:
             return
-        for request in _probes(model):
+        for request in template_probes(model):
             try:
                 text = await provider.render(request.with_options(num_ctx=num_ctx))
             except ProviderError:
@@ -118,7 +118,7 @@ class Counters:
         self._store.models.put(location, model, info=info)
 
 
-def _probes(model: str) -> list[ChatRequest]:
+def template_probes(model: str) -> list[ChatRequest]:
     """Chats that differ in one thing each: a message more, instructions, a tool."""
     said, answered = Message.of("user", "Name a colour."), Message.of("assistant", "Blue.")
     parameters = {"type": "object", "properties": {"city": {"type": "string"}}}

@@ -12,9 +12,9 @@ from typing import Unpack
 from holdfast.errors import BadRequest, ModelMissing, UpstreamError
 from holdfast.messages import ChatRequest, JsonObject
 from holdfast.models.counting import Counters
-from holdfast.models.vocabularies import Vocabularies
-from holdfast.models.watch import Watch
-from holdfast.models.windows import Figure, Memory, Windows, decides_itself, full_name, windows_of
+from holdfast.models.vocabularies import VocabularyCache
+from holdfast.models.watch import UsageWatch
+from holdfast.models.windows import Figure, ModelFacts, Windows, full_name, has_fixed_window, resolve_windows
 from holdfast.store import KnownModel, ModelChanges, Store
 from holdfast.tokens.budget import SMALLEST
 from holdfast.tokens.estimate import Estimate
@@ -27,11 +27,11 @@ _REMEMBERED, _SECONDS = 10, 600.0
 _NOTICED = 2.0
 
 
-class Models:
+class ModelRegistry:
     """`cache` is a folder for what can be fetched again."""
 
     def __init__(self, store: Store, cache: Path, clock: Callable[[], float] = time.monotonic) -> None:
-        self.vocabularies = Vocabularies(cache / "vocabularies")
+        self.vocabularies = VocabularyCache(cache / "vocabularies")
         self.counters = Counters(store, self.vocabularies)
         self._store = store
         self._clock = clock
@@ -50,13 +50,13 @@ class Models:
         names a different one in every request must not cause that.
         """
         windows, known = await self._figures(provider, model, asked)
-        if not decides_itself(provider):
-            settled = _memory(known).settled
+        if not has_fixed_window(provider):
+            settled = read_facts(known).settled
             if settled is None or settled.tokens < SMALLEST:
                 figure = {"tokens": windows.used.tokens, "source": windows.used.source}
                 known = await self._read(provider, model)
                 info = {**(known.info if known else {}), "settled": figure}
-                await self._put(provider, model, **_changes(windows, info))
+                await self._put(provider, model, **window_changes(windows, info))
         return windows
 
     async def set_window(
@@ -85,9 +85,9 @@ class Models:
     async def aclose(self) -> None:
         await self.vocabularies.aclose()
 
-    def watch(self, provider: Provider, request: ChatRequest, window: int, expected: Estimate) -> Watch:
+    def watch(self, provider: Provider, request: ChatRequest, window: int, expected: Estimate) -> UsageWatch:
         """Somebody to compare this request's true cost with what it should have been."""
-        return Watch(self.counters, provider, request, window, expected)
+        return UsageWatch(self.counters, provider, request, window, expected)
 
     def look_again(self, provider: Provider, model: str) -> None:
         """After a load, a reload or an overflow what runs may be something else."""
@@ -111,7 +111,7 @@ class Models:
                 raise
             info = ModelInfo(model)
         known = await self._known(provider, model)
-        return windows_of(info, _memory(known), asked, fixed=decides_itself(provider)), known
+        return resolve_windows(info, read_facts(known), asked, fixed=has_fixed_window(provider)), known
 
     async def _known(self, provider: Provider, model: str) -> KnownModel | None:
         found = self._rows.get((provider.location, full_name(provider, model)))
@@ -142,18 +142,18 @@ class Models:
         return found[1]
 
 
-def _memory(known: KnownModel | None) -> Memory:
+def read_facts(known: KnownModel | None) -> ModelFacts:
     if known is None:
-        return Memory()
+        return ModelFacts()
     settled = known.info.get("settled")
-    return Memory(
+    return ModelFacts(
         num_ctx=known.num_ctx,
         recommended=known.info.get("recommended"),
         settled=Figure(settled["tokens"], settled["source"]) if settled else None,
     )
 
 
-def _changes(windows: Windows, info: JsonObject) -> ModelChanges:
+def window_changes(windows: Windows, info: JsonObject) -> ModelChanges:
     return {
         "info": info,
         "trained_window": windows.trained.tokens if windows.trained else None,

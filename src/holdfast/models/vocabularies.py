@@ -25,7 +25,7 @@ _IN_MEMORY = 4
 _Key = tuple[str, str]
 
 
-class Vocabularies:
+class VocabularyCache:
     """Tokenizers by server and model. `folder` holds what was fetched; it can be thrown away."""
 
     def __init__(self, folder: Path) -> None:
@@ -86,17 +86,17 @@ class Vocabularies:
         return tokenizer
 
     async def _vocabulary(self, provider: Provider, model: str) -> Vocabulary | None:
-        path = self._folder / f"{_digest(await provider.describe(model), provider)}.gguf"
+        path = self._folder / f"{vocabulary_digest(await provider.describe(model), provider)}.gguf"
         with suppress(VocabularyError):
             return await asyncio.to_thread(Vocabulary.from_gguf, path)
         # Not fetched yet, or a file that something happened to: both end in fetching it.
         vocabulary = await provider.vocabulary(model)
         if vocabulary is not None:
-            await asyncio.to_thread(_keep, vocabulary, path)
+            await asyncio.to_thread(save_vocabulary, vocabulary, path)
         return vocabulary
 
 
-def _digest(info: ModelInfo, provider: Provider) -> str:
+def vocabulary_digest(info: ModelInfo, provider: Provider) -> str:
     """What the model's file hashes to where the server says it, else the best name there is for its state."""
     if info.digest:
         return hashlib.sha256(info.digest.encode()).hexdigest()[:32]
@@ -104,7 +104,7 @@ def _digest(info: ModelInfo, provider: Provider) -> str:
     return hashlib.sha256(known.encode()).hexdigest()[:32]
 
 
-def _keep(vocabulary: Vocabulary, path: Path) -> None:
+def save_vocabulary(vocabulary: Vocabulary, path: Path) -> None:
     """Puts it in place in one step. A folder that cannot be written costs a fetch next time, nothing else."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

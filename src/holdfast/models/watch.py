@@ -10,7 +10,7 @@ import logging
 from holdfast.errors import Overflow, StoreError
 from holdfast.messages import ChatRequest, Chunk, Image
 from holdfast.models.counting import Counters
-from holdfast.models.windows import decides_itself
+from holdfast.models.windows import has_fixed_window
 from holdfast.tokens.calibration import PromptFeatures, is_truncated
 from holdfast.tokens.estimate import Estimate
 from holdfast.upstreams.base import Provider
@@ -18,14 +18,14 @@ from holdfast.upstreams.base import Provider
 log = logging.getLogger("holdfast.models")
 
 # After so many answers to requests of a kind it is known what its template leaves out.
-_ENOUGH = 8
+_MANY_SAMPLES = 8
 # A count that is so much smaller than the least we expect is no matter of counting.
 _TOO_FEW = 0.8
 # Windows that servers run with, whatever they are asked for.
-_USUAL = tuple(1024 << doublings for doublings in range(11))
+_COMMON_WINDOWS = tuple(1024 << doublings for doublings in range(11))
 
 
-class Watch:
+class UsageWatch:
     """`expected` is what the request was counted as when it was made to fit."""
 
     def __init__(
@@ -41,9 +41,9 @@ class Watch:
     async def see(self, chunk: Chunk) -> None:
         """Raises Overflow if the server's count in this chunk shows that it read less than it was sent."""
         reported = chunk.usage.prompt if chunk.usage is not None else None
-        if reported is None or _has_images(self._request):
+        if reported is None or has_images(self._request):
             return
-        if await self._is_cut(reported) and not decides_itself(self._provider):
+        if await self._is_cut(reported) and not has_fixed_window(self._provider):
             raise Overflow(
                 f"the model server cut the request to {reported} of about {self._expected.tokens} tokens",
                 hint=f"Its window should be {self._window}: see what it runs with, or start a new chat.",
@@ -60,7 +60,11 @@ class Watch:
             return True
         # What should have fitted is cut by a server that has less room than it was asked for. Few tokens
         # alone may be the work of a template that leaves text out, as long as we do not know the template.
-        if any(_has_left(window, reported) for window in (self._window, *_USUAL) if window <= self._window):
+        if any(
+            looks_truncated(window, reported)
+            for window in (self._window, *_COMMON_WINDOWS)
+            if window <= self._window
+        ):
             return reported < expected.low
         return reported < _TOO_FEW * expected.low and await self._is_known()
 
@@ -69,8 +73,11 @@ class Watch:
         if any(message.thinking for message in self._request.messages):
             return False
         counter = await self._counters.counter(self._provider, self._request.model)
-        kind = _kind(await asyncio.to_thread(counter.request_features, self._request))
-        return sum(_kind(sample.features) == kind for sample in counter.calibration.samples) >= _ENOUGH
+        kind = template_features(await asyncio.to_thread(counter.request_features, self._request))
+        return (
+            sum(template_features(sample.features) == kind for sample in counter.calibration.samples)
+            >= _MANY_SAMPLES
+        )
 
     async def close(self) -> None:
         """Learns from what was seen. By now the answer is out, so nobody waits for it."""
@@ -82,17 +89,17 @@ class Watch:
             log.warning("what an answer taught about counting could not be kept: %s", error)
 
 
-def _kind(parts: PromptFeatures) -> tuple[bool, ...]:
+def template_features(parts: PromptFeatures) -> tuple[bool, ...]:
     """What templates may leave out: instructions, tools, calls, all but the newest message."""
     return parts.unprompted, parts.tools > 0, parts.calls > 0, parts.messages > 2
 
 
-def _has_left(window: int, reported: int) -> bool:
+def looks_truncated(window: int, reported: int) -> bool:
     """Whether this is what a server with such a window leaves of a request that is too long for it."""
     return is_truncated(Estimate(window + 1, 1, window + 1), reported, window)
 
 
-def _has_images(request: ChatRequest) -> bool:
+def has_images(request: ChatRequest) -> bool:
     """What a picture costs is the server's secret: such a request teaches nothing and proves nothing."""
     results = (result for message in request.messages for result in message.tool_results)
     inside = any(isinstance(part, Image) for result in results for part in result.parts)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from holdfast.messages import Usage
 from holdfast.tokens.budget import SMALLEST
 from holdfast.upstreams.base import ModelInfo, Provider
-from holdfast.upstreams.watched import Watched
+from holdfast.upstreams.watched import LabelledProvider
 
 # For more no model was ever trained: such a number is a mistake, as one is that holds no conversation.
 _LARGEST = 100_000_000
@@ -40,7 +40,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class ModelFacts:
     """What we know about a model beyond its server's words: what a user set, and what was settled before."""
 
     num_ctx: int | None = None
@@ -61,22 +61,22 @@ class Windows:
     thinks: bool = False
 
 
-def windows_of(
-    model: ModelInfo, memory: Memory | None = None, asked: int | None = None, *, fixed: bool = False
+def resolve_windows(
+    model: ModelInfo, memory: ModelFacts | None = None, asked: int | None = None, *, fixed: bool = False
 ) -> Windows:
     """All figures for one model; `asked` is the window that a client named in its request.
 
     `fixed`: the server alone decides its window when it starts, so what it runs with is what there is.
     """
-    memory = memory or Memory()
+    memory = memory or ModelFacts()
     warnings: list[str] = []
-    trained = _trained(model, warnings)
+    trained = find_trained_window(model, warnings)
     # A window that nobody can change is true however small it is: then there is an error to be told of.
     least = 1 if fixed else SMALLEST
-    running = _plausible(model.running_window, "the running server", "running window", warnings, least)
-    modelfile = _plausible(model.default_num_ctx, "the Modelfile", "num_ctx", warnings)
-    client = _plausible(asked, "the client", "num_ctx", warnings)
-    recommended = _recommended(model, memory, trained)
+    running = check_window(model.running_window, "the running server", "running window", warnings, least)
+    modelfile = check_window(model.default_num_ctx, "the Modelfile", "num_ctx", warnings)
+    client = check_window(asked, "the client", "num_ctx", warnings)
+    recommended = recommend_window(model, memory, trained)
     candidates = (
         Figure(memory.num_ctx, _SET) if memory.num_ctx else None,
         memory.settled if memory.settled and memory.settled.tokens >= SMALLEST else None,
@@ -94,18 +94,18 @@ def windows_of(
     return Windows(used, recommended, trained, running, tuple(warnings), thinks)
 
 
-def _trained(model: ModelInfo, warnings: list[str]) -> Figure | None:
-    said = _plausible(model.trained_window, "the model itself", "trained window", warnings)
+def find_trained_window(model: ModelInfo, warnings: list[str]) -> Figure | None:
+    said = check_window(model.trained_window, "the model itself", "trained window", warnings)
     if said is not None:
         return said
-    row = _row(model)
+    row = find_catalogue_row(model)
     return Figure(row[1], f"known of {row[0]}") if row else None
 
 
-def _recommended(model: ModelInfo, memory: Memory, trained: Figure | None) -> Figure:
+def recommend_window(model: ModelInfo, memory: ModelFacts, trained: Figure | None) -> Figure:
     if memory.recommended:
         return Figure(memory.recommended, _SET)
-    row, size = _row(model), parameters(model.parameter_size)
+    row, size = find_catalogue_row(model), parse_parameters(model.parameter_size)
     if row is not None:
         figure = Figure(row[2], f"known of {row[0]}")
     elif size is not None:
@@ -118,12 +118,12 @@ def _recommended(model: ModelInfo, memory: Memory, trained: Figure | None) -> Fi
     return figure
 
 
-def _row(model: ModelInfo) -> tuple[str, int, int] | None:
+def find_catalogue_row(model: ModelInfo) -> tuple[str, int, int] | None:
     name = model.name.rpartition("/")[2].lower()
     return next((row for row in _CATALOGUE if name.startswith(row[0])), None)
 
 
-def _plausible(
+def check_window(
     value: object, source: str, what: str, warnings: list[str], least: int = SMALLEST
 ) -> Figure | None:
     """The figure, or a warning: servers and files say zero, words, and numbers nobody could mean."""
@@ -135,7 +135,7 @@ def _plausible(
     return None
 
 
-def parameters(text: str) -> float | None:
+def parse_parameters(text: str) -> float | None:
     """How many parameters `7.6B`, `135M` or `8x7B` are."""
     found = _PARAMETERS.match(text)
     if found is None:
@@ -143,14 +143,14 @@ def parameters(text: str) -> float | None:
     return int(found[1] or 1) * float(found[2]) * _UNITS[found[3].upper()]
 
 
-def decides_itself(provider: Provider) -> bool:
+def has_fixed_window(provider: Provider) -> bool:
     """Only Ollama takes a window with a request; the others have the one they were started with."""
     return provider.dialect != "ollama"
 
 
 def full_name(provider: Provider, model: str) -> str:
     """The one name of a model, without its server's: to Ollama, a name without a tag means the latest."""
-    model = provider.plain(model) if isinstance(provider, Watched) else model
+    model = provider.plain(model) if isinstance(provider, LabelledProvider) else model
     tagged = provider.dialect != "ollama" or ":" in model.rpartition("/")[2]
     return model if tagged else f"{model}:latest"
 

@@ -20,8 +20,8 @@ from holdfast.server.access import access_of
 from holdfast.server.door import Shape, body_of, engine_of, is_off, pass_through, posted, respond, sse_frame
 from holdfast.server.errors import openai_error
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.refusals import refusal
-from holdfast.upstreams.streams import chunks
+from holdfast.upstreams.refusals import error_from_response
+from holdfast.upstreams.streams import iter_chunks
 
 router = APIRouter(tags=["OpenAI"])
 
@@ -93,8 +93,8 @@ async def _generated(provider: Provider, asked: JsonObject) -> AsyncGenerator[Ch
     try:
         if answer.status != 200:
             said = b"".join([data async for data in answer.stream])
-            raise refusal(answer.status, said, model=asked["model"], where=provider.location)
-        async for chunk in chunks(iter_ndjson(answer.stream), _chunk_in, where=provider.location):
+            raise error_from_response(answer.status, said, model=asked["model"], where=provider.location)
+        async for chunk in iter_chunks(iter_ndjson(answer.stream), _chunk_in, where=provider.location):
             yield chunk
     finally:
         await answer.close()

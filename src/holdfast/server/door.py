@@ -23,7 +23,7 @@ from holdfast.protocols.wire import expect
 from holdfast.server.access import access_of
 from holdfast.server.files import roots_for
 from holdfast.server.streaming import Until, hung_up
-from holdfast.upstreams.base import Forwarded, understands
+from holdfast.upstreams.base import ForwardedResponse, handles_path
 
 T = TypeVar("T")
 
@@ -151,7 +151,7 @@ async def pass_through(request: Request, shape: Shape, body: bytes, fields: dict
     """Switched off: the model server's own answer to the client's own bytes, nothing kept."""
     engine, user = engine_of(request), access_of(request).user
     provider = await engine.upstreams.route(expect(fields.get("model", ""), str, "model"))
-    if not understands(provider, shape.path):
+    if not handles_path(provider, shape.path):
         # This model server does not speak the client's dialect: translated, but neither changed nor kept.
         chat = shape.read(fields)
         return await respond(request, shape, chat, Turn(chat.model, engine.passed(chat, user, provider)))
@@ -273,7 +273,7 @@ async def _done_or_gone(request: Request, task: asyncio.Future[T], patience: flo
         await asyncio.wait({gone})
 
 
-def forwarded(answer: Forwarded, over: Callable[[], object] = lambda: None) -> Response:
+def forwarded(answer: ForwardedResponse, over: Callable[[], object] = lambda: None) -> Response:
     """A model server's answer, passed on byte for byte; `over` is called when it is through."""
     headers = {name: value for name, value in answer.headers if name.lower() not in _NOT_FORWARDED}
     background = BackgroundTask(answer.close)

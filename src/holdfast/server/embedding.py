@@ -19,7 +19,7 @@ from holdfast.protocols.wire import expect, json_type, parse_object
 from holdfast.server.door import body_of, engine_of, forwarded, unless_gone
 from holdfast.server.encoder import LONGEST, Encoder, is_encoder
 from holdfast.tokens.estimate import FAMILIES, estimate
-from holdfast.upstreams.base import Provider, understands
+from holdfast.upstreams.base import Provider, handles_path
 
 router = APIRouter()
 
@@ -122,7 +122,7 @@ def _speaks(provider: Provider, shape: Shape) -> bool:
 
     Ollama's imitation of OpenAI cuts long texts and says nothing: it is asked in its own way instead.
     """
-    return understands(provider, shape.path) and (provider.dialect == "ollama") == (shape is not OPENAI)
+    return handles_path(provider, shape.path) and (provider.dialect == "ollama") == (shape is not OPENAI)
 
 
 async def _encoded(encoder: Encoder, fields: dict[str, Any], texts: list[str]) -> Embedded:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from holdfast.errors import Forbidden
-from holdfast.models.windows import Windows, decides_itself
+from holdfast.models.windows import Windows, has_fixed_window
 from holdfast.server.access import access_of
 from holdfast.server.door import engine_of
 from holdfast.upstreams.base import ModelInfo, Provider
@@ -64,6 +64,6 @@ def _row(model: ModelInfo, provider: Provider, windows: Windows) -> dict[str, An
         "running_ctx": windows.running.tokens if windows.running else None,
         "num_ctx": windows.used.tokens,
         "num_ctx_source": windows.used.source,
-        "fixed": decides_itself(provider),
+        "fixed": has_fixed_window(provider),
         "server": {"kind": provider.name, "location": provider.location},
     }

@@ -33,8 +33,8 @@ from holdfast.server.door import (
     posted,
 )
 from holdfast.server.errors import ollama_error
-from holdfast.upstreams.base import ModelInfo, Provider, understands
-from holdfast.upstreams.ollama import keep_alive_from
+from holdfast.upstreams.base import ModelInfo, Provider, handles_path
+from holdfast.upstreams.ollama import parse_keep_alive
 
 router = APIRouter(tags=["Ollama"])
 
@@ -110,7 +110,7 @@ async def generate(request: Request) -> Response:
 async def _load(request: Request, shape: Shape, body: bytes, fields: dict[str, Any]) -> Response:
     name = _read_chat(without(fields, "messages", "prompt")).model
     provider = await engine_of(request).upstreams.route(name)
-    if understands(provider, shape.path):
+    if handles_path(provider, shape.path):
         return await pass_through(request, shape, *await _in_its_window(request, body, fields))
     await engine_of(request).upstreams.describe(name)
     reason = "unload" if fields.get("keep_alive") == 0 else "load"
@@ -121,7 +121,7 @@ async def _load(request: Request, shape: Shape, body: bytes, fields: dict[str, A
 async def _only_ollama(request: Request, body: bytes, fields: dict[str, Any]) -> Response:
     """Bare prompts and fill-in-the-middle are no conversation: the model server answers them by itself."""
     provider = await engine_of(request).upstreams.route(str(fields.get("model", "")))
-    if not understands(provider, GENERATE.path):
+    if not handles_path(provider, GENERATE.path):
         raise BadRequest(
             "raw, suffix, template and context need an Ollama server behind Holdfast",
             hint=f"This one is {provider.name} at {provider.location}.",
@@ -143,7 +143,7 @@ async def _in_its_window(
     provider = await engine.upstreams.route(model)
     windows = await engine.models.windows(provider, model, asked=asked.get("num_ctx"))
     fields = {**fields, "options": {**asked, "num_ctx": windows.used.tokens}, "shift": False}
-    keep_alive = keep_alive_from(request.app.state.config.settings.keep_alive)
+    keep_alive = parse_keep_alive(request.app.state.config.settings.keep_alive)
     if keep_alive is not None and fields.get("keep_alive") is None:
         fields["keep_alive"] = keep_alive
     return canonical(fields).encode(), fields
@@ -177,7 +177,7 @@ async def tags(request: Request) -> Response:
 @router.get("/api/ps")
 async def running(request: Request) -> Response:
     servers = await engine_of(request).upstreams.servers()
-    if len(servers) == 1 and understands(servers[0], "/api/ps"):
+    if len(servers) == 1 and handles_path(servers[0], "/api/ps"):
         return forwarded(await servers[0].forward("GET", "/api/ps", {}))
     found = await asyncio.gather(*(_loaded(server) for server in servers))
     return JSONResponse({"models": [row for rows in found for row in rows]})
@@ -185,7 +185,7 @@ async def running(request: Request) -> Response:
 
 async def _loaded(server: Provider) -> list[dict[str, Any]]:
     """What a server holds in memory, as `/api/ps` tells it."""
-    if understands(server, "/api/ps"):
+    if handles_path(server, "/api/ps"):
         answer = await server.forward("GET", "/api/ps", {})
         told = parse_object(b"".join([data async for data in answer.stream])).get("models")
         return told if isinstance(told, list) else []
@@ -203,7 +203,7 @@ async def show(request: Request) -> Response:
     if encoder.is_encoder(expect(name, str, "model")) and (ours := encoder.listed()):
         return JSONResponse(_shown(ours[0]))
     provider = await engine_of(request).upstreams.route(name)
-    if understands(provider, "/api/show"):
+    if handles_path(provider, "/api/show"):
         return forwarded(
             await provider.forward("POST", "/api/show", {"content-type": "application/json"}, body)
         )
@@ -216,7 +216,7 @@ async def version(request: Request) -> Response:
     """The protocol that is spoken here; our own name in it keeps two Holdfasts from asking each other."""
     provider = await engine_of(request).upstreams.main()
     spoken = PROTOCOL_VERSION
-    if understands(provider, "/api/version"):
+    if handles_path(provider, "/api/version"):
         with suppress(BadRequest, ProviderError):
             # A server that is away just now speaks no other protocol for that.
             answer = await provider.forward("GET", "/api/version", {})

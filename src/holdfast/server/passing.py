@@ -18,7 +18,7 @@ from holdfast.errors import BadRequest, Forbidden, HoldfastError, UpstreamError
 from holdfast.protocols.wire import expect, parse_object
 from holdfast.server.access import access_of
 from holdfast.server.door import body_of, content_type_of, engine_of, forwarded, ndjson_frame, unless_gone
-from holdfast.upstreams.base import Forwarded, Provider, understands
+from holdfast.upstreams.base import ForwardedResponse, Provider, handles_path
 
 router = APIRouter(tags=["Ollama"])
 
@@ -79,11 +79,11 @@ async def _server_for(engine: Engine, path: str, model: str) -> Provider:
 
 async def _an_ollama(engine: Engine) -> Provider:
     servers = await engine.upstreams.servers()
-    return _if_ollama(next((server for server in servers if understands(server, "/api/pull")), servers[0]))
+    return _if_ollama(next((server for server in servers if handles_path(server, "/api/pull")), servers[0]))
 
 
 def _if_ollama(provider: Provider) -> Provider:
-    if understands(provider, "/api/pull"):
+    if handles_path(provider, "/api/pull"):
         return provider
     raise UpstreamError(
         f"{provider.name} at {provider.location} does not manage models.",
@@ -92,7 +92,9 @@ def _if_ollama(provider: Provider) -> Provider:
     )
 
 
-def _then_changed(answer: Forwarded, engine: Engine, provider: Provider, names: list[str]) -> Forwarded:
+def _then_changed(
+    answer: ForwardedResponse, engine: Engine, provider: Provider, names: list[str]
+) -> ForwardedResponse:
     """The same answer; when it is through, what we know of these models is looked at anew."""
 
     async def stream() -> AsyncIterator[bytes]:

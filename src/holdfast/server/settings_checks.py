@@ -16,8 +16,8 @@ from holdfast.memory.gate import Gate
 from holdfast.memory.searching.ranking import weights_from
 from holdfast.memory.searching.vectors.choice import chosen
 from holdfast.server.origins import Origins, is_loopback
-from holdfast.upstreams.discovery import is_embedded, keys_from, named_locations, parse_location
-from holdfast.upstreams.ollama import keep_alive_from
+from holdfast.upstreams.discovery import is_embedded, parse_keys, parse_location, parse_upstreams
+from holdfast.upstreams.ollama import parse_keep_alive
 from holdfast.window.presets import preset_from
 from holdfast.wiring import qmd_options, vector_options
 
@@ -26,7 +26,7 @@ _PARTS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
     (("level_1", "level_2", "level_3_ahead", "level_3", "preset"), preset_from),
     (("memory_gate",), lambda settings: Gate.of(settings.memory_gate)),
     (("upstream_parallel",), lambda settings: parallel_from(settings.upstream_parallel)),
-    (("keep_alive",), lambda settings: keep_alive_from(settings.keep_alive)),
+    (("keep_alive",), lambda settings: parse_keep_alive(settings.keep_alive)),
     (("embedder",), lambda settings: located(settings.embedder)),
     (("vectors", "vectors_collection"), lambda settings: chosen(vector_options(settings))),
     (("qmd_command", "qmd_paths", "qmd_scope"), qmd_options),
@@ -77,8 +77,8 @@ def _one_server(settings: Settings) -> None:
 def _servers(settings: Settings) -> None:
     if not settings.upstreams:
         return
-    locations = named_locations(", ".join(filter(None, (settings.upstream, settings.upstreams))))
-    keys_from(settings.upstream_keys, locations)
+    locations = parse_upstreams(", ".join(filter(None, (settings.upstream, settings.upstreams))))
+    parse_keys(settings.upstream_keys, locations)
     for location in locations.values():
         if not is_embedded(location):
             parse_location(location)

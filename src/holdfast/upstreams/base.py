@@ -44,13 +44,13 @@ class ModelInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Embeddings:
+class EmbeddingResponse:
     vectors: tuple[tuple[float, ...], ...]
     tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Forwarded:
+class ForwardedResponse:
     """A server's answer to a request that was only passed on, its bytes as they were sent.
 
     Reading `stream` to its end closes it; whoever stops earlier, or never starts, calls `close`.
@@ -89,7 +89,7 @@ class Provider(Protocol):
     async def describe(self, model: str) -> ModelInfo:
         """All that is known of one model; ModelMissing if the server does not have it."""
 
-    async def embed(self, model: str, texts: Sequence[str]) -> Embeddings: ...
+    async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingResponse: ...
 
     async def count(self, request: ChatRequest) -> int | None:
         """The prompt tokens of `request` by the server's own count, None if it cannot count."""
@@ -108,18 +108,18 @@ class Provider(Protocol):
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
-    ) -> Forwarded:
+    ) -> ForwardedResponse:
         """Passes a request on unchanged and the answer back, whatever its status."""
 
     async def aclose(self) -> None: ...
 
 
-def understands(provider: Provider, path: str) -> bool:
+def handles_path(provider: Provider, path: str) -> bool:
     """Whether `path` (without its query) is one of the provider's own."""
     return any(path.startswith(own) if own.endswith("/") else path == own for own in provider.paths)
 
 
-def human_count(number: int) -> str:
+def format_count(number: int) -> str:
     """A number of parameters the way Ollama writes it: 134.52M, 7.6B."""
     for size, digits, letter in ((10**9, 1, "B"), (10**6, 2, "M"), (10**3, 2, "K")):
         if number >= size:

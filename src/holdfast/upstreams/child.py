@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Self
 
 from holdfast.errors import Unreachable
-from holdfast.upstreams.processes import finish, spawn, tail
+from holdfast.upstreams.processes import read_tail, start_process, stop_process
 
 _TAIL_LINES = 12
 
 
 @dataclass(slots=True)
-class Child:
+class EmbeddedProcess:
     url: str
     key: str
     process: subprocess.Popen[str]
@@ -28,11 +28,11 @@ class Child:
     async def start(cls, model: Path, *, ctx: int, threads: int, log: Path, seconds: float) -> Self:
         """Starts the server and waits until it listens. Its stderr goes to the end of `log`."""
         key = secrets.token_urlsafe(24)
-        process = await asyncio.to_thread(_spawn, model, ctx, threads, log)
+        process = await asyncio.to_thread(start_server, model, ctx, threads, log)
         line: str | None = None
         try:
             async with asyncio.timeout(seconds):
-                line = await asyncio.to_thread(_handshake, process, key)
+                line = await asyncio.to_thread(exchange_key, process, key)
         except TimeoutError:
             raise Unreachable(
                 f"the embedded model did not start within {seconds:g} seconds.", hint=f"Its log is {log}."
@@ -40,11 +40,11 @@ class Child:
         finally:
             if line is None:
                 process.kill()
-                finish(process)
+                stop_process(process)
         if not line:
-            code = await asyncio.to_thread(finish, process)
+            code = await asyncio.to_thread(stop_process, process)
             raise Unreachable(
-                f"the embedded model did not start (exit code {code}).{tail(log, _TAIL_LINES)}\n",
+                f"the embedded model did not start (exit code {code}).{read_tail(log, _TAIL_LINES)}\n",
                 hint=f"Its log is {log}.",
             )
         return cls(json.loads(line)["url"], key, process)
@@ -54,17 +54,17 @@ class Child:
         return self.process.poll() is None
 
     async def stop(self) -> None:
-        await asyncio.to_thread(finish, self.process)
+        await asyncio.to_thread(stop_process, self.process)
 
 
-def _spawn(model: Path, ctx: int, threads: int, log: Path) -> subprocess.Popen[str]:
+def start_server(model: Path, ctx: int, threads: int, log: Path) -> subprocess.Popen[str]:
     # -P: a file called json.py in the current folder is none of our business.
     command = [sys.executable, "-P", "-m", "holdfast.upstreams.embedded_server"]
     command += ["--model", str(model), "--ctx", str(ctx), "--threads", str(threads)]
-    return spawn(command, log, text=True)
+    return start_process(command, log, text=True)
 
 
-def _handshake(process: subprocess.Popen[str], key: str) -> str:
+def exchange_key(process: subprocess.Popen[str], key: str) -> str:
     assert process.stdin is not None
     assert process.stdout is not None
     try:

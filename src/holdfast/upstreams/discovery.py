@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from holdfast.errors import ConfigError, CutOff, Unreachable, UpstreamError
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.embedded import Embedded
-from holdfast.upstreams.http import Connection, Patience, shown
+from holdfast.upstreams.embedded import EmbeddedProvider
+from holdfast.upstreams.http import Connection, Patience, redact_url
 from holdfast.upstreams.llamacpp import LlamaCpp
 from holdfast.upstreams.lmstudio import LMStudio
 from holdfast.upstreams.ollama import KeepAlive, Ollama
@@ -42,7 +42,7 @@ CANDIDATES = ("http://127.0.0.1:11434", "http://127.0.0.1:8080", "http://127.0.0
 # The question that each kind of server alone answers so. LM Studio says 200 to every question.
 _PROBES: tuple[tuple[Kind, str, Callable[[Any], bool]], ...] = (
     ("ollama", "/api/version", lambda answer: answer.keys() == {"version"}),
-    ("llamacpp", "/props", lambda answer: "default_generation_settings" in answer or _is_router(answer)),
+    ("llamacpp", "/props", lambda answer: "default_generation_settings" in answer or is_router(answer)),
     ("lmstudio", "/api/v0/models", lambda answer: isinstance(answer.get("data"), list)),
     ("lmstudio", "/api/v1/models", lambda answer: isinstance(answer.get("models"), list)),
     ("openai", "/v1/models", lambda answer: isinstance(answer.get("data"), list)),
@@ -68,7 +68,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DiscoveredServer:
     """What a search found, and what happened at each place it looked."""
 
     provider: Provider | None
@@ -88,7 +88,7 @@ def parse_location(location: str) -> tuple[Kind | None, str]:
     url = location[named.end() :] if named else location
     if "://" not in url:
         url = f"http://{url}"
-    if not _is_address(url):
+    if not is_address(url):
         raise ConfigError(
             f"{url.rpartition('@')[2]} is no address of a model server.",
             hint="Write it like http://127.0.0.1:11434.",
@@ -96,14 +96,14 @@ def parse_location(location: str) -> tuple[Kind | None, str]:
     return kind, url.rstrip("/")
 
 
-def named_locations(text: str) -> dict[str, str]:
+def parse_upstreams(text: str) -> dict[str, str]:
     """The locations in `NAME=LOCATION, LOCATION, …` by name; one without is called by its host and port."""
     found: dict[str, str] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         before, equals, after = part.partition("=")
         named = bool(equals) and "/" not in before
         location = after.strip() if named else part
-        host = _host_of(location)
+        host = host_of(location)
         name = before.strip() if named else host
         if not name or not location or name in found:
             raise ConfigError(
@@ -114,7 +114,7 @@ def named_locations(text: str) -> dict[str, str]:
     return found
 
 
-def keys_from(text: str, names: Collection[str]) -> dict[str, str]:
+def parse_keys(text: str, names: Collection[str]) -> dict[str, str]:
     """The keys in `NAME=KEY, NAME=KEY` for the servers of these names."""
     pairs = [part.partition("=") for part in filter(None, (part.strip() for part in text.split(",")))]
     found = {name.strip(): key.strip() for name, _, key in pairs}
@@ -128,17 +128,17 @@ def keys_from(text: str, names: Collection[str]) -> dict[str, str]:
     return found
 
 
-def _host_of(location: str) -> str:
+def host_of(location: str) -> str:
     if is_embedded(location):
         return EMBEDDED
-    return urlsplit(shown(parse_location(location)[1])).netloc
+    return urlsplit(redact_url(parse_location(location)[1])).netloc
 
 
 def is_embedded(location: str) -> bool:
     return location == EMBEDDED or location.startswith(f"{EMBEDDED}:")
 
 
-def _is_address(url: str) -> bool:
+def is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
         # Asking for the port is what checks it.
@@ -151,15 +151,13 @@ async def connect(location: str, options: Options | None = None) -> Provider:
     """The provider at `location`. Only an address without a kind is asked; that fails if nobody is there."""
     options = options or Options()
     if is_embedded(location):
-        return embedded_at(location, options)
+        return open_embedded(location, options)
     kind, url = parse_location(location)
     if kind is None:
         try:
             kind = await probe(url, options)
         except Unreachable as error:
-            hint = (
-                f"Start it, check the address, or name its kind: {KINDS[0]}+{shown(url)} is not asked first."
-            )
+            hint = f"Start it, check the address, or name its kind: {KINDS[0]}+{redact_url(url)} is not asked first."
             raise Unreachable(error.message, hint=hint) from error
     # Whoever names an address means a model server: what says nothing of itself is taken for a plain one.
     return build(kind or "openai", url, options)
@@ -179,11 +177,11 @@ def build(kind: Kind, url: str, options: Options) -> Provider:
             return OpenAI(connection, prefix)
 
 
-def embedded_at(location: str, options: Options) -> Embedded:
+def open_embedded(location: str, options: Options) -> EmbeddedProvider:
     """The embedded model: the one in the location if it names a file, else the one in the options."""
     path = location.removeprefix(EMBEDDED).removeprefix(":")
     given = Path(path).expanduser() if path else options.model_file
-    return Embedded(
+    return EmbeddedProvider(
         given or options.models_dir / SMOLLM2.filename,
         log=options.log,
         ctx=options.window,
@@ -215,27 +213,27 @@ async def probe(url: str, options: Options) -> Kind | None:
     return None
 
 
-def _is_router(props: Mapping[str, Any]) -> bool:
+def is_router(props: Mapping[str, Any]) -> bool:
     return props.get("role") == "router"
 
 
 async def discover(
     candidates: Sequence[str] = CANDIDATES, options: Options | None = None, *, seconds: float = 1.0
-) -> Found:
+) -> DiscoveredServer:
     """The first of `candidates` where a model server answers; all are asked at once.
 
     The key stays at home: it is meant for a server that somebody named, not for whoever listens there.
     """
     keyless = replace(options or Options(), key="", headers={})
-    results = await asyncio.gather(*(_look(location, keyless, seconds) for location in candidates))
-    tried = [(shown(location), told) for location, (_, told) in zip(candidates, results, strict=True)]
+    results = await asyncio.gather(*(try_location(location, keyless, seconds) for location in candidates))
+    tried = [(redact_url(location), told) for location, (_, told) in zip(candidates, results, strict=True)]
     found = [provider for provider, _ in results if provider is not None]
     for unused in found[1:]:
         await unused.aclose()
-    return Found(found[0] if found else None, tried)
+    return DiscoveredServer(found[0] if found else None, tried)
 
 
-async def _look(location: str, options: Options, seconds: float) -> tuple[Provider | None, str]:
+async def try_location(location: str, options: Options, seconds: float) -> tuple[Provider | None, str]:
     _, url = parse_location(location)
     quick = Patience(connect=seconds, answer=seconds, tries=1)
     try:

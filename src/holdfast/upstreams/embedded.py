@@ -14,22 +14,22 @@ from holdfast.errors import ModelMissing, Unreachable
 from holdfast.messages import ChatRequest, Chunk
 from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo
-from holdfast.upstreams.child import Child
+from holdfast.upstreams.base import Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo
+from holdfast.upstreams.child import EmbeddedProcess
 from holdfast.upstreams.embedded_server import MODEL
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.llamacpp import LlamaCpp
-from holdfast.upstreams.model_file import describe_file
+from holdfast.upstreams.model_file import describe_model_file
 
 _NAMES = (MODEL, f"{MODEL}:latest")
 
 
-def spare_threads() -> int:
+def default_threads() -> int:
     """One less than there are cores: when all are busy, llama.cpp's threads wait for each other."""
     return max(1, (os.cpu_count() or 2) - 1)
 
 
-class Embedded:
+class EmbeddedProvider:
     name = "embedded"
     dialect: Dialect = "openai"
     paths = frozenset({"/v1/", "/tokenize", "/detokenize", "/apply-template", "/completion", "/infill"})
@@ -48,12 +48,12 @@ class Embedded:
         self._path = model
         self._log = log
         self._ctx = ctx
-        self._threads = threads or spare_threads()
+        self._threads = threads or default_threads()
         self._patience = patience
         self._start_timeout = start_timeout
         self._starting = asyncio.Lock()
         self._file: ModelInfo | None = None
-        self._running: tuple[Child, LlamaCpp] | None = None
+        self._running: tuple[EmbeddedProcess, LlamaCpp] | None = None
 
     async def aclose(self) -> None:
         async with self._starting:
@@ -76,7 +76,7 @@ class Embedded:
             window = self._window(info)
         return replace(info, running_window=window)
 
-    async def embed(self, model: str, texts: Sequence[str]) -> Embeddings:
+    async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingResponse:
         return await (await self._server(model)).embed(model, texts)
 
     async def count(self, request: ChatRequest) -> int | None:
@@ -97,7 +97,7 @@ class Embedded:
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
-    ) -> Forwarded:
+    ) -> ForwardedResponse:
         return await (await self._server(MODEL)).forward(method, path, headers, body)
 
     def _window(self, info: ModelInfo) -> int:
@@ -113,7 +113,7 @@ class Embedded:
             )
         if self._file is None:
             try:
-                self._file = await asyncio.to_thread(describe_file, self._path, MODEL)
+                self._file = await asyncio.to_thread(describe_model_file, self._path, MODEL)
             except VocabularyError as error:
                 raise Unreachable(
                     f"{self._path} cannot be used as a model: {error.message}.",
@@ -127,7 +127,7 @@ class Embedded:
         async with self._starting:
             if self._running is None or not self._running[0].alive:
                 await self._stop()
-                child = await Child.start(
+                child = await EmbeddedProcess.start(
                     self._path,
                     ctx=self._window(info),
                     threads=self._threads,

@@ -20,8 +20,8 @@ from yarl import URL
 from holdfast.errors import BadRequest, ConfigError, CutOff, Unreachable
 from holdfast.messages import canonical
 from holdfast.protocols.wire import parse_json
-from holdfast.upstreams.base import Forwarded
-from holdfast.upstreams.refusals import garbled, refusal
+from holdfast.upstreams.base import ForwardedResponse
+from holdfast.upstreams.refusals import error_from_response, unreadable_response
 
 # Answers that mean "not now": the same request may well succeed a moment later.
 _BUSY = (502, 503, 504)
@@ -39,7 +39,7 @@ _NOT_FORWARDED = frozenset(
 
 # Questions that change nothing where they are asked. A server that hung up without a word (it was restarted,
 # or tired of an idle connection) may be asked them again.
-_HARMLESS = (
+_REPEATABLE_PATHS = (
     "/chat", "/generate", "/embed", "/embeddings", "/show", "/chat/completions", "/completions", "/responses",
     "/messages",
 )  # fmt: skip
@@ -48,7 +48,7 @@ _ERROR_BYTES = 64 * 1024
 # So often (in seconds) it is looked whether a server that says nothing is still there.
 _LOOK_EVERY = 2.0
 # Larger bodies are sent piece by piece, so that nobody else waits for it.
-_LARGE = 500_000
+_LARGE_BODY = 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Incoming:
+class UpstreamResponse:
     """A response whose body is still on its way."""
 
     content_type: str
@@ -86,13 +86,13 @@ class _Request:
     read: float
 
 
-def shown(url: str) -> str:
+def redact_url(url: str) -> str:
     """The address without user and password."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
-def seconds_in(retry_after: str) -> float | None:
+def parse_retry_after(retry_after: str) -> float | None:
     """How long a `Retry-After` asks to wait: seconds, or until a date; None for anything else."""
     if retry_after.isascii() and retry_after.isdecimal():
         return float(retry_after)
@@ -122,7 +122,7 @@ class Connection:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.url = url.rstrip("/")
-        self.location = label or shown(self.url)
+        self.location = label or redact_url(self.url)
         self._patience = patience or Patience()
         self._sleep = sleep
         own = {**(headers or {}), **({"authorization": f"Bearer {key}"} if key else {})}
@@ -159,31 +159,35 @@ class Connection:
         return await self._json(self._posting(path, body, self._patience.stall), model)
 
     @asynccontextmanager
-    async def stream(self, path: str, body: Any, *, model: str) -> AsyncIterator[Incoming]:
+    async def stream(self, path: str, body: Any, *, model: str) -> AsyncIterator[UpstreamResponse]:
         """Posts a chat. Leaving the context hangs up, and by that the server notices that nobody listens."""
 
         response = await self._send(self._posting(path, body, self._patience.stall), repeatable=True)
         try:
             await self._raise_for_status(response, model)
             content_type = response.headers.get("content-type", "")
-            yield Incoming(content_type.partition(";")[0].strip().lower(), self._bytes(response))
+            yield UpstreamResponse(content_type.partition(";")[0].strip().lower(), self._bytes(response))
         finally:
             response.close()
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
-    ) -> Forwarded:
-        kept = {name: value for name, value in headers.items() if _forwarded(name)}
+    ) -> ForwardedResponse:
+        kept = {name: value for name, value in headers.items() if _is_forwarded_header(name)}
         resend = isinstance(body, bytes)
         request = _Request(method, path, kept, body or None, self._patience.stall)
-        repeatable = resend and (method in ("GET", "HEAD") or path.partition("?")[0].endswith(_HARMLESS))
+        repeatable = resend and (
+            method in ("GET", "HEAD") or path.partition("?")[0].endswith(_REPEATABLE_PATHS)
+        )
         response = await self._send(request, repeatable=repeatable, resend=resend, passes_on=True)
-        answered = [(name.lower(), value) for name, value in response.headers.items() if _returned(name)]
+        answered = [
+            (name.lower(), value) for name, value in response.headers.items() if _is_returned_header(name)
+        ]
 
         async def close() -> None:
             response.close()
 
-        return Forwarded(response.status, answered, self._bytes(response), close=close)
+        return ForwardedResponse(response.status, answered, self._bytes(response), close=close)
 
     def _posting(self, path: str, body: Any, read: float) -> "_Request":
         content = canonical(body).encode()
@@ -199,10 +203,10 @@ class Connection:
         try:
             value = parse_json(content)
         except BadRequest:
-            raise garbled(self.location) from None
+            raise unreadable_response(self.location) from None
         if isinstance(value, dict) and value.keys() == {"error"}:
             # LM Studio says 200 to paths it does not have, and the error in the body.
-            raise refusal(404, content, where=self.location)
+            raise error_from_response(404, content, where=self.location)
         return value
 
     async def _raise_for_status(self, response: aiohttp.ClientResponse, model: str) -> None:
@@ -213,12 +217,12 @@ class Connection:
             content += data
             if len(content) > _ERROR_BYTES:
                 break
-        raise refusal(
+        raise error_from_response(
             response.status,
             content,
             model=model,
             where=self.location,
-            retry_after=seconds_in(response.headers.get("retry-after", "")),
+            retry_after=parse_retry_after(response.headers.get("retry-after", "")),
         )
 
     async def _send(
@@ -267,7 +271,7 @@ class Connection:
             URL(self.url + request.path, encoded=True),
             # Compressed streams arrive in lumps.
             headers={"accept-encoding": "identity", **request.headers},
-            data=BytesIO(body) if isinstance(body, bytes) and len(body) > _LARGE else body,
+            data=BytesIO(body) if isinstance(body, bytes) and len(body) > _LARGE_BODY else body,
             timeout=timeout,
             allow_redirects=False,
         )
@@ -279,7 +283,7 @@ class Connection:
 
     def _asked_to_wait(self, response: aiohttp.ClientResponse, pause: float) -> float | None:
         """The seconds until another try makes sense, None if it makes none, or none that we can wait for."""
-        after = seconds_in(response.headers.get("retry-after", ""))
+        after = parse_retry_after(response.headers.get("retry-after", ""))
         if response.status not in (*_BUSY, _TOO_MANY) or (after or 0) > self._patience.longest_pause:
             return None
         if response.status == _TOO_MANY:
@@ -289,7 +293,7 @@ class Connection:
 
     async def _bytes(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         try:
-            while data := await _next(response):
+            while data := await read_next(response):
                 yield data
         except aiohttp.ServerTimeoutError as error:
             raise CutOff(
@@ -335,7 +339,7 @@ class Connection:
                 )
 
 
-async def _next(response: aiohttp.ClientResponse) -> bytes:
+async def read_next(response: aiohttp.ClientResponse) -> bytes:
     """What comes next, nothing at the end. aiohttp does not always say that it gave a connection up."""
     while True:
         waiting = asyncio.timeout(_LOOK_EVERY)
@@ -349,11 +353,11 @@ async def _next(response: aiohttp.ClientResponse) -> bytes:
                 raise
 
 
-def _returned(name: str) -> bool:
+def _is_returned_header(name: str) -> bool:
     """What is compressed was unpacked on the way, and which pages may read it is for us to say."""
     own = name.lower() == "content-encoding" or name.lower().startswith("access-control-")
-    return _forwarded(name) and not own
+    return _is_forwarded_header(name) and not own
 
 
-def _forwarded(name: str) -> bool:
+def _is_forwarded_header(name: str) -> bool:
     return name.lower() not in _NOT_FORWARDED and not name.lower().startswith("x-holdfast")

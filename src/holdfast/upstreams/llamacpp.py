@@ -13,9 +13,9 @@ from holdfast.errors import UpstreamError
 from holdfast.messages import ChatRequest, JsonObject
 from holdfast.protocols import openai_chat
 from holdfast.protocols.requests import add_call_ids
-from holdfast.upstreams.base import ModelInfo, human_count
+from holdfast.upstreams.base import ModelInfo, format_count
 from holdfast.upstreams.http import Connection
-from holdfast.upstreams.openai import NO_SUCH_ROUTE, OpenAI, number
+from holdfast.upstreams.openai import NO_SUCH_ROUTE, OpenAI, get_number
 
 
 class LlamaCpp(OpenAI):
@@ -57,7 +57,7 @@ class LlamaCpp(OpenAI):
         answer = await self._http.post(
             path, openai_chat.serialize_request(add_call_ids(request)), model=request.model
         )
-        return number(answer, "input_tokens")
+        return get_number(answer, "input_tokens")
 
     async def _count_rendered(self, request: ChatRequest) -> int | None:
         """For servers from before `input_tokens`. A picture's tokens are in no template."""
@@ -93,12 +93,12 @@ class LlamaCpp(OpenAI):
         parameters = meta.get("n_params")
         info = ModelInfo(
             name=str(item.get("id", "")),
-            parameter_size=human_count(parameters) if parameters else "",
+            parameter_size=format_count(parameters) if parameters else "",
             quantization=meta.get("ftype") or props.get("model_ftype") or "",
             size=meta.get("size"),
             trained_window=meta.get("n_ctx_train"),
             running_window=settings.get("n_ctx"),
-            capabilities=_capabilities(props),
+            capabilities=list_capabilities(props),
             raw=item,
         )
         return replace(info, raw={**item, "props": props}) if props else info
@@ -119,7 +119,7 @@ class LlamaCpp(OpenAI):
         return props if isinstance(props, dict) else {}
 
 
-def _capabilities(props: JsonObject) -> tuple[str, ...]:
+def list_capabilities(props: JsonObject) -> tuple[str, ...]:
     if not props:
         return ()
     template, modalities = props.get("chat_template_caps") or {}, props.get("modalities") or {}

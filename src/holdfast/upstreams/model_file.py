@@ -20,7 +20,7 @@ _FILE_TYPES = {
 _TEMPLATE = "tokenizer.chat_template"
 
 
-def describe_file(path: Path, name: str) -> ModelInfo:
+def describe_model_file(path: Path, name: str) -> ModelInfo:
     """The model in the file at `path`, under `name`; VocabularyError if it is no GGUF file."""
     facts = read_metadata(path, lambda key: not key.startswith("tokenizer.") or key == _TEMPLATE)
     family = str(facts.get("general.architecture", ""))

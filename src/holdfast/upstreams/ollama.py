@@ -17,10 +17,10 @@ from holdfast.protocols.requests import add_tool_names
 from holdfast.protocols.wire import iter_ndjson, parse_json
 from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo
+from holdfast.upstreams.base import Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo
 from holdfast.upstreams.http import Connection
-from holdfast.upstreams.refusals import garbled, refusal
-from holdfast.upstreams.streams import chunks
+from holdfast.upstreams.refusals import error_from_response, unreadable_response
+from holdfast.upstreams.streams import iter_chunks
 
 # How Ollama writes times in words, such as 30m or 1h30m.
 _DURATION = re.compile(r"-?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+")
@@ -34,7 +34,7 @@ _DEFAULT_TAG = ":latest"
 KeepAlive = int | str | None
 
 
-def keep_alive_from(setting: str) -> KeepAlive:
+def parse_keep_alive(setting: str) -> KeepAlive:
     """How long a model stays in memory, as Ollama is told it; None leaves it to Ollama."""
     told = setting.strip()
     if not told:
@@ -73,16 +73,16 @@ class Ollama:
         called = False
         async with self._http.stream("/api/chat", body, model=request.model) as incoming:
             if "json" not in incoming.content_type:
-                raise garbled(self.location)
+                raise unreadable_response(self.location)
             payloads = iter_ndjson(incoming.stream)
-            async for chunk in chunks(payloads, ollama.parse_chunk, where=self.location):
+            async for chunk in iter_chunks(payloads, ollama.parse_chunk, where=self.location):
                 # The calls come in a line of their own, before the one that says why the answer ended.
                 called = called or bool(chunk.calls)
                 yield replace(chunk, finish="tool_calls") if called and chunk.finish == "stop" else chunk
 
     async def models(self) -> list[ModelInfo]:
         listed, running = await asyncio.gather(self._list("/api/tags"), self._list("/api/ps"))
-        return [_from_listing(item, _running_window(running, str(item.get("name")))) for item in listed]
+        return [parse_listing(item, find_running_window(running, str(item.get("name")))) for item in listed]
 
     async def describe(self, model: str) -> ModelInfo:
         shown, listed, running = await asyncio.gather(
@@ -91,10 +91,10 @@ class Ollama:
             self._list("/api/ps"),
         )
         if not isinstance(shown, dict):
-            raise garbled(self.location)
-        item: JsonObject = next((item for item in listed if _same(str(item.get("name")), model)), {})
+            raise unreadable_response(self.location)
+        item: JsonObject = next((item for item in listed if is_same_model(str(item.get("name")), model)), {})
         said = {name: shown[name] for name in ("details", "modified_at", "capabilities") if shown.get(name)}
-        known = _from_listing({**item, **said, "name": model}, _running_window(running, model))
+        known = parse_listing({**item, **said, "name": model}, find_running_window(running, model))
         facts = shown.get("model_info") or {}
         asked = _NUM_CTX.search(shown.get("parameters") or "")
         return replace(
@@ -105,15 +105,15 @@ class Ollama:
             raw=shown,
         )
 
-    async def embed(self, model: str, texts: Sequence[str]) -> Embeddings:
+    async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingResponse:
         # Half a text has another meaning than the whole one: rather an error than that.
         body = {**self._always, "model": model, "input": list(texts), "truncate": False}
         answer = await self._http.post("/api/embed", body, model=model)
         match answer:
             case {"embeddings": list(vectors)} if len(vectors) == len(texts):
-                return Embeddings(tuple(map(tuple, vectors)), answer.get("prompt_eval_count"))
+                return EmbeddingResponse(tuple(map(tuple, vectors)), answer.get("prompt_eval_count"))
             case _:
-                raise garbled(self.location)
+                raise unreadable_response(self.location)
 
     async def count(self, request: ChatRequest) -> int | None:  # noqa: ARG002
         """Ollama has no route for this."""
@@ -147,12 +147,12 @@ class Ollama:
         answer = await self._http.forward("POST", "/api/show", {"content-type": "application/json"}, body)
         content = b"".join([data async for data in answer.stream])
         if answer.status != 200:
-            raise refusal(answer.status, content, model=model, where=self.location)
-        return await asyncio.to_thread(_vocabulary, content)
+            raise error_from_response(answer.status, content, model=model, where=self.location)
+        return await asyncio.to_thread(parse_vocabulary, content)
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
-    ) -> Forwarded:
+    ) -> ForwardedResponse:
         return await self._http.forward(method, path, headers, body)
 
     async def _list(self, path: str) -> list[dict[str, Any]]:
@@ -162,10 +162,10 @@ class Ollama:
             case {"models": list(items)} if all(isinstance(item, dict) for item in items):
                 return items
             case _:
-                raise garbled(self.location)
+                raise unreadable_response(self.location)
 
 
-def _vocabulary(shown: bytes) -> Vocabulary:
+def parse_vocabulary(shown: bytes) -> Vocabulary:
     """The vocabulary in the answer to a verbose `/api/show`."""
     try:
         value = parse_json(shown)
@@ -177,7 +177,7 @@ def _vocabulary(shown: bytes) -> Vocabulary:
     return Vocabulary.from_metadata(facts)
 
 
-def _from_listing(item: JsonObject, running_window: int | None) -> ModelInfo:
+def parse_listing(item: JsonObject, running_window: int | None) -> ModelInfo:
     details = item.get("details") or {}
     return ModelInfo(
         name=str(item.get("name", "")),
@@ -194,14 +194,16 @@ def _from_listing(item: JsonObject, running_window: int | None) -> ModelInfo:
     )
 
 
-def _running_window(running: Sequence[JsonObject], model: str) -> int | None:
+def find_running_window(running: Sequence[JsonObject], model: str) -> int | None:
     """The window in force; older servers name what runs without saying how large it is."""
-    return next((item.get("context_length") for item in running if _same(str(item.get("name")), model)), None)
+    return next(
+        (item.get("context_length") for item in running if is_same_model(str(item.get("name")), model)), None
+    )
 
 
-def _same(one: str, other: str) -> bool:
-    return _tagged(one) == _tagged(other)
+def is_same_model(one: str, other: str) -> bool:
+    return _add_default_tag(one) == _add_default_tag(other)
 
 
-def _tagged(name: str) -> str:
+def _add_default_tag(name: str) -> str:
     return name if ":" in name.rpartition("/")[2] else name + _DEFAULT_TAG

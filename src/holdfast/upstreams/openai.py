@@ -14,10 +14,10 @@ from holdfast.protocols import openai_chat
 from holdfast.protocols.requests import add_call_ids
 from holdfast.protocols.wire import iter_sse, parse_server_payload
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo
-from holdfast.upstreams.http import Connection, Incoming
-from holdfast.upstreams.refusals import garbled
-from holdfast.upstreams.streams import chunks
+from holdfast.upstreams.base import Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo
+from holdfast.upstreams.http import Connection, UpstreamResponse
+from holdfast.upstreams.refusals import unreadable_response
+from holdfast.upstreams.streams import iter_chunks
 
 _VERSION = "/v1"
 # The names under which servers put a model's window into their lists.
@@ -61,11 +61,13 @@ class OpenAI:
         }
         path = f"{self._prefix}/chat/completions"
         async with self._http.stream(path, body, model=request.model) as incoming:
-            async for chunk in chunks(self._payloads(incoming), openai_chat.parse_chunk, where=self.location):
+            async for chunk in iter_chunks(
+                self._payloads(incoming), openai_chat.parse_chunk, where=self.location
+            ):
                 yield chunk
 
     async def models(self) -> list[ModelInfo]:
-        return [_from_listing(item) for item in await self._list(f"{self._prefix}/models", "data")]
+        return [parse_listing(item) for item in await self._list(f"{self._prefix}/models", "data")]
 
     async def describe(self, model: str) -> ModelInfo:
         for known in await self.models():
@@ -73,21 +75,21 @@ class OpenAI:
                 return known
         raise ModelMissing(model, hint="`holdfast models` lists what the server has.")
 
-    async def embed(self, model: str, texts: Sequence[str]) -> Embeddings:
+    async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingResponse:
         body = {"model": model, "input": list(texts), "encoding_format": "float"}
         answer = await self._http.post(f"{self._prefix}/embeddings", body, model=model)
         match answer:
             case {"data": list(items)} if len(items) == len(texts):
                 ordered = sorted(items, key=lambda item: item.get("index", 0))
                 tokens = (answer.get("usage") or {}).get("prompt_tokens")
-                return Embeddings(tuple(tuple(item["embedding"]) for item in ordered), tokens)
+                return EmbeddingResponse(tuple(tuple(item["embedding"]) for item in ordered), tokens)
             case _:
-                raise garbled(self.location)
+                raise unreadable_response(self.location)
 
     async def count(self, request: ChatRequest) -> int | None:
         body = openai_chat.serialize_request(add_call_ids(request))
         asked = {name: value for name, value in body.items() if name in ("model", "messages", "tools")}
-        return number(await self._from_vllm("/tokenize", asked), "count")
+        return get_number(await self._from_vllm("/tokenize", asked), "count")
 
     async def render(self, request: ChatRequest) -> str | None:  # noqa: ARG002
         """Not needed here: where a server can be asked, it counts."""
@@ -124,18 +126,18 @@ class OpenAI:
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
-    ) -> Forwarded:
+    ) -> ForwardedResponse:
         if path.startswith(_VERSION + "/"):
             path = self._prefix + path.removeprefix(_VERSION)
         return await self._http.forward(method, path, headers, body)
 
-    async def _payloads(self, incoming: Incoming) -> AsyncIterator[JsonObject | None]:
+    async def _payloads(self, incoming: UpstreamResponse) -> AsyncIterator[JsonObject | None]:
         if incoming.content_type == "application/json":
             # Not every server streams when asked to; then the whole answer comes as one.
             yield parse_server_payload(b"".join([data async for data in incoming.stream]))
             return
         if incoming.content_type != "text/event-stream":
-            raise garbled(self.location)
+            raise unreadable_response(self.location)
         async for data in iter_sse(incoming.stream):
             if data.strip() == "[DONE]":
                 yield None
@@ -146,16 +148,16 @@ class OpenAI:
         answer = await self._http.get(path)
         items = answer.get(field) if isinstance(answer, dict) else None
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-            raise garbled(self.location)
+            raise unreadable_response(self.location)
         return items
 
 
-def _from_listing(item: JsonObject) -> ModelInfo:
+def parse_listing(item: JsonObject) -> ModelInfo:
     window = next((item[name] for name in _WINDOWS if isinstance(item.get(name), int)), None)
     return ModelInfo(name=str(item.get("id", "")), running_window=window, raw=item)
 
 
-def number(answer: Any, field: str) -> int | None:
+def get_number(answer: Any, field: str) -> int | None:
     """A count in a server's answer, None if it is not there."""
     value = answer.get(field) if isinstance(answer, dict) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None

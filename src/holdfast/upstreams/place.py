@@ -10,16 +10,16 @@ from dataclasses import dataclass
 
 from holdfast.errors import ConfigError, HoldfastError, ProviderError
 from holdfast.upstreams.base import ModelInfo, Provider
-from holdfast.upstreams.watched import Health, Watched
+from holdfast.upstreams.watched import Health, LabelledProvider
 
 # Where no server is, we look this often (in seconds) whether one was started meanwhile.
 LOOK_AGAIN = 10.0
 
-Find = Callable[[], Awaitable[Provider | None]]
+FindProvider = Callable[[], Awaitable[Provider | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class UpstreamState:
     """How a place is, for people. Times are seconds since 1970, None for never; `well` None: never asked."""
 
     name: str
@@ -32,16 +32,16 @@ class State:
     models: int | None
 
 
-class Place:
+class UpstreamSlot:
     """`find` gives the server, None while nobody is there, or raises what hinders."""
 
     def __init__(
-        self, find: Find, *, name: str = "", location: str = "", look_again: float = LOOK_AGAIN
+        self, find: FindProvider, *, name: str = "", location: str = "", look_again: float = LOOK_AGAIN
     ) -> None:
         self.name = name
         self.health = Health()
         # The server that was found here, and the list it gave last; None if there was none yet.
-        self.found: Watched | None = None
+        self.found: LabelledProvider | None = None
         self.listed: list[ModelInfo] | None = None
         self._location = location
         self._find = find
@@ -50,7 +50,7 @@ class Place:
         self._finding = asyncio.Lock()
         self._looking: asyncio.Task[None] | None = None
 
-    async def server(self) -> Watched | None:
+    async def server(self) -> LabelledProvider | None:
         async with self._finding:
             wanted = self.found is None or not self.health.well
             if wanted and time.monotonic() - self._looked_at > self._look_again:
@@ -64,9 +64,9 @@ class Place:
             self.health.note(error)
             raise
         self._looked_at = time.monotonic()
-        self.found = Watched(found, self.name, self.health) if found is not None else None
+        self.found = LabelledProvider(found, self.name, self.health) if found is not None else None
 
-    async def _find_again(self, known: Watched) -> None:
+    async def _find_again(self, known: LabelledProvider) -> None:
         """Where a server went away, one of another kind may have come."""
         self._looked_at = time.monotonic()
         try:
@@ -77,7 +77,7 @@ class Place:
             return
         same = (found.name, found.location) == (known.name, known.location)
         if not same:
-            self.found, self.listed = Watched(found, self.name, self.health), None
+            self.found, self.listed = LabelledProvider(found, self.name, self.health), None
         await (found if same else known).aclose()
 
     async def models(self) -> list[ModelInfo]:
@@ -106,9 +106,9 @@ class Place:
         """What it listed may be true no more."""
         self._listed_at = float("-inf")
 
-    def state(self) -> State:
+    def state(self) -> UpstreamState:
         server, health = self.found, self.health
-        return State(
+        return UpstreamState(
             self.name or "default",
             server.location if server else self._location,
             server.name if server else None,

@@ -13,7 +13,7 @@ _STOP_SECONDS = 5.0
 _LOG_BYTES = 1_000_000
 
 
-def spawn(command: Sequence[str], log: Path, *, text: bool) -> subprocess.Popen[Any]:
+def start_process(command: Sequence[str], log: Path, *, text: bool) -> subprocess.Popen[Any]:
     """Begins a process whose stderr goes to the end of `log`, which begins anew when it is large."""
     log.parent.mkdir(parents=True, exist_ok=True)
     fresh = not log.exists() or log.stat().st_size > _LOG_BYTES
@@ -29,7 +29,7 @@ def spawn(command: Sequence[str], log: Path, *, text: bool) -> subprocess.Popen[
         )
 
 
-def finish(process: subprocess.Popen[Any]) -> int:
+def stop_process(process: subprocess.Popen[Any]) -> int:
     """Closes the pipes, by which a process knows that it may go, and waits until it has gone."""
     assert process.stdin is not None
     assert process.stdout is not None
@@ -44,7 +44,7 @@ def finish(process: subprocess.Popen[Any]) -> int:
     return code
 
 
-def tail(log: Path, lines: int) -> str:
+def read_tail(log: Path, lines: int) -> str:
     """The last lines of a log, to be shown under an error."""
     last = log.read_text("utf-8", "replace").splitlines()[-lines:]
     return "".join(f"\n  {line}" for line in last)

@@ -19,15 +19,15 @@ _HINTS = {
 }
 
 
-def refusal(
+def error_from_response(
     status: int, content: bytes, *, where: str, model: str = "", retry_after: float | None = None
 ) -> HoldfastError:
     """The error for an answer with `status` and `content`, to a request for `model` if it named one."""
     text = content.decode("utf-8", "replace")
     if overflow := classify_overflow(status, text):
         return overflow
-    body = _object(text)
-    said = message_of(body)
+    body = parse_error_body(text)
+    said = find_error_message(body)
     if status == 404 and model and "model" in said.lower():
         return ModelMissing(model, hint="`holdfast models` lists what the server has.")
     if 300 <= status < 400:
@@ -44,15 +44,15 @@ def refusal(
     )
 
 
-def error_in_stream(payload: JsonObject, *, where: str) -> HoldfastError:
+def error_from_payload(payload: JsonObject, *, where: str) -> HoldfastError:
     """The error for a payload that came instead of the first piece of an answer."""
     error = payload.get("error")
     code = error.get("code") if isinstance(error, dict) else None
     status = code if isinstance(code, int) and 400 <= code < 600 else 500
-    return refusal(status, canonical(payload).encode(), where=where)
+    return error_from_response(status, canonical(payload).encode(), where=where)
 
 
-def garbled(where: str) -> UpstreamError:
+def unreadable_response(where: str) -> UpstreamError:
     return UpstreamError(
         f"{where} answered with something that is no answer of a model server.",
         status=502,
@@ -60,7 +60,7 @@ def garbled(where: str) -> UpstreamError:
     )
 
 
-def message_of(body: JsonObject | None) -> str:
+def find_error_message(body: JsonObject | None) -> str:
     """The sentence in a server's error, whichever way it wraps it."""
     match body:
         case {"error": {"message": str(message)}} | {"error": str(message)} | {"message": str(message)}:
@@ -71,7 +71,7 @@ def message_of(body: JsonObject | None) -> str:
             return ""
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def parse_error_body(text: str) -> dict[str, Any] | None:
     try:
         value = json.loads(text)
     except ValueError:

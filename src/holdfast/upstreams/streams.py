@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Callable
 
 from holdfast.errors import CutOff, HoldfastError
 from holdfast.messages import Chunk, JsonObject
-from holdfast.upstreams.refusals import error_in_stream, message_of
+from holdfast.upstreams.refusals import error_from_payload, find_error_message
 
 
-async def chunks(
+async def iter_chunks(
     payloads: AsyncIterator[JsonObject | None], read: Callable[[JsonObject], Chunk], *, where: str
 ) -> AsyncIterator[Chunk]:
     """Reads each payload; None is the server's own mark for the end.
@@ -26,7 +26,7 @@ async def chunks(
                     yield Chunk(finish="stop")
                 return
             if payload.get("error"):
-                raise _error(payload, begun=begun, where=where)
+                raise stream_error(payload, begun=begun, where=where)
             chunk = read(payload)
             begun = begun or bool(chunk.text or chunk.thinking or chunk.calls)
             ended = ended or chunk.finish is not None
@@ -38,7 +38,7 @@ async def chunks(
         raise CutOff(f"{where} stopped in the middle of its answer.", hint="Look at the model server's log.")
 
 
-def _error(payload: JsonObject, *, begun: bool, where: str) -> HoldfastError:
+def stream_error(payload: JsonObject, *, begun: bool, where: str) -> HoldfastError:
     if begun:
-        return CutOff(f"{where} stopped in the middle of its answer: {message_of(payload)}")
-    return error_in_stream(payload, where=where)
+        return CutOff(f"{where} stopped in the middle of its answer: {find_error_message(payload)}")
+    return error_from_payload(payload, where=where)

@@ -15,16 +15,16 @@ from holdfast.errors import BadRequest, HoldfastError, ModelMissing, ProviderErr
 from holdfast.messages import Chunk
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.discovery import EMBEDDED
-from holdfast.upstreams.place import LOOK_AGAIN, Find, Place, State
-from holdfast.upstreams.watched import is_away
+from holdfast.upstreams.place import LOOK_AGAIN, FindProvider, UpstreamSlot, UpstreamState
+from holdfast.upstreams.watched import is_unavailable
 
 T = TypeVar("T")
 
 log = logging.getLogger("holdfast.upstreams")
 
 # A list of models is believed for so many seconds.
-LISTED = 30.0
-PATIENCE = 3.0
+LIST_MAX_AGE = 30.0
+LIST_TIMEOUT = 3.0
 
 
 class Upstreams:
@@ -36,13 +36,13 @@ class Upstreams:
 
     def __init__(
         self,
-        places: Find | Sequence[Place],
+        places: FindProvider | Sequence[UpstreamSlot],
         embedded: Provider,
         *,
         look_again: float = LOOK_AGAIN,
-        patience: float = PATIENCE,
+        patience: float = LIST_TIMEOUT,
     ) -> None:
-        self._places = [Place(places, look_again=look_again)] if callable(places) else list(places)
+        self._places = [UpstreamSlot(places, look_again=look_again)] if callable(places) else list(places)
         self._embedded = embedded
         self._patience = patience
 
@@ -133,7 +133,7 @@ class Upstreams:
         for place in self._places:
             for model in (place.listed or ()) if place.health.well else ():
                 name = f"{place.name}/{model.name}" if model.name in merged else model.name
-                merged[name] = model if name == model.name else _under(name, model)
+                merged[name] = model if name == model.name else rename_model(name, model)
         if not merged:
             # Either they really have none, or somebody's trouble is the reason.
             await self.main()
@@ -149,13 +149,13 @@ class Upstreams:
     async def describe(self, model: str) -> ModelInfo:
         return await (await self.route(model)).describe(model)
 
-    def states(self) -> list[State]:
+    def states(self) -> list[UpstreamState]:
         """How each server is, as far as we have heard."""
         return [place.state() for place in self._places]
 
     async def look(self) -> None:
         """Asks those of which we have not heard for a while how they are."""
-        await self._look(LISTED, self._places)
+        await self._look(LIST_MAX_AGE, self._places)
 
     def names_server(self, model: str) -> bool:
         """Whether `model` has the name of one of our servers before it."""
@@ -173,21 +173,21 @@ class Upstreams:
 
     async def _after(self, error: ProviderError, tried: Collection[Provider], model: str) -> Provider:
         """Who is asked after an error; the error itself if there is nobody, or another could not help."""
-        other = await self.instead(tried, model) if is_away(error) else None
+        other = await self.instead(tried, model) if is_unavailable(error) else None
         if other is None:
             raise error
         log.warning("%s Now %s is asked.", error, other.location)
         return other
 
-    def _named(self, model: str) -> Place | None:
+    def _named(self, model: str) -> UpstreamSlot | None:
         """The place whose name stands before the model's. A server's own names may have slashes too."""
         label, slash, _ = model.partition("/")
         return next((place for place in self._places if slash and place.name == label), None)
 
-    async def _having(self, model: str) -> list[Place]:
+    async def _having(self, model: str) -> list[UpstreamSlot]:
         """The places that list `model`, those that are well first, each in the order they were named in."""
         # Only who never said what it has is waited for; others are asked beside the request.
-        await self._look(LISTED, [place for place in self._places if place.listed is None])
+        await self._look(LIST_MAX_AGE, [place for place in self._places if place.listed is None])
         having = [place for place in self._places if place.has(model)]
         if not having:
             await self._look(1.0, self._places)
@@ -205,14 +205,14 @@ class Upstreams:
             raise ModelMissing(model, hint=hint)
         return await self.main()
 
-    async def _look(self, older_than: float, awaited: Sequence[Place]) -> None:
+    async def _look(self, older_than: float, awaited: Sequence[UpstreamSlot]) -> None:
         looks = {place: place.look(older_than) for place in self._places}
         tasks = [task for place in awaited if (task := looks[place]) is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=self._patience)
 
 
-def _under(name: str, model: ModelInfo) -> ModelInfo:
+def rename_model(name: str, model: ModelInfo) -> ModelInfo:
     """The same model under another name, in its server's own record too."""
     renamed = {field: name for field in ("name", "model", "id", "key") if field in model.raw}
     return replace(model, name=name, raw={**model.raw, **renamed})

@@ -13,19 +13,21 @@ from holdfast.errors import BadRequest, CutOff, HoldfastError, Unreachable, Upst
 from holdfast.messages import ChatRequest, Chunk, canonical
 from holdfast.protocols.wire import parse_json
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo, Provider
+from holdfast.upstreams.base import Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo, Provider
 
 T = TypeVar("T")
 
 # Answers that say more about the server than about the request.
-_NOT_WELL = (429, 502, 503, 504)
+_UNAVAILABLE = (429, 502, 503, 504)
 # The fields in which requests name a model.
 _NAMES = ("model", "name", "source", "destination", "from")
 
 
-def is_away(error: HoldfastError) -> bool:
+def is_unavailable(error: HoldfastError) -> bool:
     """Whether another server might do what this one could not."""
-    return isinstance(error, Unreachable) or (isinstance(error, UpstreamError) and error.status in _NOT_WELL)
+    return isinstance(error, Unreachable) or (
+        isinstance(error, UpstreamError) and error.status in _UNAVAILABLE
+    )
 
 
 @dataclass(slots=True)
@@ -46,13 +48,13 @@ class Health:
 
     def note(self, error: HoldfastError) -> None:
         """An error of the server's own is trouble; one about the request shows that it is there."""
-        if is_away(error) or isinstance(error, CutOff):
+        if is_unavailable(error) or isinstance(error, CutOff):
             self.failed, self.trouble = self.clock(), str(error)
         else:
             self.answered()
 
 
-class Watched:
+class LabelledProvider:
     """`label` is the server's name here; a model may be asked for as `label/model`."""
 
     def __init__(self, provider: Provider, label: str = "", health: Health | None = None) -> None:
@@ -100,7 +102,7 @@ class Watched:
     async def describe(self, model: str) -> ModelInfo:
         return await self._noted(self.provider.describe(self.plain(model)))
 
-    async def embed(self, model: str, texts: Sequence[str]) -> Embeddings:
+    async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingResponse:
         return await self._noted(self.provider.embed(self.plain(model), texts))
 
     async def count(self, request: ChatRequest) -> int | None:
@@ -120,7 +122,7 @@ class Watched:
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
-    ) -> Forwarded:
+    ) -> ForwardedResponse:
         if self.label and isinstance(body, bytes) and f'"{self.label}/'.encode() in body:
             body = self._renamed(body)
         return await self._noted(self.provider.forward(method, path, headers, body))

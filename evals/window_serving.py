@@ -18,7 +18,7 @@ from typing import Any, Self
 import httpx
 
 from holdfast.config import default_home
-from holdfast.upstreams.weights import find_model_file
+from holdfast.upstreams.model_file import find_model_file
 
 OPENAI, OLLAMA = "/v1/chat/completions", "/api/chat"
 MODEL = "embedded"

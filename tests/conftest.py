@@ -23,7 +23,7 @@ from holdfast.errors import FetchFailed
 from holdfast.fitting import recalling
 from holdfast.i18n import speak
 from holdfast.memory.searching.search import Search
-from holdfast.upstreams.weights import fetch_model_file
+from holdfast.upstreams.model_file import fetch_model_file
 from tests.buckets import s3_server  # noqa: F401  # a fixture
 
 settings.register_profile("thorough", max_examples=1_000)

@@ -9,7 +9,7 @@ from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import Preset, preset_named
 
 

@@ -46,7 +46,7 @@ from holdfast.recall import recall_over
 from holdfast.research.library import Research
 from holdfast.store import Store
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import Preset, preset_named
 
 log = logging.getLogger("holdfast.engine")

@@ -52,8 +52,7 @@ from holdfast.upstreams.discovery import (
 )
 from holdfast.upstreams.http import Patience, redact_url
 from holdfast.upstreams.ollama import parse_keep_alive
-from holdfast.upstreams.place import UpstreamSlot
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from holdfast.window.presets import preset_from
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.compaction.lines import grammar, parse_lines, says_none
-from holdfast.upstreams.child import EmbeddedProcess
+from holdfast.upstreams.embedded import EmbeddedProcess
 
 ADA = ("fact", "Ada leads the shop.")
 REDIS = ("decision", "Redis for the cache - Postgres was too slow")

@@ -14,7 +14,7 @@ from holdfast.models.knowledge import ModelRegistry
 from holdfast.research.library import Research
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams
 from tests.talks import without_summaries
 
 

@@ -5,8 +5,7 @@ import pytest
 from holdfast.errors import Unreachable
 from holdfast.messages import Scope
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.place import UpstreamSlot
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from tests.fitting.remembering import last, remembering
 from tests.fitting.talking import Client, provider
 

@@ -19,8 +19,8 @@ from holdfast.server.app import create_app
 from holdfast.store import Key, open_store
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.serving import served
-from holdfast.upstreams.upstreams import Upstreams
 from holdfast.wiring import build_remembering, build_research
 from mcp import Client
 

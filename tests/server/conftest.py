@@ -17,8 +17,8 @@ from holdfast.store import Store, open_store
 from holdfast.tokens.budget import Levels
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.serving import served
-from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.presets import Preset, preset_named
 
 # Nothing changes a window between two requests, unless that is what a test is about.

@@ -18,8 +18,8 @@ from holdfast.models.knowledge import ModelRegistry
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.serving import served
-from holdfast.upstreams.upstreams import Upstreams
 from tests.server.conftest import AT_REST
 
 PATIENCE = 60

@@ -7,7 +7,7 @@ import pytest
 from holdfast.messages import Scope
 from holdfast.upstreams.embedded import EmbeddedProvider
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams
 from tests.server.conftest import running
 
 pytestmark = [pytest.mark.slow, pytest.mark.real, pytest.mark.xdist_group("embedded")]

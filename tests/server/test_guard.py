@@ -20,7 +20,7 @@ from holdfast.store import Key, open_store
 from holdfast.store.secrecy import password_digest
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams
 
 ASK = {"model": "scripted", "messages": [{"role": "user", "content": "Hello there"}], "stream": False}
 PASSWORD = "correct horse battery"

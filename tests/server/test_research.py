@@ -23,8 +23,8 @@ from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.serving import served
-from holdfast.upstreams.upstreams import Upstreams
 from tests.research.making import NOW
 from tests.server.conftest import AT_REST
 from tests.server.remembering import CHESS, GARDEN, HOUSE, found, refused

@@ -11,9 +11,8 @@ from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.ollama import Ollama
-from holdfast.upstreams.place import UpstreamSlot
+from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from holdfast.upstreams.serving import served
-from holdfast.upstreams.upstreams import Upstreams
 from tests.upstreams.hostile import END, SILENCE, hostile, piece, response, started
 
 ASK = {"model": "fake", "messages": [{"role": "user", "content": "Hello there"}], "stream": False}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.tokenizer import Tokenizer, list_split_rules
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.child import EmbeddedProcess
+from holdfast.upstreams.embedded import EmbeddedProcess
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.llamacpp import LlamaCpp
 from tests.tokens.small import byte_level, scored, vocabulary

@@ -9,11 +9,11 @@ from holdfast.messages import Answer, ChatRequest, Message
 from holdfast.upstreams.base import format_count, handles_path
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeOllama
+from holdfast.upstreams.health import LabelledProvider
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.llamacpp import LlamaCpp
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI
-from holdfast.upstreams.watched import LabelledProvider
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

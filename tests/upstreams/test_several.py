@@ -11,8 +11,7 @@ from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.discovery import parse_keys, parse_upstreams
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
-from holdfast.upstreams.place import UpstreamSlot
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from holdfast.wiring import build_upstreams
 from tests.upstreams.hostile import hostile, response
 

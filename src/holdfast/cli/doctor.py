@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from holdfast.memory.embedders.choice import ChosenEmbedder
     from holdfast.store import Store
     from holdfast.upstreams.base import Provider
-    from holdfast.upstreams.place import UpstreamState
-    from holdfast.upstreams.upstreams import Upstreams
+    from holdfast.upstreams.routing import Upstreams, UpstreamState
 
 # Less than this much room, and a conversation of some weeks or a model would not fit.
 _ROOM = 1_000_000_000
@@ -280,7 +279,7 @@ def _batches(told: dict[str, Any]) -> Finding:
 
 
 async def _models(settings: Settings) -> list[Finding]:
-    from holdfast.upstreams.weights import find_model_file
+    from holdfast.upstreams.model_file import find_model_file
     from holdfast.wiring import build_upstreams, look_around
 
     found = await look_around(settings)

@@ -190,7 +190,7 @@ def get(
     from rich.console import Console
     from rich.progress import Progress
 
-    from holdfast.upstreams.weights import fetch_model_file, find_model_file
+    from holdfast.upstreams.model_file import fetch_model_file, find_model_file
 
     path = find_model_file(settings.models_dir)
     if path is not None:

@@ -25,7 +25,7 @@ from holdfast.messages import Answer, ChatRequest, Message
 from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import Preset, preset_named
 from holdfast.wiring import build_remembering
 

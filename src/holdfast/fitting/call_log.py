@@ -16,7 +16,7 @@ from holdfast.events import Events
 from holdfast.messages import ChatRequest, Chunk, Scope
 from holdfast.store import Store
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.watched import LabelledProvider
+from holdfast.upstreams.health import LabelledProvider
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from holdfast.models.knowledge import ModelRegistry
 from holdfast.models.windows import has_fixed_window
 from holdfast.store import Conversation, Store, new_id
 from holdfast.tokens.counter import EstimatingCounter
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams
 from holdfast.window.decisions import Proposal
 from holdfast.window.fit import STRATEGIES, Batch, Fitted
 from holdfast.window.presets import Preset

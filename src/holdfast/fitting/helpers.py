@@ -14,7 +14,7 @@ from holdfast.messages import Scope
 from holdfast.models.knowledge import ModelRegistry
 from holdfast.models.windows import has_fixed_window
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import Preset
 
 logger = logging.getLogger("holdfast.compaction")

@@ -10,7 +10,7 @@ from holdfast.fitting.case import Case, Tells, draft_of, request_at_rest, tells_
 from holdfast.fitting.lot import Lot, lot_of
 from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import Conversation, Store
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import Preset
 from holdfast.window.view import View
 

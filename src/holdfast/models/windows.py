@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from holdfast.messages import Usage
 from holdfast.tokens.budget import SMALLEST
 from holdfast.upstreams.base import ModelInfo, Provider
-from holdfast.upstreams.watched import LabelledProvider
+from holdfast.upstreams.health import LabelledProvider
 
 # For more no model was ever trained: such a number is a mistake, as one is that holds no conversation.
 _LARGEST = 100_000_000

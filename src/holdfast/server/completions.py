@@ -19,9 +19,7 @@ from holdfast.protocols.wire import expect, iter_ndjson, parse_object
 from holdfast.server.access import access_of
 from holdfast.server.door import Shape, body_of, engine_of, is_off, pass_through, posted, respond, sse_frame
 from holdfast.server.errors import openai_error
-from holdfast.upstreams.base import Provider
-from holdfast.upstreams.refusals import error_from_response
-from holdfast.upstreams.streams import iter_chunks
+from holdfast.upstreams.base import Provider, error_from_response, iter_chunks
 
 router = APIRouter(tags=["OpenAI"])
 

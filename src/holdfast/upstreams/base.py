@@ -3,6 +3,7 @@
 Knows no server and no wire format.
 """
 
+import json
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -13,9 +14,11 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
-from holdfast.messages import ChatRequest, Chunk, JsonObject
+from holdfast.errors import CutOff, HoldfastError, ModelMissing, UpstreamError
+from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
+from holdfast.protocols.wire import classify_overflow
 from holdfast.tokens.vocabulary import Vocabulary
 
 Dialect = Literal["ollama", "openai"]
@@ -125,3 +128,106 @@ def format_count(number: int) -> str:
         if number >= size:
             return f"{number / size:.{digits}f}{letter}"
     return str(number)
+
+
+_HINTS = {
+    401: "Check the key for this server.",
+    403: "Check the key for this server.",
+    429: "The server has too much to do: try again later.",
+    501: "This server cannot do that.",
+    503: "The server may still be loading the model: try again in a moment.",
+}
+
+
+def error_from_response(
+    status: int, content: bytes, *, where: str, model: str = "", retry_after: float | None = None
+) -> HoldfastError:
+    """The error for an answer with `status` and `content`, to a request for `model` if it named one."""
+    text = content.decode("utf-8", "replace")
+    if overflow := classify_overflow(status, text):
+        return overflow
+    body = parse_error_body(text)
+    said = find_error_message(body)
+    if status == 404 and model and "model" in said.lower():
+        return ModelMissing(model, hint="`holdfast models` lists what the server has.")
+    if 300 <= status < 400:
+        return UpstreamError(
+            f"{where} sends requests elsewhere ({status}).", status=502, hint="Give the new address."
+        )
+    told = f": {said}" if said else "."
+    return UpstreamError(
+        f"{where} refused the request ({status}){told}",
+        status=status,
+        body=body,
+        hint=_HINTS.get(status, ""),
+        retry_after=retry_after,
+    )
+
+
+def error_from_payload(payload: JsonObject, *, where: str) -> HoldfastError:
+    """The error for a payload that came instead of the first piece of an answer."""
+    error = payload.get("error")
+    code = error.get("code") if isinstance(error, dict) else None
+    status = code if isinstance(code, int) and 400 <= code < 600 else 500
+    return error_from_response(status, canonical(payload).encode(), where=where)
+
+
+def unreadable_response(where: str) -> UpstreamError:
+    return UpstreamError(
+        f"{where} answered with something that is no answer of a model server.",
+        status=502,
+        hint="Check that the address is that of a model server.",
+    )
+
+
+def find_error_message(body: JsonObject | None) -> str:
+    """The sentence in a server's error, whichever way it wraps it."""
+    match body:
+        case {"error": {"message": str(message)}} | {"error": str(message)} | {"message": str(message)}:
+            return message
+        case {"detail": str(message)}:
+            return message
+        case _:
+            return ""
+
+
+def parse_error_body(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+async def iter_chunks(
+    payloads: AsyncIterator[JsonObject | None], read: Callable[[JsonObject], Chunk], *, where: str
+) -> AsyncIterator[Chunk]:
+    """Reads each payload; None is the server's own mark for the end.
+
+    An answer is whole when the server gave a reason for ending or its end mark. What breaks after that broke
+    nothing.
+    """
+    begun = ended = False
+    try:
+        async for payload in payloads:
+            if payload is None:
+                if not ended:
+                    yield Chunk(finish="stop")
+                return
+            if payload.get("error"):
+                raise stream_error(payload, begun=begun, where=where)
+            chunk = read(payload)
+            begun = begun or bool(chunk.text or chunk.thinking or chunk.calls)
+            ended = ended or chunk.finish is not None
+            yield chunk
+    except CutOff:
+        if not ended:
+            raise
+    if not ended:
+        raise CutOff(f"{where} stopped in the middle of its answer.", hint="Look at the model server's log.")
+
+
+def stream_error(payload: JsonObject, *, begun: bool, where: str) -> HoldfastError:
+    if begun:
+        return CutOff(f"{where} stopped in the middle of its answer: {find_error_message(payload)}")
+    return error_from_payload(payload, where=where)

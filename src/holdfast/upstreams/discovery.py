@@ -19,9 +19,9 @@ from holdfast.upstreams.embedded import EmbeddedProvider
 from holdfast.upstreams.http import Connection, Patience, redact_url
 from holdfast.upstreams.llamacpp import LlamaCpp
 from holdfast.upstreams.lmstudio import LMStudio
+from holdfast.upstreams.model_file import SMOLLM2
 from holdfast.upstreams.ollama import KeepAlive, Ollama
 from holdfast.upstreams.openai import OpenAI, split_url
-from holdfast.upstreams.weights import SMOLLM2
 
 Kind = Literal["ollama", "openai", "llamacpp", "lmstudio"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

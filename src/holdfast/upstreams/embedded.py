@@ -4,22 +4,87 @@ It is the llama.cpp provider with a server of its own. Knows nothing of where mo
 """
 
 import asyncio
+import json
 import os
+import secrets
+import subprocess
+import sys
 from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 from holdfast.errors import ModelMissing, Unreachable
 from holdfast.messages import ChatRequest, Chunk
 from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo
-from holdfast.upstreams.child import EmbeddedProcess
 from holdfast.upstreams.embedded_server import MODEL
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.llamacpp import LlamaCpp
 from holdfast.upstreams.model_file import describe_model_file
+from holdfast.upstreams.processes import read_tail, start_process, stop_process
+
+_TAIL_LINES = 12
+
+
+@dataclass(slots=True)
+class EmbeddedProcess:
+    url: str
+    key: str
+    process: subprocess.Popen[str]
+
+    @classmethod
+    async def start(cls, model: Path, *, ctx: int, threads: int, log: Path, seconds: float) -> Self:
+        """Starts the server and waits until it listens. Its stderr goes to the end of `log`."""
+        key = secrets.token_urlsafe(24)
+        process = await asyncio.to_thread(start_server, model, ctx, threads, log)
+        line: str | None = None
+        try:
+            async with asyncio.timeout(seconds):
+                line = await asyncio.to_thread(exchange_key, process, key)
+        except TimeoutError:
+            raise Unreachable(
+                f"the embedded model did not start within {seconds:g} seconds.", hint=f"Its log is {log}."
+            ) from None
+        finally:
+            if line is None:
+                process.kill()
+                stop_process(process)
+        if not line:
+            code = await asyncio.to_thread(stop_process, process)
+            raise Unreachable(
+                f"the embedded model did not start (exit code {code}).{read_tail(log, _TAIL_LINES)}\n",
+                hint=f"Its log is {log}.",
+            )
+        return cls(json.loads(line)["url"], key, process)
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    async def stop(self) -> None:
+        await asyncio.to_thread(stop_process, self.process)
+
+
+def start_server(model: Path, ctx: int, threads: int, log: Path) -> subprocess.Popen[str]:
+    # -P: a file called json.py in the current folder is none of our business.
+    command = [sys.executable, "-P", "-m", "holdfast.upstreams.embedded_server"]
+    command += ["--model", str(model), "--ctx", str(ctx), "--threads", str(threads)]
+    return start_process(command, log, text=True)
+
+
+def exchange_key(process: subprocess.Popen[str], key: str) -> str:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(key + "\n")
+        process.stdin.flush()
+    except BrokenPipeError:
+        return ""
+    return process.stdout.readline()
+
 
 _NAMES = (MODEL, f"{MODEL}:latest")
 

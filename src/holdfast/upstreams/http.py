@@ -20,8 +20,7 @@ from yarl import URL
 from holdfast.errors import BadRequest, ConfigError, CutOff, Unreachable
 from holdfast.messages import canonical
 from holdfast.protocols.wire import parse_json
-from holdfast.upstreams.base import ForwardedResponse
-from holdfast.upstreams.refusals import error_from_response, unreadable_response
+from holdfast.upstreams.base import ForwardedResponse, error_from_response, unreadable_response
 
 # Answers that mean "not now": the same request may well succeed a moment later.
 _BUSY = (502, 503, 504)

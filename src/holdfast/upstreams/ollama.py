@@ -17,10 +17,16 @@ from holdfast.protocols.requests import add_tool_names
 from holdfast.protocols.wire import iter_ndjson, parse_json
 from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.base import Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo
+from holdfast.upstreams.base import (
+    Dialect,
+    EmbeddingResponse,
+    ForwardedResponse,
+    ModelInfo,
+    error_from_response,
+    iter_chunks,
+    unreadable_response,
+)
 from holdfast.upstreams.http import Connection
-from holdfast.upstreams.refusals import error_from_response, unreadable_response
-from holdfast.upstreams.streams import iter_chunks
 
 # How Ollama writes times in words, such as 30m or 1h30m.
 _DURATION = re.compile(r"-?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+")

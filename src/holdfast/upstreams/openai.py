@@ -14,10 +14,15 @@ from holdfast.protocols import openai_chat
 from holdfast.protocols.requests import add_call_ids
 from holdfast.protocols.wire import iter_sse, parse_server_payload
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.base import Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo
+from holdfast.upstreams.base import (
+    Dialect,
+    EmbeddingResponse,
+    ForwardedResponse,
+    ModelInfo,
+    iter_chunks,
+    unreadable_response,
+)
 from holdfast.upstreams.http import Connection, UpstreamResponse
-from holdfast.upstreams.refusals import unreadable_response
-from holdfast.upstreams.streams import iter_chunks
 
 _VERSION = "/v1"
 # The names under which servers put a model's window into their lists.

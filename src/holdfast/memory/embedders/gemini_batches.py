@@ -11,7 +11,7 @@ from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import Job
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.jsonl import lines, parsed, related
-from holdfast.upstreams.refusals import find_error_message
+from holdfast.upstreams.base import find_error_message
 
 # It is called BATCH_STATE_… in some answers and JOB_STATE_… in others.
 _ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")

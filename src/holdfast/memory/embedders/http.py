@@ -14,8 +14,8 @@ import httpx
 from holdfast.errors import ConfigError, EmbedderError
 from holdfast.memory.embedders.base import Gone, NotNow
 from holdfast.messages import canonical
+from holdfast.upstreams.base import find_error_message
 from holdfast.upstreams.http import redact_url
-from holdfast.upstreams.refusals import find_error_message
 
 _JSON = "application/json"
 _HIDDEN = "••••"

@@ -13,7 +13,7 @@ from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import Job
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.jsonl import form, lines, parsed
-from holdfast.upstreams.refusals import find_error_message
+from holdfast.upstreams.base import find_error_message
 
 # What the answer calls the states in which nothing more will come.
 _ENDED = ("completed", "failed", "expired", "cancelled")

@@ -14,11 +14,11 @@ from holdfast.conversations import Placement
 from holdfast.engine import Engine
 from holdfast.fitting import Kept
 from holdfast.messages import ChatRequest, Message
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import Store
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 
 _MODEL = "smollm2"

@@ -9,11 +9,11 @@ from holdfast.engine import Ask, Engine
 from holdfast.errors import Unreachable
 from holdfast.fitting.intake import title_of
 from holdfast.messages import ChatRequest, Message
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import open_store
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 
 pytestmark = pytest.mark.anyio

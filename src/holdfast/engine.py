@@ -40,12 +40,12 @@ from holdfast.memory.base import Memories, Memory
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
 from holdfast.messages import ChatRequest, Chunk, Scope
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.protocols.requests import check_request
 from holdfast.recall import recall_over
 from holdfast.research.library import Research
 from holdfast.store import Store
 from holdfast.upstreams.base import Provider
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import Preset, preset_named
 

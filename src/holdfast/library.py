@@ -25,11 +25,11 @@ from holdfast.memory.base import Kind, Memory
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.hits import Answer as Found
 from holdfast.messages import Answer, ChatRequest, FinishReason, JsonObject, Message, Scope, Usage
-from holdfast.models.counting import LearningCounter
 from holdfast.protocols.openai_chat import parse_message
 from holdfast.protocols.openai_chat import serialize_message as message_to_wire
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.tokens.estimate import family_of
+from holdfast.upstreams.counting import LearningCounter
 from holdfast.window.decisions import Decided
 from holdfast.window.fit import fit
 from holdfast.window.items import Item

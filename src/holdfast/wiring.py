@@ -31,7 +31,6 @@ from holdfast.memory.searching.vectors.choice import VectorOptions
 from holdfast.memory.searching.vectors.choice import chosen as chosen_vectors
 from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.choice import S3Options, is_bucket, workspace_at
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.research.finding import Mode, Source
 from holdfast.research.library import Research
 from holdfast.research.telling import Tell, untold
@@ -51,6 +50,7 @@ from holdfast.upstreams.discovery import (
     parse_upstreams,
 )
 from holdfast.upstreams.http import Patience, redact_url
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.ollama import parse_keep_alive
 from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from holdfast.window.presets import preset_from

@@ -6,8 +6,8 @@ import pytest
 
 from holdfast.conversations import lanes
 from holdfast.engine import Engine
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from tests.fitting.talking import Client, long_talk, provider, sent, texts
 from tests.talks import without_summaries

@@ -7,10 +7,10 @@ import pytest
 
 from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Message
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import open_store
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 
 # Answers of a small model: the same again, or the same and a little more.

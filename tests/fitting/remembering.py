@@ -10,10 +10,10 @@ from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.vectors import StoredVectors
 from holdfast.memory.workspace.folder import Folder
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.research.library import Research
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from tests.talks import without_summaries
 

@@ -14,11 +14,11 @@ import holdfast
 from holdfast import config
 from holdfast.engine import Engine
 from holdfast.messages import Scope
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.server.app import create_app
 from holdfast.store import Key, open_store
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.serving import served
 from holdfast.wiring import build_remembering, build_research

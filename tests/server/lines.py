@@ -14,10 +14,10 @@ import httpx
 
 from holdfast.config import Settings
 from holdfast.engine import Engine
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.serving import served
 from tests.server.conftest import AT_REST

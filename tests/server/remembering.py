@@ -13,11 +13,11 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.folder import Folder
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.serving import served
 from tests.server.conftest import AT_REST

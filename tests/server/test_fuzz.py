@@ -19,13 +19,13 @@ from holdfast.engine import Engine
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
 from holdfast.upstreams.http import Connection
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.serving import served

@@ -11,7 +11,6 @@ from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import ConfigError
 from holdfast.messages import Scope
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.server.app import create_app
 from holdfast.server.guard import COOKIE
 from holdfast.server.origins import Origins
@@ -20,6 +19,7 @@ from holdfast.store import Key, open_store
 from holdfast.store.secrecy import password_digest
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 
 ASK = {"model": "scripted", "messages": [{"role": "user", "content": "Hello there"}], "stream": False}

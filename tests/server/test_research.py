@@ -17,12 +17,12 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.research.finding import Source
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.serving import served
 from tests.research.making import NOW

@@ -122,7 +122,10 @@ def test_without_a_network_the_next_step_is_told(models, monkeypatch):
 
 def test_without_pip_the_next_step_is_told(tmp_path):
     venv.create(tmp_path / "bare", with_pip=False)
-    script = "from pathlib import Path; from holdfast.upstreams.model_file import fetch_model_file; fetch_model_file(Path('m'))"
+    script = (
+        "from pathlib import Path; "
+        "from holdfast.upstreams.model_file import fetch_model_file; fetch_model_file(Path('m'))"
+    )
     source = str(Path(holdfast.__file__).parent.parent)
     ran = subprocess.run(
         [tmp_path / "bare" / "bin" / "python", "-c", script],

@@ -11,8 +11,8 @@ from holdfast.cli.told import told
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.models.windows import Windows
     from holdfast.upstreams.base import ModelInfo
+    from holdfast.upstreams.windows import Windows
 
 app = typer.Typer(help="The models that can be asked.", invoke_without_command=True)
 

@@ -22,9 +22,9 @@ from holdfast.errors import EmbedderError
 from holdfast.events import Event
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.messages import Answer, ChatRequest, Message
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import Preset, preset_named
 from holdfast.wiring import build_remembering

@@ -27,11 +27,11 @@ from holdfast.fitting.summing import Span, Summing, Written
 from holdfast.fitting.turns import Turns
 from holdfast.i18n import say
 from holdfast.messages import Message
-from holdfast.models.knowledge import ModelRegistry
-from holdfast.models.windows import has_fixed_window
 from holdfast.store import Conversation, Store, new_id
 from holdfast.tokens.counter import EstimatingCounter
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
+from holdfast.upstreams.windows import has_fixed_window
 from holdfast.window.decisions import Proposal
 from holdfast.window.fit import STRATEGIES, Batch, Fitted
 from holdfast.window.presets import Preset

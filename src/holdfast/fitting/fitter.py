@@ -25,12 +25,12 @@ from holdfast.fitting.researching import Researching
 from holdfast.fitting.taking_over import taken_over
 from holdfast.fitting.turns import Turns
 from holdfast.messages import ChatRequest
-from holdfast.models.knowledge import ModelRegistry
-from holdfast.models.windows import has_fixed_window
 from holdfast.recall import Evidence
 from holdfast.store import Store, new_id
 from holdfast.tokens.estimate import Estimate
 from holdfast.upstreams.base import Provider
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.windows import has_fixed_window
 from holdfast.window.additions import addition, leave_evidence, told
 from holdfast.window.decisions import Proposal
 from holdfast.window.fit import Fitted, fit, fit_view

@@ -11,10 +11,10 @@ from holdfast.compaction.asking import Helper
 from holdfast.errors import ModelMissing, ProviderError
 from holdfast.fitting.call_log import CallLog
 from holdfast.messages import Scope
-from holdfast.models.knowledge import ModelRegistry
-from holdfast.models.windows import has_fixed_window
 from holdfast.upstreams.base import Provider
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
+from holdfast.upstreams.windows import has_fixed_window
 from holdfast.window.presets import Preset
 
 logger = logging.getLogger("holdfast.compaction")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from holdfast.fitting.case import Case, Tells, draft_of, request_at_rest, tells_all
 from holdfast.fitting.lot import Lot, lot_of
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import Conversation, Store
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import Preset
 from holdfast.window.view import View

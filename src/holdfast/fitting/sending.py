@@ -14,9 +14,9 @@ from holdfast.errors import Overflow
 from holdfast.fitting.fitter import Fit, Fitter
 from holdfast.i18n import banner, say
 from holdfast.messages import Answer, Chunk
-from holdfast.models.knowledge import ModelRegistry
-from holdfast.models.windows import was_loaded
 from holdfast.upstreams.base import Provider
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.windows import was_loaded
 
 log = logging.getLogger("holdfast.engine")
 

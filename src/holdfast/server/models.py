@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from holdfast.errors import Forbidden
-from holdfast.models.windows import Windows, has_fixed_window
 from holdfast.server.access import access_of
 from holdfast.server.door import engine_of
 from holdfast.upstreams.base import ModelInfo, Provider
+from holdfast.upstreams.windows import Windows, has_fixed_window
 
 router = APIRouter(prefix="/api/models", tags=["Models"])
 

@@ -157,7 +157,8 @@ async def connect(location: str, options: Options | None = None) -> Provider:
         try:
             kind = await probe(url, options)
         except Unreachable as error:
-            hint = f"Start it, check the address, or name its kind: {KINDS[0]}+{redact_url(url)} is not asked first."
+            direct = f"{KINDS[0]}+{redact_url(url)}"
+            hint = f"Start it, check the address, or name its kind: {direct} is not asked first."
             raise Unreachable(error.message, hint=hint) from error
     # Whoever names an address means a model server: what says nothing of itself is taken for a plain one.
     return build(kind or "openai", url, options)

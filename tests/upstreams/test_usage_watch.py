@@ -7,13 +7,13 @@ import pytest
 
 from holdfast.errors import Overflow
 from holdfast.messages import ChatRequest, Chunk, Image, Message, Text, Thinking, Usage
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import open_store
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.models import ModelRegistry
 
 pytestmark = pytest.mark.slow
 

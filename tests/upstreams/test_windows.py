@@ -2,8 +2,8 @@
 
 import pytest
 
-from holdfast.models.windows import Figure, ModelFacts, parse_parameters, resolve_windows
 from holdfast.upstreams.base import ModelInfo
+from holdfast.upstreams.windows import Figure, ModelFacts, parse_parameters, resolve_windows
 
 
 def model(name="some:1b", **facts):

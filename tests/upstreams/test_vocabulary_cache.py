@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from holdfast.models.vocabularies import VocabularyCache
 from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo
+from holdfast.upstreams.counting import VocabularyCache
 from holdfast.upstreams.fake import ScriptedProvider
 
 TEXT = "Straße 7"

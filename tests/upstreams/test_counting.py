@@ -5,12 +5,12 @@ import asyncio
 import pytest
 
 from holdfast.messages import ChatRequest, Message
-from holdfast.models.knowledge import ModelRegistry
 from holdfast.store import open_store
 from holdfast.tokens.counter import Count
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
 
 TEXT = "Straße Nr. 7, and some more words"
 REQUEST = ChatRequest("scripted", (Message.of("user", TEXT),))

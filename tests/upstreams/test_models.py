@@ -5,12 +5,12 @@ import asyncio
 import pytest
 
 from holdfast.errors import BadRequest, ModelMissing
-from holdfast.models.knowledge import ModelRegistry
-from holdfast.models.windows import Figure
 from holdfast.store import open_store
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.windows import Figure
 
 
 @pytest.fixture

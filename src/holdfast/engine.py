@@ -209,13 +209,13 @@ class Engine:
         kept = await self._intake.keep(incoming)
         if kept is None:
             passed = partial(self.passed, request, ask.scope.user)
-            return Turn(request.model, self.upstreams.asked(request.model, passed), off=True)
+            return Turn(request.model, self.upstreams.stream(request.model, passed), off=True)
         run = self._begun(ask, kept, incoming)
         bound = finding or await found(ask.scope, kept.research, sure=False)
         # Files are read before the request takes a place that others wait for.
         brought = await pointed_at(request, ask.files) if ask.files else ()
         run.along = Along(ask.context, ask.files, bound, brought)
-        answer = self.upstreams.asked(request.model, partial(self._answer, run))
+        answer = self.upstreams.stream(request.model, partial(self._answer, run))
         chunks = self._recorded(run, run.stop.over(answer))
         if kept.placement.kind == "side":
             chunks = self._noted(chunks, run.recorder, incoming, kept)

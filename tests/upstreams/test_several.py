@@ -41,7 +41,7 @@ def several(**found):
 
 
 async def said(upstreams, model):
-    chunks = upstreams.asked(model, lambda provider: provider.chat(ChatRequest(model, ASK)))
+    chunks = upstreams.stream(model, lambda provider: provider.chat(ChatRequest(model, ASK)))
     return "".join([chunk.text async for chunk in chunks])
 
 
@@ -87,14 +87,14 @@ async def test_another_server_stands_in_for_what_has_one_answer_too():
             raise Unreachable("nobody there")
 
     upstreams = several(one=Away(models=[ModelInfo("a")]), two=server("a"))
-    made = await upstreams.reached("a", lambda provider: provider.embed("a", ["text"]))
+    made = await upstreams.call("a", lambda provider: provider.embed("a", ["text"]))
     assert len(made.vectors) == 1
 
 
 async def test_after_the_first_piece_nobody_stands_in():
     first, second = server("a", answers=[["one ", CutOff("broke")]]), server("a")
     upstreams = several(one=first, two=second)
-    chunks = upstreams.asked("a", lambda provider: provider.chat(ChatRequest("a", ASK)))
+    chunks = upstreams.stream("a", lambda provider: provider.chat(ChatRequest("a", ASK)))
     assert (await anext(chunks)).text.strip() == "one"
     with pytest.raises(CutOff):
         await anext(chunks)
@@ -153,7 +153,7 @@ async def test_a_model_that_was_just_pulled_is_found():
     upstreams = several(one=server("x"), two=Growing(models=names))
     assert await said(upstreams, "a") == "Yes."
     names.append(ModelInfo("new"))
-    upstreams.changed()
+    upstreams.invalidate()
     assert (await upstreams.route("new")).label == "two"
 
 

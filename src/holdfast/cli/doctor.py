@@ -297,7 +297,7 @@ async def _models(settings: Settings) -> list[Finding]:
     about = say("will be used", "wird benutzt")
     try:
         if settings.upstreams:
-            await upstreams.look()
+            await upstreams.refresh()
             findings += [_server(state) for state in upstreams.states()]
         provider = await upstreams.main()
         models = [model.name for model in await provider.models()]

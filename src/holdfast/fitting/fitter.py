@@ -106,7 +106,7 @@ class Fitter:
         """The request as it goes out."""
         if kept.placement.kind == "main":
             asked = request.options.get("num_ctx")
-            windows = await self._models.settled(provider, request.model, asked=asked)
+            windows = await self._models.settle_windows(provider, request.model, asked=asked)
         else:
             # What a client asks for on the side decides nothing for the conversations.
             windows = await self._models.windows(provider, request.model)

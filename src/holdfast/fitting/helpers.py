@@ -79,7 +79,7 @@ class Helpers:
         count, until = self._useless.get((provider.location, model), (0, 0.0))
         if count >= _USELESS and self._clock() < until:
             return None
-        windows = await self._models.settled(provider, model)
+        windows = await self._models.settle_windows(provider, model)
         window = windows.used.tokens
         return Helper(
             self._log.over(provider, scope, window) if self._log else provider,

@@ -114,7 +114,7 @@ async def _answer(request: Request, shape: Shape) -> Response:
             return forwarded(await provider.forward("POST", shape.path, _JSON, body))
         return JSONResponse(shape.write(fields, await _translated(provider, fields, shape.read(fields))))
 
-    return await unless_gone(request, engine_of(request).upstreams.reached(model, ask))
+    return await unless_gone(request, engine_of(request).upstreams.call(model, ask))
 
 
 def _speaks(provider: Provider, shape: Shape) -> bool:

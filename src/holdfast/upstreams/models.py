@@ -1,7 +1,4 @@
-"""What is known of each model on each server: asked once, remembered for a while, settled for good.
-
-Knows providers and the store. How figures follow from what they say is decided in `windows`.
-"""
+"""What is known of each model on each server, cached and stored, and the check of a request's true size."""
 
 import asyncio
 import logging
@@ -31,16 +28,20 @@ from holdfast.upstreams.windows import (
 
 log = logging.getLogger("holdfast.models")
 
-# After so many answers to requests of a kind it is known what its template leaves out.
+# After so many answers to similar requests it is known what the template leaves out.
 _MANY_SAMPLES = 8
-# A count that is so much smaller than the least we expect is no matter of counting.
+# A count below this share of the lower bound is not an error of counting.
 _TOO_FEW = 0.8
-# Windows that servers run with, whatever they are asked for.
+# Windows that servers commonly run with, whatever is requested.
 _COMMON_WINDOWS = tuple(1024 << doublings for doublings in range(11))
 
 
 class UsageWatch:
-    """`expected` is what the request was counted as when it was made to fit."""
+    """Compares the expected size of one request with the server's count.
+
+    A count either teaches the counter, or shows that the server silently truncated the request. `expected` is
+    the estimate with which the request was fitted.
+    """
 
     def __init__(
         self, counters: Counters, provider: Provider, request: ChatRequest, window: int, expected: Estimate
@@ -67,13 +68,13 @@ class UsageWatch:
 
     async def _is_cut(self, reported: int) -> bool:
         expected = self._expected
-        # No request is meant to fill the window to its last token: one that does was longer.
+        # No request is fitted to fill the window to its last token: one that does was longer.
         if reported >= self._window - 1:
             return True
         if expected.high >= self._window and is_truncated(expected, reported, self._window):
             return True
-        # What should have fitted is cut by a server that has less room than it was asked for. Few tokens
-        # alone may be the work of a template that leaves text out, as long as we do not know the template.
+        # A server with a smaller window than requested truncates a request that should fit. A low count alone
+        # may come from a template that leaves text out, until the template is known.
         if any(
             looks_truncated(window, reported)
             for window in (self._window, *_COMMON_WINDOWS)
@@ -83,7 +84,7 @@ class UsageWatch:
         return reported < _TOO_FEW * expected.low and await self._is_known()
 
     async def _is_known(self) -> bool:
-        """Whether enough was learned from requests like this one. Templates differ most about thinking."""
+        """Whether there are enough samples of similar requests; never with thinking: templates differ."""
         if any(message.thinking for message in self._request.messages):
             return False
         counter = await self._counters.counter(self._provider, self._request.model)
@@ -94,7 +95,7 @@ class UsageWatch:
         )
 
     async def close(self) -> None:
-        """Learns from what was seen. By now the answer is out, so nobody waits for it."""
+        """Learns from the reported count, after the answer was sent."""
         if self._reported is None:
             return
         try:
@@ -103,31 +104,31 @@ class UsageWatch:
             log.warning("what an answer taught about counting could not be kept: %s", error)
 
 
-def template_features(parts: PromptFeatures) -> tuple[bool, ...]:
-    """What templates may leave out: instructions, tools, calls, all but the newest message."""
-    return parts.unprompted, parts.tools > 0, parts.calls > 0, parts.messages > 2
+def template_features(features: PromptFeatures) -> tuple[bool, ...]:
+    """Returns which things that templates may leave out are there: instructions, tools, calls, history."""
+    return features.unprompted, features.tools > 0, features.calls > 0, features.messages > 2
 
 
 def looks_truncated(window: int, reported: int) -> bool:
-    """Whether this is what a server with such a window leaves of a request that is too long for it."""
+    """Whether a server with such a window would report this count for a truncated request."""
     return is_truncated(Estimate(window + 1, 1, window + 1), reported, window)
 
 
 def has_images(request: ChatRequest) -> bool:
-    """What a picture costs is the server's secret: such a request teaches nothing and proves nothing."""
+    """Whether a request has images, whose cost is unknown, so that its count says nothing."""
     results = (result for message in request.messages for result in message.tool_results)
     inside = any(isinstance(part, Image) for result in results for part in result.parts)
     return inside or any(message.images for message in request.messages)
 
 
-# What a model was trained for does not change under us, and people use few models at a time.
+# Size and maximum age of the cache of descriptions: they rarely change, and few models are used at a time.
 _REMEMBERED, _SECONDS = 10, 600.0
-# What another process sets for a model is noticed after so many seconds.
+# Seconds after which changes by another process are noticed.
 _NOTICED = 2.0
 
 
 class ModelRegistry:
-    """`cache` is a folder for what can be fetched again."""
+    """Windows and counters of all models. `cache` is a folder for what can be fetched again."""
 
     def __init__(self, store: Store, cache: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self.vocabularies = VocabularyCache(cache / "vocabularies")
@@ -138,30 +139,30 @@ class ModelRegistry:
         self._described: OrderedDict[tuple[str, str], tuple[float, ModelInfo]] = OrderedDict()
 
     async def windows(self, provider: Provider, model: str, *, asked: int | None = None) -> Windows:
-        """The figures for `model`; `asked` is the window a client named. Nothing is settled by asking."""
+        """Returns the windows of `model`; `asked` is the window a client named. Stores nothing."""
         windows, _ = await self._figures(provider, model, asked)
         return windows
 
-    async def settled(self, provider: Provider, model: str, *, asked: int | None = None) -> Windows:
-        """The same, and from now on the window for this model is that one, until somebody sets another.
+    async def settle_windows(self, provider: Provider, model: str, *, asked: int | None = None) -> Windows:
+        """Returns the windows and stores the one in use, which stays until somebody sets another.
 
-        A server that is asked for another window loads its model anew and loses its cache; a client that
-        names a different one in every request must not cause that.
+        A server reloads its model and loses its cache when another window is requested; a client that names
+        a different one in every request must not cause that.
         """
-        windows, known = await self._figures(provider, model, asked)
+        windows, row = await self._figures(provider, model, asked)
         if not has_fixed_window(provider):
-            settled = read_facts(known).settled
+            settled = read_facts(row).settled
             if settled is None or settled.tokens < SMALLEST:
                 figure = {"tokens": windows.used.tokens, "source": windows.used.source}
-                known = await self._read(provider, model)
-                info = {**(known.info if known else {}), "settled": figure}
+                row = await self._read(provider, model)
+                info = {**(row.info if row else {}), "settled": figure}
                 await self._put(provider, model, **window_changes(windows, info))
         return windows
 
     async def set_window(
         self, provider: Provider, model: str, *, num_ctx: int | None = None, recommended: int | None = None
     ) -> Windows:
-        """Fixes the window of a model, or the one recommended for it; 0 leaves it to us again."""
+        """Sets the window of a model, or the one recommended for it; 0 restores the default."""
         for tokens in (num_ctx, recommended):
             if tokens and tokens < SMALLEST:
                 raise BadRequest(
@@ -170,8 +171,8 @@ class ModelRegistry:
                     param="num_ctx",
                 )
         await self._info(provider, model)
-        known = await self._read(provider, model)
-        info = dict(known.info) if known else {}
+        row = await self._read(provider, model)
+        info = dict(row.info) if row else {}
         changes: ModelChanges = {"info": info}
         if num_ctx is not None:
             info.pop("settled", None)
@@ -185,22 +186,22 @@ class ModelRegistry:
         await self.vocabularies.aclose()
 
     def watch(self, provider: Provider, request: ChatRequest, window: int, expected: Estimate) -> UsageWatch:
-        """Somebody to compare this request's true cost with what it should have been."""
+        """Returns a watch that compares this request's true size with the expected one."""
         return UsageWatch(self.counters, provider, request, window, expected)
 
     def look_again(self, provider: Provider, model: str) -> None:
-        """After a load, a reload or an overflow what runs may be something else."""
+        """Drops the cached description, because after a load or an overflow it may have changed."""
         self._described.pop((provider.location, full_name(provider, model)), None)
 
-    def changed(self, provider: Provider, model: str) -> None:
-        """Another model has this name now, or none: nothing that was read of it holds any more."""
+    def invalidate(self, provider: Provider, model: str) -> None:
+        """Drops all that was read of a model, because its name means another model now, or none."""
         self.look_again(provider, model)
         self.vocabularies.forget(provider, model)
 
     async def _figures(
         self, provider: Provider, model: str, asked: int | None
     ) -> tuple[Windows, KnownModel | None]:
-        """Servers answer to names they do not list: one that nobody described is none the worse for it."""
+        """Returns the windows and the stored row. Servers accept names that they do not list."""
         try:
             info = await self._info(provider, model)
         except ModelMissing:
@@ -209,13 +210,13 @@ class ModelRegistry:
             if error.status not in NO_SUCH_ROUTE:
                 raise
             info = ModelInfo(model)
-        known = await self._known(provider, model)
-        return resolve_windows(info, read_facts(known), asked, fixed=has_fixed_window(provider)), known
+        row = await self._get_row(provider, model)
+        return resolve_windows(info, read_facts(row), asked, fixed=has_fixed_window(provider)), row
 
-    async def _known(self, provider: Provider, model: str) -> KnownModel | None:
-        found = self._rows.get((provider.location, full_name(provider, model)))
-        if found is not None and self._clock() - found[0] <= _NOTICED:
-            return found[1]
+    async def _get_row(self, provider: Provider, model: str) -> KnownModel | None:
+        cached = self._rows.get((provider.location, full_name(provider, model)))
+        if cached is not None and self._clock() - cached[0] <= _NOTICED:
+            return cached[1]
         return await self._read(provider, model)
 
     async def _read(self, provider: Provider, model: str) -> KnownModel | None:
@@ -231,23 +232,24 @@ class ModelRegistry:
 
     async def _info(self, provider: Provider, model: str) -> ModelInfo:
         key, now = (provider.location, full_name(provider, model)), self._clock()
-        found = self._described.get(key)
-        if found is None or now - found[0] > _SECONDS:
-            found = now, await provider.describe(model)
-            self._described[key] = found
+        cached = self._described.get(key)
+        if cached is None or now - cached[0] > _SECONDS:
+            cached = now, await provider.describe(model)
+            self._described[key] = cached
         self._described.move_to_end(key)
         while len(self._described) > _REMEMBERED:
             self._described.popitem(last=False)
-        return found[1]
+        return cached[1]
 
 
-def read_facts(known: KnownModel | None) -> ModelFacts:
-    if known is None:
+def read_facts(row: KnownModel | None) -> ModelFacts:
+    """Returns the facts in a stored row."""
+    if row is None:
         return ModelFacts()
-    settled = known.info.get("settled")
+    settled = row.info.get("settled")
     return ModelFacts(
-        num_ctx=known.num_ctx,
-        recommended=known.info.get("recommended"),
+        num_ctx=row.num_ctx,
+        recommended=row.info.get("recommended"),
         settled=Figure(settled["tokens"], settled["source"]) if settled else None,
     )
 

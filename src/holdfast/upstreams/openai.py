@@ -1,7 +1,7 @@
-"""Any server that speaks OpenAI's chat completions: OpenAI itself, vLLM, and the many compatible ones.
+"""Any server with OpenAI's chat completions: OpenAI itself, vLLM, and compatible ones.
 
-The common ground of the more particular providers. Knows vLLM's two additions (its window in the list of
-models, and `/tokenize`), because that is how one recognises it.
+Base of the more specific providers. vLLM is recognised by its window in the list of models, and has
+`/tokenize`.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
@@ -25,17 +25,17 @@ from holdfast.upstreams.base import (
 from holdfast.upstreams.http import Connection, UpstreamResponse
 
 _VERSION = "/v1"
-# The names under which servers put a model's window into their lists.
+# The fields in which servers list a model's window.
 _WINDOWS = ("max_model_len", "context_length", "context_window", "max_context_length")
-# What a server says to a route it does not have.
+# Statuses for a route that a server does not have.
 NO_SUCH_ROUTE = (404, 405, 501)
 
 
 def split_url(url: str) -> tuple[str, str]:
-    """The server's address and what comes before `/chat/completions` there.
+    """Returns the server's address and the prefix of `/chat/completions`.
 
-    A bare address means `/v1`. One with a path of another kind is taken at its word, as OpenAI's own client
-    does it.
+    The prefix of a bare address is `/v1`; an address with another path is used unchanged, as in OpenAI's
+    client.
     """
     url = url.rstrip("/")
     if url.endswith(_VERSION):
@@ -52,7 +52,7 @@ class OpenAI:
         self._http = connection
         self._prefix = prefix
         self.location = connection.location + prefix
-        # None until it is known whether this server can count.
+        # Whether this server can count; None until it was tried.
         self._counts: bool | None = None
 
     async def aclose(self) -> None:
@@ -75,9 +75,9 @@ class OpenAI:
         return [parse_listing(item) for item in await self._list(f"{self._prefix}/models", "data")]
 
     async def describe(self, model: str) -> ModelInfo:
-        for known in await self.models():
-            if known.name == model:
-                return known
+        for info in await self.models():
+            if info.name == model:
+                return info
         raise ModelMissing(model, hint="`holdfast models` lists what the server has.")
 
     async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingResponse:
@@ -93,31 +93,31 @@ class OpenAI:
 
     async def count(self, request: ChatRequest) -> int | None:
         body = openai_chat.serialize_request(add_call_ids(request))
-        asked = {name: value for name, value in body.items() if name in ("model", "messages", "tools")}
-        return get_number(await self._from_vllm("/tokenize", asked), "count")
+        fields = {name: value for name, value in body.items() if name in ("model", "messages", "tools")}
+        return get_number(await self._from_vllm("/tokenize", fields), "count")
 
     async def render(self, request: ChatRequest) -> str | None:  # noqa: ARG002
-        """Not needed here: where a server can be asked, it counts."""
+        """Returns None: not needed, since servers with such a route can count."""
         return None
 
     async def tokenize(self, model: str, text: str) -> list[int] | None:
-        asked = {"model": model, "prompt": text, "add_special_tokens": False}
-        answer = await self._from_vllm("/tokenize", asked)
+        body = {"model": model, "prompt": text, "add_special_tokens": False}
+        answer = await self._from_vllm("/tokenize", body)
         return answer["tokens"] if isinstance(answer.get("tokens"), list) else None
 
     async def detokenize(self, model: str, tokens: Sequence[int]) -> str | None:
         answer = await self._from_vllm("/detokenize", {"model": model, "tokens": list(tokens)})
         return answer["prompt"] if isinstance(answer.get("prompt"), str) else None
 
-    async def _from_vllm(self, path: str, asked: JsonObject) -> dict[str, Any]:
-        """The answer of a route that vLLM alone has; nothing from any other server of this kind."""
+    async def _from_vllm(self, path: str, body: JsonObject) -> dict[str, Any]:
+        """Returns the answer of a route that only vLLM has; empty for other servers."""
         if self._counts is None:
             listed = await self._list(f"{self._prefix}/models", "data")
             self._counts = any("max_model_len" in item for item in listed)
         if not self._counts:
             return {}
         try:
-            answer = await self._http.post(path, asked, model=str(asked["model"]))
+            answer = await self._http.post(path, body, model=str(body["model"]))
         except UpstreamError as error:
             if error.status not in NO_SUCH_ROUTE:
                 raise
@@ -126,7 +126,7 @@ class OpenAI:
         return answer if isinstance(answer, dict) else {}
 
     async def vocabulary(self, model: str) -> Vocabulary | None:  # noqa: ARG002
-        """Servers of this kind keep it to themselves; most of those that run here count instead."""
+        """Returns None: these servers do not publish it."""
         return None
 
     async def forward(
@@ -138,7 +138,7 @@ class OpenAI:
 
     async def _payloads(self, incoming: UpstreamResponse) -> AsyncIterator[JsonObject | None]:
         if incoming.content_type == "application/json":
-            # Not every server streams when asked to; then the whole answer comes as one.
+            # Not every server streams; then the answer comes as one object.
             yield parse_server_payload(b"".join([data async for data in incoming.stream]))
             return
         if incoming.content_type != "text/event-stream":
@@ -163,6 +163,6 @@ def parse_listing(item: JsonObject) -> ModelInfo:
 
 
 def get_number(answer: Any, field: str) -> int | None:
-    """A count in a server's answer, None if it is not there."""
+    """Returns a count in a server's answer, None if it is missing."""
     value = answer.get(field) if isinstance(answer, dict) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -101,7 +101,7 @@ class VocabularyCache:
 
 
 def vocabulary_digest(info: ModelInfo, provider: Provider) -> str:
-    """Returns a file name: a hash of the digest that the server reports, else of what identifies the model."""
+    """Returns a file name: a hash of the digest the server reports, else of what identifies the model."""
     if info.digest:
         return hashlib.sha256(info.digest.encode()).hexdigest()[:32]
     identity = f"{provider.location}\n{info.name}\n{info.size}\n{info.modified_at}"
@@ -140,7 +140,7 @@ class Counters:
         self._seen: dict[tuple[str, str, str], int] = {}
 
     async def counter(self, provider: Provider, model: str, *families: str) -> LearningCounter:
-        """Returns the best counter that is available now. `families` are other names to find the family by."""
+        """Returns the best counter available now. `families` are other names to find the family by."""
         tokenizer = self._vocabularies.at_hand(provider, model)
         key = (provider.location, full_name(provider, model), "estimate" if tokenizer is None else "exact")
         counter = self._counters.get(key)

@@ -15,7 +15,7 @@ from evals.compaction_checks import Course, Kept, share
 from evals.compaction_replay import MARKS, Counting, Setting, replay
 from evals.compaction_scripts import SCRIPTS, none
 from evals.window_rows import Row, none_of, progress
-from holdfast.upstreams.embedded import Embedded
+from holdfast.upstreams.embedded import EmbeddedProvider
 from holdfast.upstreams.embedded_server import MODEL
 
 # Turns of a generated chat; it ends when there were enough compactions.
@@ -161,13 +161,13 @@ async def _with_model(
 ) -> tuple[Course, list[Kept]]:
     chat = generated(language, seed, _TURNS)
     with tempfile.TemporaryDirectory() as folder:
-        provider = Embedded(model, log=Path(folder) / "model.log")
+        provider = EmbeddedProvider(model, log=Path(folder) / "model.log")
         try:
             setting = Setting(counting, none, provider, marks)
             course = await replay(chat, setting, label)
         finally:
             await provider.aclose()
-        provider = Embedded(model, log=Path(folder) / "plain.log")
+        provider = EmbeddedProvider(model, log=Path(folder) / "plain.log")
         try:
             beside = await plain(chat, setting, by_model(provider, MODEL), f"{label}, plain")
         finally:

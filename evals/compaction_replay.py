@@ -22,13 +22,13 @@ from holdfast.engine import Ask, Engine
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import ChatRequest, Message, Text, ToolCall
-from holdfast.models.knowledge import Models
 from holdfast.store import open_store
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.fake import Script, ScriptedProvider, Step
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import preset_named
 
 WINDOW = 8192
@@ -87,7 +87,7 @@ async def engine_on(
     engine = Engine(
         store,
         Upstreams(find, embedded or ScriptedProvider()),
-        Models(store, folder),
+        ModelRegistry(store, folder),
         PRESET,
         memories=Notes(folder / "notes"),
         options=SummaryOptions(helper=helper, stall=1800.0, pause=0.0),

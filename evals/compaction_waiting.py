@@ -16,7 +16,7 @@ from evals.compaction_replay import Counting, engine_on
 from evals.window_rows import Row, progress
 from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Chunk, Message, Usage
-from holdfast.upstreams.embedded import Embedded
+from holdfast.upstreams.embedded import EmbeddedProvider
 from holdfast.upstreams.embedded_server import MODEL
 
 PART = "waiting"
@@ -44,7 +44,7 @@ class Measured:
         return max(0, self.evaluated - self.own - _AROUND)
 
 
-class Watched(Embedded):
+class Watched(EmbeddedProvider):
     """Remembers what it was asked last."""
 
     last: ChatRequest

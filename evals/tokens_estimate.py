@@ -24,11 +24,10 @@ from evals.estimate_texts import kinds
 from holdfast.messages import ChatRequest, Message, Text, ToolCall, ToolResult
 from holdfast.tokens.calibration import Calibration
 from holdfast.tokens.counter import EstimatingCounter, ExactCounter
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import FAMILIES
+from holdfast.tokens.estimate import FAMILIES, estimate
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.embedded import Embedded
+from holdfast.upstreams.embedded import EmbeddedProvider
 
 _LEARNED = 20
 
@@ -104,7 +103,7 @@ async def _learned(
     random = Random(5)
     requests = [_chat(random, pieces, tools=at % 3 == 0) for at in range(_LEARNED + cases)]
     with tempfile.TemporaryDirectory() as folder:
-        server = Embedded(weights, log=Path(folder) / "llama.log", ctx=2048)
+        server = EmbeddedProvider(weights, log=Path(folder) / "llama.log", ctx=2048)
         try:
             reported = [await server.count(request) for request in requests]
         finally:
@@ -118,7 +117,7 @@ async def _learned(
         for at, (request, true) in enumerate(zip(requests, reported, strict=True)):
             assert true is not None, "llama.cpp counts requests"
             if at < _LEARNED:
-                counter.calibration = counter.calibration.learn(counter.parts(request), true)
+                counter.calibration = counter.calibration.learn(counter.request_features(request), true)
                 continue
             count = counter.count_request(request)
             errors.append(abs(count.tokens - true) / true)

@@ -23,7 +23,7 @@ from evals.published import Published
 from evals.tokens_estimate import Row
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.child import Child
+from holdfast.upstreams.embedded import EmbeddedProcess
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.llamacpp import LlamaCpp
 
@@ -93,7 +93,9 @@ def rows(quick: bool, weights: Path | None, others: Sequence[Published]) -> Iter
 async def _against_llamacpp(quick: bool, weights: Path) -> list[Row]:
     tokenizer = Tokenizer(Vocabulary.from_gguf(weights))
     with tempfile.TemporaryDirectory() as folder:
-        child = await Child.start(weights, ctx=256, threads=1, log=Path(folder) / "log", seconds=120)
+        child = await EmbeddedProcess.start(
+            weights, ctx=256, threads=1, log=Path(folder) / "log", seconds=120
+        )
         server = LlamaCpp(Connection(child.url, key=child.key))
         try:
             pieces = [*texts(quick), *_ODD]

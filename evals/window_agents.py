@@ -15,7 +15,7 @@ from evals.window_checks import orphans
 from evals.window_fitting import Built, product
 from evals.window_rows import Row, none_of, progress
 from holdfast.messages import Message, Scope, canonical
-from holdfast.protocols import openai
+from holdfast.protocols import openai_chat
 from holdfast.store import Compaction, NewMessage, open_store
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
@@ -63,7 +63,7 @@ def transcripts(folder: Path) -> list[Transcript]:
 
 
 def _told(messages: Sequence[dict[str, object]]) -> tuple[Message, ...]:
-    return openai.request_in({"model": "m", "messages": list(messages)}).messages
+    return openai_chat.parse_request({"model": "m", "messages": list(messages)}).messages
 
 
 def _aider(text: str) -> tuple[Message, ...]:

@@ -14,12 +14,12 @@ from holdfast.conversations import Placement
 from holdfast.engine import Engine
 from holdfast.fitting import Kept
 from holdfast.messages import ChatRequest, Message
-from holdfast.models.knowledge import Models
 from holdfast.store import Store
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 
 _MODEL = "smollm2"
 
@@ -39,7 +39,7 @@ class Product:
         models = [ModelInfo(_MODEL, running_window=largest)]
         self._store = store
         self._provider = ScriptedProvider(models=models, vocabulary=Vocabulary.from_gguf(weights))
-        self._models = Models(store, cache)
+        self._models = ModelRegistry(store, cache)
         self._engine = Engine(store, Upstreams(self._found, self._provider), self._models)
         self._fitter = self._engine.fitter
         # A loop of its own, as a server has one: what a runner does about signals is no part of a turn.

@@ -17,8 +17,7 @@ from typing import Any, ClassVar
 
 import httpx
 
-from holdfast.upstreams.child import Child
-from holdfast.upstreams.embedded import spare_threads
+from holdfast.upstreams.embedded import EmbeddedProcess, default_threads
 
 _CHAT = "/v1/chat/completions"
 _KEY = b"tokenizer.chat_template"
@@ -86,7 +85,7 @@ def with_tools(weights: Path, copy: Path) -> Path:
 class Relay:
     """What the next answers are to be. `calls` is for the next request that offers tools."""
 
-    def __init__(self, child: Child) -> None:
+    def __init__(self, child: EmbeddedProcess) -> None:
         self.calls: Sequence[dict[str, Any]] = ()
         self.beside = ""
         self.thinking = ""
@@ -176,7 +175,9 @@ def llamacpp(weights: Path, folder: Path, window: int) -> Iterator[tuple[str, Re
     folder.mkdir(parents=True, exist_ok=True)
     model = with_tools(weights, folder / "with-tools.gguf")
     child = asyncio.run(
-        Child.start(model, ctx=window, threads=spare_threads(), log=folder / "llamacpp.log", seconds=300)
+        EmbeddedProcess.start(
+            model, ctx=window, threads=default_threads(), log=folder / "llamacpp.log", seconds=300
+        )
     )
     relay = Relay(child)
     handler = type("Handler", (_Handler,), {"relay": relay})

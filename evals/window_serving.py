@@ -18,7 +18,7 @@ from typing import Any, Self
 import httpx
 
 from holdfast.config import default_home
-from holdfast.upstreams.weights import installed
+from holdfast.upstreams.model_file import find_model_file
 
 OPENAI, OLLAMA = "/v1/chat/completions", "/api/chat"
 MODEL = "embedded"
@@ -167,7 +167,7 @@ def _from_ollama(pieces: Sequence[Json]) -> Reply:
 
 def weights() -> Path | None:
     """The embedded model's file, if somebody fetched it."""
-    return installed(default_home() / "models")
+    return find_model_file(default_home() / "models")
 
 
 @contextlib.contextmanager

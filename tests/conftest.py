@@ -23,7 +23,7 @@ from holdfast.errors import FetchFailed
 from holdfast.fitting import recalling
 from holdfast.i18n import speak
 from holdfast.memory.searching.search import Search
-from holdfast.upstreams.weights import fetch
+from holdfast.upstreams.model_file import fetch_model_file
 from tests.buckets import s3_server  # noqa: F401  # a fixture
 
 settings.register_profile("thorough", max_examples=1_000)
@@ -120,7 +120,7 @@ def anyio_backend() -> str:
 def weights() -> Path:
     """The model file of SmolLM2, fetched if it is not there yet."""
     try:
-        return fetch(default_home() / "models")
+        return fetch_model_file(default_home() / "models")
     except FetchFailed as error:
         if os.environ.get("CI") == "true":
             raise

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Message, Scope
-from holdfast.models.knowledge import Models
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import Preset, preset_named
 
 
@@ -30,7 +30,7 @@ def engine_on(home: Path, provider: ScriptedProvider) -> Engine:
     async def find() -> ScriptedProvider:
         return provider
 
-    models = Models(store, home / "cache")
+    models = ModelRegistry(store, home / "cache")
     return Engine(store, Upstreams(find, ScriptedProvider()), models, without_summaries())
 
 

@@ -9,12 +9,12 @@ from holdfast.engine import Ask, Engine
 from holdfast.errors import Unreachable
 from holdfast.fitting.intake import title_of
 from holdfast.messages import ChatRequest, Message
-from holdfast.models.knowledge import Models
 from holdfast.store import open_store
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 
 pytestmark = pytest.mark.anyio
 
@@ -27,7 +27,7 @@ async def engine_with(provider, folder):
         return provider
 
     store = open_store(f"sqlite:///{folder / 'db'}")
-    engine = Engine(store, Upstreams(find, ScriptedProvider()), Models(store, folder))
+    engine = Engine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, folder))
     yield engine
     await engine.close()
 

@@ -40,13 +40,13 @@ from holdfast.memory.base import Memories, Memory
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
 from holdfast.messages import ChatRequest, Chunk, Scope
-from holdfast.models.knowledge import Models
-from holdfast.protocols.checks import check_request
+from holdfast.protocols.requests import check_request
 from holdfast.recall import recall_over
 from holdfast.research.library import Research
 from holdfast.store import Store
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import Preset, preset_named
 
 log = logging.getLogger("holdfast.engine")
@@ -140,7 +140,7 @@ class Engine:
         self,
         store: Store,
         upstreams: Upstreams,
-        models: Models,
+        models: ModelRegistry,
         preset: Preset | None = None,
         *,
         memories: Memories | None = None,
@@ -209,13 +209,13 @@ class Engine:
         kept = await self._intake.keep(incoming)
         if kept is None:
             passed = partial(self.passed, request, ask.scope.user)
-            return Turn(request.model, self.upstreams.asked(request.model, passed), off=True)
+            return Turn(request.model, self.upstreams.stream(request.model, passed), off=True)
         run = self._begun(ask, kept, incoming)
         bound = finding or await found(ask.scope, kept.research, sure=False)
         # Files are read before the request takes a place that others wait for.
         brought = await pointed_at(request, ask.files) if ask.files else ()
         run.along = Along(ask.context, ask.files, bound, brought)
-        answer = self.upstreams.asked(request.model, partial(self._answer, run))
+        answer = self.upstreams.stream(request.model, partial(self._answer, run))
         chunks = self._recorded(run, run.stop.wrap(answer))
         if kept.placement.kind == "side":
             chunks = self._noted(chunks, run.recorder, incoming, kept)

@@ -25,11 +25,11 @@ from holdfast.memory.base import Kind, Memory
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.hits import Answer as Found
 from holdfast.messages import Answer, ChatRequest, FinishReason, JsonObject, Message, Scope, Usage
-from holdfast.models.counting import Learning
-from holdfast.protocols.openai import message_in
-from holdfast.protocols.openai import message_out as message_to_wire
+from holdfast.protocols.openai_chat import parse_message
+from holdfast.protocols.openai_chat import serialize_message as message_to_wire
 from holdfast.tokens.counter import EstimatingCounter
-from holdfast.tokens.families import family_of
+from holdfast.tokens.estimate import family_of
+from holdfast.upstreams.counting import LearningCounter
 from holdfast.window.decisions import Decided
 from holdfast.window.fit import fit
 from holdfast.window.items import Item
@@ -283,7 +283,7 @@ class Holdfast:
         fitting = [message_to_wire(message) for message in made.messages]
         return Fitted(fitting, {"model": model, **report}, made.view.decisions, made.fired, sent)
 
-    async def _measure(self, model: str, window: int | None) -> tuple[Learning, int, bool]:
+    async def _measure(self, model: str, window: int | None) -> tuple[LearningCounter, int, bool]:
         """What counts for a model, its window, and whether it thinks."""
         engine, now = self._opened, time.monotonic()
         if window is not None and now < self._unknown.get(model, 0.0):
@@ -327,7 +327,7 @@ def _read(messages: Any) -> list[Message]:
         raise BadRequest("The messages are no list.", hint="Give them as OpenAI has them.", param="messages")
     if not messages:
         raise BadRequest("there are no messages to fit", hint="Give at least one.", param="messages")
-    return [message_in(message) for message in messages]
+    return [parse_message(message) for message in messages]
 
 
 def _items(messages: Sequence[Message]) -> tuple[Item, ...]:

@@ -31,7 +31,6 @@ from holdfast.memory.searching.vectors.choice import VectorOptions
 from holdfast.memory.searching.vectors.choice import chosen as chosen_vectors
 from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.choice import S3Options, is_bucket, workspace_at
-from holdfast.models.knowledge import Models
 from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
 from holdfast.research.library import Research
 from holdfast.store import Store, open_store
@@ -39,20 +38,20 @@ from holdfast.upstreams.base import Provider
 from holdfast.upstreams.discovery import (
     CANDIDATES,
     EMBEDDED,
-    Found,
+    DiscoveredServer,
     Options,
     connect,
     discover,
-    embedded_at,
     is_embedded,
-    keys_from,
-    named_locations,
+    open_embedded,
+    parse_keys,
     parse_location,
+    parse_upstreams,
 )
-from holdfast.upstreams.http import Patience, shown
-from holdfast.upstreams.ollama import keep_alive_from
-from holdfast.upstreams.place import Place
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.http import Patience, redact_url
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.ollama import parse_keep_alive
+from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from holdfast.window.presets import preset_from
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def build_engine(settings: Settings) -> Engine:
     engine = Engine(
         store,
         build_upstreams(settings),
-        Models(store, settings.home / "cache"),
+        ModelRegistry(store, settings.home / "cache"),
         preset,
         remembering=remembering,
         research=build_research(settings, remembering),
@@ -98,7 +97,7 @@ def build_remembering(settings: Settings, store: Store) -> Remembering:
             settings.home / "logs" / "embedder.log",
             settings.embedder_dimensions,
             settings.embedder_prompts,
-            keep_alive_from(settings.keep_alive),
+            parse_keep_alive(settings.keep_alive),
         )
     )
     batching = BatchOptions(
@@ -218,7 +217,7 @@ def build_upstreams(settings: Settings) -> Upstreams:
     """The servers that were named or one that is found, and the embedded model for when there is none."""
     options = _options(settings)
     named = settings.upstream if is_embedded(settings.upstream) else EMBEDDED
-    embedded = embedded_at(named, options)
+    embedded = open_embedded(named, options)
     if settings.upstreams:
         return Upstreams(_places(settings, options, embedded), embedded)
 
@@ -233,15 +232,15 @@ def build_upstreams(settings: Settings) -> Upstreams:
     return Upstreams(find, embedded)
 
 
-def _places(settings: Settings, options: Options, embedded: Provider) -> list[Place]:
+def _places(settings: Settings, options: Options, embedded: Provider) -> list[UpstreamSlot]:
     """A place for each server that was named, the one server of `upstream` first."""
     one = ", ".join(filter(None, (settings.upstream, settings.upstreams)))
-    locations = named_locations(one)
-    keys = keys_from(settings.upstream_keys, locations)
+    locations = parse_upstreams(one)
+    keys = parse_keys(settings.upstream_keys, locations)
     if settings.upstream and settings.upstream_key:
         keys = {next(iter(locations)): settings.upstream_key} | keys
 
-    def place(name: str, location: str) -> Place:
+    def place(name: str, location: str) -> UpstreamSlot:
         async def find() -> Provider:
             if is_embedded(location):
                 return embedded
@@ -249,7 +248,7 @@ def _places(settings: Settings, options: Options, embedded: Provider) -> list[Pl
             # A key is for the server it was given for, and no other.
             return await connect(location, replace(options, key=keys.get(name, "")))
 
-        return Place(find, name=name, location=shown(location))
+        return UpstreamSlot(find, name=name, location=redact_url(location))
 
     return [place(name, location) for name, location in locations.items()]
 
@@ -259,7 +258,7 @@ def _elsewhere(settings: Settings) -> list[str]:
     return [place for place in CANDIDATES if urlsplit(place).port != settings.port]
 
 
-async def look_around(settings: Settings) -> Found:
+async def look_around(settings: Settings) -> DiscoveredServer:
     """Where we looked for a running model server, and what was there."""
     found = await discover(_elsewhere(settings), _options(settings))
     if found.provider is not None:
@@ -271,7 +270,7 @@ def _options(settings: Settings) -> Options:
     return Options(
         key=settings.upstream_key,
         patience=Patience(stall=settings.stall_timeout),
-        keep_alive=keep_alive_from(settings.keep_alive),
+        keep_alive=parse_keep_alive(settings.keep_alive),
         models_dir=settings.models_dir,
         log=settings.home / "logs" / "embedded.log",
         window=settings.embedded_window,
@@ -284,6 +283,6 @@ def _refuse_ourselves(settings: Settings, location: str) -> None:
     address = urlsplit(parse_location(location)[1])
     if address.hostname in (settings.host, "127.0.0.1", "localhost") and address.port == settings.port:
         raise ConfigError(
-            f"{shown(location)} is Holdfast's own address.",
+            f"{redact_url(location)} is Holdfast's own address.",
             hint="Name the model server's, usually http://127.0.0.1:11434, or leave it out.",
         )

@@ -11,12 +11,12 @@ from typing import Any
 
 from evals.recorded import Line
 from holdfast.messages import Message, Part, Text, Thinking, ToolCall
-from holdfast.protocols import anthropic, ollama, openai, responses
+from holdfast.protocols import anthropic, ollama, openai_chat, openai_responses
 
 DIALECTS = {
     "/api/chat": ollama,
-    "/v1/chat/completions": openai,
-    "/v1/responses": responses,
+    "/v1/chat/completions": openai_chat,
+    "/v1/responses": openai_responses,
     "/v1/messages": anthropic,
 }
 
@@ -118,7 +118,7 @@ def lines_of(client: Client) -> list[Line]:
             label="regenerated or edited" if sent.by_hand else "",
             truths=frozenset({f"{client.name}: {sent.chat or '-'}"}),
             headers=sent.headers,
-            request=DIALECTS[sent.path].request_in(sent.body),
+            request=DIALECTS[sent.path].parse_request(sent.body),
             answer=sent.answer,
             continues="previous_response_id" in sent.body,
         )

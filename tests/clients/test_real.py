@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from holdfast.messages import Scope
-from holdfast.upstreams.embedded import Embedded
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.embedded import EmbeddedProvider
+from holdfast.upstreams.routing import Upstreams
 from tests.server.conftest import running
 
 pytestmark = [pytest.mark.slow, pytest.mark.real, pytest.mark.xdist_group("embedded")]
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.real, pytest.mark.xdist_group("embed
 @pytest.fixture(scope="module")
 def holdfast(weights, tmp_path_factory):
     folder = tmp_path_factory.mktemp("real")
-    embedded = Embedded(weights, log=folder / "log", ctx=2048)
+    embedded = EmbeddedProvider(weights, log=folder / "log", ctx=2048)
 
     async def find():
         return embedded

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.compaction.flush import line_grammar, parse_memory_lines, says_none
-from holdfast.upstreams.child import Child
+from holdfast.upstreams.embedded import EmbeddedProcess
 
 ADA = ("fact", "Ada leads the shop.")
 REDIS = ("decision", "Redis for the cache - Postgres was too slow")
@@ -125,6 +125,6 @@ def test_a_real_server_holds_a_model_to_the_format(child, language):
 @pytest.fixture(scope="module")
 def child(weights, tmp_path_factory):
     log = tmp_path_factory.mktemp("llamacpp") / "child.log"
-    started = asyncio.run(Child.start(weights, ctx=512, threads=1, log=log, seconds=120))
+    started = asyncio.run(EmbeddedProcess.start(weights, ctx=512, threads=1, log=log, seconds=120))
     yield started
     asyncio.run(started.stop())

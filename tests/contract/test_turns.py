@@ -6,9 +6,9 @@ import pytest
 
 from holdfast.conversations import lanes
 from holdfast.engine import Engine
-from holdfast.models.knowledge import Models
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from tests.fitting.talking import Client, long_talk, provider, sent, texts
 from tests.talks import without_summaries
 
@@ -24,7 +24,7 @@ def talked(store, tmp_path):
 
         # The fixture closes the store itself, and closing twice is harmless.
         engine = Engine(
-            store, Upstreams(find, ScriptedProvider()), Models(store, tmp_path), without_summaries()
+            store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, tmp_path), without_summaries()
         )
         client = Client(engine, "Be kind.")
         rain = " It rained all day long." * 15

@@ -3,7 +3,7 @@ import pytest
 from holdfast.conversations import Hints, read_hints
 from holdfast.conversations.hints import read_person
 from holdfast.messages import ChatRequest
-from holdfast.protocols import anthropic, openai, responses
+from holdfast.protocols import anthropic, openai_chat, openai_responses
 from tests.conversations.kept import user
 
 PLAIN = ChatRequest("m", (user("Hi"),))
@@ -16,7 +16,7 @@ def test_our_own_header_and_field_name_the_conversation():
         "messages": [{"role": "user", "content": "Hi"}],
         "metadata": {"conversation_id": "x"},
     }
-    assert read_hints({}, openai.request_in(body)).explicit == "x"
+    assert read_hints({}, openai_chat.parse_request(body)).explicit == "x"
 
 
 @pytest.mark.parametrize(
@@ -39,10 +39,10 @@ def test_the_ids_of_other_tools_are_found(headers, external_id, one_chat):
 
 def test_ids_in_the_body_are_found():
     body = {"model": "m", "input": "Hi", "prompt_cache_key": "key", "previous_response_id": "resp_1"}
-    hints = read_hints({}, responses.request_in(body))
+    hints = read_hints({}, openai_responses.parse_request(body))
     assert (hints.external_id, hints.previous) == ("session:key", "resp_1")
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "metadata": {"session_id": "s"}}
-    assert read_hints({}, anthropic.request_in(body)).external_id == "session:s"
+    assert read_hints({}, anthropic.parse_request(body)).external_id == "session:s"
 
 
 def test_a_client_is_known_without_its_version():

@@ -10,11 +10,11 @@ from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.vectors import StoredVectors
 from holdfast.memory.workspace.folder import Folder
-from holdfast.models.knowledge import Models
 from holdfast.research.library import Research
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from tests.talks import without_summaries
 
 
@@ -38,7 +38,7 @@ async def remembering(
     engine = Engine(
         store,
         Upstreams(find, ScriptedProvider()),
-        Models(store, folder),
+        ModelRegistry(store, folder),
         preset or without_summaries(),
         remembering=memories,
         research=research,

@@ -8,11 +8,11 @@ from holdfast.engine import Engine
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
-from holdfast.models.knowledge import Models
 from holdfast.store import open_store
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import preset_named
 from tests.fitting.talking import Client
 
@@ -105,7 +105,7 @@ async def summing(
     engine = Engine(
         store,
         Upstreams(find, ScriptedProvider()),
-        Models(store, folder),
+        ModelRegistry(store, folder),
         preset,
         memories=notes,
         options=SummaryOptions(

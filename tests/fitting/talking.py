@@ -4,11 +4,11 @@ from contextlib import asynccontextmanager
 
 from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Message, Scope
-from holdfast.models.knowledge import Models
 from holdfast.store import open_store
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from tests.talks import without_summaries
 
 WINDOW = 2_048
@@ -26,7 +26,7 @@ async def engine_with(server, folder, preset=None):
 
     store = open_store(f"sqlite:///{folder / 'db'}")
     preset = preset or without_summaries()
-    engine = Engine(store, Upstreams(find, ScriptedProvider()), Models(store, folder), preset)
+    engine = Engine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, folder), preset)
     try:
         yield engine
     finally:

@@ -5,8 +5,7 @@ import pytest
 from holdfast.errors import Unreachable
 from holdfast.messages import Scope
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.place import Place
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from tests.fitting.remembering import last, remembering
 from tests.fitting.talking import Client, provider
 
@@ -19,7 +18,7 @@ def at(server, name):
     async def find():
         return server
 
-    return Place(find, name=name)
+    return UpstreamSlot(find, name=name)
 
 
 async def test_it_is_fitted_for_its_window_and_not_told_what_it_may_not_hear(tmp_path):

@@ -14,13 +14,13 @@ import holdfast
 from holdfast import config
 from holdfast.engine import Engine
 from holdfast.messages import Scope
-from holdfast.models.knowledge import Models
 from holdfast.server.app import create_app
 from holdfast.store import Key, open_store
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.serving import served
-from holdfast.upstreams.upstreams import Upstreams
 from holdfast.wiring import build_remembering, build_research
 from mcp import Client
 
@@ -68,7 +68,7 @@ def serving(tmp_path_factory):
             engine = Engine(
                 store,
                 Upstreams(find, ScriptedProvider()),
-                Models(store, home / "cache"),
+                ModelRegistry(store, home / "cache"),
                 remembering=remembering,
                 research=build_research(settings, remembering),
             )

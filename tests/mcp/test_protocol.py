@@ -7,8 +7,7 @@ from mcp.shared.exceptions import MCPError
 
 from holdfast.i18n import speak
 from holdfast.mcp.base import McpServices
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 from tests.mcp.host import Host
 
 NAMES = [

@@ -1,8 +1,8 @@
 """Calls and results find each other in the other dialect too, the same way in every longer history."""
 
 from holdfast.messages import ChatRequest
-from holdfast.protocols import ollama, openai
-from holdfast.protocols.pairing import with_ids, with_names
+from holdfast.protocols import ollama, openai_chat
+from holdfast.protocols.requests import add_call_ids, add_tool_names
 
 
 def calls(*names, ids=()):
@@ -17,8 +17,8 @@ def result(text, **fields):
 
 
 def sent(*messages):
-    read = tuple(ollama.message_in(message) for message in messages)
-    return openai.request_out(with_ids(ChatRequest("m", read)))["messages"]
+    read = tuple(ollama.parse_message(message) for message in messages)
+    return openai_chat.serialize_request(add_call_ids(ChatRequest("m", read)))["messages"]
 
 
 def pairs(messages):
@@ -71,7 +71,7 @@ def test_a_result_known_by_its_id_goes_to_ollama_with_the_name_of_its_call():
         {"role": "tool", "tool_call_id": "x", "content": "1"},
         {"role": "tool", "tool_call_id": "y", "content": "2"},
     ]
-    request = ChatRequest("m", tuple(openai.message_in(message) for message in messages))
-    _, known, unknown = ollama.request_out(with_names(request))["messages"]
+    request = ChatRequest("m", tuple(openai_chat.parse_message(message) for message in messages))
+    _, known, unknown = ollama.serialize_request(add_tool_names(request))["messages"]
     assert (known["tool_name"], known["tool_call_id"]) == ("a", "x")
     assert "tool_name" not in unknown

@@ -6,8 +6,8 @@ import pytest
 
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest, Image, Message, Text, Thinking, ToolCall
-from holdfast.protocols import anthropic, ollama, openai, responses
-from holdfast.protocols.checks import check_request
+from holdfast.protocols import anthropic, ollama, openai_chat, openai_responses
+from holdfast.protocols.requests import check_request
 from holdfast.protocols.wire import classify_overflow, parse_json
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00" * 16).decode()
@@ -46,20 +46,20 @@ def test_half_a_surrogate_pair_becomes_the_replacement_character():
             "object",
         ),
         (ollama, "hi", "must be an object"),
-        (openai, {"role": "wizard", "content": "hi"}, "wizard"),
-        (openai, {"role": ["user"], "content": "hi"}, "Invalid value"),
-        (openai, {"role": "user", "content": 7}, "a number"),
-        (openai, {"role": "user", "content": [{"text": "hi"}]}, "'type'"),
-        (openai, {"role": "assistant", "tool_calls": [{"function": {"arguments": "{}"}}]}, "name"),
+        (openai_chat, {"role": "wizard", "content": "hi"}, "wizard"),
+        (openai_chat, {"role": ["user"], "content": "hi"}, "Invalid value"),
+        (openai_chat, {"role": "user", "content": 7}, "a number"),
+        (openai_chat, {"role": "user", "content": [{"text": "hi"}]}, "'type'"),
+        (openai_chat, {"role": "assistant", "tool_calls": [{"function": {"arguments": "{}"}}]}, "name"),
     ],
 )
 def test_a_message_that_makes_no_sense_is_refused(dialect, message, says):
     with pytest.raises(BadRequest, match=says):
-        dialect.message_in(message)
+        dialect.parse_message(message)
 
 
 def test_a_tool_result_needs_its_call():
-    orphan = openai.request_in(
+    orphan = openai_chat.parse_request(
         {"model": "m", "messages": [{"role": "tool", "tool_call_id": "c1", "content": "4"}]}
     )
     with pytest.raises(BadRequest, match="c1"):
@@ -69,9 +69,9 @@ def test_a_tool_result_needs_its_call():
 def test_a_tool_result_without_an_id_belongs_to_the_calls_before_it():
     call = {"role": "assistant", "tool_calls": [{"function": {"name": "add", "arguments": {}}}]}
     result = {"role": "tool", "tool_name": "add", "content": "4"}
-    check_request(ollama.request_in({"model": "m", "messages": [call, result]}))
+    check_request(ollama.parse_request({"model": "m", "messages": [call, result]}))
     with pytest.raises(BadRequest):
-        check_request(ollama.request_in({"model": "m", "messages": [result, call]}))
+        check_request(ollama.parse_request({"model": "m", "messages": [result, call]}))
 
 
 def test_a_request_that_goes_on_with_a_conversation_may_begin_with_results():
@@ -80,7 +80,7 @@ def test_a_request_that_goes_on_with_a_conversation_may_begin_with_results():
     later = [{"role": "assistant", "tool_calls": [call]}, {**first, "tool_call_id": "c2"}]
 
     def request(*messages):
-        return openai.request_in({"model": "m", "messages": list(messages)})
+        return openai_chat.parse_request({"model": "m", "messages": list(messages)})
 
     check_request(request(first), continues=True)
     check_request(request({"role": "system", "content": "Be kind."}, first, first, *later), continues=True)
@@ -100,7 +100,7 @@ def test_an_ollama_client_is_told_its_own_name_of_the_limit():
     options = {"num_predict": "x"}
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "options": options}
     with pytest.raises(BadRequest, match="num_predict"):
-        check_request(ollama.request_in(body))
+        check_request(ollama.parse_request(body))
 
 
 @pytest.mark.parametrize("value", [None, -1, -2, 0, 100, 100.0, 10**15])
@@ -110,7 +110,7 @@ def test_limits_that_servers_understand_are_left_to_them(value):
 
 def test_an_image_must_be_a_picture():
     def request(data):
-        return ollama.request_in({"model": "m", "messages": [{"role": "user", "images": [data]}]})
+        return ollama.parse_request({"model": "m", "messages": [{"role": "user", "images": [data]}]})
 
     check_request(request(PNG))
     with pytest.raises(BadRequest, match="picture"):
@@ -119,27 +119,29 @@ def test_an_image_must_be_a_picture():
 
 def test_an_image_of_an_openai_client_reaches_an_ollama_server_as_base64():
     part = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
-    message = openai.message_in({"role": "user", "content": [{"type": "text", "text": "what?"}, part]})
-    assert ollama.message_out(message) == {"role": "user", "content": "what?", "images": [PNG]}
+    message = openai_chat.parse_message(
+        {"role": "user", "content": [{"type": "text", "text": "what?"}, part]}
+    )
+    assert ollama.serialize_message(message) == {"role": "user", "content": "what?", "images": [PNG]}
 
 
 def test_broken_tool_arguments_reach_an_ollama_server_as_they_were_written():
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{broken"}}
-    message = openai.message_in({"role": "assistant", "content": None, "tool_calls": [call]})
-    sent = ollama.message_out(message)["tool_calls"][0]
+    message = openai_chat.parse_message({"role": "assistant", "content": None, "tool_calls": [call]})
+    sent = ollama.serialize_message(message)["tool_calls"][0]
     assert sent["function"] == {"name": "f", "arguments": {"arguments": "{broken"}}
 
 
 def test_what_a_server_cannot_take_is_named_in_the_text():
     parts = [{"type": "text", "text": "hear "}, {"type": "input_audio", "input_audio": {"data": "x"}}]
-    message = openai.message_in({"role": "user", "content": parts})
-    assert ollama.message_out(message)["content"] == "hear [not shown: input_audio]"
+    message = openai_chat.parse_message({"role": "user", "content": parts})
+    assert ollama.serialize_message(message)["content"] == "hear [not shown: input_audio]"
 
 
 def test_options_keep_their_meaning_between_dialects():
     wire = {"model": "m", "messages": [], "max_completion_tokens": 5, "temperature": 0.5, "stop": "END",
             "reasoning_effort": "none", "response_format": {"type": "json_object"}}  # fmt: skip
-    body = ollama.request_out(openai.request_in(wire))
+    body = ollama.serialize_request(openai_chat.parse_request(wire))
     assert body["options"] == {"num_predict": 5, "temperature": 0.5, "stop": ["END"]}
     assert body["think"] is False
     assert body["format"] == "json"
@@ -173,7 +175,7 @@ def test_anthropic_tool_results_become_messages_of_their_own():
         ],
         "tools": [{"name": "look", "description": "looks", "input_schema": {"type": "object"}}],
     }
-    request = anthropic.request_in(wire)
+    request = anthropic.parse_request(wire)
     assert [message.role for message in request.messages] == ["system", "user", "assistant", "tool", "user"]
     assert request.messages[2].parts[0] == Thinking("hm", {"anthropic": {"signature": "s"}})
     assert request.messages[2].tool_calls == (ToolCall("look", '{"path":"a"}', "t1"),)
@@ -197,7 +199,7 @@ def test_the_items_of_one_responses_turn_become_one_message():
             {"type": "function_call_output", "call_id": "c1", "output": "found"},
         ],
     }
-    request = responses.request_in(wire)
+    request = openai_responses.parse_request(wire)
     assert [message.role for message in request.messages] == ["system", "user", "assistant", "tool"]
     assert request.messages[1].parts[1] == Image(data=PNG, media_type="image/png")
     kinds = [type(part) for part in request.messages[2].parts]
@@ -227,19 +229,19 @@ def test_other_refusals_are_no_overflow():
 
 def test_a_call_without_a_name_survives_being_stored():
     call = {"id": "c", "type": "function", "function": {"name": "", "arguments": "{}"}}
-    message = openai.message_in({"role": "assistant", "content": None, "tool_calls": [call, {}]})
+    message = openai_chat.parse_message({"role": "assistant", "content": None, "tool_calls": [call, {}]})
     assert Message.decode(message.encode()) == message
 
 
 def test_a_data_url_with_parameters_is_a_picture():
     url = f"data:image/png;charset=utf-8;base64,{PNG}"
     part = {"type": "image_url", "image_url": {"url": url}}
-    message = openai.message_in({"role": "user", "content": [part]})
+    message = openai_chat.parse_message({"role": "user", "content": [part]})
     assert message.images[0].data == PNG
-    assert openai.message_out(message)["content"] == [part]
+    assert openai_chat.serialize_message(message)["content"] == [part]
 
 
 def test_the_way_before_tools_is_passed_on():
     call = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
     result = {"role": "function", "name": "f", "content": "4"}
-    check_request(openai.request_in({"model": "m", "messages": [call, result]}))
+    check_request(openai_chat.parse_request({"model": "m", "messages": [call, result]}))

@@ -1,7 +1,7 @@
 """Answers go out in the words of the client's dialect, whichever server they came from."""
 
 from holdfast.messages import Answer, CallPiece, Chunk, Usage
-from holdfast.protocols import ollama, ollama_writer, openai, openai_writer
+from holdfast.protocols import ollama, openai_chat
 
 
 def line(message, *, done=False, **rest):
@@ -58,8 +58,8 @@ def collected(chunks):
 
 
 def test_both_streams_say_the_same():
-    theirs = collected(map(ollama.chunk_in, OLLAMA_STREAM))
-    ours = collected(map(openai.chunk_in, OPENAI_STREAM))
+    theirs = collected(map(ollama.parse_chunk, OLLAMA_STREAM))
+    ours = collected(map(openai_chat.parse_chunk, OPENAI_STREAM))
     assert theirs.message.text == ours.message.text == "Hallo"
     assert theirs.message.thinking == ours.message.thinking == "hm"
     assert [(call.name, call.arguments) for call in theirs.message.tool_calls] == [
@@ -75,22 +75,22 @@ def test_both_streams_say_the_same():
 
 
 def test_the_same_dialect_is_passed_on_as_it_came():
-    chunks = [ollama.chunk_in(payload) for payload in OLLAMA_STREAM]
-    assert streamed(ollama_writer.Writer("m"), chunks) == OLLAMA_STREAM
-    chunks = [openai.chunk_in(payload) for payload in OPENAI_STREAM]
-    assert streamed(openai_writer.Writer("m", include_usage=True), chunks) == OPENAI_STREAM
+    chunks = [ollama.parse_chunk(payload) for payload in OLLAMA_STREAM]
+    assert streamed(ollama.OllamaWriter("m"), chunks) == OLLAMA_STREAM
+    chunks = [openai_chat.parse_chunk(payload) for payload in OPENAI_STREAM]
+    assert streamed(openai_chat.OpenAIChatWriter("m", include_usage=True), chunks) == OPENAI_STREAM
 
 
 def test_a_client_that_did_not_ask_for_usage_is_not_shown_it():
-    chunks = [openai.chunk_in(payload) for payload in OPENAI_STREAM]
-    events = streamed(openai_writer.Writer("m"), chunks)
+    chunks = [openai_chat.parse_chunk(payload) for payload in OPENAI_STREAM]
+    events = streamed(openai_chat.OpenAIChatWriter("m"), chunks)
     assert len(events) == len(OPENAI_STREAM) - 1
     assert all("usage" not in event for event in events)
 
 
 def test_an_openai_answer_becomes_lines_of_ollama():
-    chunks = [openai.chunk_in(payload) for payload in OPENAI_STREAM]
-    lines = streamed(ollama_writer.Writer("m"), chunks)
+    chunks = [openai_chat.parse_chunk(payload) for payload in OPENAI_STREAM]
+    lines = streamed(ollama.OllamaWriter("m"), chunks)
     assert [line["message"]["content"] for line in lines if line["message"]["content"]] == ["Hal", "lo"]
     calls = [line["message"]["tool_calls"] for line in lines if "tool_calls" in line["message"]]
     assert calls == [[{"id": "c0", "function": {"index": 0, "name": "f", "arguments": {"a": 1}}}]]
@@ -100,8 +100,8 @@ def test_an_openai_answer_becomes_lines_of_ollama():
 
 
 def test_an_ollama_answer_becomes_events_of_openai():
-    chunks = [ollama.chunk_in(payload) for payload in OLLAMA_STREAM]
-    events = streamed(openai_writer.Writer("m", include_usage=True), chunks)
+    chunks = [ollama.parse_chunk(payload) for payload in OLLAMA_STREAM]
+    events = streamed(openai_chat.OpenAIChatWriter("m", include_usage=True), chunks)
     deltas = [event["choices"][0]["delta"] for event in events if event["choices"]]
     assert deltas[0]["role"] == "assistant"
     assert "".join(delta.get("content") or "" for delta in deltas) == "Hallo"
@@ -112,8 +112,8 @@ def test_an_ollama_answer_becomes_events_of_openai():
 
 
 def test_a_whole_ollama_answer_has_everything_that_was_streamed():
-    writer = ollama_writer.Writer("m")
-    streamed(writer, [ollama.chunk_in(payload) for payload in OLLAMA_STREAM])
+    writer = ollama.OllamaWriter("m")
+    streamed(writer, [ollama.parse_chunk(payload) for payload in OLLAMA_STREAM])
     whole = writer.whole()
     assert whole["message"]["content"] == "Hallo"
     assert whole["message"]["thinking"] == "hm"
@@ -124,8 +124,8 @@ def test_a_whole_ollama_answer_has_everything_that_was_streamed():
 
 
 def test_a_whole_openai_answer_has_everything_that_was_streamed():
-    writer = openai_writer.Writer("m")
-    streamed(writer, [openai.chunk_in(payload) for payload in OPENAI_STREAM])
+    writer = openai_chat.OpenAIChatWriter("m")
+    streamed(writer, [openai_chat.parse_chunk(payload) for payload in OPENAI_STREAM])
     whole = writer.whole()
     (choice,) = whole["choices"]
     assert whole["object"] == "chat.completion"
@@ -139,7 +139,7 @@ def test_a_whole_openai_answer_has_everything_that_was_streamed():
 
 
 def test_generate_has_its_own_shape():
-    writer = ollama_writer.Writer("m", generate=True, context=[1, 2])
+    writer = ollama.OllamaWriter("m", generate=True, context=[1, 2])
     lines = streamed(writer, [Chunk(text="Hal"), Chunk(text="lo"), Chunk(finish="length", usage=Usage(5, 2))])
     assert [line["response"] for line in lines] == ["Hal", "lo", ""]
     assert all("message" not in line for line in lines)
@@ -149,11 +149,11 @@ def test_generate_has_its_own_shape():
 
 
 def test_an_answer_that_is_empty_is_still_an_answer():
-    for writer in (ollama_writer.Writer("m"), openai_writer.Writer("m")):
+    for writer in (ollama.OllamaWriter("m"), openai_chat.OpenAIChatWriter("m")):
         streamed(writer, [Chunk(finish="stop")])
         assert writer.whole()
     chunk = Chunk(calls=(CallPiece(index=0, id="c", name="f"),), finish="tool_calls")
-    writer = ollama_writer.Writer("m")
+    writer = ollama.OllamaWriter("m")
     assert streamed(writer, [chunk])[0]["message"]["tool_calls"][0]["function"]["arguments"] == {}
 
 
@@ -167,8 +167,8 @@ def test_every_choice_of_several_is_whole():
         choice(1, piece(arguments=":1}"), "tool_calls"),
         choice(0, {"reasoning": "hm"}, "stop"),
     ]
-    writer = openai_writer.Writer("m")
-    streamed(writer, map(openai.chunk_in, stream))
+    writer = openai_chat.OpenAIChatWriter("m")
+    streamed(writer, map(openai_chat.parse_chunk, stream))
     first, second = writer.whole()["choices"]
     assert first["message"] == {"role": "assistant", "content": "one", "reasoning": "hm"}
     assert second["message"]["tool_calls"][0]["function"] == {"name": "f", "arguments": '{"a":1}'}

@@ -11,14 +11,14 @@ import pytest
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import HoldfastError
-from holdfast.models.knowledge import Models
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from holdfast.tokens.budget import Levels
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.serving import served
-from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.presets import Preset, preset_named
 
 # Nothing changes a window between two requests, unless that is what a test is about.
@@ -49,7 +49,7 @@ def running(
     # The embedded model is not wanted here: nobody asks for it by its name.
     upstreams = provider if isinstance(provider, Upstreams) else Upstreams(find, ScriptedProvider())
     parallel = settings.get("parallel", 0)
-    engine = Engine(store, upstreams, Models(store, folder / "cache"), preset, parallel=parallel)
+    engine = Engine(store, upstreams, ModelRegistry(store, folder / "cache"), preset, parallel=parallel)
     app = create_app(engine, Settings(home=folder, **settings))
     with served(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
         yield Running(url, client, store, provider)

@@ -14,12 +14,12 @@ import httpx
 
 from holdfast.config import Settings
 from holdfast.engine import Engine
-from holdfast.models.knowledge import Models
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.serving import served
-from holdfast.upstreams.upstreams import Upstreams
 from tests.server.conftest import AT_REST
 
 PATIENCE = 60
@@ -107,7 +107,11 @@ def lined(folder: Path, **settings: Any) -> Iterator[Lined]:
         return provider
 
     engine = Engine(
-        store, Upstreams(find, ScriptedProvider()), Models(store, folder / "cache"), AT_REST, parallel=1
+        store,
+        Upstreams(find, ScriptedProvider()),
+        ModelRegistry(store, folder / "cache"),
+        AT_REST,
+        parallel=1,
     )
     told: queue.Queue[dict[str, Any]] = queue.Queue()
     engine.events.listeners.append(lambda event: told.put(event.data) if event.kind == "job" else None)

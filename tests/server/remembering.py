@@ -13,13 +13,13 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.folder import Folder
-from holdfast.models.knowledge import Models
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.serving import served
-from holdfast.upstreams.upstreams import Upstreams
 from tests.server.conftest import AT_REST
 
 GARDEN = {"x-holdfast-project": "garden"}
@@ -59,7 +59,7 @@ def remembering(
     engine = Engine(
         store,
         Upstreams(find, ScriptedProvider()),
-        Models(store, folder / "cache"),
+        ModelRegistry(store, folder / "cache"),
         AT_REST,
         remembering=parts,
     )

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import CutOff, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Answer, CallPiece, Chunk, Thinking, ToolCall
-from holdfast.protocols.anthropic import messages_in
-from holdfast.protocols.anthropic_writer import Writer
+from holdfast.protocols.anthropic import AnthropicWriter, parse_message
 from holdfast.upstreams.fake import ScriptedProvider
 from tests.server.doors import doors
 
@@ -259,7 +258,7 @@ def test_every_error_on_these_paths_has_their_shape(door, serve):
     )
 )
 def test_the_events_of_any_answer_add_up_to_it(chunks):
-    writer, answer, events = Writer("m", "msg_x"), Answer(), []
+    writer, answer, events = AnthropicWriter("m", "msg_x"), Answer(), []
     for chunk in chunks:
         answer.add(chunk)
         events += writer.chunk(chunk)
@@ -271,7 +270,7 @@ def test_the_events_of_any_answer_add_up_to_it(chunks):
         event["delta"].get("text", "") for event in events if event["type"] == "content_block_delta"
     )
     assert said == answer.message.text
-    (back,) = messages_in(writer.whole())
+    (back,) = parse_message(writer.whole())
     assert (back.text, back.thinking) == (answer.message.text, answer.message.thinking)
     made = sorted((call.id, call.arguments) for call in answer.message.tool_calls)
     assert sorted((call.id, call.arguments) for call in back.tool_calls) == made

@@ -5,9 +5,9 @@ import openai
 import pytest
 
 from holdfast.messages import Scope
-from holdfast.upstreams.embedded import Embedded
+from holdfast.upstreams.embedded import EmbeddedProvider
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams
 from tests.server.conftest import running
 
 pytestmark = [pytest.mark.slow, pytest.mark.real, pytest.mark.xdist_group("embedded")]
@@ -22,7 +22,7 @@ def holdfast(weights, tmp_path_factory):
     async def find():
         return ScriptedProvider()
 
-    embedded = Embedded(weights, log=folder / "log", ctx=2048)
+    embedded = EmbeddedProvider(weights, log=folder / "log", ctx=2048)
     with running(folder, Upstreams(find, embedded)) as made:
         yield made
 

@@ -19,16 +19,16 @@ from holdfast.engine import Engine
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
-from holdfast.models.knowledge import Models
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
 from holdfast.upstreams.http import Connection
+from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.ollama import Ollama
+from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.serving import served
-from holdfast.upstreams.upstreams import Upstreams
 from tests.server.conftest import AT_REST
 
 pytestmark = [
@@ -71,7 +71,7 @@ def client(request, tmp_path_factory):
         engine = Engine(
             store,
             Upstreams(find, ScriptedProvider()),
-            Models(store, folder / "cache"),
+            ModelRegistry(store, folder / "cache"),
             AT_REST,
             remembering=remembering,
             research=Research(remembering),

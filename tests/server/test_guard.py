@@ -11,14 +11,14 @@ from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import ConfigError
 from holdfast.messages import Scope
-from holdfast.models.knowledge import Models
 from holdfast.server.app import create_app
 from holdfast.server.guard import COOKIE, LoginThrottle, Origins
 from holdfast.store import Key, open_store
 from holdfast.store.secrecy import password_digest
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 
 ASK = {"model": "scripted", "messages": [{"role": "user", "content": "Hello there"}], "stream": False}
 PASSWORD = "correct horse battery"
@@ -42,7 +42,7 @@ def elsewhere(tmp_path):
         return ScriptedProvider()
 
     store = open_store(f"sqlite:///{tmp_path / 'holdfast.db'}")
-    engine = Engine(store, Upstreams(find, ScriptedProvider()), Models(store, tmp_path / "cache"))
+    engine = Engine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, tmp_path / "cache"))
 
     class Elsewhere:
         def __init__(self):

@@ -17,14 +17,14 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
-from holdfast.models.knowledge import Models
 from holdfast.research.finding import ResearchSource
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.serving import served
-from holdfast.upstreams.upstreams import Upstreams
 from tests.research.making import NOW
 from tests.server.conftest import AT_REST
 from tests.server.remembering import CHESS, GARDEN, HOUSE, found, refused
@@ -73,7 +73,7 @@ def serving(folder, web):
     engine = Engine(
         store,
         Upstreams(find, ScriptedProvider()),
-        Models(store, folder / "cache"),
+        ModelRegistry(store, folder / "cache"),
         AT_REST,
         remembering=parts,
         research=Research(parts, web),

@@ -11,9 +11,8 @@ from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.ollama import Ollama
-from holdfast.upstreams.place import Place
+from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from holdfast.upstreams.serving import served
-from holdfast.upstreams.upstreams import Upstreams
 from tests.upstreams.hostile import END, SILENCE, hostile, piece, response, started
 
 ASK = {"model": "fake", "messages": [{"role": "user", "content": "Hello there"}], "stream": False}
@@ -156,7 +155,7 @@ def test_another_server_stands_in_for_one_that_is_gone_and_all_are_listed(serve)
         async def find():
             return quick(url)
 
-        return Place(find, name=name, location=url)
+        return UpstreamSlot(find, name=name, location=url)
 
     with here.served() as second:
         with gone.served() as first:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import CutOff, Overflow
 from holdfast.messages import Answer, CallPiece, Chunk, Thinking, ToolCall
-from holdfast.protocols import responses, responses_writer
+from holdfast.protocols import openai_responses
 from tests.server.doors import doors
 
 TOOL = {
@@ -333,8 +333,8 @@ CHUNKS = st.lists(
 
 @given(CHUNKS)
 def test_the_events_of_any_answer_add_up_to_it(chunks):
-    settings = responses_writer.settings_of(responses.request_in({"model": "m", "input": "hi"}))
-    writer, answer = responses_writer.Writer("resp_x", settings), Answer()
+    settings = openai_responses.echo_settings(openai_responses.parse_request({"model": "m", "input": "hi"}))
+    writer, answer = openai_responses.ResponsesWriter("resp_x", settings), Answer()
     events = []
     for chunk in chunks:
         answer.add(chunk)
@@ -346,7 +346,7 @@ def test_the_events_of_any_answer_add_up_to_it(chunks):
     said = "".join(event["delta"] for event in events if event["type"] == "response.output_text.delta")
     assert said == answer.message.text
     assert json.loads(json.dumps(events[-1]["response"])) == writer.whole()
-    (back,) = responses.messages_in(events[-1]["response"]["output"]) or [answer.message]
+    (back,) = openai_responses.parse_items(events[-1]["response"]["output"]) or [answer.message]
     assert (back.text, back.thinking.replace("\n", "")) == (
         answer.message.text,
         answer.message.thinking.replace("\n", ""),

@@ -1,6 +1,6 @@
 """Vocabularies small enough to read: every byte, a few merges or scores, and some special tokens."""
 
-from holdfast.tokens.byte_level import CHARACTERS
+from holdfast.tokens.tokenizer import CHARACTERS
 from holdfast.tokens.vocabulary import Vocabulary
 
 MERGES = ["h e", "l l", "he ll", "hell o", "Ġ w", "Ġw o", "Ġwo r", "l d", "Ġwor ld", "Ã ¤"]

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.tokens.calibration import Calibration, Parts, truncated
+from holdfast.tokens.calibration import Calibration, PromptFeatures, is_truncated
 from holdfast.tokens.estimate import Estimate
 
 PARTS = st.builds(
-    Parts,
+    PromptFeatures,
     text=st.integers(0, 100_000),
     messages=st.integers(1, 200),
     tool_text=st.integers(0, 20_000),
@@ -34,7 +34,7 @@ class Server:
         draw = self.random.randint
         tools = draw(1, 6) if draw(0, 2) == 0 else 0
         text = draw(20, 6_000)
-        parts = Parts(
+        parts = PromptFeatures(
             text=text,
             messages=draw(1, 20),
             tool_text=tools * draw(60, 120),
@@ -58,7 +58,7 @@ def taught(method, server, answers=20):
 
 def mean_error(learned, server, requests=100):
     asked = [server.request() for _ in range(requests)]
-    return sum(abs(learned.expected(parts).tokens - true) / true for parts, true in asked) / requests
+    return sum(abs(learned.estimate(parts).tokens - true) / true for parts, true in asked) / requests
 
 
 def test_twenty_answers_teach_an_exact_counter_the_template():
@@ -90,7 +90,7 @@ def test_many_chats_without_tools_do_not_make_it_forget_tools():
         if not parts.tools:
             learned = learned.learn(parts, true)
     assert mean_error(learned, server) < 0.01
-    assert len(learned.answers) <= 48
+    assert len(learned.samples) <= 48
 
 
 def test_a_template_that_leaves_tools_out_is_learned_and_nothing_costs_less_than_nothing():
@@ -98,8 +98,8 @@ def test_a_template_that_leaves_tools_out_is_learned_and_nothing_costs_less_than
     for _ in range(30):
         parts, _ = server.request()
         learned = learned.learn(parts, parts.text + 5 * parts.messages + 3)
-    asked = Parts(text=1_000, messages=4, tool_text=900, tools=9, calls=3)
-    assert learned.expected(asked).tokens == pytest.approx(1_023, rel=0.01)
+    asked = PromptFeatures(text=1_000, messages=4, tool_text=900, tools=9, calls=3)
+    assert learned.estimate(asked).tokens == pytest.approx(1_023, rel=0.01)
     assert min(learned.costs) > -1e-6
 
 
@@ -107,7 +107,7 @@ def test_the_interval_narrows_and_still_holds():
     server = Server(scale=1.1, noise=0.02)
     fresh, learned = Calibration.fresh("estimate"), taught("estimate", server)
     for parts, true in [server.request() for _ in range(200)]:
-        wide, narrow = fresh.expected(parts), learned.expected(parts)
+        wide, narrow = fresh.estimate(parts), learned.estimate(parts)
         assert narrow.high - narrow.low < wide.high - wide.low
         assert narrow.low <= true <= narrow.high
 
@@ -115,18 +115,18 @@ def test_the_interval_narrows_and_still_holds():
 @pytest.mark.parametrize("reported", [0, -5, 400, 900_000])
 def test_what_cannot_be_is_not_learned(reported):
     fresh = Calibration.fresh("estimate")
-    assert fresh.learn(Parts(text=4_000, messages=5), reported) is fresh
+    assert fresh.learn(PromptFeatures(text=4_000, messages=5), reported) is fresh
 
 
 def test_exact_counts_are_not_unlearned_by_a_prompt_that_was_cut():
     fresh = Calibration.fresh("exact")
-    assert fresh.learn(Parts(text=4_000, messages=5), 3_500) is fresh
+    assert fresh.learn(PromptFeatures(text=4_000, messages=5), 3_500) is fresh
 
 
 @pytest.mark.parametrize("reported", [2_050, 2_049, 4_096])
 def test_ollamas_cut_prompts_are_not_learned(reported):
     fresh = Calibration.fresh("estimate")
-    parts = Parts(text=4_080, messages=5, doubt=900.0)
+    parts = PromptFeatures(text=4_080, messages=5, doubt=900.0)
     assert fresh.learn(parts, reported, num_ctx=4_096) is fresh
     assert fresh.learn(parts, 3_900, num_ctx=4_096) is not fresh
 
@@ -146,19 +146,19 @@ def test_ollamas_cut_prompts_are_not_learned(reported):
     ],
 )
 def test_a_cut_prompt_is_told_from_a_short_one(expected, reported, cut):
-    assert truncated(expected, reported, num_ctx=4_096) is cut
+    assert is_truncated(expected, reported, num_ctx=4_096) is cut
 
 
 def test_the_signature_depends_on_how_many_tokens_are_kept():
     expected = Estimate(9_000, 2_000, 10_000)
-    assert truncated(expected, 2_098, 4_096, num_keep=100)
-    assert not truncated(expected, 2_098, 4_096)
+    assert is_truncated(expected, 2_098, 4_096, num_keep=100)
+    assert not is_truncated(expected, 2_098, 4_096)
 
 
 @given(PARTS, st.sampled_from(["exact", "estimate"]), st.integers(-10, 500_000))
 def test_expectations_are_sane_whatever_was_learned(parts, method, reported):
     learned = Calibration.fresh(method).learn(parts, reported)
-    expected = learned.expected(parts)
+    expected = learned.estimate(parts)
     assert 1 <= expected.low <= expected.tokens <= expected.high
 
 
@@ -167,7 +167,7 @@ def test_it_survives_being_stored():
     learned = taught("estimate", server)
     again = Calibration.from_json("estimate", "", learned.to_json())
     parts, _ = server.request()
-    assert again.expected(parts) == learned.expected(parts)
+    assert again.estimate(parts) == learned.estimate(parts)
 
 
 def test_what_an_estimate_learned_is_not_used_for_exact_counts():
@@ -189,7 +189,7 @@ def test_what_an_estimate_learned_is_not_used_for_exact_counts():
 )
 def test_garbage_from_the_store_is_left_out(stored):
     learned = Calibration.from_json("estimate", "llama3", stored)
-    expected = learned.expected(Parts(text=1_000, messages=3))
+    expected = learned.estimate(PromptFeatures(text=1_000, messages=3))
     assert 1 <= expected.low <= expected.tokens <= expected.high
 
 

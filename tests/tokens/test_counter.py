@@ -23,7 +23,7 @@ from holdfast.tokens.calibration import Calibration
 from holdfast.tokens.counter import IMAGE_TOKENS, Count, EstimatingCounter, ExactCounter
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.embedded import Embedded
+from holdfast.upstreams.embedded import EmbeddedProvider
 
 
 class Words:
@@ -58,7 +58,7 @@ def test_exact_text_has_no_interval_and_no_template(counter):
 
 
 def test_a_servers_own_count_is_a_count_too():
-    assert Count.served(17, "llama.cpp") == Count(17, 17, 17, "served", "llama.cpp")
+    assert Count.from_server(17, "llama.cpp") == Count(17, 17, 17, "served", "llama.cpp")
 
 
 def test_a_message_costs_its_text_and_its_frame(counter):
@@ -74,8 +74,8 @@ def test_thinking_counts_only_where_it_is_sent(counter):
 def test_thinking_before_the_newest_question_is_not_in_the_request(counter):
     thought = Message("assistant", (Thinking("hm hm hm"), Text("yes")))
     question = Message.of("user", "well")
-    earlier = counter.parts(ChatRequest("m", (question, thought, question)))
-    in_the_loop = counter.parts(ChatRequest("m", (question, thought)))
+    earlier = counter.request_features(ChatRequest("m", (question, thought, question)))
+    in_the_loop = counter.request_features(ChatRequest("m", (question, thought)))
     assert earlier.text == 3
     assert in_the_loop.text == 5
 
@@ -84,7 +84,7 @@ def test_tool_calls_count_with_name_and_arguments_and_results_with_their_text(co
     call = ToolCall("look_up", '{"word": "tide"}', "call_1")
     result = ToolResult((Text("high at noon"),), call_id="call_1")
     request = ChatRequest("m", (Message("assistant", (call,)), Message("tool", (result,))))
-    parts = counter.parts(request)
+    parts = counter.request_features(request)
     assert (parts.text, parts.tool_text) == (3, 3)
     assert parts.calls == 2
 
@@ -114,8 +114,8 @@ def test_tools_and_a_missing_system_message_are_part_of_the_request(counter):
     plain = ChatRequest("m", (Message.of("system", "be brief"), Message.of("user", "hi")))
     with_tool = ChatRequest("m", plain.messages, tools=(tool,))
     assert counter.count_request(with_tool).tokens > counter.count_request(plain).tokens + 50
-    assert not counter.parts(plain).unprompted
-    assert counter.parts(ChatRequest("m", plain.messages[1:])).unprompted
+    assert not counter.request_features(plain).unprompted
+    assert counter.request_features(ChatRequest("m", plain.messages[1:])).unprompted
 
 
 def test_a_message_seen_before_is_not_counted_again(counter, words):
@@ -128,7 +128,7 @@ def test_a_message_seen_before_is_not_counted_again(counter, words):
 def test_the_memory_of_messages_is_bounded(counter, words):
     for number in range(5_000):
         counter.count_message(Message.of("user", str(number)))
-    assert len(counter._seen) == 4_096
+    assert len(counter._cache) == 4_096
     counter.count_message(Message.of("user", "4999"))
     assert words.asked == 5_000
     counter.count_message(Message.of("user", "0"))
@@ -138,7 +138,7 @@ def test_the_memory_of_messages_is_bounded(counter, words):
 def test_what_was_learned_changes_counts_of_messages_already_seen():
     counter = EstimatingCounter("llama3")
     request = ChatRequest("m", (Message.of("user", "How long is the coast of Norway? " * 40),))
-    before, parts = counter.count_request(request), counter.parts(request)
+    before, parts = counter.count_request(request), counter.request_features(request)
     for _ in range(20):
         counter.calibration = counter.calibration.learn(parts, round(before.tokens * 1.3))
     assert counter.count_request(request).tokens == pytest.approx(before.tokens * 1.3, rel=0.02)
@@ -181,14 +181,14 @@ async def test_after_twenty_answers_requests_are_counted_as_llamacpp_counts_them
     )
     random = Random(11)
     requests = [chat(random) for _ in range(32)]
-    server = Embedded(weights, log=tmp_path / "llama.log", ctx=1024)
+    server = EmbeddedProvider(weights, log=tmp_path / "llama.log", ctx=1024)
     try:
         reported = [await server.count(request) for request in requests]
     finally:
         await server.aclose()
     for counter, target in counters:
         for request, true in zip(requests[:20], reported, strict=False):
-            counter.calibration = counter.calibration.learn(counter.parts(request), true)
+            counter.calibration = counter.calibration.learn(counter.request_features(request), true)
         errors = []
         for request, true in zip(requests[20:], reported[20:], strict=True):
             count = counter.count_request(request)

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.tokens import estimate as estimate_module
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import FAMILIES, UNKNOWN, family_of
+from holdfast.tokens.estimate import FAMILIES, UNKNOWN, estimate, family_of
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 

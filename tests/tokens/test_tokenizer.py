@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.tokens.errors import VocabularyError
-from holdfast.tokens.pretokenizers import known
-from holdfast.tokens.tokenizer import Tokenizer
+from holdfast.tokens.gguf import VocabularyError
+from holdfast.tokens.tokenizer import Tokenizer, list_split_rules
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.child import Child
+from holdfast.upstreams.embedded import EmbeddedProcess
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.llamacpp import LlamaCpp
 from tests.tokens.small import byte_level, scored, vocabulary
@@ -76,7 +75,7 @@ def test_an_unknown_rule_is_not_guessed():
         Tokenizer(vocabulary(byte_level(pre="brand-new")))
 
 
-@pytest.mark.parametrize("pre", sorted(known()))
+@pytest.mark.parametrize("pre", sorted(list_split_rules()))
 def test_every_known_rule_builds_and_loses_nothing(pre):
     tokenizer = Tokenizer(vocabulary(byte_level(pre=pre)))
     text = "Don't  stop: 12345 Größe\r\n\t你好 🚀 __init__ ~x"
@@ -126,7 +125,7 @@ def test_smollm_is_cut_exactly_as_the_real_server_cuts_it(weights, tmp_path):
     tokenizer = Tokenizer(Vocabulary.from_gguf(weights))
 
     async def compare():
-        child = await Child.start(weights, ctx=256, threads=1, log=tmp_path / "log", seconds=120)
+        child = await EmbeddedProcess.start(weights, ctx=256, threads=1, log=tmp_path / "log", seconds=120)
         server = LlamaCpp(Connection(child.url, key=child.key))
         try:
             for text in ODD:

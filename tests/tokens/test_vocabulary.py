@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.tokens.errors import VocabularyError
-from holdfast.tokens.gguf import encode_metadata, parse_metadata, read_metadata
+from holdfast.tokens.gguf import VocabularyError, encode_metadata, parse_metadata, read_metadata
 from holdfast.tokens.vocabulary import Vocabulary
 from tests.tokens.small import byte_level, scored, vocabulary
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.upstreams.child import Child
+from holdfast.upstreams.embedded import EmbeddedProcess
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.llamacpp import LlamaCpp
 
@@ -13,9 +13,9 @@ WINDOW = 2048
 
 
 @pytest.fixture(scope="session")
-def child(weights, tmp_path_factory) -> Iterator[Child]:
+def child(weights, tmp_path_factory) -> Iterator[EmbeddedProcess]:
     log = tmp_path_factory.mktemp("llamacpp") / "child.log"
-    started = asyncio.run(Child.start(weights, ctx=WINDOW, threads=1, log=log, seconds=120))
+    started = asyncio.run(EmbeddedProcess.start(weights, ctx=WINDOW, threads=1, log=log, seconds=120))
     yield started
     asyncio.run(started.stop())
 

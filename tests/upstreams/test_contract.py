@@ -6,14 +6,14 @@ import pytest
 
 from holdfast.errors import HoldfastError
 from holdfast.messages import Answer, ChatRequest, Message
-from holdfast.upstreams.base import human_count, understands
+from holdfast.upstreams.base import format_count, handles_path
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeOllama
+from holdfast.upstreams.health import LabelledProvider
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.llamacpp import LlamaCpp
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI
-from holdfast.upstreams.watched import Watched
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -41,7 +41,9 @@ def make(request):
             url = stack.enter_context(fake.served())
             kind = OpenAI if request.param == "openai" else Ollama
             watched = "watched" in request.param
-            yield lambda: Watched(kind(Connection(url)), "here") if watched else kind(Connection(url))
+            yield (
+                lambda: LabelledProvider(kind(Connection(url)), "here") if watched else kind(Connection(url))
+            )
 
 
 @pytest.fixture
@@ -101,11 +103,11 @@ async def test_a_route_nobody_has_comes_back_as_the_servers_own_error(provider):
 
 def test_paths_of_its_own_are_told_from_others():
     provider = LlamaCpp(Connection("http://127.0.0.1:1"))
-    assert understands(provider, "/v1/embeddings")
-    assert understands(provider, "/tokenize")
-    assert not understands(provider, "/tokenize/more")
-    assert not understands(provider, "/api/tags")
-    assert not understands(ScriptedProvider(), "/v1/models")
+    assert handles_path(provider, "/v1/embeddings")
+    assert handles_path(provider, "/tokenize")
+    assert not handles_path(provider, "/tokenize/more")
+    assert not handles_path(provider, "/api/tags")
+    assert not handles_path(ScriptedProvider(), "/v1/models")
 
 
 @pytest.mark.parametrize(
@@ -119,4 +121,4 @@ def test_paths_of_its_own_are_told_from_others():
     ],
 )
 def test_parameters_are_written_as_ollama_writes_them(number, told):
-    assert human_count(number) == told
+    assert format_count(number) == told

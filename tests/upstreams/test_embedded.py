@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.errors import CutOff, ModelMissing, Unreachable
 from holdfast.messages import Answer, ChatRequest, Message
-from holdfast.upstreams.embedded import Embedded, spare_threads
+from holdfast.upstreams.embedded import EmbeddedProvider, default_threads
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
@@ -22,7 +22,7 @@ REQUEST = ChatRequest("embedded", (Message.of("user", "Hi"),), options={"max_tok
 
 @pytest.fixture
 async def embedded(weights, tmp_path):
-    provider = Embedded(weights, log=tmp_path / "logs" / "embedded.log", ctx=1024)
+    provider = EmbeddedProvider(weights, log=tmp_path / "logs" / "embedded.log", ctx=1024)
     yield provider
     await provider.aclose()
 
@@ -66,7 +66,7 @@ async def test_a_running_one_tells_the_window_in_force(embedded):
 
 
 async def test_a_window_larger_than_the_model_learned_is_not_given(weights, tmp_path):
-    provider = Embedded(weights, log=tmp_path / "log", ctx=100_000)
+    provider = EmbeddedProvider(weights, log=tmp_path / "log", ctx=100_000)
     assert (await provider.describe("embedded")).running_window == 8192
 
 
@@ -96,7 +96,7 @@ async def test_dying_in_the_middle_of_an_answer_is_a_cut(embedded):
 
 
 async def test_giving_up_while_the_prompt_is_read_frees_the_server_long_before_its_end(weights, tmp_path):
-    provider = Embedded(weights, log=tmp_path / "log", ctx=8192)
+    provider = EmbeddedProvider(weights, log=tmp_path / "log", ctx=8192)
     await provider.count(REQUEST)
     long = REQUEST.with_messages([Message.of("user", "some words here " * 2500)])
     reading = asyncio.create_task(answered(provider, long))
@@ -120,7 +120,7 @@ async def test_other_models_are_not_here(embedded):
 
 
 async def test_without_weights_the_next_step_is_told(tmp_path):
-    provider = Embedded(tmp_path / "missing.gguf", log=tmp_path / "log")
+    provider = EmbeddedProvider(tmp_path / "missing.gguf", log=tmp_path / "log")
     assert await provider.models() == []
     for question in (answered(provider), provider.count(REQUEST), provider.describe("embedded")):
         with pytest.raises(ModelMissing, match="holdfast models get"):
@@ -131,14 +131,14 @@ async def test_a_file_that_is_no_model_is_told_as_such(tmp_path):
     file = tmp_path / "notes.gguf"
     file.write_text("just notes")
     with pytest.raises(Unreachable, match=r"notes\.gguf cannot be used as a model"):
-        await answered(Embedded(file, log=tmp_path / "log"))
+        await answered(EmbeddedProvider(file, log=tmp_path / "log"))
 
 
 async def test_a_broken_model_file_fails_with_the_end_of_its_log(weights, tmp_path):
     half = tmp_path / "half.gguf"
     with weights.open("rb") as whole:
         half.write_bytes(whole.read(5_000_000))
-    provider = Embedded(half, log=tmp_path / "log")
+    provider = EmbeddedProvider(half, log=tmp_path / "log")
     with pytest.raises(Unreachable, match=r"llama\.cpp cannot serve") as caught:
         await answered(provider)
     assert str(tmp_path / "log") in caught.value.hint
@@ -147,7 +147,7 @@ async def test_a_broken_model_file_fails_with_the_end_of_its_log(weights, tmp_pa
 
 async def test_a_start_that_takes_too_long_is_given_up_and_leaves_nothing(weights, tmp_path):
     before = set(psutil.Process().children())
-    provider = Embedded(weights, log=tmp_path / "log", start_timeout=0.01)
+    provider = EmbeddedProvider(weights, log=tmp_path / "log", start_timeout=0.01)
     with pytest.raises(Unreachable, match="did not start within"):
         await answered(provider)
     assert set(psutil.Process().children()) <= before
@@ -168,17 +168,17 @@ async def test_prompts_are_not_in_its_log(embedded, tmp_path):
 
 
 def test_one_core_is_left_for_others():
-    assert 1 <= spare_threads() < max(2, os.cpu_count())
+    assert 1 <= default_threads() < max(2, os.cpu_count())
 
 
 PARENT = """
     import asyncio, sys
     from pathlib import Path
     from holdfast.messages import ChatRequest, Message
-    from holdfast.upstreams.embedded import Embedded
+    from holdfast.upstreams.embedded import EmbeddedProvider
 
     async def main():
-        provider = Embedded(Path(sys.argv[1]), log=Path(sys.argv[2]), ctx=512)
+        provider = EmbeddedProvider(Path(sys.argv[1]), log=Path(sys.argv[2]), ctx=512)
         await provider.count(ChatRequest("embedded", (Message.of("user", "Hi"),)))
         print(provider._running[0].process.pid, flush=True)
         await asyncio.Event().wait()

@@ -7,7 +7,7 @@ from email.utils import format_datetime
 import pytest
 
 from holdfast.errors import ConfigError, CutOff, ModelMissing, Overflow, Unreachable, UpstreamError
-from holdfast.upstreams.http import Connection, Patience, seconds_in, shown
+from holdfast.upstreams.http import Connection, Patience, parse_retry_after, redact_url
 from tests.upstreams.hostile import END, SILENCE, hostile, piece, response, started
 
 pytestmark = pytest.mark.anyio
@@ -131,7 +131,7 @@ async def test_a_longer_wait_than_we_have_patience_for_is_told_with_the_refusal(
     ],
 )
 def test_how_long_to_wait_is_read_in_seconds_or_as_a_date(header, seconds):
-    assert seconds_in(header) == seconds
+    assert parse_retry_after(header) == seconds
 
 
 async def test_a_chat_is_sent_again_when_the_server_hung_up_before_a_byte(to):
@@ -362,7 +362,7 @@ async def test_an_address_that_is_none_says_how_to_write_one(to):
     ],
 )
 def test_passwords_in_addresses_are_never_shown(url, told):
-    assert shown(url) == told
+    assert redact_url(url) == told
     assert Connection(url).location == told
 
 

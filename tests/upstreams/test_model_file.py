@@ -2,9 +2,8 @@
 
 import pytest
 
-from holdfast.tokens.errors import VocabularyError
-from holdfast.tokens.gguf import encode_metadata
-from holdfast.upstreams.model_file import describe_file
+from holdfast.tokens.gguf import VocabularyError, encode_metadata
+from holdfast.upstreams.model_file import describe_model_file
 
 
 def test_a_file_tells_family_size_storage_and_window(tmp_path):
@@ -18,7 +17,7 @@ def test_a_file_tells_family_size_storage_and_window(tmp_path):
     }
     path = tmp_path / "model.gguf"
     path.write_bytes(encode_metadata(facts))
-    info = describe_file(path, "mine")
+    info = describe_model_file(path, "mine")
     assert (info.name, info.family, info.parameter_size) == ("mine", "qwen3", "4B")
     assert (info.quantization, info.trained_window) == ("Q4_K_M", 40960)
     assert info.capabilities == ("completion", "tools")
@@ -28,7 +27,7 @@ def test_a_file_tells_family_size_storage_and_window(tmp_path):
 def test_a_file_that_tells_nothing_is_described_by_nothing(tmp_path):
     path = tmp_path / "model.gguf"
     path.write_bytes(encode_metadata({}))
-    info = describe_file(path, "mine")
+    info = describe_model_file(path, "mine")
     assert (info.family, info.parameter_size, info.quantization, info.trained_window) == ("", "", "", None)
 
 
@@ -37,4 +36,4 @@ def test_something_else_is_no_model(tmp_path, content):
     path = tmp_path / "model.gguf"
     path.write_bytes(content)
     with pytest.raises(VocabularyError):
-        describe_file(path, "mine")
+        describe_model_file(path, "mine")

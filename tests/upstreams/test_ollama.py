@@ -11,7 +11,7 @@ from holdfast.errors import ConfigError, CutOff, ModelMissing, Overflow, Unreach
 from holdfast.messages import Answer, ChatRequest, Image, Message, Text, Thinking, ToolCall
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Load, Reply
 from holdfast.upstreams.http import Connection, Patience
-from holdfast.upstreams.ollama import Ollama, keep_alive_from
+from holdfast.upstreams.ollama import Ollama, parse_keep_alive
 from holdfast.wiring import build_upstreams
 from tests.upstreams.hostile import END, hostile, piece, response, started
 
@@ -93,13 +93,13 @@ async def test_a_model_stays_as_long_as_the_setting_says_unless_the_client_does(
     ],
 )
 def test_times_are_told_in_ollamas_ways(setting, told):
-    assert keep_alive_from(setting) == told
+    assert parse_keep_alive(setting) == told
 
 
 @pytest.mark.parametrize("setting", ["for ever", "30 m", "m", "30min", "1d", "1e9", "--1", "30m; rm"])
 def test_what_ollama_would_refuse_is_refused_before(setting):
     with pytest.raises(ConfigError, match="keep_alive"):
-        keep_alive_from(setting)
+        parse_keep_alive(setting)
 
 
 async def test_the_window_is_sent_only_when_the_request_has_one(to):

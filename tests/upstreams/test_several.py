@@ -8,11 +8,10 @@ from holdfast.config import load
 from holdfast.errors import ConfigError, CutOff, ModelMissing, Unreachable, UpstreamError
 from holdfast.messages import ChatRequest, Message, Text
 from holdfast.upstreams.base import ModelInfo
-from holdfast.upstreams.discovery import keys_from, named_locations
+from holdfast.upstreams.discovery import parse_keys, parse_upstreams
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
-from holdfast.upstreams.place import Place
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from holdfast.wiring import build_upstreams
 from tests.upstreams.hostile import hostile, response
 
@@ -34,7 +33,7 @@ def at(name, found, look_again=10.0):
             raise here
         return here
 
-    return Place(find, name=name, location=f"http://{name}", look_again=look_again)
+    return UpstreamSlot(find, name=name, location=f"http://{name}", look_again=look_again)
 
 
 def several(**found):
@@ -42,7 +41,7 @@ def several(**found):
 
 
 async def said(upstreams, model):
-    chunks = upstreams.asked(model, lambda provider: provider.chat(ChatRequest(model, ASK)))
+    chunks = upstreams.stream(model, lambda provider: provider.chat(ChatRequest(model, ASK)))
     return "".join([chunk.text async for chunk in chunks])
 
 
@@ -88,14 +87,14 @@ async def test_another_server_stands_in_for_what_has_one_answer_too():
             raise Unreachable("nobody there")
 
     upstreams = several(one=Away(models=[ModelInfo("a")]), two=server("a"))
-    made = await upstreams.reached("a", lambda provider: provider.embed("a", ["text"]))
+    made = await upstreams.call("a", lambda provider: provider.embed("a", ["text"]))
     assert len(made.vectors) == 1
 
 
 async def test_after_the_first_piece_nobody_stands_in():
     first, second = server("a", answers=[["one ", CutOff("broke")]]), server("a")
     upstreams = several(one=first, two=second)
-    chunks = upstreams.asked("a", lambda provider: provider.chat(ChatRequest("a", ASK)))
+    chunks = upstreams.stream("a", lambda provider: provider.chat(ChatRequest("a", ASK)))
     assert (await anext(chunks)).text.strip() == "one"
     with pytest.raises(CutOff):
         await anext(chunks)
@@ -154,7 +153,7 @@ async def test_a_model_that_was_just_pulled_is_found():
     upstreams = several(one=server("x"), two=Growing(models=names))
     assert await said(upstreams, "a") == "Yes."
     names.append(ModelInfo("new"))
-    upstreams.changed()
+    upstreams.invalidate()
     assert (await upstreams.route("new")).label == "two"
 
 
@@ -267,13 +266,13 @@ async def test_many_at_once_ask_a_server_for_its_list_once():
 
 
 def test_places_are_read_from_one_line():
-    assert named_locations(" gpu=http://10.0.0.5:11434 ,http://127.0.0.1:8080/v1, embedded ") == {
+    assert parse_upstreams(" gpu=http://10.0.0.5:11434 ,http://127.0.0.1:8080/v1, embedded ") == {
         "gpu": "http://10.0.0.5:11434",
         "127.0.0.1:8080": "http://127.0.0.1:8080/v1",
         "embedded": "embedded",
     }
-    assert named_locations("") == {}
-    assert keys_from("gpu=a=b", ["gpu"]) == {"gpu": "a=b"}
+    assert parse_upstreams("") == {}
+    assert parse_keys("gpu=a=b", ["gpu"]) == {"gpu": "a=b"}
 
 
 @pytest.mark.parametrize(
@@ -281,10 +280,10 @@ def test_places_are_read_from_one_line():
 )
 def test_nonsense_in_place_of_servers_is_refused(text):
     with pytest.raises(ConfigError):
-        named_locations(text)
+        parse_upstreams(text)
 
 
 def test_a_key_for_nobody_is_refused_without_telling_it():
     with pytest.raises(ConfigError) as refused:
-        keys_from("other=s3cret", ["gpu"])
+        parse_keys("other=s3cret", ["gpu"])
     assert "s3cret" not in str(refused.value)

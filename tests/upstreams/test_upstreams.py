@@ -9,7 +9,7 @@ from holdfast.errors import ConfigError, ModelMissing
 from holdfast.messages import ChatRequest, Message, Text
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeOllama
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.routing import Upstreams
 from holdfast.wiring import build_upstreams, look_around
 
 pytestmark = pytest.mark.anyio

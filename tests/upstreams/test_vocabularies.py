@@ -5,7 +5,7 @@ import json
 import pytest
 
 from holdfast.errors import ModelMissing
-from holdfast.tokens.errors import VocabularyError
+from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama

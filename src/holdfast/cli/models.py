@@ -12,8 +12,8 @@ from holdfast.cli.translation import translate
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.models.windows import Windows
     from holdfast.upstreams.base import ModelInfo
+    from holdfast.upstreams.windows import Windows
 
 app = typer.Typer(help="The models that can be asked.", invoke_without_command=True)
 
@@ -193,9 +193,9 @@ def get(
     from rich.console import Console
     from rich.progress import Progress
 
-    from holdfast.upstreams.weights import fetch, installed
+    from holdfast.upstreams.model_file import fetch_model_file, find_model_file
 
-    path = installed(settings.models_dir)
+    path = find_model_file(settings.models_dir)
     if path is not None:
         if as_json:
             print_json({"path": str(path), "fetched": False})
@@ -204,7 +204,7 @@ def get(
         return
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(say("Fetching SmolLM2", "SmolLM2 wird geholt"), total=None)
-        path = fetch(
+        path = fetch_model_file(
             settings.models_dir, lambda _, done, total: bar.update(task, completed=done, total=total)
         )
     if as_json:

@@ -28,10 +28,10 @@ from holdfast.errors import EmbedderError
 from holdfast.events import Event
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.messages import Answer, ChatRequest, Message
-from holdfast.models.knowledge import Models
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import preset_named
 from holdfast.wiring import build_remembering
 
@@ -62,7 +62,7 @@ async def open_engine(home: Path, server: ScriptedProvider, embedder: str) -> As
     engine = Engine(
         store,
         Upstreams(find, server),
-        Models(store, home / "cache"),
+        ModelRegistry(store, home / "cache"),
         # Without the cooldown: turns follow each other at once here, and a minute apart when people type.
         replace(preset_named("balanced"), cooldown_seconds=0.0),
         remembering=remembering,

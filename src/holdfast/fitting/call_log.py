@@ -16,7 +16,7 @@ from holdfast.events import Events
 from holdfast.messages import ChatRequest, Chunk, Scope
 from holdfast.store import Store
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.watched import Watched
+from holdfast.upstreams.health import LabelledProvider
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class CallLog:
         return _Logged(self, provider, scope, window)
 
 
-class _Logged(Watched):
+class _Logged(LabelledProvider):
     def __init__(self, log: CallLog, provider: Provider, scope: Scope, window: int | None) -> None:
         super().__init__(provider)
         self._log = log

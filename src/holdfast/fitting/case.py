@@ -12,11 +12,11 @@ from holdfast.errors import NotFound
 from holdfast.files.roots import Roots
 from holdfast.fitting.lot import Kept, Lot
 from holdfast.messages import ChatRequest, JsonObject, Scope
-from holdfast.models.counting import Learning
 from holdfast.research.finding import Finding
 from holdfast.store import Conversation, Decision, Lane, Store
 from holdfast.tokens.budget import Budget
 from holdfast.upstreams.base import Provider
+from holdfast.upstreams.counting import LearningCounter
 from holdfast.window.view import Draft
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Case:
     kept: Kept
     provider: Provider
     budget: Budget
-    counter: Learning
+    counter: LearningCounter
     along: Along = Along()
     # Whether the server may be told what is remembered.
     tells: bool = True

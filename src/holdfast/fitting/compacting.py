@@ -26,11 +26,11 @@ from holdfast.fitting.summing import Span, Summing, Written
 from holdfast.fitting.turns import Turns
 from holdfast.i18n import say
 from holdfast.messages import Message
-from holdfast.models.knowledge import Models
-from holdfast.models.windows import decides_itself
 from holdfast.store import Conversation, Store, new_id
 from holdfast.tokens.counter import EstimatingCounter
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
+from holdfast.upstreams.windows import has_fixed_window
 from holdfast.window.decisions import Proposal
 from holdfast.window.fit import STRATEGIES, Batch, Fitted
 from holdfast.window.presets import Preset
@@ -81,7 +81,7 @@ class Compacting:
     def __init__(
         self,
         store: Store,
-        models: Models,
+        models: ModelRegistry,
         upstreams: Upstreams,
         preset: Preset,
         compactor: Compactor,
@@ -178,7 +178,7 @@ class Compacting:
         case = place.case
         # Ollama takes 0 for no limit at all.
         options = {"max_tokens": 0 if case.provider.name in _READS_ONLY else 1}
-        if not decides_itself(case.provider):
+        if not has_fixed_window(case.provider):
             options["num_ctx"] = case.budget.window
         request = case.request.with_messages(place.view.messages).with_options(**options)
         try:

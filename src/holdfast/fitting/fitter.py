@@ -25,12 +25,12 @@ from holdfast.fitting.researching import Researching
 from holdfast.fitting.taking_over import taken_over
 from holdfast.fitting.turns import Turns
 from holdfast.messages import ChatRequest
-from holdfast.models.knowledge import Models
-from holdfast.models.windows import decides_itself
 from holdfast.recall import Evidence
 from holdfast.store import Store, new_id
 from holdfast.tokens.estimate import Estimate
 from holdfast.upstreams.base import Provider
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.windows import has_fixed_window
 from holdfast.window.additions import addition, leave_evidence, told
 from holdfast.window.decisions import Proposal
 from holdfast.window.fit import Fitted, fit, fit_view
@@ -72,7 +72,7 @@ class Fitter:
     def __init__(
         self,
         store: Store,
-        models: Models,
+        models: ModelRegistry,
         preset: Preset,
         turns: Turns,
         compacting: Compacting,
@@ -106,7 +106,7 @@ class Fitter:
         """The request as it goes out."""
         if kept.placement.kind == "main":
             asked = request.options.get("num_ctx")
-            windows = await self._models.settled(provider, request.model, asked=asked)
+            windows = await self._models.settle_windows(provider, request.model, asked=asked)
         else:
             # What a client asks for on the side decides nothing for the conversations.
             windows = await self._models.windows(provider, request.model)
@@ -117,7 +117,7 @@ class Fitter:
         case = replace(case, tells=case.remembers and self._tells(provider.location))
         made, report = await self._made(case)
         options: dict[str, int] = {}
-        if not decides_itself(provider):
+        if not has_fixed_window(provider):
             options["num_ctx"] = budget.window
         if (limit := request.options.get("max_tokens")) and limit > 0:
             options["max_tokens"] = max(1, budget.for_answer(made.total.high, limit))

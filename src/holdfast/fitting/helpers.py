@@ -11,10 +11,10 @@ from holdfast.compaction.summary_model import SummaryModel
 from holdfast.errors import ModelMissing, ProviderError
 from holdfast.fitting.call_log import CallLog
 from holdfast.messages import Scope
-from holdfast.models.knowledge import Models
-from holdfast.models.windows import decides_itself
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
+from holdfast.upstreams.windows import has_fixed_window
 from holdfast.window.presets import Preset
 
 logger = logging.getLogger("holdfast.compaction")
@@ -40,7 +40,7 @@ class SummaryOptions:
 class Helpers:
     def __init__(
         self,
-        models: Models,
+        models: ModelRegistry,
         upstreams: Upstreams,
         preset: Preset,
         options: SummaryOptions,
@@ -79,14 +79,14 @@ class Helpers:
         count, until = self._useless.get((provider.location, model), (0, 0.0))
         if count >= _USELESS and self._clock() < until:
             return None
-        windows = await self._models.settled(provider, model)
+        windows = await self._models.settle_windows(provider, model)
         window = windows.used.tokens
         return SummaryModel(
             self._log.over(provider, scope, window) if self._log else provider,
             model,
             self._preset.budget(window, thinks=windows.thinks),
             thinks=windows.thinks,
-            sets_window=not decides_itself(provider),
+            sets_window=not has_fixed_window(provider),
             stall=self._options.stall,
         )
 

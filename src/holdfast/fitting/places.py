@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from holdfast.fitting.case import Case, Tells, draft_of, request_at_rest, tells_all
 from holdfast.fitting.lot import Lot, lot_of
-from holdfast.models.knowledge import Models
 from holdfast.store import Conversation, Store
-from holdfast.upstreams.upstreams import Upstreams
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import Preset
 from holdfast.window.view import View
 
@@ -40,7 +40,12 @@ class Place:
 
 class Places:
     def __init__(
-        self, store: Store, models: Models, upstreams: Upstreams, preset: Preset, tells: Tells = tells_all
+        self,
+        store: Store,
+        models: ModelRegistry,
+        upstreams: Upstreams,
+        preset: Preset,
+        tells: Tells = tells_all,
     ) -> None:
         self._store = store
         self._tells = tells

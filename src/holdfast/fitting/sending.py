@@ -14,15 +14,15 @@ from holdfast.errors import Overflow
 from holdfast.fitting.fitter import Fit, Fitter
 from holdfast.i18n import banner, say
 from holdfast.messages import Answer, Chunk
-from holdfast.models.knowledge import Models
-from holdfast.models.windows import was_loaded
 from holdfast.upstreams.base import Provider
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.windows import was_loaded
 
 log = logging.getLogger("holdfast.engine")
 
 
 class Sending:
-    def __init__(self, models: Models, fitter: Fitter) -> None:
+    def __init__(self, models: ModelRegistry, fitter: Fitter) -> None:
         self._models = models
         self._fitter = fitter
         self._chores: set[asyncio.Task[Any]] = set()

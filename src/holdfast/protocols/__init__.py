@@ -1,5 +1,5 @@
-"""Wire formats: what Ollama, OpenAI and Anthropic clients and servers say, to our values and back.
+"""Wire formats of Ollama, OpenAI and Anthropic, translated to message values and back.
 
-Each module translates one dialect and knows neither transport nor storage. What a dialect carries that we do
-not interpret is kept under the dialect's name and goes out again in that dialect only.
+Each module translates one protocol in both directions; transport and storage are elsewhere. Fields that are
+not interpreted are kept under the protocol's name and are sent again in that protocol only.
 """

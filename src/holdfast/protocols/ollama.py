@@ -1,7 +1,6 @@
 """Ollama's native chat format: requests, messages, and the NDJSON stream of an answer.
 
-Content is a string, pictures are bare base64, tool arguments are objects, and a tool call comes whole. Knows
-nothing of HTTP or of which model is asked.
+Content is a string, images are bare base64, tool arguments are objects, and a tool call is never split.
 """
 
 import base64
@@ -9,11 +8,13 @@ import binascii
 import json
 import secrets
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 from holdfast.errors import BadRequest
 from holdfast.messages import (
     ROLES,
+    Answer,
     CallPiece,
     ChatRequest,
     Chunk,
@@ -32,7 +33,7 @@ from holdfast.messages import (
     Usage,
     canonical,
 )
-from holdfast.protocols.wire import expect, kept, kind, not_shown, text_in, without
+from holdfast.protocols.wire import expect, json_type, keep_fields, placeholder, take_text, without
 
 NAME = "ollama"
 
@@ -45,41 +46,41 @@ _SHARED_OPTIONS = (
 _TO_OURS = _OPTIONS | {name: name for name in _SHARED_OPTIONS}
 _TO_OLLAMA = {ours: theirs for theirs, ours in _TO_OURS.items()}
 
-# Levels of thinking that only OpenAI's clients know.
+# Thinking levels that only OpenAI has, and the closest ones of Ollama.
 _LEVELS: dict[bool | str, str] = {"minimal": "low", "xhigh": "high"}
-# Fields that Ollama and OpenAI spell alike and mean alike.
+# Fields with the same name and meaning in Ollama and OpenAI.
 SAME_IN_BOTH = ("logprobs", "top_logprobs")
 
 _METRICS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
 
 
-def request_in(body: JsonObject) -> ChatRequest:
-    """A client's `/api/chat` body. No messages is allowed here: it asks the server to load a model."""
+def parse_request(body: JsonObject) -> ChatRequest:
+    """Parses a client's `/api/chat` body. It may have no messages: that asks the server to load a model."""
     messages = body.get("messages") or []
     options = expect(body.get("options") or {}, dict, "options")
-    rest = without(body, "model", "messages", "stream", "options")
+    remaining = without(body, "model", "messages", "stream", "options")
     if "options" in body:
-        rest["options"] = without(options, *_TO_OURS) if options else body["options"]
+        remaining["options"] = without(options, *_TO_OURS) if options else body["options"]
     return ChatRequest(
         model=expect(body.get("model", ""), str, "model"),
-        messages=tuple(message_in(item) for item in expect(messages, list, "messages")),
-        tools=tools_in(rest),
+        messages=tuple(parse_message(item) for item in expect(messages, list, "messages")),
+        tools=take_tools(remaining),
         options={_TO_OURS[name]: value for name, value in options.items() if name in _TO_OURS},
-        format=rest.pop("format") if rest.get("format") else None,
-        think=_think_in(rest.pop("think")) if rest.get("think") is not None else None,
+        format=remaining.pop("format") if remaining.get("format") else None,
+        think=parse_think(remaining.pop("think")) if remaining.get("think") is not None else None,
         stream=body.get("stream") is None or expect(body["stream"], bool, "stream"),
-        extra=kept(NAME, rest),
+        extra=keep_fields(NAME, remaining),
     )
 
 
-def _think_in(value: Any) -> bool | str:
+def parse_think(value: Any) -> bool | str:
     if not isinstance(value, bool | str):
-        raise BadRequest(f"think must be true, false or a level, not {kind(value)}", param="think")
+        raise BadRequest(f"think must be true, false or a level, not {json_type(value)}", param="think")
     return value
 
 
-def request_out(request: ChatRequest) -> dict[str, Any]:
-    """The body of an `/api/chat` request. Options that only another dialect knows stay behind."""
+def serialize_request(request: ChatRequest) -> dict[str, Any]:
+    """Returns the body of an `/api/chat` request. Options that only other protocols have are left out."""
     own = dict(request.extra.get(NAME, {}))
     options: dict[str, Any] = {}
     for name, value in request.options.items():
@@ -96,18 +97,18 @@ def request_out(request: ChatRequest) -> dict[str, Any]:
     for name in SAME_IN_BOTH:
         if name not in own and (value := request.extra.get("openai", {}).get(name)) is not None:
             own[name] = value
-    messages = [message_out(message) for message in request.messages]
+    messages = [serialize_message(message) for message in request.messages]
     return {"model": request.model, "messages": messages, "stream": request.stream, **own}
 
 
-def tools_in(rest: dict[str, Any]) -> tuple[JsonObject, ...]:
-    """Takes the tools out of the fields of a request; an empty list stays there, to go out as it came."""
-    if not rest.get("tools"):
+def take_tools(fields: dict[str, Any]) -> tuple[JsonObject, ...]:
+    """Removes the tools from a request's fields and returns them. An empty list stays unchanged."""
+    if not fields.get("tools"):
         return ()
-    return tuple(expect(tool, dict, "tools[]") for tool in expect(rest.pop("tools"), list, "tools"))
+    return tuple(expect(tool, dict, "tools[]") for tool in expect(fields.pop("tools"), list, "tools"))
 
 
-def message_in(value: Any) -> Message:
+def parse_message(value: Any) -> Message:
     item = expect(value, dict, "messages[]")
     role = item.get("role")
     if role not in ROLES:
@@ -116,60 +117,62 @@ def message_in(value: Any) -> Message:
         )
     content = item.get("content")
     if content is not None and not isinstance(content, str):
-        raise BadRequest(f"message content must be a string, not {kind(content)}", param="messages[].content")
+        raise BadRequest(
+            f"message content must be a string, not {json_type(content)}", param="messages[].content"
+        )
     form: Form = "text" if isinstance(content, str) else "null" if "content" in item else "absent"
-    rest = without(item, "role", "content")
+    remaining = without(item, "role", "content")
     body: list[Text | Image] = [Text(content)] if content else []
-    if rest.get("images"):
-        body += [_image(data) for data in expect(rest.pop("images"), list, "images")]
+    if remaining.get("images"):
+        body += [parse_image(data) for data in expect(remaining.pop("images"), list, "images")]
     if role == "tool":
         result = ToolResult(
             parts=tuple(body),
-            call_id=text_in(rest, "tool_call_id"),
-            name=text_in(rest, "tool_name"),
+            call_id=take_text(remaining, "tool_call_id"),
+            name=take_text(remaining, "tool_name"),
         )
-        return Message("tool", (result,), form, kept(NAME, rest))
+        return Message("tool", (result,), form, keep_fields(NAME, remaining))
     parts: list[Part] = []
-    if rest.get("thinking"):
-        parts.append(Thinking(expect(rest.pop("thinking"), str, "thinking")))
+    if remaining.get("thinking"):
+        parts.append(Thinking(expect(remaining.pop("thinking"), str, "thinking")))
     parts += body
-    if rest.get("tool_calls"):
-        parts += [_call_in(call) for call in expect(rest.pop("tool_calls"), list, "tool_calls")]
-    return Message(role, tuple(parts), form, kept(NAME, rest))
+    if remaining.get("tool_calls"):
+        parts += [parse_call(call) for call in expect(remaining.pop("tool_calls"), list, "tool_calls")]
+    return Message(role, tuple(parts), form, keep_fields(NAME, remaining))
 
 
-def _image(data: Any) -> Image:
+def parse_image(data: Any) -> Image:
     text = expect(data, str, "images[]")
     try:
-        # Line breaks are allowed in base64, and Go's decoder, which is Ollama's, passes over them.
+        # Go's decoder, which Ollama uses, ignores line breaks in base64.
         base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)
     except (binascii.Error, ValueError) as error:
         raise BadRequest(f"illegal base64 data in an image: {error}", param="messages[].images") from None
     return Image(data=text)
 
 
-def _call_in(value: Any) -> ToolCall:
+def parse_call(value: Any) -> ToolCall:
     call = expect(value, dict, "tool_calls[]")
     function = expect(call.get("function"), dict, "tool_calls[].function")
     arguments = function.get("arguments")
     if arguments is not None and not isinstance(arguments, dict):
-        raise BadRequest(f"tool call arguments must be an object, not {kind(arguments)}")
-    rest = without(call, "id", "function")
+        raise BadRequest(f"tool call arguments must be an object, not {json_type(arguments)}")
+    remaining = without(call, "id", "function")
     if inner := without(function, "name", "arguments"):
-        rest["function"] = inner
+        remaining["function"] = inner
     return ToolCall(
         name=expect(function.get("name"), str, "tool_calls[].function.name"),
         arguments=canonical(arguments) if "arguments" in function else "",
         id=expect(call.get("id", ""), str, "tool_calls[].id"),
-        extra=kept(NAME, rest),
+        extra=keep_fields(NAME, remaining),
     )
 
 
-def message_out(message: Message) -> dict[str, Any]:
+def serialize_message(message: Message) -> dict[str, Any]:
     value: dict[str, Any] = {"role": message.role}
     result = message.tool_results[0] if message.tool_results else None
     parts: Iterable[Part] = result.parts if result else message.parts
-    text = "".join(_as_text(part) for part in parts)
+    text = "".join(part_as_text(part) for part in parts)
     if text or message.form in ("text", "parts"):
         value["content"] = text
     elif message.form == "null":
@@ -182,34 +185,35 @@ def message_out(message: Message) -> dict[str, Any]:
     if images := [part.data for part in parts if isinstance(part, Image) and part.data]:
         value["images"] = images
     if message.tool_calls:
-        value["tool_calls"] = [_call_out(call) for call in message.tool_calls]
+        value["tool_calls"] = [serialize_call(call) for call in message.tool_calls]
     return value | dict(message.extra.get(NAME, {}))
 
 
-def _as_text(part: Part) -> str:
+def part_as_text(part: Part) -> str:
+    """Returns a part's text, or a placeholder for what Ollama's format cannot carry."""
     match part:
         case Text():
             return part.text
         case Image(data=""):
-            return not_shown(f"image {part.url}")
+            return placeholder(f"image {part.url}")
         case File():
-            return not_shown(f"file {part.name or part.file_id}".rstrip())
+            return placeholder(f"file {part.name or part.file_id}".rstrip())
         case Opaque():
-            return not_shown(str(part.payload.get("type", "part")))
+            return placeholder(str(part.payload.get("type", "part")))
         case _:
             return ""
 
 
-def _call_out(call: ToolCall) -> dict[str, Any]:
+def serialize_call(call: ToolCall) -> dict[str, Any]:
     own = dict(call.extra.get(NAME, {}))
     function = {"name": call.name, **own.pop("function", {})}
     if call.arguments:
-        function["arguments"] = arguments_object(call.arguments)
+        function["arguments"] = parse_arguments(call.arguments)
     return {**({"id": call.id} if call.id else {}), **own, "function": function}
 
 
-def arguments_object(arguments: str) -> Any:
-    """A model's arguments as the object Ollama wants; what is no object is handed over as it was written."""
+def parse_arguments(arguments: str) -> Any:
+    """Parses a model's arguments to the object Ollama expects; anything else is wrapped in one."""
     try:
         value = json.loads(arguments)
     except ValueError:
@@ -217,8 +221,8 @@ def arguments_object(arguments: str) -> Any:
     return value if isinstance(value, dict) or value is None else {"arguments": value}
 
 
-def chunk_in(payload: JsonObject) -> Chunk:
-    """One line of a `/api/chat` stream (or a whole answer)."""
+def parse_chunk(payload: JsonObject) -> Chunk:
+    """Parses one line of an `/api/chat` stream, or a whole answer."""
     message = payload.get("message") or {}
     calls = tuple(
         CallPiece(
@@ -233,13 +237,13 @@ def chunk_in(payload: JsonObject) -> Chunk:
         text=message.get("content") or "",
         thinking=message.get("thinking") or "",
         calls=calls,
-        finish=_finish(payload, bool(calls)) if done else None,
-        usage=_usage(payload) if done else None,
+        finish=parse_finish(payload, bool(calls)) if done else None,
+        usage=parse_usage(payload) if done else None,
         wire=(NAME, payload),
     )
 
 
-def _finish(payload: JsonObject, calls: bool) -> FinishReason:
+def parse_finish(payload: JsonObject, calls: bool) -> FinishReason:
     reason = payload.get("done_reason")
     if reason in ("length", "load", "unload"):
         finish: FinishReason = reason
@@ -247,10 +251,110 @@ def _finish(payload: JsonObject, calls: bool) -> FinishReason:
     return "tool_calls" if calls else "stop"
 
 
-def _usage(payload: JsonObject) -> Usage:
+def parse_usage(payload: JsonObject) -> Usage:
     return Usage(
         prompt=payload.get("prompt_eval_count"),
         completion=payload.get("eval_count"),
         cached=payload.get("prompt_eval_cached_count"),
         timings={name: payload[name] for name in _METRICS if name in payload},
     )
+
+
+def serialize_call_line(index: int, call: ToolCall) -> dict[str, Any]:
+    """Returns a tool call as an answer contains it, with its index."""
+    arguments = parse_arguments(call.arguments or "{}")
+    return {"id": call.id, "function": {"index": index, "name": call.name, "arguments": arguments}}
+
+
+def find_openai_logprobs(chunk: Chunk) -> list[Any] | None:
+    """Returns the log probabilities in an event of OpenAI's protocol."""
+    match chunk.wire:
+        case (_, {"choices": [{"logprobs": {"content": list(logprobs)}}, *_]}):
+            return logprobs
+        case _:
+            return None
+
+
+class OllamaWriter:
+    """Writes one answer for an Ollama client, in the format of `/api/chat` or (`generate`) `/api/generate`.
+
+    Payloads of an Ollama server are relayed; chunks of other servers are translated.
+    """
+
+    def __init__(self, model: str, *, generate: bool = False, context: list[int] | None = None) -> None:
+        self._model = model
+        self._generate = generate
+        self._context = context
+        self._answer = Answer()
+        self._payloads: list[JsonObject] = []
+
+    def chunk(self, chunk: Chunk) -> list[dict[str, Any]]:
+        """Returns the lines a streaming client gets for this chunk."""
+        self._answer.add(chunk)
+        if chunk.wire is not None and chunk.wire[0] == NAME:
+            return [self._record(chunk.wire[1])]
+        message: dict[str, Any] = {"role": "assistant", "content": chunk.text}
+        if chunk.thinking:
+            message["thinking"] = chunk.thinking
+        if chunk.finish is not None and self._answer.calls:
+            # Other servers send tool calls in pieces; an Ollama client expects complete ones.
+            calls = enumerate(self._answer.message.tool_calls)
+            message["tool_calls"] = [serialize_call_line(index, call) for index, call in calls]
+        if not chunk.text and len(message) == 2:
+            return []
+        line = self._line(message, done=False)
+        if logprobs := find_openai_logprobs(chunk):
+            line["logprobs"] = logprobs
+        return [self._record(line)]
+
+    def end(self) -> list[dict[str, Any]]:
+        """Returns the closing line, unless an Ollama server has sent one."""
+        if any(payload.get("done") for payload in self._payloads):
+            return []
+        reason = self._answer.finish or "stop"
+        line = self._line({"role": "assistant", "content": ""}, done=True)
+        line["done_reason"] = "stop" if reason in ("tool_calls", "content_filter", "cut") else reason
+        usage = self._answer.usage
+        counts = {"prompt_eval_count": usage.prompt, "eval_count": usage.completion}
+        return [self._record(line | {name: count for name, count in counts.items() if count is not None})]
+
+    def write_error(self, error: dict[str, Any]) -> list[dict[str, Any]]:
+        """Returns the last line of an answer that broke off."""
+        return [error]
+
+    def whole(self) -> dict[str, Any]:
+        """Returns the answer as one object; call it after all chunks and `end`."""
+        last = dict(self._payloads[-1])
+        merged: dict[str, Any] = {}
+        for payload in self._payloads:
+            for name, value in (payload if self._generate else payload.get("message", {})).items():
+                if name in ("content", "thinking", "response") and isinstance(value, str):
+                    merged[name] = merged.get(name, "") + value
+                elif name == "tool_calls" and value:
+                    merged[name] = [*merged.get(name, []), *value]
+                elif name not in merged:
+                    merged[name] = value
+        logprobs = [item for payload in self._payloads for item in payload.get("logprobs") or ()]
+        if logprobs:
+            last["logprobs"] = logprobs
+        if self._generate:
+            texts = {name: merged[name] for name in ("response", "thinking", "tool_calls") if name in merged}
+            return last | texts
+        return last | {"message": merged}
+
+    def _line(self, message: dict[str, Any], *, done: bool) -> dict[str, Any]:
+        now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        return {"model": self._model, "created_at": now, "message": message, "done": done}
+
+    def _record(self, payload: JsonObject) -> dict[str, Any]:
+        """Returns the payload in the format of the endpoint, and remembers it for `whole`."""
+        line = dict(payload)
+        if self._generate and "message" in line:
+            message = line.pop("message") or {}
+            done = line.pop("done", False)
+            line |= {"response": message.get("content", ""), "done": done}
+            line |= {name: message[name] for name in ("thinking", "tool_calls") if message.get(name)}
+            if done and self._context is not None:
+                line["context"] = self._context
+        self._payloads.append(line)
+        return line

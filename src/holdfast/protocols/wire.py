@@ -1,25 +1,28 @@
-"""What all dialects share: strict JSON, the two ways of streaming, and small helpers for reading fields.
+"""What all protocols share: strict JSON, NDJSON and SSE streams, overflow errors, blocks of an answer.
 
-Knows nothing about messages. Everything that comes from a client is checked here once, so that later code
-may rely on it being valid Unicode and finite numbers.
+JSON from clients is checked here once, so that later code may rely on valid Unicode and finite numbers.
 """
 
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
 from holdfast.errors import BadRequest, CutOff, Overflow
-from holdfast.messages import Extra, JsonObject
+from holdfast.messages import Answer, CallPiece, Chunk, Extra, JsonObject
 
 _T = TypeVar("_T")
+
+# Where OpenAI allows several spellings, the one the client used is kept in `extra` under this name.
+OPENAI_SPELLING = "openai.spelling"
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parse_json(body: bytes) -> Any:
-    """The JSON value in `body`. Half a surrogate pair becomes U+FFFD, as Go's decoder does it."""
+    """Parses a request body strictly. Lone surrogates become U+FFFD, as in Go's decoder."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -27,7 +30,7 @@ def parse_json(body: bytes) -> Any:
             f"the request body is not valid UTF-8 (byte {error.start})", hint="Send JSON encoded as UTF-8."
         ) from None
     try:
-        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        value = json.loads(text, parse_constant=refuse_constant, parse_float=parse_finite)
     except json.JSONDecodeError as error:
         raise BadRequest(
             f"the request body is not valid JSON: {error.msg} at character {error.pos}",
@@ -36,43 +39,47 @@ def parse_json(body: bytes) -> Any:
     except RecursionError:
         raise BadRequest("the request body is nested too deeply") from None
     except ValueError:
-        # Python refuses to read whole numbers of thousands of digits.
+        # Python refuses to parse integers with thousands of digits.
         raise BadRequest("the request body has a number that is too long") from None
-    return _scrubbed(value) if "\\ud" in text.lower() else value
+    return replace_surrogates(value) if "\\ud" in text.lower() else value
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
+    """Parses a request body that must be a JSON object."""
     value = parse_json(body)
     if not isinstance(value, dict):
-        raise BadRequest(f"the request body must be a JSON object, not {kind(value)}")
+        raise BadRequest(f"the request body must be a JSON object, not {json_type(value)}")
     return value
 
 
-def _finite(text: str) -> float:
+def parse_finite(text: str) -> float:
+    """Parses a float of a request body; infinity is refused."""
     number = float(text)
     if not isfinite(number):
         raise BadRequest(f"the request body has {text:.20}, which is larger than any number")
     return number
 
 
-def _no_constant(name: str) -> NoReturn:
+def refuse_constant(name: str) -> NoReturn:
+    """Refuses NaN and Infinity, which Python's parser would accept."""
     raise BadRequest(f"the request body has {name}, which is not JSON")
 
 
-def _scrubbed(value: Any) -> Any:
+def replace_surrogates(value: Any) -> Any:
+    """Returns the value with lone surrogates replaced by U+FFFD in all its strings."""
     match value:
         case str():
             return _LONE_SURROGATE.sub("\ufffd", value)
         case list():
-            return [_scrubbed(item) for item in value]
+            return [replace_surrogates(item) for item in value]
         case dict():
-            return {_scrubbed(key): _scrubbed(item) for key, item in value.items()}
+            return {replace_surrogates(key): replace_surrogates(item) for key, item in value.items()}
         case _:
             return value
 
 
-def kind(value: Any) -> str:
-    """The JSON name of a value's type, for error messages."""
+def json_type(value: Any) -> str:
+    """Returns the JSON name of a value's type, for error messages."""
     match value:
         case None:
             return "null"
@@ -89,48 +96,48 @@ def kind(value: Any) -> str:
 
 
 def expect(value: Any, wanted: type[_T], where: str) -> _T:
-    """`value`, if it is what the protocol says it must be."""
+    """Returns `value` if it has the wanted type, else raises BadRequest naming the field `where`."""
     if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
         names = {str: "a string", list: "an array", dict: "an object", bool: "true or false", int: "a number"}
-        raise BadRequest(f"{where} must be {names[wanted]}, not {kind(value)}", param=where)
+        raise BadRequest(f"{where} must be {names[wanted]}, not {json_type(value)}", param=where)
     return value
 
 
-def kept(dialect: str, rest: JsonObject) -> Extra:
-    """The fields nobody interpreted, under the name of the dialect they came from."""
-    return {dialect: dict(rest)} if rest else {}
+def keep_fields(protocol: str, fields: JsonObject) -> Extra:
+    """Returns uninterpreted fields under the name of the protocol they came from."""
+    return {protocol: dict(fields)} if fields else {}
 
 
-def not_shown(what: str) -> str:
-    """Stands in a text for something the receiving server cannot take."""
+def placeholder(what: str) -> str:
+    """Returns a text that replaces something the receiving server does not support."""
     return f"[not shown: {what}]"
 
 
-async def lines(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The lines of a byte stream, without their ends; a last one without an end included."""
+async def iter_lines(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yields the lines of a byte stream without line ends, including a last unterminated line."""
     pending: list[bytes] = []
     async for data in stream:
-        *complete, rest = data.split(b"\n")
+        *complete, remaining = data.split(b"\n")
         for line in complete:
             pending.append(line)
             yield b"".join(pending).rstrip(b"\r")
             pending.clear()
-        pending.append(rest)
+        pending.append(remaining)
     if last := b"".join(pending).rstrip(b"\r"):
         yield last
 
 
-async def ndjson(stream: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
-    """The objects of a stream of newline-delimited JSON."""
-    async for line in lines(stream):
+async def iter_ndjson(stream: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
+    """Yields the objects of a stream of newline-delimited JSON."""
+    async for line in iter_lines(stream):
         if line.strip():
-            yield from_server(line)
+            yield parse_server_payload(line)
 
 
-async def sse(stream: AsyncIterator[bytes]) -> AsyncIterator[str]:
-    """The data of each server-sent event."""
+async def iter_sse(stream: AsyncIterator[bytes]) -> AsyncIterator[str]:
+    """Yields the data of each server-sent event."""
     data: list[str] = []
-    async for line in lines(stream):
+    async for line in iter_lines(stream):
         if line.startswith(b"data:"):
             data.append(line[5:].removeprefix(b" ").decode("utf-8", "replace"))
         elif not line and data:
@@ -140,8 +147,8 @@ async def sse(stream: AsyncIterator[bytes]) -> AsyncIterator[str]:
         yield "\n".join(data)
 
 
-def from_server(line: bytes | str) -> dict[str, Any]:
-    """One payload of a model server's stream; anything but an object means that the stream is broken."""
+def parse_server_payload(line: bytes | str) -> dict[str, Any]:
+    """Parses one payload of a model server's stream; raises CutOff unless it is a JSON object."""
     try:
         text = line.decode() if isinstance(line, bytes) else line
         value = json.loads(text)
@@ -152,8 +159,10 @@ def from_server(line: bytes | str) -> dict[str, Any]:
             "the model server sent something that is not JSON in the middle of its answer",
             hint="Look at the model server's log.",
         )
-    # Only an escape can be half of a pair.
-    scrubbed: dict[str, Any] = _scrubbed(value) if "\\u" in text and "\\ud" in text.lower() else value
+    # Only an escape sequence can produce a lone surrogate.
+    scrubbed: dict[str, Any] = (
+        replace_surrogates(value) if "\\u" in text and "\\ud" in text.lower() else value
+    )
     return scrubbed
 
 
@@ -183,12 +192,12 @@ _WINDOW = re.compile(
 
 
 def classify_overflow(status: int, body: str) -> Overflow | None:
-    """The error in a server's answer, if it says that the request does not fit the window."""
+    """Returns an Overflow if a server's error response says that the request exceeds the window."""
     if not 400 <= status < 600 or _NOT_OVERFLOW in body:
         return None
     if not any(phrase in body for phrase in _OVERFLOW) and not _OVERFLOW_PATTERN.search(body):
         return None
-    tokens, window = _first_number(_PROMPT_TOKENS, body), _first_number(_WINDOW, body)
+    tokens, window = find_number(_PROMPT_TOKENS, body), find_number(_WINDOW, body)
     numbers = f" ({tokens} tokens, window {window})" if tokens and window else ""
     return Overflow(
         f"the request is larger than the model's context window{numbers}",
@@ -198,15 +207,99 @@ def classify_overflow(status: int, body: str) -> Overflow | None:
     )
 
 
-def _first_number(pattern: re.Pattern[str], text: str) -> int | None:
-    found = pattern.search(text)
-    return next((int(group) for group in found.groups() if group), None) if found else None
+def find_number(pattern: re.Pattern[str], text: str) -> int | None:
+    """Returns the number captured by the first match of a pattern, from whichever group took part."""
+    match = pattern.search(text)
+    return next((int(group) for group in match.groups() if group), None) if match else None
 
 
 def without(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Returns a copy of an object without the named fields."""
     return {name: item for name, item in value.items() if name not in names}
 
 
-def text_in(rest: dict[str, Any], name: str) -> str:
-    """Takes a text out of the fields of an object; one that is empty stays there, to go out as it came."""
-    return expect(rest.pop(name), str, name) if rest.get(name) else ""
+def take_text(fields: dict[str, Any], name: str) -> str:
+    """Removes a text from `fields` and returns it. An empty one stays, so that it is sent unchanged."""
+    return expect(fields.pop(name), str, name) if fields.get(name) else ""
+
+
+BlockKind = Literal["thinking", "text", "call"]
+
+
+@dataclass(slots=True)
+class Block:
+    """One block of an answer: thinking, text or a tool call (only then `call` is filled)."""
+
+    kind: BlockKind
+    index: int
+    call: CallPiece = field(default_factory=CallPiece)
+    open: bool = True
+    size: int = 0
+    # Joined lazily: appending each chunk to one string would copy the growing text every time.
+    _pieces: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        if len(self._pieces) > 1:
+            self._pieces[:] = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+    def add(self, text: str) -> None:
+        self._pieces.append(text)
+        self.size += len(text)
+
+
+# One change of a block (opened, extended or closed), the block, and the text added.
+BlockStep = tuple[Literal["open", "add", "close"], Block, str]
+
+
+class BlockBuilder:
+    """Groups the chunks of one answer into consecutive blocks, for protocols that announce each block.
+
+    `add` and `end` are generators that change the state as they go: consume them completely.
+    """
+
+    def __init__(self) -> None:
+        self.answer = Answer()
+        self.all: list[Block] = []
+        # The blocks of tool calls by the call's index.
+        self.calls: dict[int, Block] = {}
+
+    def add(self, chunk: Chunk) -> Iterator[BlockStep]:
+        self.answer.add(chunk)
+        if chunk.thinking:
+            yield from self._add_text("thinking", chunk.thinking)
+        if chunk.text:
+            yield from self._add_text("text", chunk.text)
+        if chunk.calls:
+            yield from self._add_calls()
+
+    def end(self) -> Iterator[BlockStep]:
+        if self.all and self.all[-1].open:
+            self.all[-1].open = False
+            yield "close", self.all[-1], ""
+
+    def _add_text(self, kind: BlockKind, text: str) -> Iterator[BlockStep]:
+        if not (self.all and self.all[-1].open and self.all[-1].kind == kind):
+            yield from self._open(kind)
+        yield from self._fill(text)
+
+    def _add_calls(self) -> Iterator[BlockStep]:
+        """Yields what is new of the calls. A new call closes the one before: servers send them in order."""
+        for number, piece in sorted(self.answer.calls.items()):
+            if number not in self.calls:
+                yield from self._open("call", piece)
+                self.calls[number] = self.all[-1]
+            block = self.calls[number]
+            block.call = piece
+            if block.open and len(piece.arguments) > block.size:
+                yield from self._fill(piece.arguments[block.size :])
+
+    def _open(self, kind: BlockKind, call: CallPiece | None = None) -> Iterator[BlockStep]:
+        yield from self.end()
+        self.all.append(Block(kind, len(self.all), call or CallPiece()))
+        yield "open", self.all[-1], ""
+
+    def _fill(self, text: str) -> Iterator[BlockStep]:
+        self.all[-1].add(text)
+        yield "add", self.all[-1], text

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from holdfast.engine import Turn
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest
-from holdfast.protocols import anthropic, anthropic_writer
+from holdfast.protocols import anthropic
 from holdfast.protocols.wire import parse_object
 from holdfast.server.endpoint import (
     ChatProtocol,
@@ -32,17 +32,17 @@ PATH = "/v1/messages"
 
 
 def _read(fields: dict[str, Any]) -> ChatRequest:
-    chat = anthropic.request_in(fields)
+    chat = anthropic.parse_request(fields)
     if not any(message.role != "system" for message in chat.messages):
         raise BadRequest("messages: at least one message is required", param="messages")
     return chat
 
 
-def _writer(chat: ChatRequest, turn: Turn) -> anthropic_writer.Writer:
+def _writer(chat: ChatRequest, turn: Turn) -> anthropic.AnthropicWriter:
     def estimate_tokens() -> int:
         return int(turn.facts.report.get("tokens", 0))
 
-    return anthropic_writer.Writer(chat.model, f"msg_{turn.job or secrets.token_hex(12)}", estimate_tokens)
+    return anthropic.AnthropicWriter(chat.model, f"msg_{turn.job or secrets.token_hex(12)}", estimate_tokens)
 
 
 MESSAGES = ChatProtocol(

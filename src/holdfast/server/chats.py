@@ -38,8 +38,8 @@ from holdfast.fitting.filing import files_of
 from holdfast.fitting.marks import pin
 from holdfast.fitting.reading import Part
 from holdfast.messages import ChatRequest
-from holdfast.protocols import ollama, openai
-from holdfast.protocols.pairing import with_ids, with_names
+from holdfast.protocols import ollama, openai_chat
+from holdfast.protocols.requests import add_call_ids, add_tool_names
 from holdfast.server import transcript
 from holdfast.server.detached import DetachedTurns
 from holdfast.server.endpoint import engine_of, scope_of
@@ -476,8 +476,8 @@ async def show_request(
 
 def serialize_body(request: ChatRequest, dialect: Dialect) -> dict[str, Any]:
     if dialect == "ollama":
-        return ollama.request_out(with_names(request))
-    return openai.request_out(with_ids(request))
+        return ollama.serialize_request(add_tool_names(request))
+    return openai_chat.serialize_request(add_call_ids(request))
 
 
 def serialize_window_message(message: Standing, lane: Lane, *, pinned: bool) -> dict[str, Any]:

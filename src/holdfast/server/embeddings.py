@@ -23,11 +23,10 @@ from holdfast.errors import BadRequest, EmbedderError, Unreachable
 from holdfast.memory.embedders import use
 from holdfast.memory.embedders.base import Embedder, Vectors
 from holdfast.memory.embedders.choice import ChosenEmbedder
-from holdfast.protocols.wire import expect, kind, parse_object
+from holdfast.protocols.wire import expect, json_type, parse_object
 from holdfast.server.endpoint import engine_of, forward_response, read_body, unless_disconnected
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import FAMILIES
-from holdfast.upstreams.base import ModelInfo, Provider, understands
+from holdfast.tokens.estimate import FAMILIES, estimate
+from holdfast.upstreams.base import ModelInfo, Provider, handles_path
 
 ENCODER_NAME = "use-multilingual"
 # Characters of a text that are read; the rest is ignored.
@@ -196,7 +195,7 @@ async def answer_embeddings(request: Request, shape: EmbeddingProtocol) -> Respo
             return forward_response(await provider.forward("POST", shape.path, _JSON, body))
         return JSONResponse(shape.write(fields, await embed_upstream(provider, fields, shape.read(fields))))
 
-    return await unless_disconnected(request, engine_of(request).upstreams.reached(model, ask))
+    return await unless_disconnected(request, engine_of(request).upstreams.call(model, ask))
 
 
 def speaks_natively(provider: Provider, shape: EmbeddingProtocol) -> bool:
@@ -204,7 +203,7 @@ def speaks_natively(provider: Provider, shape: EmbeddingProtocol) -> bool:
 
     Ollama's OpenAI-compatible route cuts long texts silently, so Ollama's own is used instead.
     """
-    return understands(provider, shape.path) and (provider.dialect == "ollama") == (shape is not OPENAI)
+    return handles_path(provider, shape.path) and (provider.dialect == "ollama") == (shape is not OPENAI)
 
 
 async def embed_locally(
@@ -246,7 +245,7 @@ def read_texts(value: Any, where: str) -> list[str]:
             )
         case _:
             raise BadRequest(
-                f"{where} must be a string or an array of strings, not {kind(value)}", param=where
+                f"{where} must be a string or an array of strings, not {json_type(value)}", param=where
             )
 
 

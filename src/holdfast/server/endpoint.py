@@ -24,7 +24,7 @@ from holdfast.messages import ChatRequest, Chunk, Scope, canonical
 from holdfast.protocols.wire import expect
 from holdfast.server.files import roots_for
 from holdfast.server.guard import access_of
-from holdfast.upstreams.base import Forwarded, understands
+from holdfast.upstreams.base import ForwardedResponse, handles_path
 
 # Upper limit of pieces in the buffer: a source that never waits would hide that the client disconnected.
 _MAX_READY = 16
@@ -136,7 +136,7 @@ class AnswerWriter(Protocol):
 
     def chunk(self, chunk: Chunk) -> list[dict[str, Any]]: ...
     def end(self) -> list[dict[str, Any]]: ...
-    def failed(self, error: dict[str, Any]) -> list[dict[str, Any]]: ...
+    def write_error(self, error: dict[str, Any]) -> list[dict[str, Any]]: ...
     def whole(self) -> dict[str, Any]: ...
 
 
@@ -253,7 +253,7 @@ async def pass_through(
     """Relay the client's own bytes to the model server and its answer back, recording nothing."""
     engine, user = engine_of(request), access_of(request).user
     provider = await engine.upstreams.route(expect(fields.get("model", ""), str, "model"))
-    if not understands(provider, shape.path):
+    if not handles_path(provider, shape.path):
         # This model server does not speak the client's protocol: translate, but neither change nor record.
         chat = shape.read(fields)
         return await respond(request, shape, chat, Turn(chat.model, engine.passed(chat, user, provider)))
@@ -349,7 +349,7 @@ async def stream_answer(
 
 
 def error_frames(error: HoldfastError, writer: AnswerWriter, shape: ChatProtocol) -> bytes:
-    return b"".join(shape.frame(payload) for payload in writer.failed(shape.error(error)[1]))
+    return b"".join(shape.frame(payload) for payload in writer.write_error(shape.error(error)[1]))
 
 
 async def unless_disconnected(request: Request, work: Awaitable[T]) -> T:
@@ -378,7 +378,7 @@ async def wait_while_connected(
         await asyncio.wait({gone})
 
 
-def forward_response(answer: Forwarded, over: Callable[[], object] = lambda: None) -> Response:
+def forward_response(answer: ForwardedResponse, over: Callable[[], object] = lambda: None) -> Response:
     """Relay a model server's response byte for byte; `over` is called at its end."""
     headers = {name: value for name, value in answer.headers if name.lower() not in _NOT_FORWARDED}
     background = BackgroundTask(answer.close)

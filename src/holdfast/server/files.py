@@ -24,7 +24,7 @@ from holdfast.files.problems import FileProblem
 from holdfast.files.references import escape_references
 from holdfast.files.roots import FileEntry, Roots, is_secret, parse_folders
 from holdfast.messages import OURS, Image, Message, Part, Text
-from holdfast.protocols.openai import image_type
+from holdfast.protocols.openai_chat import image_type
 from holdfast.server.guard import access_of
 
 

@@ -15,11 +15,11 @@ from starlette.requests import Request
 from holdfast.errors import BadRequest, UpstreamError
 from holdfast.memory.gate import Gate
 from holdfast.messages import JsonObject
-from holdfast.models.windows import Windows, decides_itself
 from holdfast.protocols.wire import expect, parse_object
 from holdfast.server.endpoint import engine_of, read_body, require_admin
 from holdfast.server.settings import next_config
 from holdfast.upstreams.base import ModelInfo, Provider
+from holdfast.upstreams.windows import Windows, has_fixed_window
 
 router = APIRouter(prefix="/api/models", tags=["Models"])
 
@@ -70,7 +70,7 @@ def serialize_model(model: ModelInfo, provider: Provider, windows: Windows) -> d
         "running_ctx": windows.running.tokens if windows.running else None,
         "num_ctx": windows.used.tokens,
         "num_ctx_source": windows.used.source,
-        "fixed": decides_itself(provider),
+        "fixed": has_fixed_window(provider),
         "server": {"kind": provider.name, "location": provider.location},
     }
 

@@ -21,7 +21,7 @@ from holdfast import __version__
 from holdfast.engine import Engine
 from holdfast.errors import BadRequest, HoldfastError, ProviderError, UpstreamError
 from holdfast.messages import ChatRequest, canonical
-from holdfast.protocols import ollama, ollama_writer
+from holdfast.protocols import ollama
 from holdfast.protocols.wire import expect, parse_object, without
 from holdfast.server import embeddings
 from holdfast.server.endpoint import (
@@ -40,8 +40,8 @@ from holdfast.server.endpoint import (
     unless_disconnected,
 )
 from holdfast.server.errors import ollama_error
-from holdfast.upstreams.base import Forwarded, ModelInfo, Provider, understands
-from holdfast.upstreams.ollama import keep_alive_from
+from holdfast.upstreams.base import ForwardedResponse, ModelInfo, Provider, handles_path
+from holdfast.upstreams.ollama import parse_keep_alive
 
 router = APIRouter(tags=["Ollama"])
 
@@ -50,7 +50,7 @@ PROTOCOL_VERSION = "0.30.0"
 
 
 def _read_chat(fields: dict[str, Any]) -> ChatRequest:
-    chat = ollama.request_in(fields)
+    chat = ollama.parse_request(fields)
     if not chat.model:
         raise BadRequest("model is required", param="model")
     if embeddings.is_encoder(chat.model):
@@ -71,7 +71,7 @@ def _read_generate(fields: dict[str, Any]) -> ChatRequest:
 CHAT = ChatProtocol(
     path="/api/chat",
     read=_read_chat,
-    writer=lambda chat, _: ollama_writer.Writer(chat.model),
+    writer=lambda chat, _: ollama.OllamaWriter(chat.model),
     error=ollama_error,
     media_type="application/x-ndjson",
     frame=ndjson_frame,
@@ -79,7 +79,7 @@ CHAT = ChatProtocol(
 GENERATE = ChatProtocol(
     path="/api/generate",
     read=_read_generate,
-    writer=lambda chat, turn: ollama_writer.Writer(
+    writer=lambda chat, turn: ollama.OllamaWriter(
         chat.model, generate=True, context=context_of(turn.conversation)
     ),
     error=ollama_error,
@@ -118,7 +118,7 @@ async def load_model(request: Request, shape: ChatProtocol, body: bytes, fields:
     """Load or unload a model, as an empty chat or prompt asks for."""
     name = _read_chat(without(fields, "messages", "prompt")).model
     provider = await engine_of(request).upstreams.route(name)
-    if understands(provider, shape.path):
+    if handles_path(provider, shape.path):
         return await pass_through(request, shape, *await with_model_window(request, body, fields))
     await engine_of(request).upstreams.describe(name)
     reason = "unload" if fields.get("keep_alive") == 0 else "load"
@@ -129,7 +129,7 @@ async def load_model(request: Request, shape: ChatProtocol, body: bytes, fields:
 async def pass_to_ollama(request: Request, body: bytes, fields: dict[str, Any]) -> Response:
     """Relay bare prompts and fill-in-the-middle to the model server, since they are no conversation."""
     provider = await engine_of(request).upstreams.route(str(fields.get("model", "")))
-    if not understands(provider, GENERATE.path):
+    if not handles_path(provider, GENERATE.path):
         raise BadRequest(
             "raw, suffix, template and context need an Ollama server behind Holdfast",
             hint=f"This one is {provider.name} at {provider.location}.",
@@ -152,7 +152,7 @@ async def with_model_window(
     provider = await engine.upstreams.route(model)
     windows = await engine.models.windows(provider, model, asked=asked.get("num_ctx"))
     fields = {**fields, "options": {**asked, "num_ctx": windows.used.tokens}, "shift": False}
-    keep_alive = keep_alive_from(request.app.state.config.settings.keep_alive)
+    keep_alive = parse_keep_alive(request.app.state.config.settings.keep_alive)
     if keep_alive is not None and fields.get("keep_alive") is None:
         fields["keep_alive"] = keep_alive
     return canonical(fields).encode(), fields
@@ -186,7 +186,7 @@ async def list_tags(request: Request) -> Response:
 @router.get("/api/ps")
 async def list_running(request: Request) -> Response:
     servers = await engine_of(request).upstreams.servers()
-    if len(servers) == 1 and understands(servers[0], "/api/ps"):
+    if len(servers) == 1 and handles_path(servers[0], "/api/ps"):
         return forward_response(await servers[0].forward("GET", "/api/ps", {}))
     rows_by_server = await asyncio.gather(*(list_loaded(server) for server in servers))
     return JSONResponse({"models": [row for rows in rows_by_server for row in rows]})
@@ -194,7 +194,7 @@ async def list_running(request: Request) -> Response:
 
 async def list_loaded(server: Provider) -> list[dict[str, Any]]:
     """Return the models that a server has loaded, as `/api/ps` lists them."""
-    if understands(server, "/api/ps"):
+    if handles_path(server, "/api/ps"):
         answer = await server.forward("GET", "/api/ps", {})
         models_field = parse_object(b"".join([data async for data in answer.stream])).get("models")
         return models_field if isinstance(models_field, list) else []
@@ -212,7 +212,7 @@ async def show_model(request: Request) -> Response:
     if embeddings.is_encoder(expect(name, str, "model")) and (ours := embeddings.list_encoder()):
         return JSONResponse(serialize_model(ours[0]))
     provider = await engine_of(request).upstreams.route(name)
-    if understands(provider, "/api/show"):
+    if handles_path(provider, "/api/show"):
         return forward_response(
             await provider.forward("POST", "/api/show", {"content-type": "application/json"}, body)
         )
@@ -225,7 +225,7 @@ async def show_version(request: Request) -> Response:
     """Return the version of the protocol; our own name in it keeps two Holdfasts from calling each other."""
     provider = await engine_of(request).upstreams.main()
     spoken = PROTOCOL_VERSION
-    if understands(provider, "/api/version"):
+    if handles_path(provider, "/api/version"):
         with suppress(BadRequest, ProviderError):
             # If the server is unreachable just now, the default version is returned.
             answer = await provider.forward("GET", "/api/version", {})
@@ -337,12 +337,12 @@ async def find_manager(engine: Engine, path: str, model: str) -> Provider:
 async def find_ollama(engine: Engine) -> Provider:
     servers = await engine.upstreams.servers()
     return require_ollama(
-        next((server for server in servers if understands(server, "/api/pull")), servers[0])
+        next((server for server in servers if handles_path(server, "/api/pull")), servers[0])
     )
 
 
 def require_ollama(provider: Provider) -> Provider:
-    if understands(provider, "/api/pull"):
+    if handles_path(provider, "/api/pull"):
         return provider
     raise UpstreamError(
         f"{provider.name} at {provider.location} does not manage models.",
@@ -351,7 +351,9 @@ def require_ollama(provider: Provider) -> Provider:
     )
 
 
-def refresh_after(answer: Forwarded, engine: Engine, provider: Provider, names: list[str]) -> Forwarded:
+def refresh_after(
+    answer: ForwardedResponse, engine: Engine, provider: Provider, names: list[str]
+) -> ForwardedResponse:
     """Return the same response; at its end, what is known about these models is discarded."""
 
     async def stream() -> AsyncIterator[bytes]:
@@ -363,7 +365,7 @@ def refresh_after(answer: Forwarded, engine: Engine, provider: Provider, names: 
             yield ndjson_frame({"error": str(error)})
         finally:
             for name in names:
-                engine.models.changed(provider, name)
-            engine.upstreams.changed()
+                engine.models.invalidate(provider, name)
+            engine.upstreams.invalidate()
 
     return replace(answer, stream=stream())

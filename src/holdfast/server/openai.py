@@ -16,8 +16,8 @@ from starlette.responses import JSONResponse, Response
 from holdfast.engine import Turn
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
-from holdfast.protocols import completions, ollama, openai, openai_writer
-from holdfast.protocols.wire import expect, ndjson, parse_object
+from holdfast.protocols import ollama, openai_chat
+from holdfast.protocols.wire import expect, iter_ndjson, parse_object
 from holdfast.server import embeddings
 from holdfast.server.endpoint import (
     ChatProtocol,
@@ -32,15 +32,13 @@ from holdfast.server.endpoint import (
 )
 from holdfast.server.errors import openai_error
 from holdfast.server.guard import access_of
-from holdfast.upstreams.base import Provider
-from holdfast.upstreams.refusals import refusal
-from holdfast.upstreams.streams import chunks
+from holdfast.upstreams.base import Provider, error_from_response, iter_chunks
 
 router = APIRouter(tags=["OpenAI"])
 
 
 def _read_chat(fields: dict[str, object]) -> ChatRequest:
-    chat = openai.request_in(fields)
+    chat = openai_chat.parse_request(fields)
     if not chat.messages:
         raise BadRequest(
             "Invalid 'messages': empty array. Expected an array with minimum length 1.",
@@ -50,11 +48,11 @@ def _read_chat(fields: dict[str, object]) -> ChatRequest:
     return chat
 
 
-def _chat_writer(chat: ChatRequest, turn: Turn) -> openai_writer.Writer:
+def _chat_writer(chat: ChatRequest, turn: Turn) -> openai_chat.OpenAIChatWriter:
     del turn
-    options = chat.extra.get(openai.NAME, {}).get("stream_options")
+    options = chat.extra.get(openai_chat.NAME, {}).get("stream_options")
     wanted = isinstance(options, dict) and bool(options.get("include_usage"))
-    return openai_writer.Writer(chat.model, include_usage=wanted)
+    return openai_chat.OpenAIChatWriter(chat.model, include_usage=wanted)
 
 
 CHAT = ChatProtocol(
@@ -102,11 +100,11 @@ async def show_model(request: Request, name: str) -> JSONResponse:
 _GENERATE = "/api/generate"
 
 
-def _completion_writer(chat: ChatRequest, turn: Turn) -> completions.Writer:
+def _completion_writer(chat: ChatRequest, turn: Turn) -> openai_chat.CompletionsWriter:
     del turn
-    given = chat.extra.get(openai.NAME, {})
+    given = chat.extra.get(openai_chat.NAME, {})
     options = given.get("stream_options")
-    return completions.Writer(
+    return openai_chat.CompletionsWriter(
         chat.model,
         echo=chat.messages[0].text if given.get("echo") else "",
         include_usage=isinstance(options, dict) and bool(options.get("include_usage")),
@@ -115,7 +113,7 @@ def _completion_writer(chat: ChatRequest, turn: Turn) -> completions.Writer:
 
 COMPLETIONS = ChatProtocol(
     path="/v1/completions",
-    read=completions.request_in,
+    read=openai_chat.parse_completion_request,
     writer=_completion_writer,
     error=openai_error,
     media_type="text/event-stream",
@@ -132,7 +130,7 @@ async def complete_text(request: Request) -> Response:
     provider = await engine.upstreams.route(expect(fields.get("model"), str, "model"))
     if is_off(request) or provider.dialect != "ollama":
         return await pass_through(request, COMPLETIONS, body, fields)
-    chat = completions.request_in(fields)
+    chat = openai_chat.parse_completion_request(fields)
     windows = await engine.models.windows(provider, chat.model)
     asked = _generate_out(chat.with_options(num_ctx=windows.used.tokens))
     return await respond(
@@ -142,8 +140,8 @@ async def complete_text(request: Request) -> Response:
 
 def _generate_out(chat: ChatRequest) -> dict[str, Any]:
     """Return the body for `/api/generate`: the raw prompt, or with a suffix the model's own template."""
-    suffix = chat.extra.get(openai.NAME, {}).get("suffix")
-    options = ollama.request_out(chat.with_messages(())).get("options", {})
+    suffix = chat.extra.get(openai_chat.NAME, {}).get("suffix")
+    options = ollama.serialize_request(chat.with_messages(())).get("options", {})
     return {
         "model": chat.model,
         "prompt": chat.messages[0].text,
@@ -171,8 +169,10 @@ async def stream_generate(provider: Provider, asked: JsonObject) -> AsyncGenerat
     try:
         if answer.status != 200:
             refusal_body = b"".join([data async for data in answer.stream])
-            raise refusal(answer.status, refusal_body, model=asked["model"], where=provider.location)
-        async for chunk in chunks(ndjson(answer.stream), _chunk_in, where=provider.location):
+            raise error_from_response(
+                answer.status, refusal_body, model=asked["model"], where=provider.location
+            )
+        async for chunk in iter_chunks(iter_ndjson(answer.stream), _chunk_in, where=provider.location):
             yield chunk
     finally:
         await answer.close()
@@ -181,4 +181,4 @@ async def stream_generate(provider: Provider, asked: JsonObject) -> AsyncGenerat
 def _chunk_in(payload: JsonObject) -> Chunk:
     """Read a line of `/api/generate` as the equivalent line of a chat."""
     message = {"content": payload.get("response"), "thinking": payload.get("thinking")}
-    return ollama.chunk_in({**payload, "message": message})
+    return ollama.parse_chunk({**payload, "message": message})

@@ -20,8 +20,7 @@ from holdfast.server.endpoint import scope_of
 from holdfast.server.memories import etag, remembering_of, tag_to_match, version_conflict
 from holdfast.server.pages.site import language_of
 from holdfast.tokens.budget import SMALLEST, budget_for
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 router = APIRouter(prefix="/api/memory/profile", tags=["Memory"])
 

@@ -15,7 +15,7 @@ from holdfast.conversations.identity import find_answer
 from holdfast.engine import Turn
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import ChatRequest, Scope
-from holdfast.protocols import responses, responses_writer
+from holdfast.protocols import openai_responses
 from holdfast.protocols.wire import expect, parse_object
 from holdfast.server.endpoint import (
     ChatProtocol,
@@ -50,17 +50,17 @@ def _read(fields: dict[str, Any]) -> ChatRequest:
     for name, instead in _IMPOSSIBLE.items():
         if fields.get(name):
             raise BadRequest(f"{name} is not possible here", hint=instead, param=name)
-    chat = responses.request_in(fields)
+    chat = openai_responses.parse_request(fields)
     if not chat.messages:
         raise BadRequest("input is empty", hint="Send a text, or at least one item.", param="input")
     return chat
 
 
-def _writer(chat: ChatRequest, turn: Turn) -> responses_writer.Writer:
-    settings = responses_writer.settings_of(chat)
+def _writer(chat: ChatRequest, turn: Turn) -> openai_responses.ResponsesWriter:
+    settings = openai_responses.echo_settings(chat)
     # With `store: false` the id leads nowhere, although the conversation is recorded.
     job = turn.job if settings["store"] else ""
-    return responses_writer.Writer(f"resp_{job or secrets.token_hex(16)}", settings)
+    return openai_responses.ResponsesWriter(f"resp_{job or secrets.token_hex(16)}", settings)
 
 
 RESPONSES = ChatProtocol(
@@ -143,7 +143,7 @@ def resolve_item(
     name = expect(item.get("id"), str, "input[].id")
     if (match := _ITEM.fullmatch(name)) and match[1] not in answers:
         answer = find_answer(store, scope, match[1]).answer
-        items = responses_writer.items_of(match[1], answer.message) if answer else []
+        items = openai_responses.serialize_items(match[1], answer.message) if answer else []
         answers[match[1]] = {entry["id"]: entry for entry in items}
     known = answers[match[1]].get(name) if match else None
     if known is None:
@@ -155,15 +155,15 @@ def load_response(store: Store, scope: Scope, name: str) -> dict[str, Any]:
     """Return an answer from the log, with the instructions and tools that were sent with its question."""
     given = find_answer(store, scope, name)
     job, answer = given.job, given.answer
-    settings = responses_writer.settings_of(load_request(store, job))
-    how = responses_writer.ended(answer.finish if answer else None)
+    settings = openai_responses.echo_settings(load_request(store, job))
+    how = openai_responses.describe_end(answer.finish if answer else None)
     if job.status in _STATUS:
         how = {"status": _STATUS[job.status]}
     if job.error:
         how["error"] = {"code": "server_error", "message": job.error}
-    items = responses_writer.items_of(name, answer.message) if answer else []
-    usage, created = responses_writer.usage_out(job.usage), int(job.queued_at)
-    return responses_writer.response_of(name, settings, items, **how, usage=usage, created_at=created)
+    items = openai_responses.serialize_items(name, answer.message) if answer else []
+    usage, created = openai_responses.serialize_usage(job.usage), int(job.queued_at)
+    return openai_responses.build_response(name, settings, items, **how, usage=usage, created_at=created)
 
 
 def load_request(store: Store, job: Job) -> ChatRequest:
@@ -174,5 +174,5 @@ def load_request(store: Store, job: Job) -> ChatRequest:
         return ChatRequest(job.model, ())
     instructions = "\n\n".join(message.text for message in prompt.system)
     return ChatRequest(
-        job.model, (), prompt.tools, extra={responses.NAME: {"instructions": instructions or None}}
+        job.model, (), prompt.tools, extra={openai_responses.NAME: {"instructions": instructions or None}}
     )

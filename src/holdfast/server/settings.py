@@ -44,8 +44,8 @@ from holdfast.server.guard import Origins, access_of, is_loopback
 from holdfast.server.pages.site import language_of
 from holdfast.settings_words import GROUPS, group_of
 from holdfast.tokens.budget import NEVER, SMALLEST, Budget
-from holdfast.upstreams.discovery import is_embedded, keys_from, named_locations, parse_location
-from holdfast.upstreams.ollama import keep_alive_from
+from holdfast.upstreams.discovery import is_embedded, parse_keys, parse_location, parse_upstreams
+from holdfast.upstreams.ollama import parse_keep_alive
 from holdfast.window.presets import Preset, preset_from, preset_named
 from holdfast.wiring import qmd_options, vector_options
 
@@ -54,7 +54,7 @@ _CHECKS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
     (("level_1", "level_2", "level_3_ahead", "level_3", "preset"), preset_from),
     (("memory_gate",), lambda settings: Gate.of(settings.memory_gate)),
     (("upstream_parallel",), lambda settings: parse_parallel(settings.upstream_parallel)),
-    (("keep_alive",), lambda settings: keep_alive_from(settings.keep_alive)),
+    (("keep_alive",), lambda settings: parse_keep_alive(settings.keep_alive)),
     (("embedder",), lambda settings: located(settings.embedder)),
     (("vectors", "vectors_collection"), lambda settings: chosen(vector_options(settings))),
     (("qmd_command", "qmd_paths", "qmd_scope"), qmd_options),
@@ -108,8 +108,8 @@ def check_upstream(settings: Settings) -> None:
 def check_upstreams(settings: Settings) -> None:
     if not settings.upstreams:
         return
-    locations = named_locations(", ".join(filter(None, (settings.upstream, settings.upstreams))))
-    keys_from(settings.upstream_keys, locations)
+    locations = parse_upstreams(", ".join(filter(None, (settings.upstream, settings.upstreams))))
+    parse_keys(settings.upstream_keys, locations)
     for location in locations.values():
         if not is_embedded(location):
             parse_location(location)

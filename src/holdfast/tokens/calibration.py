@@ -1,7 +1,7 @@
-"""What real answers teach about counting for one model: how far estimates are off, what its template adds.
+"""Learns from reported token counts how far estimates are off for a model, and what its template adds.
 
-A value: `learn` gives a new one. It knows no server, no store and no messages, only numbers: what was
-expected, in parts, and what the server reported.
+A calibration is a value: `learn` returns a new one. Its samples are features of a prompt and the count that
+the server reported for it; a small linear regression fits the costs.
 """
 
 import json
@@ -11,18 +11,38 @@ from math import isfinite, sqrt
 from typing import Any, Literal, Protocol, Self
 
 from holdfast.tokens.estimate import Estimate
-from holdfast.tokens.linear import Matrix, inverted, product
+
+Matrix = tuple[tuple[float, ...], ...]
+
+
+def dot_product(left: Sequence[float], right: Sequence[float]) -> float:
+    return sum([a * b for a, b in zip(left, right, strict=True)])
+
+
+def invert(matrix: Matrix) -> Matrix:
+    """Returns the inverse by elimination; `matrix` is positive definite, so no pivot is zero."""
+    size = len(matrix)
+    rows = [[*line, *(1.0 if i == j else 0.0 for j in range(size))] for i, line in enumerate(matrix)]
+    for column in range(size):
+        pivot = rows[column][column]
+        head = rows[column] = [value / pivot for value in rows[column]]
+        for index, line in enumerate(rows):
+            if index != column and line[column]:
+                factor = line[column]
+                rows[index] = [value - factor * above for value, above in zip(line, head, strict=True)]
+    return tuple(tuple(line[size:]) for line in rows)
+
 
 Method = Literal["exact", "estimate"]
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class PromptFeatures:
     """A request as numbers. `text` and `tool_text` are tokens, `doubt` is half the width of their interval.
 
-    `tool_text` is what templates spell in their own way, or leave out: tools and the calls of them. `images`
-    are tokens at a flat cost. The rest counts what a template writes something around: messages,
-    tool calls and results, tools, and whether there is no system message (many templates then add one).
+    `tool_text` (tools and their calls) is separate because templates rewrite it or leave it out. `images`
+    are tokens at a flat cost. The other fields count what a template wraps in tokens of its own: messages,
+    tool calls and results, tools; `unprompted` means no system message (many templates then add one).
     """
 
     text: int
@@ -34,8 +54,8 @@ class Parts:
     images: int = 0
     doubt: float = 0.0
 
-    def __add__(self, other: "Parts") -> "Parts":
-        return Parts(
+    def __add__(self, other: "PromptFeatures") -> "PromptFeatures":
+        return PromptFeatures(
             self.text + other.text,
             self.messages + other.messages,
             self.tool_text + other.tool_text,
@@ -48,6 +68,7 @@ class Parts:
 
     @property
     def row(self) -> tuple[float, ...]:
+        """The features in the order of the costs."""
         return (
             self.text,
             self.tool_text,
@@ -62,7 +83,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What a chat template adds, in tokens, as far as it is known before the first answer."""
+    """Tokens a chat template adds, as assumed before the first sample."""
 
     message: float = 5.0
     call: float = 12.0
@@ -72,7 +93,7 @@ class Template:
     start: float = 5.0
 
 
-# By vocabulary family; most of them write a message between two or three special tokens and its role.
+# By vocabulary family; most templates wrap a message in two or three special tokens and its role.
 TEMPLATES: Mapping[str, Template] = {
     "llama2": Template(message=6.0, unprompted=0.0, start=2.0),
     "tekken": Template(message=3.0, unprompted=0.0, start=1.0),
@@ -81,52 +102,52 @@ TEMPLATES: Mapping[str, Template] = {
     "gpt-oss": Template(message=4.0, unprompted=0.0, start=70.0),
 }
 
-# How sure the first guess is: one standard deviation for text, tool text, message, call, tool, tools,
-# unprompted, start. Exact counts know the text; how a template spells tools is for it to say.
-_SURE: Mapping[Method, tuple[float, ...]] = {
+# Standard deviations of the prior for text, tool text, message, call, tool, tools, unprompted, start. With
+# exact counts the text is certain, but not how the template writes tools.
+_PRIOR_DEVIATIONS: Mapping[Method, tuple[float, ...]] = {
     "exact": (0.002, 0.5, 1.5, 8.0, 6.0, 60.0, 15.0, 15.0),
     "estimate": (0.15, 0.5, 1.5, 8.0, 6.0, 60.0, 15.0, 15.0),
 }
-# How much an answer may differ from the best fit without being strange, as a share of it.
+# How far a sample may be from the fit, as a share of it, before it is treated as an outlier.
 _NOISE: Mapping[Method, float] = {"exact": 0.003, "estimate": 0.04}
 
-# With and without tools are remembered apart, so that many of one kind do not make us forget the other.
-_REMEMBERED = 24
+# The limit applies to samples with and without tools separately, so neither kind displaces the other.
+_MAX_SAMPLES = 24
 _ROUNDS = 4
 _CERTAIN = 1e9
 # An interval is three standard deviations to each side.
 _WIDTH = 3.0
-# What was learned from a few answers must not make us certain about texts of another kind: from so many on
-# this
-# share of the first doubt stays, and it shrinks as more of them agree.
+# A few samples say little about other kinds of text: from `_MANY_SAMPLES` on, at least this share of the
+# original doubt stays, and it shrinks with more samples.
 _LEAST_DOUBT = 0.25
-_ENOUGH = 8
+_MANY_SAMPLES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    parts: Parts
+class CountSample:
+    features: PromptFeatures
     reported: int
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What one token of text and each thing a template adds costs, and how sure that is."""
+    """Costs of a token of text and of everything a template adds, with their covariance."""
 
     method: Method
     template: Template
-    answers: tuple[Answer, ...]
+    samples: tuple[CountSample, ...]
     costs: tuple[float, ...]
     covariance: Matrix
     spread: float
 
     @classmethod
     def fresh(cls, method: Method, family: str = "") -> Self:
-        return cls._fitted(method, TEMPLATES.get(family, Template()), ())
+        """Returns a calibration without samples, with the prior of a vocabulary family."""
+        return cls._fit(method, TEMPLATES.get(family, Template()), ())
 
     @property
     def scale(self) -> float:
-        """What a text's tokens are to be multiplied by; one for exact counts."""
+        """The factor for a text's tokens; 1 for exact counts."""
         return self.costs[0] if self.method == "estimate" else 1.0
 
     @property
@@ -137,61 +158,64 @@ class Calibration:
     def per_call(self) -> float:
         return max(0.0, self.costs[3])
 
-    def likely(self, parts: Parts) -> float:
-        """The tokens of a whole request, without a word on how sure that is."""
-        return max(product(self.costs, parts.row) + parts.images, 1.0)
+    def predict(self, features: PromptFeatures) -> float:
+        """Returns the tokens of a whole request, without bounds."""
+        return max(dot_product(self.costs, features.row) + features.images, 1.0)
 
-    def expected(self, parts: Parts) -> Estimate:
-        """The tokens of a whole request, with the least and the most it may be."""
-        row = parts.row
-        tokens = self.likely(parts)
-        doubt, seen = parts.doubt / _WIDTH, self.spread * tokens
+    def estimate(self, features: PromptFeatures) -> Estimate:
+        """Returns the tokens of a whole request with lower and upper bounds."""
+        row = features.row
+        tokens = self.predict(features)
+        doubt, observed = features.doubt / _WIDTH, self.spread * tokens
         if self.method == "exact":
-            doubt = seen
-        elif len(self.answers) >= _ENOUGH:
-            doubt = min(doubt, max(seen, _LEAST_DOUBT * _ENOUGH / len(self.answers) * doubt))
-        # Most requests have neither tools nor calls, and what is not there adds nothing.
-        there = [(at, number) for at, number in enumerate(row) if number]
-        unsure = sum(
-            weight * sum([self.covariance[at][to] * number for to, number in there]) for at, weight in there
+            doubt = observed
+        elif len(self.samples) >= _MANY_SAMPLES:
+            doubt = min(doubt, max(observed, _LEAST_DOUBT * _MANY_SAMPLES / len(self.samples) * doubt))
+        # Most requests have neither tools nor calls: zeros are skipped.
+        nonzero = [(at, number) for at, number in enumerate(row) if number]
+        variance = sum(
+            weight * sum([self.covariance[at][to] * number for to, number in nonzero])
+            for at, weight in nonzero
         )
-        width = _WIDTH * sqrt(max(unsure, 0.0) + doubt * doubt + 1.0)
+        width = _WIDTH * sqrt(max(variance, 0.0) + doubt * doubt + 1.0)
         return Estimate(round(tokens), max(1, int(tokens - width)), int(tokens + width) + 1)
 
-    def learn(self, parts: Parts, reported: int, *, num_ctx: int | None = None) -> Self:
-        """The same with one more answer, or itself where the numbers cannot belong together.
+    def learn(self, features: PromptFeatures, reported: int, *, num_ctx: int | None = None) -> Self:
+        """Returns a calibration with one more sample, or itself if the numbers are implausible.
 
-        `num_ctx` is the window the server ran with: an answer to a prompt that it cut short teaches nothing.
+        `num_ctx` is the window the server ran with: the count of a truncated prompt is not a valid sample.
         """
-        if not self.plausible(parts, reported):
+        if not self.plausible(features, reported):
             return self
-        if num_ctx is not None and truncated(self.expected(parts), reported, num_ctx):
+        if num_ctx is not None and is_truncated(self.estimate(features), reported, num_ctx):
             return self
-        answers = [*self.answers, Answer(parts, reported)]
-        alike = [answer for answer in answers if bool(answer.parts.tools) == bool(parts.tools)]
-        if len(alike) > _REMEMBERED:
-            answers.remove(alike[0])
-        return self._fitted(self.method, self.template, tuple(answers))
+        samples = [*self.samples, CountSample(features, reported)]
+        alike = [sample for sample in samples if bool(sample.features.tools) == bool(features.tools)]
+        if len(alike) > _MAX_SAMPLES:
+            samples.remove(alike[0])
+        return self._fit(self.method, self.template, tuple(samples))
 
-    def plausible(self, parts: Parts, reported: int) -> bool:
-        """Whether a server could report this; judged by the first guess, not by what was learned since."""
+    def plausible(self, features: PromptFeatures, reported: int) -> bool:
+        """Whether a server could report this count; judged by the prior, not by the samples."""
         least = 0.5 if self.method == "estimate" else 0.9
-        written = parts.text + parts.images
-        guess = product(_guess(self.template), parts.row) + parts.images
-        return reported > 0 and least * written <= reported <= 2.0 * guess + 2_000
+        text = features.text + features.images
+        guess = dot_product(prior_costs(self.template), features.row) + features.images
+        return reported > 0 and least * text <= reported <= 2.0 * guess + 2_000
 
     def to_json(self) -> str:
         return json.dumps(
             {
                 "method": self.method,
-                "answers": [[*_numbers(answer.parts), answer.reported] for answer in self.answers],
+                "answers": [
+                    [*serialize_features(sample.features), sample.reported] for sample in self.samples
+                ],
             },
             separators=(",", ":"),
         )
 
     @classmethod
     def from_json(cls, method: Method, family: str, text: str) -> Self:
-        """What `to_json` wrote; whatever is broken or belongs to another method is left out."""
+        """Reads what `to_json` wrote; invalid samples and those of another method are dropped."""
         fresh = cls.fresh(method, family)
         try:
             value = json.loads(text)
@@ -200,44 +224,45 @@ class Calibration:
         if not isinstance(value, dict) or value.get("method") != method:
             return fresh
         listed = value.get("answers")
-        answers = map(_answer, listed[-2 * _REMEMBERED :]) if isinstance(listed, list) else ()
-        known = [
-            answer
-            for answer in answers
-            if answer is not None and fresh.plausible(answer.parts, answer.reported)
+        samples = map(parse_sample, listed[-2 * _MAX_SAMPLES :]) if isinstance(listed, list) else ()
+        plausible = [
+            sample
+            for sample in samples
+            if sample is not None and fresh.plausible(sample.features, sample.reported)
         ]
-        return cls._fitted(method, fresh.template, tuple(known))
+        return cls._fit(method, fresh.template, tuple(plausible))
 
     @classmethod
-    def _fitted(cls, method: Method, template: Template, answers: tuple[Answer, ...]) -> Self:
-        """Regression on relative errors, beginning at the first guess; strange answers count for little."""
-        guess, noise = _guess(template), _NOISE[method]
-        certainty = [1.0 / (sure * sure) for sure in _SURE[method]]
-        weights = [1.0 / (1.0 + noise * answer.reported) ** 2 for answer in answers]
-        costs, covariance, strange = guess, inverted(_information(certainty, [], [])), [1.0] * len(answers)
-        for _ in range(_ROUNDS if answers else 0):
-            rows = [answer.parts.row for answer in answers]
-            weighed = [weight * odd for weight, odd in zip(weights, strange, strict=True)]
-            covariance = inverted(_information(certainty, rows, weighed))
+    def _fit(cls, method: Method, template: Template, samples: tuple[CountSample, ...]) -> Self:
+        """Fits the costs by regression on relative errors, starting at the prior; outliers weigh less."""
+        guess, noise = prior_costs(template), _NOISE[method]
+        certainty = [1.0 / (sure * sure) for sure in _PRIOR_DEVIATIONS[method]]
+        weights = [1.0 / (1.0 + noise * sample.reported) ** 2 for sample in samples]
+        costs, covariance = guess, invert(information_matrix(certainty, [], []))
+        robustness = [1.0] * len(samples)
+        for _ in range(_ROUNDS if samples else 0):
+            rows = [sample.features.row for sample in samples]
+            products = [weight * factor for weight, factor in zip(weights, robustness, strict=True)]
+            covariance = invert(information_matrix(certainty, rows, products))
             pull = [sure * first for sure, first in zip(certainty, guess, strict=True)]
-            for answer, row, weight in zip(answers, rows, weighed, strict=True):
-                target = weight * (answer.reported - answer.parts.images)
+            for sample, row, weight in zip(samples, rows, products, strict=True):
+                target = weight * (sample.reported - sample.features.images)
                 pull = [have + target * number for have, number in zip(pull, row, strict=True)]
-            costs = tuple(product(line, pull) for line in covariance)
-            # Nothing a template writes costs less than nothing: what comes out so is pinned there.
+            costs = tuple(dot_product(line, pull) for line in covariance)
+            # A cost cannot be negative: such costs are fixed at zero.
             certainty = [_CERTAIN if cost < 0 else sure for cost, sure in zip(costs, certainty, strict=True)]
             guess = tuple(0.0 if cost < 0 else first for cost, first in zip(costs, guess, strict=True))
-            strange = [
-                1.0 / max(1.0, abs(_error(costs, answer)) * sqrt(weight))
-                for answer, weight in zip(answers, weights, strict=True)
+            robustness = [
+                1.0 / max(1.0, abs(residual(costs, sample)) * sqrt(weight))
+                for sample, weight in zip(samples, weights, strict=True)
             ]
-        errors = sorted(abs(_error(costs, answer)) / answer.reported for answer in answers)
+        errors = sorted(abs(residual(costs, sample)) / sample.reported for sample in samples)
         spread = 1.5 * errors[len(errors) * 2 // 3] if errors else 0.0
-        return cls(method, template, answers, costs, covariance, spread)
+        return cls(method, template, samples, costs, covariance, spread)
 
 
 class Bounds(Protocol):
-    """A number of tokens with the least and the most it may be."""
+    """A number of tokens with lower and upper bounds."""
 
     @property
     def tokens(self) -> int: ...
@@ -249,11 +274,11 @@ class Bounds(Protocol):
     def high(self) -> int: ...
 
 
-def truncated(expected: Bounds, reported: int, num_ctx: int, num_keep: int = 4) -> bool:
-    """Whether a server that reports so few tokens has cut the prompt to fit its window, and told nobody.
+def is_truncated(expected: Bounds, reported: int, num_ctx: int, num_keep: int = 4) -> bool:
+    """Whether a server that reports so few tokens has silently truncated the prompt to fit its window.
 
-    Ollama keeps a few tokens and the end of a prompt that is too long, and reports one of two lengths, by its
-    version. Where the prompt may well have been as long as that, the length proves nothing.
+    Ollama keeps a few tokens and the end of a long prompt and, depending on its version, reports one of two
+    lengths. If the prompt may really have had that length, the report proves nothing.
     """
     if reported <= 0 or num_ctx <= 0:
         return False
@@ -263,7 +288,7 @@ def truncated(expected: Bounds, reported: int, num_ctx: int, num_keep: int = 4) 
     return (signature and too_long) or reported < 0.8 * expected.low
 
 
-def _guess(template: Template) -> tuple[float, ...]:
+def prior_costs(template: Template) -> tuple[float, ...]:
     return (
         1.0,
         1.0,
@@ -276,7 +301,7 @@ def _guess(template: Template) -> tuple[float, ...]:
     )
 
 
-def _information(
+def information_matrix(
     certainty: Sequence[float], rows: Sequence[Sequence[float]], weights: Sequence[float]
 ) -> Matrix:
     size = range(len(certainty))
@@ -290,33 +315,33 @@ def _information(
     )
 
 
-def _error(costs: Sequence[float], answer: Answer) -> float:
-    return product(costs, answer.parts.row) + answer.parts.images - answer.reported
+def residual(costs: Sequence[float], sample: CountSample) -> float:
+    return dot_product(costs, sample.features.row) + sample.features.images - sample.reported
 
 
-def _numbers(parts: Parts) -> list[float]:
+def serialize_features(features: PromptFeatures) -> list[float]:
     return [
-        parts.text,
-        parts.messages,
-        parts.tool_text,
-        parts.calls,
-        parts.tools,
-        int(parts.unprompted),
-        parts.images,
-        round(parts.doubt, 1),
+        features.text,
+        features.messages,
+        features.tool_text,
+        features.calls,
+        features.tools,
+        int(features.unprompted),
+        features.images,
+        round(features.doubt, 1),
     ]
 
 
-def _answer(value: Any) -> Answer | None:
+def parse_sample(value: Any) -> CountSample | None:
     match value:
-        case [*numbers] if len(numbers) == 9 and all(map(_sane, numbers)):
+        case [*numbers] if len(numbers) == 9 and all(map(is_sane, numbers)):
             text, messages, tool_text, calls, tools, unprompted, images = map(int, numbers[:7])
-            parts = Parts(
+            features = PromptFeatures(
                 text, messages, tool_text, calls, tools, bool(unprompted), images, float(numbers[7])
             )
-            return Answer(parts, int(numbers[8]))
+            return CountSample(features, int(numbers[8]))
     return None
 
 
-def _sane(number: Any) -> bool:
+def is_sane(number: Any) -> bool:
     return type(number) in (int, float) and 0 <= number < 1e9 and isfinite(number)

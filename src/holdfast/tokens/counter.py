@@ -1,7 +1,6 @@
-"""Counts texts, messages and whole requests for one model, exactly or by estimate, and says how sure it is.
+"""Counts texts, messages and whole requests for one model, exactly or by estimate, with bounds.
 
-What there is to count in a message is decided here, in one place. How a text becomes tokens, what a template
-adds and what a server reports are known elsewhere.
+What is counted in a message is decided here, in one place.
 """
 
 import base64
@@ -25,24 +24,20 @@ from holdfast.messages import (
     ToolResult,
     canonical,
 )
-from holdfast.tokens.calibration import Calibration, Parts
-from holdfast.tokens.estimate import Estimate, estimate
-from holdfast.tokens.families import UNKNOWN, Family, family_of
+from holdfast.tokens.calibration import Calibration, PromptFeatures
+from holdfast.tokens.estimate import UNKNOWN, Estimate, Family, estimate, family_of
 
-# What Ollama takes an image for, and close to what most local vision models use: never the size of its data.
+# The flat cost of an image in Ollama, close to that of most local vision models; independent of its size.
 IMAGE_TOKENS = 768
 
-# Parts we do not interpret are counted as the JSON they are, unless they are so long that they carry media.
+# Uninterpreted parts are counted as JSON, unless they are so long that they must contain media.
 _LONGEST_OPAQUE = 4_096
-_REMEMBERED = 4_096
+_CACHE_SIZE = 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Tokens, the least and the most it may be, and where the number comes from.
-
-    Where too many tokens would do harm, `high` is the number to use.
-    """
+    """A number of tokens with bounds, and who counted. Use `high` where too many tokens would do harm."""
 
     tokens: int
     low: int
@@ -51,8 +46,8 @@ class Count:
     by: str
 
     @classmethod
-    def served(cls, tokens: int, by: str) -> "Count":
-        """A server's own count."""
+    def from_server(cls, tokens: int, by: str) -> "Count":
+        """Returns a count reported by a server."""
         return cls(tokens, tokens, tokens, "served", by)
 
 
@@ -60,41 +55,41 @@ class Counter(Protocol):
     """Counts for one model."""
 
     def count_text(self, text: str) -> Count:
-        """The text alone, without special tokens or a template."""
+        """Counts the text alone, without special tokens or a template."""
 
     def count_message(self, message: Message) -> Count:
-        """A message and what the template writes around it."""
+        """Counts a message and what the template adds to it."""
 
     def count_request(self, request: ChatRequest) -> Count:
-        """All that goes to the model: messages, tools, template, the start of the answer."""
+        """Counts all that the model gets: messages, tools, template, the start of the answer."""
 
 
-class Tokens(Protocol):
-    """What a tokenizer is good for here."""
+class TextTokenizer(Protocol):
+    """The part of a tokenizer that is used here."""
 
     def count(self, text: str) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
-    """What a message holds, before any template; `called` are those of its tokens that are tool calls."""
+class _MessageSize:
+    """The size of a message without template; `call_tokens` is the share of `tokens` in tool calls."""
 
     tokens: int = 0
     low: int = 0
     high: int = 0
     images: int = 0
     calls: int = 0
-    called: int = 0
+    call_tokens: int = 0
 
     @property
     def doubt(self) -> int:
         return max(self.high - self.tokens, self.tokens - self.low)
 
 
-class _PartsCounter:
-    """Takes requests apart and adds up; the two kinds of counter differ in how a text is measured.
+class _FeatureCounter:
+    """Base of both counters, which differ in how a text is measured.
 
-    `calibration` may be replaced at any time by what was learned since.
+    `calibration` may be replaced at any time by a newer one.
     """
 
     method: Literal["exact", "estimate"]
@@ -106,104 +101,102 @@ class _PartsCounter:
         self._measure = measure
         self._by = by
         self._image_tokens = image_tokens
-        self._seen: OrderedDict[tuple[str, bool], _Counted] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, bool], _MessageSize] = OrderedDict()
 
     def count_text(self, text: str) -> Count:
         measured, scale = self._measure(text), self.calibration.scale
         return self._count(*(round(number * scale) for number in measured))
 
     def count_message(self, message: Message, *, thinking: bool = False) -> Count:
-        """With `thinking` if the model's own thoughts in it are sent again."""
-        counted, learned = self._counted(message, thinking), self.calibration
-        around = learned.per_message + learned.per_call * counted.calls + counted.images
-        texts = (counted.tokens, counted.low, counted.high)
-        return self._count(*(round(number * learned.scale + around) for number in texts))
+        """Counts a message; `thinking` tells whether the model's thinking in it is sent again."""
+        size, calibration = self._size_of(message, thinking), self.calibration
+        overhead = calibration.per_message + calibration.per_call * size.calls + size.images
+        texts = (size.tokens, size.low, size.high)
+        return self._count(*(round(number * calibration.scale + overhead) for number in texts))
 
     def count_request(self, request: ChatRequest) -> Count:
-        return self._count(*self.calibration.expected(self.parts(request)))
+        return self._count(*self.calibration.estimate(self.request_features(request)))
 
-    def parts(self, request: ChatRequest) -> Parts:
-        """The request as numbers: what `Calibration.learn` wants beside the server's count."""
-        sent = _thinking_sent(request.messages)
-        total = self.tool_parts(request.tools)
+    def request_features(self, request: ChatRequest) -> PromptFeatures:
+        """Returns the features of a request, for `Calibration.learn`."""
+        thinking_start = find_thinking_start(request.messages)
+        total = self.tool_features(request.tools)
         for at, message in enumerate(request.messages):
-            total += self.message_parts(message, thinking=at >= sent)
+            total += self.message_features(message, thinking=at >= thinking_start)
         return replace(total, unprompted=all(message.role != "system" for message in request.messages))
 
-    def message_parts(self, message: Message, *, thinking: bool = True) -> Parts:
-        """One message as numbers; those of a request are the sum of its messages' and its tools'."""
-        counted = self._counted(message, thinking)
-        return Parts(
-            text=counted.tokens - counted.called,
+    def message_features(self, message: Message, *, thinking: bool = True) -> PromptFeatures:
+        """Returns the features of one message; those of a request are the sum over messages and tools."""
+        size = self._size_of(message, thinking)
+        return PromptFeatures(
+            text=size.tokens - size.call_tokens,
             messages=1,
-            tool_text=counted.called,
-            calls=counted.calls,
-            images=counted.images,
-            doubt=counted.doubt,
+            tool_text=size.call_tokens,
+            calls=size.calls,
+            images=size.images,
+            doubt=size.doubt,
         )
 
-    def tool_parts(self, tools: Sequence[JsonObject]) -> Parts:
-        counted = [self._tool(tool) for tool in tools]
-        return Parts(
+    def tool_features(self, tools: Sequence[JsonObject]) -> PromptFeatures:
+        """Returns the features of a request's tools."""
+        sizes = [self._size_of(Message.of("system", canonical(tool)), False) for tool in tools]
+        return PromptFeatures(
             text=0,
             messages=0,
-            tool_text=sum(item.tokens for item in counted),
-            tools=len(counted),
-            doubt=sum(item.doubt for item in counted),
+            tool_text=sum(size.tokens for size in sizes),
+            tools=len(sizes),
+            doubt=sum(size.doubt for size in sizes),
         )
 
-    def expected(self, parts: Parts) -> Estimate:
-        """What these parts cost with all that was learned so far."""
-        return self.calibration.expected(parts)
+    def estimate(self, features: PromptFeatures) -> Estimate:
+        """Returns the tokens of these features by the current calibration, with bounds."""
+        return self.calibration.estimate(features)
 
-    def likely(self, parts: Parts) -> float:
-        """The same without its bounds, for where many small numbers are added up."""
-        return self.calibration.likely(parts)
+    def predict(self, features: PromptFeatures) -> float:
+        """Returns the same without bounds, for sums of many small numbers."""
+        return self.calibration.predict(features)
 
-    def _counted(self, message: Message, thinking: bool) -> _Counted:
+    def _size_of(self, message: Message, thinking: bool) -> _MessageSize:
         try:
             key = message.digest, thinking
         except UnicodeEncodeError:
-            # Half a character, which JSON can carry, has no digest. It is counted all the same.
-            return self._take_apart(message.parts, thinking)
-        # Taken out and put in again at the end: one step each, so that threads cannot get between.
-        known = self._seen.pop(key, None) or self._take_apart(message.parts, thinking)
-        self._seen[key] = known
-        while len(self._seen) > _REMEMBERED:
-            self._seen.popitem(last=False)
-        return known
+            # A text with a lone surrogate (possible in JSON) has no digest, so it is not cached.
+            return self._sum_parts(message.parts, thinking)
+        # Removed and added again as the newest: each is one step, so it is safe between threads.
+        size = self._cache.pop(key, None) or self._sum_parts(message.parts, thinking)
+        self._cache[key] = size
+        while len(self._cache) > _CACHE_SIZE:
+            self._cache.popitem(last=False)
+        return size
 
-    def _take_apart(self, parts: tuple[Part, ...], thinking: bool) -> _Counted:
-        tokens = low = high = images = calls = called = 0
-        for part in _flat(parts):
+    def _sum_parts(self, parts: tuple[Part, ...], thinking: bool) -> _MessageSize:
+        tokens = low = high = images = calls = call_tokens = 0
+        for part in flatten_parts(parts):
             if isinstance(part, ToolCall | ToolResult):
                 calls += 1
             if isinstance(part, Thinking) and not thinking:
                 continue
-            text = _written(part)
+            text = part_text(part)
             if text is None:
                 images += self._image_tokens
             elif text:
                 measured = self._measure(text)
                 tokens, low, high = tokens + measured.tokens, low + measured.low, high + measured.high
-                called += measured.tokens if isinstance(part, ToolCall) else 0
-        return _Counted(tokens, low, high, images, calls, called)
-
-    def _tool(self, tool: JsonObject) -> _Counted:
-        return self._counted(Message.of("system", canonical(tool)), False)
+                call_tokens += measured.tokens if isinstance(part, ToolCall) else 0
+        return _MessageSize(tokens, low, high, images, calls, call_tokens)
 
     def _count(self, tokens: int, low: int, high: int) -> Count:
         return Count(tokens, low, high, self.method, self._by)
 
 
-class ExactCounter(_PartsCounter):
-    """Counts with the model's own vocabulary; what its template adds is a first guess, then learned."""
+class ExactCounter(_FeatureCounter):
+    """Counts with the model's own vocabulary; what the template adds is learned."""
 
     method = "exact"
 
     def __init__(
         self,
-        tokenizer: Tokens,
+        tokenizer: TextTokenizer,
         calibration: Calibration | None = None,
         *,
         by: str = "the model's vocabulary",
@@ -216,8 +209,8 @@ class ExactCounter(_PartsCounter):
         super().__init__(measure, calibration or Calibration.fresh("exact"), by, image_tokens)
 
 
-class EstimatingCounter(_PartsCounter):
-    """Counts by the kind of text, for a family or for a model's name; more surely after some answers."""
+class EstimatingCounter(_FeatureCounter):
+    """Estimates by the prices of a vocabulary family (or of a model's name); better after some answers."""
 
     method = "estimate"
 
@@ -233,26 +226,27 @@ class EstimatingCounter(_PartsCounter):
         def measure(text: str) -> Estimate:
             return estimate(text, family)
 
-        learned = calibration or Calibration.fresh("estimate", family.name)
+        calibration = calibration or Calibration.fresh("estimate", family.name)
         by = "the usual prices of text" if family is UNKNOWN else f"the prices of {family.name}"
-        super().__init__(measure, learned, by, image_tokens)
+        super().__init__(measure, calibration, by, image_tokens)
 
 
-def _thinking_sent(messages: tuple[Message, ...]) -> int:
-    """From which message on thinking is sent again: templates drop it before the newest question."""
+def find_thinking_start(messages: tuple[Message, ...]) -> int:
+    """Returns from which message on thinking is sent again: templates drop it before the newest question."""
     questions = [at for at, message in enumerate(messages) if message.role == "user"]
     return questions[-1] if questions else 0
 
 
-def _flat(parts: tuple[Part, ...]) -> Iterator[Part]:
+def flatten_parts(parts: tuple[Part, ...]) -> Iterator[Part]:
+    """Yields all parts, and those inside tool results."""
     for part in parts:
         yield part
         if isinstance(part, ToolResult):
             yield from part.parts
 
 
-def _written(part: Part) -> str | None:
-    """The text that stands for a part in a prompt; None for what has a flat cost."""
+def part_text(part: Part) -> str | None:
+    """Returns the text of a part in a prompt, or None for what has a flat cost."""
     match part:
         case Text(text) | Thinking(text):
             return text
@@ -261,7 +255,7 @@ def _written(part: Part) -> str | None:
         case ToolResult():
             return part.name
         case File():
-            return _file_text(part)
+            return file_text(part)
         case Image():
             return None
         case Opaque():
@@ -269,7 +263,7 @@ def _written(part: Part) -> str | None:
             return text if len(text) <= _LONGEST_OPAQUE else None
 
 
-def _file_text(file: File) -> str | None:
+def file_text(file: File) -> str | None:
     if not file.data:
         return file.name
     if not file.media_type.startswith("text/"):

@@ -1,7 +1,6 @@
-"""Reads and writes the metadata of GGUF files: header and key-value pairs, nothing after them.
+"""Reads and writes the metadata of GGUF files: header and key-value pairs, without the tensors.
 
-Knows the container, not what its keys mean. It never touches tensors, so the size of a model does not matter,
-and it checks every length against the bytes that are there before it believes it.
+The size of a model does not matter, and every length is checked against the bytes that are there.
 """
 
 import mmap
@@ -11,7 +10,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from holdfast.tokens.errors import VocabularyError
+from holdfast.errors import HoldfastError
+
+
+class VocabularyError(HoldfastError):
+    """A vocabulary is broken, incomplete, or of an unknown kind; callers fall back to an estimate."""
+
 
 Metadata = Mapping[str, Any]
 
@@ -21,46 +25,47 @@ _STRING, _ARRAY, _BOOL = 8, 9, 7
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _LENGTH = struct.Struct("<Q")
 _HEADER = struct.Struct("<4sIQQ")
-# Arrays in arrays exist in the format; more than this is somebody trying to exhaust the stack.
+# The format allows nested arrays; deeper nesting than this is an attempt to exhaust the stack.
 _MAX_DEPTH = 4
 
 
 def read_metadata(
     path: str | PathLike[str], wanted: Callable[[str], bool] = lambda _key: True
 ) -> dict[str, Any]:
-    """The key-value pairs of a GGUF file; values of keys that are not `wanted` are stepped over."""
+    """Reads the key-value pairs of a GGUF file; values of keys that are not `wanted` are skipped."""
     try:
         with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return _Reader(data).pairs(wanted)
+            return _MetadataReader(data).read_pairs(wanted)
     except (OSError, ValueError) as error:  # ValueError: an empty file cannot be mapped
         raise VocabularyError(f"cannot read {Path(path).name}: {error}") from error
 
 
 def parse_metadata(data: bytes, wanted: Callable[[str], bool] = lambda _key: True) -> dict[str, Any]:
-    return _Reader(data).pairs(wanted)
+    """Reads the wanted key-value pairs at the start of a GGUF file's bytes."""
+    return _MetadataReader(data).read_pairs(wanted)
 
 
-class _Reader:
+class _MetadataReader:
     def __init__(self, data: bytes | mmap.mmap) -> None:
         self.data = data
         self.size = len(data)
         self.at = 0
 
-    def pairs(self, wanted: Callable[[str], bool]) -> dict[str, Any]:
+    def read_pairs(self, wanted: Callable[[str], bool]) -> dict[str, Any]:
         magic, version, _tensors, count = self._unpack(_HEADER)
         if magic != _MAGIC:
             raise VocabularyError("not a GGUF file")
         if version not in _VERSIONS:
             raise VocabularyError(f"GGUF version {version} is not known (2 and 3 are)")
-        found: dict[str, Any] = {}
+        pairs: dict[str, Any] = {}
         for _ in range(count):
             key = self._string()
             (kind,) = self._unpack(struct.Struct("<I"))
             if wanted(key):
-                found[key] = self._value(kind)
+                pairs[key] = self._value(kind)
             else:
                 self._skip(kind)
-        return found
+        return pairs
 
     def _unpack(self, form: struct.Struct) -> tuple[Any, ...]:
         start = self._advance(form.size)
@@ -86,14 +91,14 @@ class _Reader:
             return self._string()
         if kind == _ARRAY:
             return self._array(depth)
-        return self._unpack(struct.Struct("<" + _scalar(kind)))[0]
+        return self._unpack(struct.Struct("<" + scalar_format(kind)))[0]
 
     def _array(self, depth: int) -> list[Any]:
         kind, count = self._unpack(struct.Struct("<IQ"))
         if kind in _SCALARS:
-            # Only now is the count known to fit into the file, and so into memory.
-            start = self._advance(count * struct.calcsize("<" + _scalar(kind)))
-            return list(struct.unpack_from(f"<{count}{_scalar(kind)}", self.data, start))
+            # `_advance` has checked that the array fits into the file, and so into memory.
+            start = self._advance(count * struct.calcsize("<" + scalar_format(kind)))
+            return list(struct.unpack_from(f"<{count}{scalar_format(kind)}", self.data, start))
         if depth >= _MAX_DEPTH:
             raise VocabularyError("arrays are nested too deeply in the GGUF file")
         return [self._value(kind, depth + 1) for _ in range(count)]
@@ -105,17 +110,17 @@ class _Reader:
         elif kind == _ARRAY:
             inner, count = self._unpack(struct.Struct("<IQ"))
             if inner in _SCALARS:
-                self._advance(count * struct.calcsize("<" + _scalar(inner)))
+                self._advance(count * struct.calcsize("<" + scalar_format(inner)))
                 return
             if depth >= _MAX_DEPTH:
                 raise VocabularyError("arrays are nested too deeply in the GGUF file")
             for _ in range(count):
                 self._skip(inner, depth + 1)
         else:
-            self._advance(struct.calcsize("<" + _scalar(kind)))
+            self._advance(struct.calcsize("<" + scalar_format(kind)))
 
 
-def _scalar(kind: int) -> str:
+def scalar_format(kind: int) -> str:
     try:
         return _SCALARS[kind]
     except KeyError:
@@ -123,38 +128,38 @@ def _scalar(kind: int) -> str:
 
 
 def encode_metadata(metadata: Metadata, tensors: int = 0) -> bytes:
-    """Header and pairs as GGUF 3. Python's types choose GGUF's: str, bool, int, float (32 bit), lists."""
+    """Returns header and pairs as GGUF 3. Types follow Python's: str, bool, int, float (32 bit), lists."""
     parts = [_HEADER.pack(_MAGIC, _VERSIONS[-1], tensors, len(metadata))]
     for key, value in metadata.items():
-        kind, body = _encoded(value)
-        parts += [_packed_string(key), struct.pack("<I", kind), body]
+        kind, body = encode_value(value)
+        parts += [encode_string(key), struct.pack("<I", kind), body]
     return b"".join(parts)
 
 
-def _encoded(value: Any) -> tuple[int, bytes]:
+def encode_value(value: Any) -> tuple[int, bytes]:
     match value:
         case bool():
             return _BOOL, struct.pack("<?", value)
         case str():
-            return _STRING, _packed_string(value)
+            return _STRING, encode_string(value)
         case int():
             return (4, struct.pack("<I", value)) if 0 <= value < 2**32 else (11, struct.pack("<q", value))
         case float():
             return 6, struct.pack("<f", value)
         case list() | tuple():
-            kind, body = _encoded_items(value)
+            kind, body = encode_items(value)
             return _ARRAY, struct.pack("<IQ", kind, len(value)) + body
     raise TypeError(f"GGUF has no type for {type(value).__name__}")
 
 
-def _encoded_items(values: list[Any] | tuple[Any, ...]) -> tuple[int, bytes]:
+def encode_items(values: list[Any] | tuple[Any, ...]) -> tuple[int, bytes]:
     if all(isinstance(value, str) for value in values):
-        return _STRING, b"".join(_packed_string(value) for value in values)
+        return _STRING, b"".join(encode_string(value) for value in values)
     if all(isinstance(value, int) for value in values):
         return 5, struct.pack(f"<{len(values)}i", *values)
     return 6, struct.pack(f"<{len(values)}f", *values)
 
 
-def _packed_string(text: str) -> bytes:
+def encode_string(text: str) -> bytes:
     raw = text.encode()
     return _LENGTH.pack(len(raw)) + raw

@@ -1,7 +1,4 @@
-"""A model's vocabulary as a value: what GGUF and Ollama's `/api/show` have under `tokenizer.ggml`, checked.
-
-It knows where the pieces are and what would make them unusable. It does not cut texts: `tokenizer` does.
-"""
+"""A model's vocabulary: what GGUF and Ollama's `/api/show` have under `tokenizer.ggml`, checked."""
 
 import hashlib
 import math
@@ -12,12 +9,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
-from holdfast.tokens.errors import VocabularyError
-from holdfast.tokens.gguf import encode_metadata, read_metadata
+from holdfast.tokens.gguf import VocabularyError, encode_metadata, read_metadata
 
 PREFIX = "tokenizer.ggml."
 
-# Far above every model there is (262,144 tokens), far below what would hurt.
+# Far above every existing model (262,144 tokens), and still harmless.
 _MOST_TOKENS = 2**21
 _MOST_MERGES = 2**22
 _LONGEST_TOKEN = 4096
@@ -35,7 +31,7 @@ class TokenType(IntEnum):
     BYTE = 6
 
 
-# Texts the server takes for control tokens whatever type the file gives them …
+# Texts that the server treats as control tokens whatever type the file gives them …
 _ALWAYS_CONTROL = frozenset(
     "<|eot_id|> <|im_end|> <|end|> <|return|> <|call|> <|flush|> <|calls|> <end_of_turn> <|endoftext|> </s> "  # noqa: SIM905
     "<|eom_id|> <EOT> _<EOT> [EOT] [EOS] <|end_of_text|> <end_of_utterance> <eos> <turn|> <|tool_response> "
@@ -46,13 +42,13 @@ _ALWAYS_CONTROL = frozenset(
     "<|fim_pad|> <fim-pad> <fim_pad> <PAD> [PAD] <|fim_repo|> <|repo_name|> <fim-repo> <REPO> <reponame> "
     "<|file_sep|>".split()
 )
-# … and for text to be recognised even where nothing else is (the gpt-oss format).
+# … and as user-defined tokens, which are recognised in plain text, too (the gpt-oss format).
 _ALWAYS_DEFINED = frozenset(("<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"))
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """`merges` belong to byte-pair vocabularies, `scores` to SentencePiece ones; the other is empty."""
+    """A vocabulary. Byte-pair ones have `merges`, SentencePiece ones `scores`; the other field is empty."""
 
     model: str
     pre: str
@@ -72,33 +68,33 @@ class Vocabulary:
 
     @classmethod
     def from_metadata(cls, metadata: Mapping[str, Any]) -> Self:
-        """From GGUF pairs or from Ollama's `model_info`; everything but `tokenizer.ggml.*` is ignored."""
-        model = _text(metadata, "model")
+        """Reads GGUF pairs or Ollama's `model_info`; everything but `tokenizer.ggml.*` is ignored."""
+        model = _get_text(metadata, "model")
         if model not in _BPE_MODELS + _SCORED_MODELS:
             raise VocabularyError(
                 f"vocabularies of kind '{model}' are not known" if model else "there is no vocabulary in it"
             )
-        tokens = _tokens(metadata)
+        tokens = read_tokens(metadata)
         scored = model in _SCORED_MODELS
         vocabulary = cls(
             model=model,
-            pre=_text(metadata, "pre"),
+            pre=_get_text(metadata, "pre"),
             tokens=tokens,
-            types=_types(metadata, tokens),
-            merges=() if scored else _merges(metadata),
-            scores=_scores(metadata, len(tokens)) if scored else (),
-            space_prefix=_flag(metadata, "add_space_prefix", default=scored),
-            bos=_token_id(metadata, "bos_token_id", len(tokens)),
-            eos=_token_id(metadata, "eos_token_id", len(tokens)),
-            add_bos=_flag(metadata, "add_bos_token", default=scored),
-            add_eos=_flag(metadata, "add_eos_token", default=False),
+            types=read_types(metadata, tokens),
+            merges=() if scored else read_merges(metadata),
+            scores=read_scores(metadata, len(tokens)) if scored else (),
+            space_prefix=_get_flag(metadata, "add_space_prefix", default=scored),
+            bos=_get_token_id(metadata, "bos_token_id", len(tokens)),
+            eos=_get_token_id(metadata, "eos_token_id", len(tokens)),
+            add_bos=_get_flag(metadata, "add_bos_token", default=scored),
+            add_eos=_get_flag(metadata, "add_eos_token", default=False),
         )
         if not scored:
             vocabulary.merge_pairs()
         return vocabulary
 
     def to_metadata(self) -> dict[str, Any]:
-        """The pairs `from_metadata` reads back to an equal vocabulary."""
+        """Returns the pairs from which `from_metadata` builds an equal vocabulary."""
         values: dict[str, Any] = {
             "model": self.model,
             "pre": self.pre,
@@ -119,7 +115,7 @@ class Vocabulary:
         return {PREFIX + name: value for name, value in values.items()}
 
     def save(self, path: str | PathLike[str]) -> None:
-        """As a GGUF file without tensors: one format for what we read and what we keep."""
+        """Writes a GGUF file without tensors."""
         Path(path).write_bytes(encode_metadata(self.to_metadata()))
 
     @property
@@ -127,8 +123,8 @@ class Vocabulary:
         return hashlib.sha256(encode_metadata(self.to_metadata())).hexdigest()
 
     def of_type(self, *types: TokenType) -> dict[str, int]:
-        """Tokens of these types by their text, as the server sees them after its own corrections."""
-        corrected = _corrections(frozenset(self.tokens))
+        """Returns tokens of these types with their ids, by the types that the server uses."""
+        corrected = correct_types(frozenset(self.tokens))
         return {
             text: index
             for index, (text, kind) in enumerate(zip(self.tokens, self.types, strict=True))
@@ -136,19 +132,20 @@ class Vocabulary:
         }
 
     def merge_pairs(self) -> list[tuple[str, str]]:
-        """The merges as pairs, in order; each part and each product must be a token."""
-        known = frozenset(self.tokens)
+        """Returns the merges as pairs, in order; each part and each product must be a token."""
+        tokens = frozenset(self.tokens)
         pairs = []
         for index, merge in enumerate(self.merges):
             left, space, right = merge[1:].partition(" ")
             left = merge[:1] + left
-            if not (space and right and left in known and right in known and left + right in known):
+            if not (space and right and left in tokens and right in tokens and left + right in tokens):
                 raise VocabularyError(f"merge {index} ({merge[:60]!r}) does not join two tokens to a third")
             pairs.append((left, right))
         return pairs
 
 
-def _corrections(tokens: frozenset[str]) -> dict[str, TokenType]:
+def correct_types(tokens: frozenset[str]) -> dict[str, TokenType]:
+    """Returns the types that the server overrides, by the tokens' text."""
     types = dict.fromkeys(_ALWAYS_CONTROL & tokens, TokenType.CONTROL)
     types |= dict.fromkeys(_ALWAYS_DEFINED & tokens, TokenType.USER_DEFINED)
     if (
@@ -162,22 +159,22 @@ def _corrections(tokens: frozenset[str]) -> dict[str, TokenType]:
     return types
 
 
-def _text(metadata: Mapping[str, Any], name: str) -> str:
+def _get_text(metadata: Mapping[str, Any], name: str) -> str:
     value = metadata.get(PREFIX + name, "")
     if not isinstance(value, str):
         raise VocabularyError(f"{PREFIX}{name} is {type(value).__name__}, not text")
     return value
 
 
-def _flag(metadata: Mapping[str, Any], name: str, *, default: bool) -> bool:
+def _get_flag(metadata: Mapping[str, Any], name: str, *, default: bool) -> bool:
     value = metadata.get(PREFIX + name, default)
     if not isinstance(value, bool):
         raise VocabularyError(f"{PREFIX}{name} is {value!r:.40}, not true or false")
     return value
 
 
-def _token_id(metadata: Mapping[str, Any], name: str, size: int) -> int | None:
-    """Out of range happens in the wild and is ignored by the server; another type is a broken file."""
+def _get_token_id(metadata: Mapping[str, Any], name: str, size: int) -> int | None:
+    """Returns an id; one out of range is ignored, as by the server, but another type is an error."""
     value = metadata.get(PREFIX + name)
     if value is None:
         return None
@@ -186,7 +183,7 @@ def _token_id(metadata: Mapping[str, Any], name: str, size: int) -> int | None:
     return value if 0 <= value < size else None
 
 
-def _list(metadata: Mapping[str, Any], name: str, most: int) -> Sequence[Any]:
+def _get_list(metadata: Mapping[str, Any], name: str, most: int) -> Sequence[Any]:
     value = metadata.get(PREFIX + name)
     if not isinstance(value, list | tuple) or not value:
         raise VocabularyError(f"{PREFIX}{name} is missing or empty")
@@ -195,8 +192,8 @@ def _list(metadata: Mapping[str, Any], name: str, most: int) -> Sequence[Any]:
     return value
 
 
-def _tokens(metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    tokens = _list(metadata, "tokens", _MOST_TOKENS)
+def read_tokens(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    tokens = _get_list(metadata, "tokens", _MOST_TOKENS)
     for index, token in enumerate(tokens):
         if not isinstance(token, str):
             raise VocabularyError(f"token {index} is {type(token).__name__}, not text")
@@ -210,24 +207,24 @@ def _tokens(metadata: Mapping[str, Any]) -> tuple[str, ...]:
     return named
 
 
-def _types(metadata: Mapping[str, Any], tokens: Sequence[str]) -> tuple[int, ...]:
+def read_types(metadata: Mapping[str, Any], tokens: Sequence[str]) -> tuple[int, ...]:
     if metadata.get(PREFIX + "token_type") is None:
         return (int(TokenType.NORMAL),) * len(tokens)
-    types = _numbers(metadata, "token_type", len(tokens))
+    types = _get_numbers(metadata, "token_type", len(tokens))
     if not all(isinstance(kind, int) for kind in types):
         raise VocabularyError(f"{PREFIX}token_type has fractions in it")
     return tuple(int(kind) for kind in types)
 
 
-def _scores(metadata: Mapping[str, Any], size: int) -> tuple[float, ...]:
-    scores = tuple(float(score) for score in _numbers(metadata, "scores", size))
+def read_scores(metadata: Mapping[str, Any], size: int) -> tuple[float, ...]:
+    scores = tuple(float(score) for score in _get_numbers(metadata, "scores", size))
     if len(set(scores)) == 1 and size > 1:
         raise VocabularyError(f"{PREFIX}scores are all the same, so no merge comes before another")
     return scores
 
 
-def _numbers(metadata: Mapping[str, Any], name: str, size: int) -> Sequence[int | float]:
-    values = _list(metadata, name, _MOST_TOKENS)
+def _get_numbers(metadata: Mapping[str, Any], name: str, size: int) -> Sequence[int | float]:
+    values = _get_list(metadata, name, _MOST_TOKENS)
     if len(values) != size:
         raise VocabularyError(f"{PREFIX}{name} has {len(values):,} entries for {size:,} tokens")
     for index, value in enumerate(values):
@@ -236,8 +233,8 @@ def _numbers(metadata: Mapping[str, Any], name: str, size: int) -> Sequence[int 
     return values
 
 
-def _merges(metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    merges = _list(metadata, "merges", _MOST_MERGES)
+def read_merges(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    merges = _get_list(metadata, "merges", _MOST_MERGES)
     for index, merge in enumerate(merges):
         if not isinstance(merge, str):
             raise VocabularyError(f"merge {index} is {type(merge).__name__}, not text")

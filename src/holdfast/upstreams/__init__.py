@@ -1,5 +1,5 @@
-"""Model servers: one protocol, and an implementation for each kind of server.
+"""Model servers: a provider for each kind of server, routing and health, and what is known of each model.
 
-Providers carry requests there and answers back. They know no conversations and no budgets: what goes into a
-request was decided before it comes here.
+Providers transport requests and answers. What goes into a request is decided elsewhere: nothing here handles
+conversations or budgets.
 """

@@ -1,8 +1,6 @@
-"""What a model server is to the rest of Holdfast: a protocol, and the values its methods return.
+"""The protocol that every provider implements, the values it returns, and errors in servers' responses."""
 
-Knows no server and no wire format.
-"""
-
+import json
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -13,9 +11,11 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
-from holdfast.messages import ChatRequest, Chunk, JsonObject
+from holdfast.errors import CutOff, HoldfastError, ModelMissing, UpstreamError
+from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
+from holdfast.protocols.wire import classify_overflow
 from holdfast.tokens.vocabulary import Vocabulary
 
 Dialect = Literal["ollama", "openai"]
@@ -23,10 +23,10 @@ Dialect = Literal["ollama", "openai"]
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What a server says about one of its models. None and empty mean that it did not say.
+    """What a server reports about one of its models; None and empty values are not reported.
 
-    `trained_window` is what the model can do, `running_window` what is in force now, `default_num_ctx` what
-    its Modelfile asks for. `capabilities` are in Ollama's words; `raw` is the server's own record.
+    `trained_window` is the model's maximum, `running_window` the current one, `default_num_ctx` that of its
+    Modelfile. `capabilities` have Ollama's names; `raw` is the server's own record.
     """
 
     name: str
@@ -44,16 +44,16 @@ class ModelInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Embeddings:
+class EmbeddingResponse:
     vectors: tuple[tuple[float, ...], ...]
     tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Forwarded:
-    """A server's answer to a request that was only passed on, its bytes as they were sent.
+class ForwardedResponse:
+    """A server's response to a forwarded request, with unchanged bytes.
 
-    Reading `stream` to its end closes it; whoever stops earlier, or never starts, calls `close`.
+    Reading `stream` to its end closes it; otherwise call `close`.
     """
 
     status: int
@@ -63,7 +63,7 @@ class Forwarded:
 
 
 class Provider(Protocol):
-    """One model server. Failures are the ones in `errors`, whatever went wrong underneath."""
+    """One model server. All failures are raised as the errors in `errors`."""
 
     @property
     def name(self) -> str:
@@ -71,7 +71,7 @@ class Provider(Protocol):
 
     @property
     def location(self) -> str:
-        """Where it is, fit to be shown: without any password."""
+        """The address for display, without password."""
 
     @property
     def dialect(self) -> Dialect:
@@ -79,49 +79,154 @@ class Provider(Protocol):
 
     @property
     def paths(self) -> frozenset[str]:
-        """The paths it answers itself, for `forward`; one that ends in a slash stands for all below it."""
+        """The paths of the server's own API, for `forward`; one that ends in a slash includes all below."""
 
     def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
-        """The answer as it comes. Closing the generator makes the server stop at once."""
+        """Streams the answer. Closing the generator makes the server stop at once."""
 
     async def models(self) -> list[ModelInfo]: ...
 
     async def describe(self, model: str) -> ModelInfo:
-        """All that is known of one model; ModelMissing if the server does not have it."""
+        """Returns all that the server reports about a model; raises ModelMissing if it does not have it."""
 
-    async def embed(self, model: str, texts: Sequence[str]) -> Embeddings: ...
+    async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingResponse: ...
 
     async def count(self, request: ChatRequest) -> int | None:
-        """The prompt tokens of `request` by the server's own count, None if it cannot count."""
+        """Returns the prompt tokens of `request` by the server's own count, None if it cannot count."""
 
     async def render(self, request: ChatRequest) -> str | None:
-        """The text that the model's template makes of a request, None if the server does not show it."""
+        """Returns a request rendered by the model's template, None if the server does not support it."""
 
     async def tokenize(self, model: str, text: str) -> list[int] | None:
-        """The tokens of plain text, None if the server does not cut texts for others."""
+        """Returns the tokens of plain text, None if the server does not support it."""
 
     async def detokenize(self, model: str, tokens: Sequence[int]) -> str | None:
-        """The text of tokens, None as above."""
+        """Returns the text of tokens, None if the server does not support it."""
 
     async def vocabulary(self, model: str) -> Vocabulary | None:
-        """The model's own vocabulary, None if the server keeps it; VocabularyError if it cannot be used."""
+        """Returns the model's vocabulary, None if the server does not publish it; raises VocabularyError."""
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
-    ) -> Forwarded:
-        """Passes a request on unchanged and the answer back, whatever its status."""
+    ) -> ForwardedResponse:
+        """Forwards a request unchanged and returns the response, whatever its status."""
 
     async def aclose(self) -> None: ...
 
 
-def understands(provider: Provider, path: str) -> bool:
+def handles_path(provider: Provider, path: str) -> bool:
     """Whether `path` (without its query) is one of the provider's own."""
     return any(path.startswith(own) if own.endswith("/") else path == own for own in provider.paths)
 
 
-def human_count(number: int) -> str:
-    """A number of parameters the way Ollama writes it: 134.52M, 7.6B."""
+def format_count(number: int) -> str:
+    """Formats a number of parameters as Ollama does: 134.52M, 7.6B."""
     for size, digits, letter in ((10**9, 1, "B"), (10**6, 2, "M"), (10**3, 2, "K")):
         if number >= size:
             return f"{number / size:.{digits}f}{letter}"
     return str(number)
+
+
+_HINTS = {
+    401: "Check the key for this server.",
+    403: "Check the key for this server.",
+    429: "The server has too much to do: try again later.",
+    501: "This server cannot do that.",
+    503: "The server may still be loading the model: try again in a moment.",
+}
+
+
+def error_from_response(
+    status: int, content: bytes, *, where: str, model: str = "", retry_after: float | None = None
+) -> HoldfastError:
+    """Returns the error for a response with `status` and `content` to a request for `model`."""
+    text = content.decode("utf-8", "replace")
+    if overflow := classify_overflow(status, text):
+        return overflow
+    body = parse_error_body(text)
+    message = find_error_message(body)
+    if status == 404 and model and "model" in message.lower():
+        return ModelMissing(model, hint="`holdfast models` lists what the server has.")
+    if 300 <= status < 400:
+        return UpstreamError(
+            f"{where} sends requests elsewhere ({status}).", status=502, hint="Give the new address."
+        )
+    detail = f": {message}" if message else "."
+    return UpstreamError(
+        f"{where} refused the request ({status}){detail}",
+        status=status,
+        body=body,
+        hint=_HINTS.get(status, ""),
+        retry_after=retry_after,
+    )
+
+
+def error_from_payload(payload: JsonObject, *, where: str) -> HoldfastError:
+    """Returns the error for a payload that came instead of the first chunk of an answer."""
+    error = payload.get("error")
+    code = error.get("code") if isinstance(error, dict) else None
+    status = code if isinstance(code, int) and 400 <= code < 600 else 500
+    return error_from_response(status, canonical(payload).encode(), where=where)
+
+
+def unreadable_response(where: str) -> UpstreamError:
+    """Returns the error for a response that is not one of a model server."""
+    return UpstreamError(
+        f"{where} answered with something that is no answer of a model server.",
+        status=502,
+        hint="Check that the address is that of a model server.",
+    )
+
+
+def find_error_message(body: JsonObject | None) -> str:
+    """Returns the message in a server's error body, in any of the known formats."""
+    match body:
+        case {"error": {"message": str(message)}} | {"error": str(message)} | {"message": str(message)}:
+            return message
+        case {"detail": str(message)}:
+            return message
+        case _:
+            return ""
+
+
+def parse_error_body(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+async def iter_chunks(
+    payloads: AsyncIterator[JsonObject | None], read: Callable[[JsonObject], Chunk], *, where: str
+) -> AsyncIterator[Chunk]:
+    """Parses the payloads of a streamed answer to chunks; None is the server's end mark.
+
+    An answer is complete when the server gave a finish reason or its end mark; failures after that are
+    ignored.
+    """
+    started = ended = False
+    try:
+        async for payload in payloads:
+            if payload is None:
+                if not ended:
+                    yield Chunk(finish="stop")
+                return
+            if payload.get("error"):
+                raise stream_error(payload, started=started, where=where)
+            chunk = read(payload)
+            started = started or bool(chunk.text or chunk.thinking or chunk.calls)
+            ended = ended or chunk.finish is not None
+            yield chunk
+    except CutOff:
+        if not ended:
+            raise
+    if not ended:
+        raise CutOff(f"{where} stopped in the middle of its answer.", hint="Look at the model server's log.")
+
+
+def stream_error(payload: JsonObject, *, started: bool, where: str) -> HoldfastError:
+    """Returns the error for an error payload, depending on whether the answer had started."""
+    if started:
+        return CutOff(f"{where} stopped in the middle of its answer: {find_error_message(payload)}")
+    return error_from_payload(payload, where=where)

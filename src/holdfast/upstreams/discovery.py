@@ -1,8 +1,7 @@
-"""From a location to a provider, and the search for a server that is already running.
+"""Creates the provider for a location, and searches for a server that is already running.
 
-A location is an address (what it speaks is found out by asking), an address with the kind of server before it
-(`ollama+http://…`, never asked), `embedded`, or `embedded:/path/to/model.gguf`. Knows no settings: what a
-provider needs beside its location comes in as `Options`.
+A location is an address (the kind of server is probed), an address with the kind of server in front
+(`ollama+http://…`, never probed), `embedded`, or `embedded:/path/to/model.gguf`.
 """
 
 import asyncio
@@ -15,13 +14,13 @@ from urllib.parse import urlsplit
 
 from holdfast.errors import ConfigError, CutOff, Unreachable, UpstreamError
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.embedded import Embedded
-from holdfast.upstreams.http import Connection, Patience, shown
+from holdfast.upstreams.embedded import EmbeddedProvider
+from holdfast.upstreams.http import Connection, Patience, redact_url
 from holdfast.upstreams.llamacpp import LlamaCpp
 from holdfast.upstreams.lmstudio import LMStudio
+from holdfast.upstreams.model_file import SMOLLM2
 from holdfast.upstreams.ollama import KeepAlive, Ollama
 from holdfast.upstreams.openai import OpenAI, split_url
-from holdfast.upstreams.weights import SMOLLM2
 
 Kind = Literal["ollama", "openai", "llamacpp", "lmstudio"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -30,19 +29,19 @@ EMBEDDED = "embedded"
 
 _KIND = re.compile(r"\A([a-z]+)\+(?=https?://)")
 
-# What llama.cpp answers to everything until it has read its model.
+# What llama.cpp answers to every request until its model is loaded.
 _LOADING = "Loading model"
 
-# By this word in the answer to `/api/version` a Holdfast is known; one that asks another goes in circles.
+# This key in the answer to `/api/version` identifies a Holdfast, which must not use another as its upstream.
 _OURS = "holdfast"
 
-# Where the servers listen unless somebody told them otherwise, in the order in which they are preferred.
+# The servers' default addresses, in order of preference.
 CANDIDATES = ("http://127.0.0.1:11434", "http://127.0.0.1:8080", "http://127.0.0.1:1234")
 
-# The question that each kind of server alone answers so. LM Studio says 200 to every question.
+# A request that identifies each kind of server by its answer. LM Studio answers 200 to every path.
 _PROBES: tuple[tuple[Kind, str, Callable[[Any], bool]], ...] = (
     ("ollama", "/api/version", lambda answer: answer.keys() == {"version"}),
-    ("llamacpp", "/props", lambda answer: "default_generation_settings" in answer or _is_router(answer)),
+    ("llamacpp", "/props", lambda answer: "default_generation_settings" in answer or is_router(answer)),
     ("lmstudio", "/api/v0/models", lambda answer: isinstance(answer.get("data"), list)),
     ("lmstudio", "/api/v1/models", lambda answer: isinstance(answer.get("models"), list)),
     ("openai", "/v1/models", lambda answer: isinstance(answer.get("data"), list)),
@@ -51,9 +50,9 @@ _PROBES: tuple[tuple[Kind, str, Callable[[Any], bool]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What providers need beside their location. The last five are the embedded model's.
+    """What providers need beside their location. The last five are for the embedded model.
 
-    `keep_alive` is how long an Ollama keeps models in memory.
+    `keep_alive` is how long Ollama keeps models in memory.
     """
 
     key: str = ""
@@ -68,27 +67,27 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a search found, and what happened at each place it looked."""
+class DiscoveredServer:
+    """The result of a search: the provider, and what happened at each location."""
 
     provider: Provider | None
     tried: Sequence[tuple[str, str]]
 
 
 def parse_location(location: str) -> tuple[Kind | None, str]:
-    """The kind of server, if the location names it, and its address."""
+    """Returns the kind of server, if the location names it, and its address."""
     location = location.strip()
-    named = _KIND.match(location)
-    kind = next((known for known in KINDS if named and known == named[1]), None)
-    if named and kind is None:
+    match = _KIND.match(location)
+    kind = next((candidate for candidate in KINDS if match and candidate == match[1]), None)
+    if match and kind is None:
         raise ConfigError(
-            f"{named[1]} is no kind of server we know.",
+            f"{match[1]} is no kind of server we know.",
             hint=f"Known are {', '.join(KINDS)} and {EMBEDDED}; or give the address alone.",
         )
-    url = location[named.end() :] if named else location
+    url = location[match.end() :] if match else location
     if "://" not in url:
         url = f"http://{url}"
-    if not _is_address(url):
+    if not is_address(url):
         raise ConfigError(
             f"{url.rpartition('@')[2]} is no address of a model server.",
             hint="Write it like http://127.0.0.1:11434.",
@@ -96,72 +95,71 @@ def parse_location(location: str) -> tuple[Kind | None, str]:
     return kind, url.rstrip("/")
 
 
-def named_locations(text: str) -> dict[str, str]:
-    """The locations in `NAME=LOCATION, LOCATION, …` by name; one without is called by its host and port."""
-    found: dict[str, str] = {}
+def parse_upstreams(text: str) -> dict[str, str]:
+    """Parses `NAME=LOCATION, LOCATION, …` to locations by name; the default name is host and port."""
+    locations: dict[str, str] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
-        before, equals, after = part.partition("=")
-        named = bool(equals) and "/" not in before
-        location = after.strip() if named else part
-        host = _host_of(location)
-        name = before.strip() if named else host
-        if not name or not location or name in found:
+        prefix, equals, suffix = part.partition("=")
+        has_name = bool(equals) and "/" not in prefix
+        location = suffix.strip() if has_name else part
+        host = host_of(location)
+        name = prefix.strip() if has_name else host
+        if not name or not location or name in locations:
             raise ConfigError(
                 f"upstreams cannot be read at {part.rpartition('@')[2]!r}.",
                 hint="Write it like gpu=http://10.0.0.5:11434, http://127.0.0.1:8080, every name once.",
             )
-        found[name] = location
-    return found
+        locations[name] = location
+    return locations
 
 
-def keys_from(text: str, names: Collection[str]) -> dict[str, str]:
-    """The keys in `NAME=KEY, NAME=KEY` for the servers of these names."""
+def parse_keys(text: str, names: Collection[str]) -> dict[str, str]:
+    """Parses `NAME=KEY, NAME=KEY` for the servers of these names."""
     pairs = [part.partition("=") for part in filter(None, (part.strip() for part in text.split(",")))]
-    found = {name.strip(): key.strip() for name, _, key in pairs}
-    for name, key in found.items():
+    keys = {name.strip(): key.strip() for name, _, key in pairs}
+    for name, key in keys.items():
         if name not in names or not key:
-            # What cannot be read may be a key: it is not repeated.
+            # The error does not repeat the text, because it may be a key.
             raise ConfigError(
                 "upstream_keys has a key for a server that is not among the upstreams.",
                 hint=f"Write it like NAME=KEY, several with commas; the names are {', '.join(names)}.",
             )
-    return found
+    return keys
 
 
-def _host_of(location: str) -> str:
+def host_of(location: str) -> str:
     if is_embedded(location):
         return EMBEDDED
-    return urlsplit(shown(parse_location(location)[1])).netloc
+    return urlsplit(redact_url(parse_location(location)[1])).netloc
 
 
 def is_embedded(location: str) -> bool:
     return location == EMBEDDED or location.startswith(f"{EMBEDDED}:")
 
 
-def _is_address(url: str) -> bool:
+def is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        # Asking for the port is what checks it.
+        # Reading the port validates it.
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
 
 
 async def connect(location: str, options: Options | None = None) -> Provider:
-    """The provider at `location`. Only an address without a kind is asked; that fails if nobody is there."""
+    """Returns the provider for `location`. An address without a kind is probed, so a server must be there."""
     options = options or Options()
     if is_embedded(location):
-        return embedded_at(location, options)
+        return open_embedded(location, options)
     kind, url = parse_location(location)
     if kind is None:
         try:
             kind = await probe(url, options)
         except Unreachable as error:
-            hint = (
-                f"Start it, check the address, or name its kind: {KINDS[0]}+{shown(url)} is not asked first."
-            )
+            direct = f"{KINDS[0]}+{redact_url(url)}"
+            hint = f"Start it, check the address, or name its kind: {direct} is not asked first."
             raise Unreachable(error.message, hint=hint) from error
-    # Whoever names an address means a model server: what says nothing of itself is taken for a plain one.
+    # A configured address is a model server: if the kind is unknown, it is taken as OpenAI-compatible.
     return build(kind or "openai", url, options)
 
 
@@ -179,12 +177,12 @@ def build(kind: Kind, url: str, options: Options) -> Provider:
             return OpenAI(connection, prefix)
 
 
-def embedded_at(location: str, options: Options) -> Embedded:
-    """The embedded model: the one in the location if it names a file, else the one in the options."""
+def open_embedded(location: str, options: Options) -> EmbeddedProvider:
+    """Returns the embedded model: the file in the location, else the one in the options."""
     path = location.removeprefix(EMBEDDED).removeprefix(":")
-    given = Path(path).expanduser() if path else options.model_file
-    return Embedded(
-        given or options.models_dir / SMOLLM2.filename,
+    model_file = Path(path).expanduser() if path else options.model_file
+    return EmbeddedProvider(
+        model_file or options.models_dir / SMOLLM2.filename,
         log=options.log,
         ctx=options.window,
         threads=options.threads,
@@ -193,7 +191,7 @@ def embedded_at(location: str, options: Options) -> Embedded:
 
 
 async def probe(url: str, options: Options) -> Kind | None:
-    """What the server at `url` speaks, None if that cannot be told; Unreachable if nobody is there."""
+    """Returns the kind of server at `url`, None if it is unknown; raises Unreachable if there is none."""
     root, _ = split_url(url)
     connection = Connection(root, key=options.key, headers=options.headers, patience=options.patience)
     try:
@@ -215,27 +213,27 @@ async def probe(url: str, options: Options) -> Kind | None:
     return None
 
 
-def _is_router(props: Mapping[str, Any]) -> bool:
+def is_router(props: Mapping[str, Any]) -> bool:
     return props.get("role") == "router"
 
 
 async def discover(
     candidates: Sequence[str] = CANDIDATES, options: Options | None = None, *, seconds: float = 1.0
-) -> Found:
-    """The first of `candidates` where a model server answers; all are asked at once.
+) -> DiscoveredServer:
+    """Returns the first of `candidates` where a model server answers; all are probed at once.
 
-    The key stays at home: it is meant for a server that somebody named, not for whoever listens there.
+    The key is not sent: it is meant for a configured server.
     """
     keyless = replace(options or Options(), key="", headers={})
-    results = await asyncio.gather(*(_look(location, keyless, seconds) for location in candidates))
-    tried = [(shown(location), told) for location, (_, told) in zip(candidates, results, strict=True)]
-    found = [provider for provider, _ in results if provider is not None]
-    for unused in found[1:]:
+    results = await asyncio.gather(*(try_location(location, keyless, seconds) for location in candidates))
+    tried = [(redact_url(place), outcome) for place, (_, outcome) in zip(candidates, results, strict=True)]
+    providers = [provider for provider, _ in results if provider is not None]
+    for unused in providers[1:]:
         await unused.aclose()
-    return Found(found[0] if found else None, tried)
+    return DiscoveredServer(providers[0] if providers else None, tried)
 
 
-async def _look(location: str, options: Options, seconds: float) -> tuple[Provider | None, str]:
+async def try_location(location: str, options: Options, seconds: float) -> tuple[Provider | None, str]:
     _, url = parse_location(location)
     quick = Patience(connect=seconds, answer=seconds, tries=1)
     try:

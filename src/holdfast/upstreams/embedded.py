@@ -1,35 +1,97 @@
-"""The embedded model: llama.cpp with a GGUF file, in a child process that is started when first needed.
-
-It is the llama.cpp provider with a server of its own. Knows nothing of where model files come from.
-"""
+"""The embedded model: the llama.cpp provider with a server of its own, a child process started on demand."""
 
 import asyncio
+import json
 import os
+import secrets
+import subprocess
+import sys
 from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 from holdfast.errors import ModelMissing, Unreachable
 from holdfast.messages import ChatRequest, Chunk
-from holdfast.tokens.errors import VocabularyError
+from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo
-from holdfast.upstreams.child import Child
+from holdfast.upstreams.base import Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo
 from holdfast.upstreams.embedded_server import MODEL
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.llamacpp import LlamaCpp
-from holdfast.upstreams.model_file import describe_file
+from holdfast.upstreams.model_file import describe_model_file
+from holdfast.upstreams.processes import read_tail, start_process, stop_process
+
+_TAIL_LINES = 12
+
+
+@dataclass(slots=True)
+class EmbeddedProcess:
+    url: str
+    key: str
+    process: subprocess.Popen[str]
+
+    @classmethod
+    async def start(cls, model: Path, *, ctx: int, threads: int, log: Path, seconds: float) -> Self:
+        """Starts the server and waits until it listens. Its stderr goes to the end of `log`."""
+        key = secrets.token_urlsafe(24)
+        process = await asyncio.to_thread(start_server, model, ctx, threads, log)
+        line: str | None = None
+        try:
+            async with asyncio.timeout(seconds):
+                line = await asyncio.to_thread(exchange_key, process, key)
+        except TimeoutError:
+            raise Unreachable(
+                f"the embedded model did not start within {seconds:g} seconds.", hint=f"Its log is {log}."
+            ) from None
+        finally:
+            if line is None:
+                process.kill()
+                stop_process(process)
+        if not line:
+            code = await asyncio.to_thread(stop_process, process)
+            raise Unreachable(
+                f"the embedded model did not start (exit code {code}).{read_tail(log, _TAIL_LINES)}\n",
+                hint=f"Its log is {log}.",
+            )
+        return cls(json.loads(line)["url"], key, process)
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    async def stop(self) -> None:
+        await asyncio.to_thread(stop_process, self.process)
+
+
+def start_server(model: Path, ctx: int, threads: int, log: Path) -> subprocess.Popen[str]:
+    # -P: do not import modules from the current folder.
+    command = [sys.executable, "-P", "-m", "holdfast.upstreams.embedded_server"]
+    command += ["--model", str(model), "--ctx", str(ctx), "--threads", str(threads)]
+    return start_process(command, log, text=True)
+
+
+def exchange_key(process: subprocess.Popen[str], key: str) -> str:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(key + "\n")
+        process.stdin.flush()
+    except BrokenPipeError:
+        return ""
+    return process.stdout.readline()
+
 
 _NAMES = (MODEL, f"{MODEL}:latest")
 
 
-def spare_threads() -> int:
-    """One less than there are cores: when all are busy, llama.cpp's threads wait for each other."""
+def default_threads() -> int:
+    """Returns one less than there are cores: with all of them, llama.cpp's threads wait for each other."""
     return max(1, (os.cpu_count() or 2) - 1)
 
 
-class Embedded:
+class EmbeddedProvider:
     name = "embedded"
     dialect: Dialect = "openai"
     paths = frozenset({"/v1/", "/tokenize", "/detokenize", "/apply-template", "/completion", "/infill"})
@@ -48,12 +110,12 @@ class Embedded:
         self._path = model
         self._log = log
         self._ctx = ctx
-        self._threads = threads or spare_threads()
+        self._threads = threads or default_threads()
         self._patience = patience
         self._start_timeout = start_timeout
         self._starting = asyncio.Lock()
         self._file: ModelInfo | None = None
-        self._running: tuple[Child, LlamaCpp] | None = None
+        self._running: tuple[EmbeddedProcess, LlamaCpp] | None = None
 
     async def aclose(self) -> None:
         async with self._starting:
@@ -69,14 +131,14 @@ class Embedded:
         return [await self.describe(MODEL)] if self._path.is_file() else []
 
     async def describe(self, model: str) -> ModelInfo:
-        info = await self._described(model)
+        info = await self._describe_file(model)
         if self._running is not None and self._running[0].alive:
             window = (await self._running[1].describe(MODEL)).running_window
         else:
             window = self._window(info)
         return replace(info, running_window=window)
 
-    async def embed(self, model: str, texts: Sequence[str]) -> Embeddings:
+    async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingResponse:
         return await (await self._server(model)).embed(model, texts)
 
     async def count(self, request: ChatRequest) -> int | None:
@@ -92,19 +154,19 @@ class Embedded:
         return await (await self._server(model)).detokenize(model, tokens)
 
     async def vocabulary(self, model: str) -> Vocabulary | None:
-        await self._described(model)
+        await self._describe_file(model)
         return await asyncio.to_thread(Vocabulary.from_gguf, self._path)
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
-    ) -> Forwarded:
+    ) -> ForwardedResponse:
         return await (await self._server(MODEL)).forward(method, path, headers, body)
 
     def _window(self, info: ModelInfo) -> int:
-        """What will be in force: a window larger than the model learned yields nonsense."""
+        """Returns the window to start with: never more than the model was trained for."""
         return min(self._ctx, info.trained_window or self._ctx)
 
-    async def _described(self, model: str) -> ModelInfo:
+    async def _describe_file(self, model: str) -> ModelInfo:
         if model not in _NAMES:
             raise ModelMissing(model, hint=f"The embedded model is called {MODEL}.")
         if not self._path.is_file():
@@ -113,7 +175,7 @@ class Embedded:
             )
         if self._file is None:
             try:
-                self._file = await asyncio.to_thread(describe_file, self._path, MODEL)
+                self._file = await asyncio.to_thread(describe_model_file, self._path, MODEL)
             except VocabularyError as error:
                 raise Unreachable(
                     f"{self._path} cannot be used as a model: {error.message}.",
@@ -122,12 +184,12 @@ class Embedded:
         return self._file
 
     async def _server(self, model: str) -> LlamaCpp:
-        """The running server, started if it is not there, or not there any more."""
-        info = await self._described(model)
+        """Returns the running server; starts it if necessary."""
+        info = await self._describe_file(model)
         async with self._starting:
             if self._running is None or not self._running[0].alive:
                 await self._stop()
-                child = await Child.start(
+                child = await EmbeddedProcess.start(
                     self._path,
                     ctx=self._window(info),
                     threads=self._threads,

@@ -1,7 +1,7 @@
 """llama.cpp's server as a program of its own: `python -m holdfast.upstreams.embedded_server --model FILE`.
 
-It is told its key on the first line of stdin and says where it listens in one line of JSON on stdout. When
-stdin ends, whoever started it is gone, and so is it. Knows nothing else of Holdfast.
+It reads its key from the first line of stdin and writes its address as one line of JSON to stdout. It exits
+when stdin ends, which means that its parent is gone.
 """
 
 import argparse
@@ -15,13 +15,12 @@ from typing import Any, TextIO
 
 MODEL = "embedded"
 
-# Prompts that made room for another one are kept in memory, so that coming back to them is cheap. llama.cpp
-# would take 8 GB for that.
+# Size of the cache of earlier prompts; llama.cpp's default is 8 GB.
 _CACHE_MIB = 1024
-# A prompt is read in steps of this many tokens, and only between two of them is it noticed that nobody waits
-# for the answer any more. On a processor, larger steps were not faster.
+# Batch size in tokens. A cancelled request is only noticed between two batches, and on a CPU larger batches
+# were not faster.
 _STEP = 64
-# Errors and warnings: the lines above that level tell of every request.
+# Errors and warnings only; higher levels log every request.
 _VERBOSITY = 2
 
 
@@ -37,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         server = _serve(arguments.model, arguments.ctx, arguments.threads, key)
     except RuntimeError as error:
-        # llama.cpp has written to stderr what is wrong with the file.
+        # llama.cpp has written the reason to stderr.
         sys.exit(f"llama.cpp cannot serve {arguments.model}: {error}")
     report.write(json.dumps({"url": server.listening_address}) + "\n")
     report.flush()
@@ -45,14 +44,14 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _take_stdout() -> TextIO:
-    """Our own line to the parent. What native code prints goes to stderr from here on."""
+    """Returns stdout for the line to the parent, and redirects what native code prints to stderr."""
     report = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     return report
 
 
 def _leave_with_parent() -> None:
-    """The operating system closes a dead parent's pipes, however it died; nothing here needs cleaning up."""
+    """Exits when the parent's pipe is closed, however the parent ended; there is nothing to clean up."""
     sys.stdin.read()
     os._exit(0)
 
@@ -71,7 +70,7 @@ def _serve(model: Path, ctx: int, threads: int, key: str) -> Any:
     params.cpuparams_batch.n_threads = threads
     params.hostnames = ["127.0.0.1"]
     params.port = 0
-    # Web pages and other users reach a port on loopback too: they have no key, and find no prompts to read.
+    # Web pages and other users can reach a loopback port: they need the key, and prompts are not published.
     params.api_keys = [key]
     params.endpoint_slots = False
     params.ui = False

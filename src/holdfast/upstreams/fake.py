@@ -20,7 +20,7 @@ from string import ascii_lowercase
 from holdfast.errors import HoldfastError, ModelMissing, UpstreamError
 from holdfast.messages import CallPiece, ChatRequest, Chunk, Thinking, ToolCall, Usage
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo
+from holdfast.upstreams.base import Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo
 
 Step = str | Thinking | ToolCall | Chunk | asyncio.Event | HoldfastError
 Script = str | HoldfastError | Sequence[Step]
@@ -91,11 +91,11 @@ class ScriptedProvider:
     async def describe(self, model: str) -> ModelInfo:
         return self._known(model)
 
-    async def embed(self, model: str, texts: Sequence[str]) -> Embeddings:
+    async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingResponse:
         """Counts of letters: the same text always has the same vector, and similar ones have similar ones."""
         self._known(model)
         vectors = (tuple(float(text.lower().count(letter)) for letter in ascii_lowercase) for text in texts)
-        return Embeddings(tuple(vectors), sum(map(self._count, texts)))
+        return EmbeddingResponse(tuple(vectors), sum(map(self._count, texts)))
 
     async def count(self, request: ChatRequest) -> int | None:
         return self._prompt_tokens(request)
@@ -120,7 +120,7 @@ class ScriptedProvider:
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
-    ) -> Forwarded:
+    ) -> ForwardedResponse:
         del headers, body
         raise UpstreamError(f"the scripted provider has no {method} {path}.", status=404)
 

@@ -1,7 +1,4 @@
-"""One model server over HTTP: when to wait, when to try again, and what its failures mean.
-
-Knows no endpoint and no dialect. Bodies and keys are never logged.
-"""
+"""HTTP connection to one model server: timeouts, retries, and errors. Bodies and keys are never logged."""
 
 import asyncio
 import random
@@ -20,15 +17,14 @@ from yarl import URL
 from holdfast.errors import BadRequest, ConfigError, CutOff, Unreachable
 from holdfast.messages import canonical
 from holdfast.protocols.wire import parse_json
-from holdfast.upstreams.base import Forwarded
-from holdfast.upstreams.refusals import garbled, refusal
+from holdfast.upstreams.base import ForwardedResponse, error_from_response, unreadable_response
 
-# Answers that mean "not now": the same request may well succeed a moment later.
+# Statuses after which the same request may succeed a moment later.
 _BUSY = (502, 503, 504)
 _TOO_MANY = 429
 
-# These belong to one connection or to the one who asked, not to the request that is passed on. Keys are
-# among them: the client's key is for Holdfast, and the server has its own.
+# Headers of a connection or of the client, not of the forwarded request. Keys are among them: the client's
+# key is for Holdfast, and the server has its own.
 _NOT_FORWARDED = frozenset(
     {
         "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te",
@@ -37,26 +33,26 @@ _NOT_FORWARDED = frozenset(
     }
 )  # fmt: skip
 
-# Questions that change nothing where they are asked. A server that hung up without a word (it was restarted,
-# or tired of an idle connection) may be asked them again.
-_HARMLESS = (
+# Paths of requests that change nothing on the server, so they may be repeated after it closed the connection
+# without an answer (a restart, or an idle connection).
+_REPEATABLE_PATHS = (
     "/chat", "/generate", "/embed", "/embeddings", "/show", "/chat/completions", "/completions", "/responses",
     "/messages",
 )  # fmt: skip
 
 _ERROR_BYTES = 64 * 1024
-# So often (in seconds) it is looked whether a server that says nothing is still there.
+# Seconds between checks whether the connection to a silent server is still open.
 _LOOK_EVERY = 2.0
-# Larger bodies are sent piece by piece, so that nobody else waits for it.
-_LARGE = 500_000
+# Larger bodies are sent in pieces, so that they do not block the event loop.
+_LARGE_BODY = 500_000
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How many seconds to wait for what, and how often to try.
+    """Timeouts in seconds, and how often to try.
 
-    A generation has no limit as a whole, only on silence: a long prompt on a slow machine says nothing for
-    minutes and is still at work.
+    A generation has no total limit, only one on silence: a long prompt on a slow machine takes minutes before
+    the first token.
     """
 
     connect: float = 5.0
@@ -68,8 +64,8 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Incoming:
-    """A response whose body is still on its way."""
+class UpstreamResponse:
+    """A response whose body is still being received."""
 
     content_type: str
     stream: AsyncIterator[bytes]
@@ -77,7 +73,7 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """`read` is how many seconds the server may be silent."""
+    """One request; `read` is how many seconds the server may be silent."""
 
     method: str
     path: str
@@ -86,27 +82,27 @@ class _Request:
     read: float
 
 
-def shown(url: str) -> str:
-    """The address without user and password."""
+def redact_url(url: str) -> str:
+    """Returns the URL without user and password."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
-def seconds_in(retry_after: str) -> float | None:
-    """How long a `Retry-After` asks to wait: seconds, or until a date; None for anything else."""
+def parse_retry_after(retry_after: str) -> float | None:
+    """Returns the seconds to wait by a `Retry-After` header (seconds or a date), None if it is invalid."""
     if retry_after.isascii() and retry_after.isdecimal():
         return float(retry_after)
     try:
         date = parsedate_to_datetime(retry_after)
     except ValueError:
         return None
-    # A date without a zone is one in GMT, as all dates in headers are.
-    there = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max(0.0, (there - datetime.now(UTC)).total_seconds())
+    # Dates in headers are GMT.
+    aware = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(0.0, (aware - datetime.now(UTC)).total_seconds())
 
 
 class Connection:
-    """Sends requests to one server. Errors call it by its `label`, by default its address without password.
+    """Sends requests to one server. Errors name it by `label`, by default its address without password.
 
     `sleep` waits between two tries.
     """
@@ -122,7 +118,7 @@ class Connection:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.url = url.rstrip("/")
-        self.location = label or shown(self.url)
+        self.location = label or redact_url(self.url)
         self._patience = patience or Patience()
         self._sleep = sleep
         own = {**(headers or {}), **({"authorization": f"Bearer {key}"} if key else {})}
@@ -141,11 +137,11 @@ class Connection:
 
     @property
     def _session(self) -> aiohttp.ClientSession:
-        """Opened when it is first needed: it belongs to the event loop that runs then."""
+        """The session; opened on first use, because it belongs to the running event loop."""
         if self._opened is None:
             self._opened = aiohttp.ClientSession(
                 headers=self._headers,
-                # llama.cpp hangs up after five idle seconds: a connection that old is not worth the risk.
+                # llama.cpp closes connections after five idle seconds.
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=4.0),
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
@@ -155,35 +151,39 @@ class Connection:
         return await self._json(_Request("GET", path, {}, None, self._patience.answer), "")
 
     async def post(self, path: str, body: Any, *, model: str = "") -> Any:
-        """Posts something that may be repeated: a question about a model, texts to embed."""
+        """Posts a request that may be repeated: a question about a model, texts to embed."""
         return await self._json(self._posting(path, body, self._patience.stall), model)
 
     @asynccontextmanager
-    async def stream(self, path: str, body: Any, *, model: str) -> AsyncIterator[Incoming]:
-        """Posts a chat. Leaving the context hangs up, and by that the server notices that nobody listens."""
-
+    async def stream(self, path: str, body: Any, *, model: str) -> AsyncIterator[UpstreamResponse]:
+        """Posts a chat. Leaving the context closes the connection, which makes the server stop."""
         response = await self._send(self._posting(path, body, self._patience.stall), repeatable=True)
         try:
             await self._raise_for_status(response, model)
             content_type = response.headers.get("content-type", "")
-            yield Incoming(content_type.partition(";")[0].strip().lower(), self._bytes(response))
+            yield UpstreamResponse(content_type.partition(";")[0].strip().lower(), self._bytes(response))
         finally:
             response.close()
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
-    ) -> Forwarded:
-        kept = {name: value for name, value in headers.items() if _forwarded(name)}
+    ) -> ForwardedResponse:
+        """Forwards a request with the headers that may be forwarded, and returns the response."""
+        forwarded = {name: value for name, value in headers.items() if _is_forwarded_header(name)}
         resend = isinstance(body, bytes)
-        request = _Request(method, path, kept, body or None, self._patience.stall)
-        repeatable = resend and (method in ("GET", "HEAD") or path.partition("?")[0].endswith(_HARMLESS))
+        request = _Request(method, path, forwarded, body or None, self._patience.stall)
+        repeatable = resend and (
+            method in ("GET", "HEAD") or path.partition("?")[0].endswith(_REPEATABLE_PATHS)
+        )
         response = await self._send(request, repeatable=repeatable, resend=resend, passes_on=True)
-        answered = [(name.lower(), value) for name, value in response.headers.items() if _returned(name)]
+        answered = [
+            (name.lower(), value) for name, value in response.headers.items() if _is_returned_header(name)
+        ]
 
         async def close() -> None:
             response.close()
 
-        return Forwarded(response.status, answered, self._bytes(response), close=close)
+        return ForwardedResponse(response.status, answered, self._bytes(response), close=close)
 
     def _posting(self, path: str, body: Any, read: float) -> "_Request":
         content = canonical(body).encode()
@@ -199,10 +199,10 @@ class Connection:
         try:
             value = parse_json(content)
         except BadRequest:
-            raise garbled(self.location) from None
+            raise unreadable_response(self.location) from None
         if isinstance(value, dict) and value.keys() == {"error"}:
-            # LM Studio says 200 to paths it does not have, and the error in the body.
-            raise refusal(404, content, where=self.location)
+            # LM Studio answers unknown paths with 200 and an error in the body.
+            raise error_from_response(404, content, where=self.location)
         return value
 
     async def _raise_for_status(self, response: aiohttp.ClientResponse, model: str) -> None:
@@ -213,12 +213,12 @@ class Connection:
             content += data
             if len(content) > _ERROR_BYTES:
                 break
-        raise refusal(
+        raise error_from_response(
             response.status,
             content,
             model=model,
             where=self.location,
-            retry_after=seconds_in(response.headers.get("retry-after", "")),
+            retry_after=parse_retry_after(response.headers.get("retry-after", "")),
         )
 
     async def _send(
@@ -229,18 +229,18 @@ class Connection:
         resend: bool = True,
         passes_on: bool = False,
     ) -> aiohttp.ClientResponse:
-        """The response with its headers read, after as many tries as are safe.
+        """Returns the response with its headers read, after as many tries as are safe.
 
-        A connection that was never made may be tried again if the body can be sent anew (`resend`); after
-        that, only requests that change nothing on the server are `repeatable`. Who `passes_on` an answer
-        does not judge it.
+        A failed connection may be tried again if the body can be sent again (`resend`); once the request was
+        sent, only if it changes nothing on the server (`repeatable`). With `passes_on`, the response is
+        returned whatever its status.
         """
         tries = self._patience.tries
         for attempt in range(1, tries + 1):
             last = attempt == tries
             wait = self._pause(attempt)
             try:
-                response = await self._begun(request)
+                response = await self._start(request)
             except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
                 if last or not resend:
                     raise self._unreachable(error) from error
@@ -250,46 +250,46 @@ class Connection:
                 if last or not repeatable:
                     raise self._unreachable(error) from error
             else:
-                asked = self._asked_to_wait(response, wait)
-                if last or not repeatable or passes_on or asked is None:
+                delay = self._retry_delay(response, wait)
+                if last or not repeatable or passes_on or delay is None:
                     return response
                 response.close()
-                wait = asked
+                wait = delay
             await self._sleep(wait)
         raise AssertionError("the last try returns or raises")
 
-    async def _begun(self, request: "_Request") -> aiohttp.ClientResponse:
+    async def _start(self, request: "_Request") -> aiohttp.ClientResponse:
         timeout = aiohttp.ClientTimeout(sock_connect=self._patience.connect, sock_read=request.read)
         body = request.body
         return await self._session.request(
             request.method,
-            # Spelled as it was given: an escaped slash in a model's name is no slash.
+            # Not decoded: an escaped slash in a model's name must stay escaped.
             URL(self.url + request.path, encoded=True),
-            # Compressed streams arrive in lumps.
+            # Compressed streams would arrive in large blocks.
             headers={"accept-encoding": "identity", **request.headers},
-            data=BytesIO(body) if isinstance(body, bytes) and len(body) > _LARGE else body,
+            data=BytesIO(body) if isinstance(body, bytes) and len(body) > _LARGE_BODY else body,
             timeout=timeout,
             allow_redirects=False,
         )
 
     def _pause(self, attempt: int) -> float:
-        """Doubles from try to try; the jitter keeps many waiting clients from coming back together."""
+        """Returns the pause after a try: it doubles each time, with jitter so that clients spread out."""
         longest: float = min(self._patience.pause * 2 ** (attempt - 1), self._patience.longest_pause)
         return longest * random.uniform(0.5, 1.0)  # noqa: S311 (nothing secret in it)
 
-    def _asked_to_wait(self, response: aiohttp.ClientResponse, pause: float) -> float | None:
-        """The seconds until another try makes sense, None if it makes none, or none that we can wait for."""
-        after = seconds_in(response.headers.get("retry-after", ""))
+    def _retry_delay(self, response: aiohttp.ClientResponse, pause: float) -> float | None:
+        """Returns the seconds until another try, None if there should be none or the wait is too long."""
+        after = parse_retry_after(response.headers.get("retry-after", ""))
         if response.status not in (*_BUSY, _TOO_MANY) or (after or 0) > self._patience.longest_pause:
             return None
         if response.status == _TOO_MANY:
-            # Without a word on when, too many stays too many.
+            # Without `Retry-After`, another try makes no sense.
             return after
         return after or pause
 
     async def _bytes(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         try:
-            while data := await _next(response):
+            while data := await read_next(response):
                 yield data
         except aiohttp.ServerTimeoutError as error:
             raise CutOff(
@@ -297,10 +297,10 @@ class Connection:
                 hint="Raise the stall timeout if the machine is just slow.",
             ) from error
         except (aiohttp.ClientError, OSError) as error:
-            # What had come before it broke may still wait to be read.
+            # Data that was received before the failure may still be in the buffer.
             response.content.set_exception(None)  # type: ignore[arg-type]
-            if rest := response.content.read_nowait():
-                yield rest
+            if buffered := response.content.read_nowait():
+                yield buffered
             raise CutOff(
                 f"the connection to {self.location} broke in the middle of an answer.",
                 hint="Look at the model server's log; it may have run out of memory.",
@@ -335,8 +335,8 @@ class Connection:
                 )
 
 
-async def _next(response: aiohttp.ClientResponse) -> bytes:
-    """What comes next, nothing at the end. aiohttp does not always say that it gave a connection up."""
+async def read_next(response: aiohttp.ClientResponse) -> bytes:
+    """Returns the next data, empty at the end. Polls: aiohttp does not always report a lost connection."""
     while True:
         waiting = asyncio.timeout(_LOOK_EVERY)
         try:
@@ -349,11 +349,11 @@ async def _next(response: aiohttp.ClientResponse) -> bytes:
                 raise
 
 
-def _returned(name: str) -> bool:
-    """What is compressed was unpacked on the way, and which pages may read it is for us to say."""
+def _is_returned_header(name: str) -> bool:
+    """Whether a response header is returned: not encoding (bodies are decompressed) and CORS headers."""
     own = name.lower() == "content-encoding" or name.lower().startswith("access-control-")
-    return _forwarded(name) and not own
+    return _is_forwarded_header(name) and not own
 
 
-def _forwarded(name: str) -> bool:
+def _is_forwarded_header(name: str) -> bool:
     return name.lower() not in _NOT_FORWARDED and not name.lower().startswith("x-holdfast")

@@ -1,6 +1,6 @@
-"""llama.cpp's own server: OpenAI's API, and beside it exact counts and the window that is in force.
+"""llama.cpp's own server: OpenAI's API, exact counts, and the current window.
 
-Knows its router mode as far as asking nothing of models that are not loaded: a question would load them.
+In router mode, models that are not loaded are not queried, because that would load them.
 """
 
 import asyncio
@@ -11,11 +11,11 @@ from urllib.parse import quote
 
 from holdfast.errors import UpstreamError
 from holdfast.messages import ChatRequest, JsonObject
-from holdfast.protocols import openai
-from holdfast.protocols.pairing import with_ids
-from holdfast.upstreams.base import ModelInfo, human_count
+from holdfast.protocols import openai_chat
+from holdfast.protocols.requests import add_call_ids
+from holdfast.upstreams.base import ModelInfo, format_count
 from holdfast.upstreams.http import Connection
-from holdfast.upstreams.openai import NO_SUCH_ROUTE, OpenAI, number
+from holdfast.upstreams.openai import NO_SUCH_ROUTE, OpenAI, get_number
 
 
 class LlamaCpp(OpenAI):
@@ -30,17 +30,17 @@ class LlamaCpp(OpenAI):
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         self.location = connection.location
-        # The ways to count that this server may have, best first; one it turns out not to have is dropped.
+        # Ways to count, best first; those that this server does not have are removed.
         self._counters = [self._count_input, self._count_rendered]
 
     async def models(self) -> list[ModelInfo]:
         listed = await self._list(f"{self._prefix}/models", "data")
-        return list(await asyncio.gather(*(self._described(item) for item in listed)))
+        return list(await asyncio.gather(*(self._describe_item(item) for item in listed)))
 
     async def describe(self, model: str) -> ModelInfo:
-        known = await self.models()
-        # A server with one model answers to every name.
-        return known[0] if len(known) == 1 else await super().describe(model)
+        models = await self.models()
+        # A server with one model accepts every name.
+        return models[0] if len(models) == 1 else await super().describe(model)
 
     async def count(self, request: ChatRequest) -> int | None:
         for counter in tuple(self._counters):
@@ -54,15 +54,17 @@ class LlamaCpp(OpenAI):
 
     async def _count_input(self, request: ChatRequest) -> int | None:
         path = f"{self._prefix}/chat/completions/input_tokens"
-        answer = await self._http.post(path, openai.request_out(with_ids(request)), model=request.model)
-        return number(answer, "input_tokens")
+        answer = await self._http.post(
+            path, openai_chat.serialize_request(add_call_ids(request)), model=request.model
+        )
+        return get_number(answer, "input_tokens")
 
     async def _count_rendered(self, request: ChatRequest) -> int | None:
-        """For servers from before `input_tokens`. A picture's tokens are in no template."""
+        """Counts the rendered prompt, for servers without `input_tokens`; impossible with images."""
         if any(message.images for message in request.messages):
             return None
         rendered = await self._http.post(
-            "/apply-template", openai.request_out(with_ids(request)), model=request.model
+            "/apply-template", openai_chat.serialize_request(add_call_ids(request)), model=request.model
         )
         prompt = rendered.get("prompt") if isinstance(rendered, dict) else None
         if not isinstance(prompt, str):
@@ -84,25 +86,25 @@ class LlamaCpp(OpenAI):
         tokens = answer.get("tokens") if isinstance(answer, dict) else None
         return tokens if isinstance(tokens, list) else None
 
-    async def _described(self, item: dict[str, Any]) -> ModelInfo:
+    async def _describe_item(self, item: dict[str, Any]) -> ModelInfo:
         meta = item.get("meta") or {}
         props = await self._props(item)
         settings = props.get("default_generation_settings") or {}
         parameters = meta.get("n_params")
         info = ModelInfo(
             name=str(item.get("id", "")),
-            parameter_size=human_count(parameters) if parameters else "",
+            parameter_size=format_count(parameters) if parameters else "",
             quantization=meta.get("ftype") or props.get("model_ftype") or "",
             size=meta.get("size"),
             trained_window=meta.get("n_ctx_train"),
             running_window=settings.get("n_ctx"),
-            capabilities=_capabilities(props),
+            capabilities=list_capabilities(props),
             raw=item,
         )
         return replace(info, raw={**item, "props": props}) if props else info
 
     async def _props(self, item: JsonObject) -> dict[str, Any]:
-        """The properties of a loaded model, nothing for one that is not."""
+        """Returns the properties of a model, empty if it is not loaded."""
         path = "/props"
         if (status := item.get("status")) is not None:
             if not isinstance(status, dict) or status.get("value") != "loaded":
@@ -117,13 +119,13 @@ class LlamaCpp(OpenAI):
         return props if isinstance(props, dict) else {}
 
 
-def _capabilities(props: JsonObject) -> tuple[str, ...]:
+def list_capabilities(props: JsonObject) -> tuple[str, ...]:
     if not props:
         return ()
     template, modalities = props.get("chat_template_caps") or {}, props.get("modalities") or {}
-    found = {
+    capabilities = {
         "completion": True,
         "tools": template.get("supports_tools"),
         "vision": modalities.get("vision"),
     }
-    return tuple(name for name, there in found.items() if there)
+    return tuple(name for name, present in capabilities.items() if present)

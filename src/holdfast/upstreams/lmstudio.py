@@ -1,6 +1,6 @@
-"""LM Studio: OpenAI's API for chats, and its own lists, which say what is loaded and with which window.
+"""LM Studio: OpenAI's API for chats, and its own lists of models with their windows.
 
-Knows both of its lists: `/api/v1/models` of newer versions and `/api/v0/models` of all.
+Newer versions have `/api/v1/models`, all have `/api/v0/models`.
 """
 
 from typing import Any
@@ -23,20 +23,20 @@ class LMStudio(OpenAI):
 
     async def models(self) -> list[ModelInfo]:
         try:
-            return [_from_v1(item) for item in await self._list("/api/v1/models", "models")]
+            return [parse_v1_listing(item) for item in await self._list("/api/v1/models", "models")]
         except UpstreamError as error:
             if error.status not in NO_SUCH_ROUTE:
                 raise
-        return [_from_v0(item) for item in await self._list("/api/v0/models", "data")]
+        return [parse_v0_listing(item) for item in await self._list("/api/v0/models", "data")]
 
     async def describe(self, model: str) -> ModelInfo:
-        for known in await self.models():
-            if model in (known.name, *_instances(known.raw)):
-                return known
+        for info in await self.models():
+            if model in (info.name, *list_instances(info.raw)):
+                return info
         raise ModelMissing(model, hint="`holdfast models` lists what the server has.")
 
 
-def _from_v0(item: JsonObject) -> ModelInfo:
+def parse_v0_listing(item: JsonObject) -> ModelInfo:
     kinds = {"llm": ("completion",), "vlm": ("completion", "vision"), "embeddings": ("embedding",)}
     tools = ("tools",) if "tool_use" in (item.get("capabilities") or ()) else ()
     return ModelInfo(
@@ -50,10 +50,10 @@ def _from_v0(item: JsonObject) -> ModelInfo:
     )
 
 
-def _from_v1(item: JsonObject) -> ModelInfo:
-    able = item.get("capabilities") or {}
+def parse_v1_listing(item: JsonObject) -> ModelInfo:
+    listed = item.get("capabilities") or {}
     kind = "embedding" if item.get("type") == "embedding" else "completion"
-    found = {kind: True, "vision": able.get("vision"), "tools": able.get("trained_for_tool_use")}
+    capabilities = {kind: True, "vision": listed.get("vision"), "tools": listed.get("trained_for_tool_use")}
     quantization: Any = item.get("quantization") or {}
     return ModelInfo(
         name=str(item.get("key", "")),
@@ -62,19 +62,19 @@ def _from_v1(item: JsonObject) -> ModelInfo:
         quantization=quantization.get("name") or "" if isinstance(quantization, dict) else str(quantization),
         size=item.get("size_bytes"),
         trained_window=item.get("max_context_length"),
-        running_window=_loaded_window(item),
-        capabilities=tuple(name for name, there in found.items() if there),
+        running_window=smallest_loaded_window(item),
+        capabilities=tuple(name for name, present in capabilities.items() if present),
         raw=item,
     )
 
 
-def _loaded_window(item: JsonObject) -> int | None:
-    """The smallest window of the loaded instances: whichever answers, this much fits."""
+def smallest_loaded_window(item: JsonObject) -> int | None:
+    """Returns the smallest window of the loaded instances, since any of them may answer."""
     windows = [
         (loaded.get("config") or {}).get("context_length") for loaded in item.get("loaded_instances") or ()
     ]
     return min((window for window in windows if isinstance(window, int)), default=None)
 
 
-def _instances(item: JsonObject) -> list[str]:
+def list_instances(item: JsonObject) -> list[str]:
     return [str(loaded.get("id")) for loaded in item.get("loaded_instances") or ()]

@@ -1,7 +1,6 @@
-"""An Ollama server, spoken to in its native API.
+"""An Ollama server by its native API.
 
-Never through its `/v1`: there it cuts long prompts silently and takes no window. Knows no policy about
-windows; `num_ctx` is sent when the request has one.
+Its `/v1` is not used: it silently truncates long prompts and has no `num_ctx`.
 """
 
 import asyncio
@@ -13,37 +12,43 @@ from typing import Any
 from holdfast.errors import BadRequest, ConfigError
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols import ollama
-from holdfast.protocols.pairing import with_names
-from holdfast.protocols.wire import ndjson, parse_json
-from holdfast.tokens.errors import VocabularyError
+from holdfast.protocols.requests import add_tool_names
+from holdfast.protocols.wire import iter_ndjson, parse_json
+from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo
+from holdfast.upstreams.base import (
+    Dialect,
+    EmbeddingResponse,
+    ForwardedResponse,
+    ModelInfo,
+    error_from_response,
+    iter_chunks,
+    unreadable_response,
+)
 from holdfast.upstreams.http import Connection
-from holdfast.upstreams.refusals import garbled, refusal
-from holdfast.upstreams.streams import chunks
 
-# How Ollama writes times in words, such as 30m or 1h30m.
+# Durations in Ollama's format, such as 30m or 1h30m.
 _DURATION = re.compile(r"-?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+")
-# In the text that /api/show calls parameters, one to a line.
+# A line of the text that /api/show returns as `parameters`.
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d+)\s*$", re.MULTILINE)
-# A name without a tag means this one.
+# The tag of a name without one.
 _DEFAULT_TAG = ":latest"
 
 
-# Seconds, or a time in words; below zero for ever, 0 not at all.
+# Seconds or a duration; negative for ever, 0 not at all.
 KeepAlive = int | str | None
 
 
-def keep_alive_from(setting: str) -> KeepAlive:
-    """How long a model stays in memory, as Ollama is told it; None leaves it to Ollama."""
-    told = setting.strip()
-    if not told:
+def parse_keep_alive(setting: str) -> KeepAlive:
+    """Parses the setting for how long a model stays in memory; None leaves it to Ollama."""
+    value = setting.strip()
+    if not value:
         return None
-    if re.fullmatch(r"-?\d{1,9}", told):
-        # Ollama takes seconds as a number only.
-        return int(told)
-    if _DURATION.fullmatch(told):
-        return told
+    if re.fullmatch(r"-?\d{1,9}", value):
+        # Ollama accepts seconds only as a number.
+        return int(value)
+    if _DURATION.fullmatch(value):
+        return value
     raise ConfigError(
         f"keep_alive is {setting!r}.", hint="Write it like 30m, 2h, 300 (seconds), -1 (for ever) or 0."
     )
@@ -55,101 +60,105 @@ class Ollama:
     paths = frozenset({"/api/", "/v1/"})
 
     def __init__(self, connection: Connection, *, keep_alive: KeepAlive = None) -> None:
-        """`keep_alive` goes with every request that has none of its own; None leaves it to the server."""
+        """`keep_alive` is sent with every request that has none of its own; None leaves it to the server."""
         self._http = connection
         self._always: JsonObject = {} if keep_alive is None else {"keep_alive": keep_alive}
         self.location = connection.location
-        # None until it is known whether this version shows what it renders.
+        # Whether this version can render without answering; None until it was tried.
         self._renders: bool | None = None
 
     async def aclose(self) -> None:
         await self._http.aclose()
 
     async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
-        body = {**self._always, **ollama.request_out(with_names(request))}
-        # Left to itself, Ollama drops what does not fit and says so only in its log. `shift` is part of what
-        # makes it reload a model, so it is the same in every request of ours.
+        body = {**self._always, **ollama.serialize_request(add_tool_names(request))}
+        # By default, Ollama drops what does not fit and only logs it. A different `shift` makes it reload the
+        # model, so it is the same in every request.
         body |= {"stream": True, "truncate": False, "shift": False}
-        called = False
+        has_calls = False
         async with self._http.stream("/api/chat", body, model=request.model) as incoming:
             if "json" not in incoming.content_type:
-                raise garbled(self.location)
-            payloads = ndjson(incoming.stream)
-            async for chunk in chunks(payloads, ollama.chunk_in, where=self.location):
-                # The calls come in a line of their own, before the one that says why the answer ended.
-                called = called or bool(chunk.calls)
-                yield replace(chunk, finish="tool_calls") if called and chunk.finish == "stop" else chunk
+                raise unreadable_response(self.location)
+            payloads = iter_ndjson(incoming.stream)
+            async for chunk in iter_chunks(payloads, ollama.parse_chunk, where=self.location):
+                # Calls come in a line of their own, before the line with the finish reason.
+                has_calls = has_calls or bool(chunk.calls)
+                yield replace(chunk, finish="tool_calls") if has_calls and chunk.finish == "stop" else chunk
 
     async def models(self) -> list[ModelInfo]:
         listed, running = await asyncio.gather(self._list("/api/tags"), self._list("/api/ps"))
-        return [_from_listing(item, _running_window(running, str(item.get("name")))) for item in listed]
+        return [parse_listing(item, find_running_window(running, str(item.get("name")))) for item in listed]
 
     async def describe(self, model: str) -> ModelInfo:
-        shown, listed, running = await asyncio.gather(
+        details, listed, running = await asyncio.gather(
             self._http.post("/api/show", {"model": model}, model=model),
             self._list("/api/tags"),
             self._list("/api/ps"),
         )
-        if not isinstance(shown, dict):
-            raise garbled(self.location)
-        item: JsonObject = next((item for item in listed if _same(str(item.get("name")), model)), {})
-        said = {name: shown[name] for name in ("details", "modified_at", "capabilities") if shown.get(name)}
-        known = _from_listing({**item, **said, "name": model}, _running_window(running, model))
-        facts = shown.get("model_info") or {}
-        asked = _NUM_CTX.search(shown.get("parameters") or "")
+        if not isinstance(details, dict):
+            raise unreadable_response(self.location)
+        item: JsonObject = next((item for item in listed if is_same_model(str(item.get("name")), model)), {})
+        fields = ("details", "modified_at", "capabilities")
+        newer = {name: details[name] for name in fields if details.get(name)}
+        info = parse_listing({**item, **newer, "name": model}, find_running_window(running, model))
+        facts = details.get("model_info") or {}
+        num_ctx = _NUM_CTX.search(details.get("parameters") or "")
         return replace(
-            known,
+            info,
             trained_window=facts.get(f"{facts.get('general.architecture')}.context_length")
-            or known.trained_window,
-            default_num_ctx=int(asked[1]) if asked else None,
-            raw=shown,
+            or info.trained_window,
+            default_num_ctx=int(num_ctx[1]) if num_ctx else None,
+            raw=details,
         )
 
-    async def embed(self, model: str, texts: Sequence[str]) -> Embeddings:
-        # Half a text has another meaning than the whole one: rather an error than that.
+    async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingResponse:
+        # The vector of a truncated text would be wrong: an error is better.
         body = {**self._always, "model": model, "input": list(texts), "truncate": False}
         answer = await self._http.post("/api/embed", body, model=model)
         match answer:
             case {"embeddings": list(vectors)} if len(vectors) == len(texts):
-                return Embeddings(tuple(map(tuple, vectors)), answer.get("prompt_eval_count"))
+                return EmbeddingResponse(tuple(map(tuple, vectors)), answer.get("prompt_eval_count"))
             case _:
-                raise garbled(self.location)
+                raise unreadable_response(self.location)
 
     async def count(self, request: ChatRequest) -> int | None:  # noqa: ARG002
-        """Ollama has no route for this."""
+        """Returns None: Ollama has no route for this."""
         return None
 
     async def render(self, request: ChatRequest) -> str | None:
         if self._renders is False:
             return None
-        # Older versions do not know the word and would answer: one token of that is enough.
-        body = {**self._always, **ollama.request_out(with_names(request).with_options(max_tokens=1))}
+        # Older versions ignore `_debug_render_only` and would answer: one token is enough.
+        body = {
+            **self._always,
+            **ollama.serialize_request(add_tool_names(request).with_options(max_tokens=1)),
+        }
         body |= {"stream": False, "truncate": False, "shift": False, "_debug_render_only": True}
         answer = await self._http.post("/api/chat", body, model=request.model)
-        shown = answer.get("_debug_info") if isinstance(answer, dict) else None
-        text = shown.get("rendered_template") if isinstance(shown, dict) else None
+        info = answer.get("_debug_info") if isinstance(answer, dict) else None
+        text = info.get("rendered_template") if isinstance(info, dict) else None
         self._renders = isinstance(text, str)
         return text if isinstance(text, str) else None
 
     async def tokenize(self, model: str, text: str) -> list[int] | None:  # noqa: ARG002
-        """Ollama has no route for this either: its vocabulary is the way."""
+        """Returns None: Ollama has no route for this; its vocabulary is used instead."""
         return None
 
     async def detokenize(self, model: str, tokens: Sequence[int]) -> str | None:  # noqa: ARG002
         return None
 
     async def vocabulary(self, model: str) -> Vocabulary | None:
-        # Some megabytes of JSON: read in a thread, or every other answer would stall meanwhile.
+        # Some megabytes of JSON: parsed in a thread, to keep the event loop free.
         body = canonical({"model": model, "verbose": True}).encode()
         answer = await self._http.forward("POST", "/api/show", {"content-type": "application/json"}, body)
         content = b"".join([data async for data in answer.stream])
         if answer.status != 200:
-            raise refusal(answer.status, content, model=model, where=self.location)
-        return await asyncio.to_thread(_vocabulary, content)
+            raise error_from_response(answer.status, content, model=model, where=self.location)
+        return await asyncio.to_thread(parse_vocabulary, content)
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
-    ) -> Forwarded:
+    ) -> ForwardedResponse:
         return await self._http.forward(method, path, headers, body)
 
     async def _list(self, path: str) -> list[dict[str, Any]]:
@@ -159,13 +168,13 @@ class Ollama:
             case {"models": list(items)} if all(isinstance(item, dict) for item in items):
                 return items
             case _:
-                raise garbled(self.location)
+                raise unreadable_response(self.location)
 
 
-def _vocabulary(shown: bytes) -> Vocabulary:
-    """The vocabulary in the answer to a verbose `/api/show`."""
+def parse_vocabulary(body: bytes) -> Vocabulary:
+    """Returns the vocabulary in the answer to a verbose `/api/show`."""
     try:
-        value = parse_json(shown)
+        value = parse_json(body)
     except BadRequest:
         value = None
     facts = value.get("model_info") if isinstance(value, dict) else None
@@ -174,7 +183,7 @@ def _vocabulary(shown: bytes) -> Vocabulary:
     return Vocabulary.from_metadata(facts)
 
 
-def _from_listing(item: JsonObject, running_window: int | None) -> ModelInfo:
+def parse_listing(item: JsonObject, running_window: int | None) -> ModelInfo:
     details = item.get("details") or {}
     return ModelInfo(
         name=str(item.get("name", "")),
@@ -191,14 +200,16 @@ def _from_listing(item: JsonObject, running_window: int | None) -> ModelInfo:
     )
 
 
-def _running_window(running: Sequence[JsonObject], model: str) -> int | None:
-    """The window in force; older servers name what runs without saying how large it is."""
-    return next((item.get("context_length") for item in running if _same(str(item.get("name")), model)), None)
+def find_running_window(running: Sequence[JsonObject], model: str) -> int | None:
+    """Returns the window of a loaded model; older servers do not report it."""
+    return next(
+        (item.get("context_length") for item in running if is_same_model(str(item.get("name")), model)), None
+    )
 
 
-def _same(one: str, other: str) -> bool:
-    return _tagged(one) == _tagged(other)
+def is_same_model(name: str, other: str) -> bool:
+    return _add_default_tag(name) == _add_default_tag(other)
 
 
-def _tagged(name: str) -> str:
+def _add_default_tag(name: str) -> str:
     return name if ":" in name.rpartition("/")[2] else name + _DEFAULT_TAG

@@ -1,7 +1,4 @@
-"""Processes of our own that are talked to by pipes: how they begin, how they end, and what they said last.
-
-Knows nothing of what is talked about. They leave when their pipes are closed, so also when we die.
-"""
+"""Starts and stops child processes that communicate by pipes; they exit when their pipes are closed."""
 
 import subprocess
 from collections.abc import Sequence
@@ -13,8 +10,8 @@ _STOP_SECONDS = 5.0
 _LOG_BYTES = 1_000_000
 
 
-def spawn(command: Sequence[str], log: Path, *, text: bool) -> subprocess.Popen[Any]:
-    """Begins a process whose stderr goes to the end of `log`, which begins anew when it is large."""
+def start_process(command: Sequence[str], log: Path, *, text: bool) -> subprocess.Popen[Any]:
+    """Starts a process whose stderr is appended to `log`, which is truncated when it is large."""
     log.parent.mkdir(parents=True, exist_ok=True)
     fresh = not log.exists() or log.stat().st_size > _LOG_BYTES
     with log.open("wb" if fresh else "ab") as stderr:
@@ -24,13 +21,13 @@ def spawn(command: Sequence[str], log: Path, *, text: bool) -> subprocess.Popen[
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=text,
-            # Ctrl-C in a terminal is for us; the child leaves when we do.
+            # Ctrl-C in a terminal must not reach the child; it exits with its parent.
             start_new_session=True,
         )
 
 
-def finish(process: subprocess.Popen[Any]) -> int:
-    """Closes the pipes, by which a process knows that it may go, and waits until it has gone."""
+def stop_process(process: subprocess.Popen[Any]) -> int:
+    """Closes the pipes, which tells the process to exit, and waits for it; returns the exit code."""
     assert process.stdin is not None
     assert process.stdout is not None
     with suppress(BrokenPipeError):
@@ -44,7 +41,7 @@ def finish(process: subprocess.Popen[Any]) -> int:
     return code
 
 
-def tail(log: Path, lines: int) -> str:
-    """The last lines of a log, to be shown under an error."""
+def read_tail(log: Path, lines: int) -> str:
+    """Returns the last lines of a log, for an error message."""
     last = log.read_text("utf-8", "replace").splitlines()[-lines:]
     return "".join(f"\n  {line}" for line in last)

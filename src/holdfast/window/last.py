@@ -13,7 +13,7 @@ from itertools import accumulate
 from holdfast.errors import Overflow
 from holdfast.messages import File, Message, Part, Text, Thinking, ToolCall, ToolResult
 from holdfast.thinking import spoken
-from holdfast.tokens.calibration import Parts
+from holdfast.tokens.calibration import PromptFeatures
 from holdfast.window.decisions import Addition, Proposal, as_json
 from holdfast.window.items import Item, Unit, units_of
 from holdfast.window.prune import Shorten, has_media, stand_in, text_of
@@ -69,7 +69,7 @@ def last_resort(view: View) -> View:
 
 
 def _check_tools(view: View) -> None:
-    alone = view.draft.gauge.expected(view.draft.gauge.tool_parts(view.draft.tools)).tokens
+    alone = view.draft.gauge.estimate(view.draft.gauge.tool_features(view.draft.tools)).tokens
     if view.draft.tools and alone + 2 * _LEAST > view.room:
         raise _too_large(view, alone, "the tools alone take")
 
@@ -119,15 +119,15 @@ def _enough(view: View, units: Sequence[Unit], target: int, already: Sequence[Un
     low, high = 0, len(units)
     while low < high:
         middle = (low + high + 1) // 2
-        if view.draft.gauge.expected(staying[middle]).high <= target:
+        if view.draft.gauge.estimate(staying[middle]).high <= target:
             low = middle
         else:
             high = middle - 1
     return list(units[: len(units) - low])
 
 
-def _sum(parts: Iterable[Parts]) -> Parts:
-    return sum(parts, Parts(text=0, messages=0))
+def _sum(parts: Iterable[PromptFeatures]) -> PromptFeatures:
+    return sum(parts, PromptFeatures(text=0, messages=0))
 
 
 def _newest_results(view: View) -> View:

@@ -12,7 +12,7 @@ from typing import Any
 from holdfast.messages import JsonObject, Message, canonical
 from holdfast.thinking import spoken
 from holdfast.tokens.budget import NEVER
-from holdfast.tokens.calibration import Parts
+from holdfast.tokens.calibration import PromptFeatures
 from holdfast.window.decisions import GONE, LEVEL_OF, Addition
 from holdfast.window.fit import Fitted
 from holdfast.window.render import Shown
@@ -163,15 +163,15 @@ def sections(view: View) -> list[dict[str, Any]]:
     # What a template writes in any case counts as the system's.
     steps = (
         ("system", _sum(view, view.system)),
-        ("tools", gauge.tool_parts(view.draft.tools)),
+        ("tools", gauge.tool_features(view.draft.tools)),
         ("history", _sum(view, history)),
         ("question", _sum(view, [shown.message for shown in question])),
     )
     rows: list[dict[str, Any]] = []
-    parts, before = replace(Parts(0, 0), unprompted=not view.system), 0
+    parts, before = replace(PromptFeatures(0, 0), unprompted=not view.system), 0
     for name, more in steps:
         parts += more
-        now = gauge.expected(parts).tokens
+        now = gauge.estimate(parts).tokens
         rows.append({"name": name, "tokens": max(0, now - before)})
         before = now
     told = []
@@ -202,8 +202,8 @@ def sections(view: View) -> list[dict[str, Any]]:
     return rows
 
 
-def _sum(view: View, messages: Sequence[Message]) -> Parts:
-    return sum(map(view.parts, messages), Parts(0, 0))
+def _sum(view: View, messages: Sequence[Message]) -> PromptFeatures:
+    return sum(map(view.parts, messages), PromptFeatures(0, 0))
 
 
 def _message(view: View, shown: Shown) -> dict[str, Any]:

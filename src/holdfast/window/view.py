@@ -10,7 +10,7 @@ from typing import Protocol
 
 from holdfast.messages import JsonObject, Message, Text
 from holdfast.tokens.budget import Budget, Thresholds
-from holdfast.tokens.calibration import Parts
+from holdfast.tokens.calibration import PromptFeatures
 from holdfast.tokens.counter import Count
 from holdfast.tokens.estimate import Estimate
 from holdfast.window.decisions import Decided, Proposal
@@ -18,7 +18,7 @@ from holdfast.window.items import Item, newest_of, question_of
 from holdfast.window.render import Rendered, Shown, appended, render
 from holdfast.words import language_of
 
-_NOTHING = Parts(text=0, messages=0)
+_NOTHING = PromptFeatures(text=0, messages=0)
 _HEADINGS = {
     "forbidden": {
         "en": "Must not, as said earlier in this conversation:",
@@ -33,10 +33,10 @@ class Gauge(Protocol):
     """What counts for one model; the counters of `tokens` do."""
 
     def count_text(self, text: str) -> Count: ...
-    def message_parts(self, message: Message) -> Parts: ...
-    def tool_parts(self, tools: Sequence[JsonObject]) -> Parts: ...
-    def expected(self, parts: Parts) -> Estimate: ...
-    def likely(self, parts: Parts) -> float: ...
+    def message_features(self, message: Message) -> PromptFeatures: ...
+    def tool_features(self, tools: Sequence[JsonObject]) -> PromptFeatures: ...
+    def estimate(self, parts: PromptFeatures) -> Estimate: ...
+    def predict(self, parts: PromptFeatures) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class View:
         self,
         draft: Draft,
         proposals: Iterable[Proposal] = (),
-        measured: dict[int, tuple[Message, Parts]] | None = None,
+        measured: dict[int, tuple[Message, PromptFeatures]] | None = None,
     ) -> None:
         self.draft = draft
         self.proposals = tuple(proposals)
@@ -136,16 +136,16 @@ class View:
     def fits(self) -> bool:
         return self.total.high <= self.room
 
-    def parts(self, message: Message) -> Parts:
+    def parts(self, message: Message) -> PromptFeatures:
         known = self._measured.get(id(message))
         if known is None:
             # The message is kept with its number, so that no other one can get its identity.
-            known = self._measured[id(message)] = (message, self.draft.gauge.message_parts(message))
+            known = self._measured[id(message)] = (message, self.draft.gauge.message_features(message))
         return known[1]
 
     def tokens(self, message: Message) -> int:
         """What a message adds to a request."""
-        return round(self.draft.gauge.likely(self.parts(message)) - self._start)
+        return round(self.draft.gauge.predict(self.parts(message)) - self._start)
 
     def said_tokens(self, shown: Shown) -> int:
         """What a message adds to a request, without evidence that was put behind it."""
@@ -162,12 +162,12 @@ class View:
 
     @cached_property
     def _start(self) -> float:
-        return self.draft.gauge.likely(_NOTHING)
+        return self.draft.gauge.predict(_NOTHING)
 
     @cached_property
-    def frame(self) -> Parts:
+    def frame(self) -> PromptFeatures:
         """System and tools."""
-        parts = sum(map(self.parts, self.system), self.draft.gauge.tool_parts(self.draft.tools))
+        parts = sum(map(self.parts, self.system), self.draft.gauge.tool_features(self.draft.tools))
         return replace(parts, unprompted=not self.system)
 
     @cached_property
@@ -202,7 +202,7 @@ class View:
         return self.draft.budget.thresholds(max(0, self.fixed.high - lent))
 
     def cost(self, messages: Iterable[Message]) -> Estimate:
-        return self.draft.gauge.expected(sum(map(self.parts, messages), self.frame))
+        return self.draft.gauge.estimate(sum(map(self.parts, messages), self.frame))
 
     @cached_property
     def pins(self) -> frozenset[str]:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from holdfast.files.digests import _SUFFIXES, build_digest, find_element, list_elements
 from holdfast.files.digests.code import GRAMMARS
 from holdfast.files.digests.lines import PATTERNS
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 NAMES = sorted({"", "README", "Makefile", "x", *(f"x.{kinds.split()[0]}" for kinds in _SUFFIXES.values())})
 # Pieces that the readers look for, in no order that makes sense.

@@ -14,8 +14,7 @@ from holdfast.files.digests.data import detect_delimiter
 from holdfast.files.digests.prose import is_log
 from holdfast.files.formats import html_to_text
 from holdfast.patterns import late
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 __all__ = [
     "Digest",

@@ -22,8 +22,7 @@ from holdfast.files.digests.base import (
     suppress_warnings,
 )
 from holdfast.patterns import late
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser

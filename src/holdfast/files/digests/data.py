@@ -23,8 +23,7 @@ from holdfast.files.digests.base import (
     shorten_line,
 )
 from holdfast.patterns import late
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 _BLANK = late(r"[ \t\r\n]*")
 _TOML_TABLE = late(r"\[\[?([^\[\]\n]+)\]\]?[ \t\r]*(?:#.*)?$")

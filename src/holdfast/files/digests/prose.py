@@ -18,8 +18,7 @@ from holdfast.files.digests.base import (
     shorten_line,
 )
 from holdfast.patterns import late
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 from holdfast.words import sentences
 
 _HEADING = late(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t\r]*$")

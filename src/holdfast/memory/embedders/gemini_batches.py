@@ -11,7 +11,7 @@ from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import Job
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.jsonl import lines, parsed, related
-from holdfast.upstreams.refusals import message_of
+from holdfast.upstreams.base import find_error_message
 
 # It is called BATCH_STATE_… in some answers and JOB_STATE_… in others.
 _ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
@@ -56,7 +56,7 @@ class GeminiBatches:
         files = (output,) if isinstance(output, str) else ()
         given = _dict(about, "inputConfig").get("fileName")
         litter = (*files, given) if isinstance(given, str) else files
-        said = self._http.hidden(message_of(told))
+        said = self._http.hidden(find_error_message(told))
         trouble = "" if files and not said else f"the batch job is {state.lower()}{said and f': {said}'}"
         return Job(over=True, trouble=trouble, output=files, litter=litter)
 

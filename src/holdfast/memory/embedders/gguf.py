@@ -14,8 +14,7 @@ from holdfast.memory.embedders.base import Identity
 from holdfast.memory.embedders.prompts import Prompts, prompts_from
 from holdfast.memory.embedders.worked import Worked
 from holdfast.memory.embedders.worker import Worker
-from holdfast.tokens.errors import VocabularyError
-from holdfast.tokens.gguf import read_metadata
+from holdfast.tokens.gguf import VocabularyError, read_metadata
 
 PACKAGE = "xllamacpp"
 

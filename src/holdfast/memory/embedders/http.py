@@ -14,8 +14,8 @@ import httpx
 from holdfast.errors import ConfigError, EmbedderError
 from holdfast.memory.embedders.base import Gone, NotNow
 from holdfast.messages import canonical
-from holdfast.upstreams.http import shown
-from holdfast.upstreams.refusals import message_of
+from holdfast.upstreams.base import find_error_message
+from holdfast.upstreams.http import redact_url
 
 _JSON = "application/json"
 _HIDDEN = "••••"
@@ -43,7 +43,7 @@ class Http:
         timeout: float = 60.0,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self.url = shown(url).rstrip("/")
+        self.url = redact_url(url).rstrip("/")
         self._timeout = timeout
         self._sleep = sleep
         own = {**(headers or {}), **({"authorization": f"Bearer {key}"} if key else {})}
@@ -194,5 +194,5 @@ class Http:
             body = json.loads(response.content)
         except (ValueError, RecursionError):
             return "."
-        said = self.hidden(message_of(body if isinstance(body, dict) else None))
+        said = self.hidden(find_error_message(body if isinstance(body, dict) else None))
         return f": {said}" if said else "."

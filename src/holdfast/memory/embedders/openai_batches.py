@@ -13,7 +13,7 @@ from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import Job
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.jsonl import form, lines, parsed
-from holdfast.upstreams.refusals import message_of
+from holdfast.upstreams.base import find_error_message
 
 # What the answer calls the states in which nothing more will come.
 _ENDED = ("completed", "failed", "expired", "cancelled")
@@ -88,6 +88,6 @@ def _named(answer: Any) -> str:
 def _why(told: Mapping[str, Any]) -> str:
     match told.get("errors"):
         case {"data": [dict(first), *_]}:
-            return f": {message_of(first) or json.dumps(first)}"
+            return f": {find_error_message(first) or json.dumps(first)}"
         case _:
             return ""

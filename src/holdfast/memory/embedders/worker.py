@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from holdfast.errors import EmbedderError
-from holdfast.upstreams.processes import finish, spawn, tail
+from holdfast.upstreams.processes import read_tail, start_process, stop_process
 
 _LENGTH = struct.Struct(">Q")
 _TAIL_LINES = 6
@@ -121,7 +121,7 @@ class Worker:
         try:
             process, self._process = self._process, None
             if process is not None:
-                finish(process)
+                stop_process(process)
             return process is not None
         finally:
             self._turns.give_back()
@@ -131,7 +131,7 @@ class Worker:
         try:
             self._closed = True
             if self._process is not None:
-                finish(self._process)
+                stop_process(self._process)
         finally:
             self._turns.give_back()
 
@@ -163,7 +163,7 @@ class Worker:
                 # The next one to ask must not be given the answer to this.
                 process.kill()
             if answer is None:
-                finish(process)
+                stop_process(process)
         if answer is None and late.is_set():
             raise EmbedderError(
                 f"{self._label} took longer than {self._seconds:g} seconds and was ended.",
@@ -174,20 +174,20 @@ class Worker:
     def _ended(self) -> EmbedderError:
         code = self._process.returncode if self._process is not None else None
         return EmbedderError(
-            f"{self._label} ended twice (exit code {code}).{tail(self._log, _TAIL_LINES)}\n",
+            f"{self._label} ended twice (exit code {code}).{read_tail(self._log, _TAIL_LINES)}\n",
             hint=f"The log is {self._log}. With `embedder = off`, search goes by words alone.",
         )
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             if self._process is not None:
-                finish(self._process)
+                stop_process(self._process)
             self._process = self._spawn()
         return self._process
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         try:
-            return spawn(self._command, self._log, text=False)
+            return start_process(self._command, self._log, text=False)
         except OSError as error:
             raise EmbedderError(
                 f"{self._label} cannot be started: {error}.", hint=f"Check {self._log.parent}."

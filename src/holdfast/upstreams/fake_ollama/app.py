@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from holdfast.errors import BadRequest
 from holdfast.messages import JsonObject
-from holdfast.protocols import ollama, openai
+from holdfast.protocols import ollama, openai_chat
 from holdfast.protocols.wire import expect, parse_json
 from holdfast.upstreams.fake_ollama import wire
 from holdfast.upstreams.fake_ollama.managing import Managing
@@ -207,7 +207,7 @@ class FakeOllama:
         """Ollama translates into its own request; there is no place for a window or for `truncate` in it."""
         if body.get("messages") == []:
             raise _Refused(400, "[] is too short - 'messages'")
-        own = ollama.request_out(openai.request_in(body))
+        own = ollama.serialize_request(openai_chat.parse_request(body))
         model = self._model(own, 'model "{}" not found, try pulling it first')
         usage = (body.get("stream_options") or {}).get("include_usage") is True
         generation = self._answered(model, own, own["messages"])

@@ -7,13 +7,13 @@ import pytest
 
 from holdfast.errors import Overflow
 from holdfast.messages import ChatRequest, Chunk, Image, Message, Text, Thinking, Usage
-from holdfast.models.knowledge import Models
 from holdfast.store import open_store
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.models import ModelRegistry
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def serve(vocabulary):
 
 async def counted(models, provider, request):
     counter = await models.counters.counter(provider, request.model)
-    return counter.expected(counter.parts(request))
+    return counter.estimate(counter.request_features(request))
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def ask(tmp_path):
 
     async def main(fake, texts):
         with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
-            models, provider = Models(store, tmp_path), await connect(fake.address)
+            models, provider = ModelRegistry(store, tmp_path), await connect(fake.address)
             try:
                 await models.vocabularies.tokenizer(provider, "fake")
                 for text in texts:
@@ -69,7 +69,7 @@ def ask(tmp_path):
                     finally:
                         await watch.close()
                 counter = await models.counters.counter(provider, "fake")
-                return counter.count_request(request), len(counter.calibration.answers)
+                return counter.count_request(request), len(counter.calibration.samples)
             finally:
                 await models.aclose()
                 await provider.aclose()
@@ -178,7 +178,7 @@ class Reporting:
             provider, found = ScriptedProvider(), []
             provider.dialect = "ollama"
             with open_store(f"sqlite:///{self._folder / 'db'}") as store:
-                models = Models(store, self._folder)
+                models = ModelRegistry(store, self._folder)
                 for messages, reported in turns:
                     request = ChatRequest("scripted", tuple(messages))
                     expected = await counted(models, provider, request)

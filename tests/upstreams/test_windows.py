@@ -2,8 +2,8 @@
 
 import pytest
 
-from holdfast.models.windows import Figure, Memory, parameters, windows_of
 from holdfast.upstreams.base import ModelInfo
+from holdfast.upstreams.windows import Figure, ModelFacts, parse_parameters, resolve_windows
 
 
 def model(name="some:1b", **facts):
@@ -12,28 +12,30 @@ def model(name="some:1b", **facts):
 
 def test_what_was_set_wins_over_all_and_the_recommendation_comes_last():
     known = model(parameter_size="7B", trained_window=100_000, running_window=5_000, default_num_ctx=6_000)
-    memory = Memory(num_ctx=4_000, settled=Figure(9_000, "the client"))
-    assert windows_of(known, memory, asked=7_000).used == Figure(4_000, "set by you")
-    assert windows_of(known, Memory(settled=memory.settled), asked=7_000).used == Figure(9_000, "the client")
-    assert windows_of(known, asked=7_000).used == Figure(7_000, "the client")
-    assert windows_of(known).used == Figure(5_000, "the running server")
-    assert windows_of(model(default_num_ctx=6_000)).used == Figure(6_000, "the Modelfile")
-    assert windows_of(model(parameter_size="7B")).used == Figure(8_192, "usual for 7B parameters")
-    assert windows_of(model()).used.tokens == 4_096
+    memory = ModelFacts(num_ctx=4_000, settled=Figure(9_000, "the client"))
+    assert resolve_windows(known, memory, asked=7_000).used == Figure(4_000, "set by you")
+    assert resolve_windows(known, ModelFacts(settled=memory.settled), asked=7_000).used == Figure(
+        9_000, "the client"
+    )
+    assert resolve_windows(known, asked=7_000).used == Figure(7_000, "the client")
+    assert resolve_windows(known).used == Figure(5_000, "the running server")
+    assert resolve_windows(model(default_num_ctx=6_000)).used == Figure(6_000, "the Modelfile")
+    assert resolve_windows(model(parameter_size="7B")).used == Figure(8_192, "usual for 7B parameters")
+    assert resolve_windows(model()).used.tokens == 4_096
 
 
 def test_no_window_is_larger_than_the_model_was_trained_for():
-    used = windows_of(model(trained_window=2_048), asked=32_768).used
+    used = resolve_windows(model(trained_window=2_048), asked=32_768).used
     assert used.tokens == 2_048
     assert "trained for no more" in used.source
 
 
 def test_a_server_that_decides_by_itself_is_believed_and_only_a_smaller_wish_of_the_user_counts():
     running = model(running_window=4_096, trained_window=32_768)
-    assert windows_of(running, asked=8_192, fixed=True).used == Figure(4_096, "the running server")
-    assert windows_of(running, Memory(num_ctx=8_192), fixed=True).used.tokens == 4_096
-    assert windows_of(running, Memory(num_ctx=2_048), fixed=True).used == Figure(2_048, "set by you")
-    assert windows_of(model(parameter_size="7B"), fixed=True).used.tokens == 8_192
+    assert resolve_windows(running, asked=8_192, fixed=True).used == Figure(4_096, "the running server")
+    assert resolve_windows(running, ModelFacts(num_ctx=8_192), fixed=True).used.tokens == 4_096
+    assert resolve_windows(running, ModelFacts(num_ctx=2_048), fixed=True).used == Figure(2_048, "set by you")
+    assert resolve_windows(model(parameter_size="7B"), fixed=True).used.tokens == 8_192
 
 
 @pytest.mark.parametrize(
@@ -47,22 +49,24 @@ def test_a_server_that_decides_by_itself_is_believed_and_only_a_smaller_wish_of_
     ],
 )
 def test_known_families_have_their_rows(name, trained, recommended):
-    windows = windows_of(model(name))
+    windows = resolve_windows(model(name))
     assert windows.trained.tokens == trained
     assert windows.recommended.tokens == recommended
-    assert windows_of(model(name), Memory(recommended=9_000)).recommended == Figure(9_000, "set by you")
+    assert resolve_windows(model(name), ModelFacts(recommended=9_000)).recommended == Figure(
+        9_000, "set by you"
+    )
 
 
 @pytest.mark.parametrize(
     ("size", "tokens"), [("9.0B", 8_192), ("14.8B", 16_384), ("8x7B", 32_768), ("135M", 8_192)]
 )
 def test_the_recommendation_follows_the_size(size, tokens):
-    assert windows_of(model(parameter_size=size)).recommended.tokens == tokens
+    assert resolve_windows(model(parameter_size=size)).recommended.tokens == tokens
 
 
 @pytest.mark.parametrize("nonsense", [0, -1, 10**12, "8192", True, 1.5, [8192]])
 def test_nonsense_is_warned_of_and_the_next_best_is_taken(nonsense):
-    windows = windows_of(model(trained_window=nonsense, running_window=nonsense, parameter_size="7B"))
+    windows = resolve_windows(model(trained_window=nonsense, running_window=nonsense, parameter_size="7B"))
     assert windows.used.tokens == 8_192
     assert windows.trained is None
     assert len(windows.warnings) == 2
@@ -72,17 +76,17 @@ def test_nonsense_is_warned_of_and_the_next_best_is_taken(nonsense):
     ("text", "number"), [("7.6B", 7.6e9), ("135M", 135e6), ("8x7B", 56e9), ("", None), ("big", None)]
 )
 def test_sizes_are_read(text, number):
-    assert parameters(text) == number
+    assert parse_parameters(text) == number
 
 
 @pytest.mark.parametrize("small", [1, 128, 256, 511])
 def test_a_window_that_holds_no_conversation_is_left_out_whoever_names_it(small):
     named = model(parameter_size="7B", trained_window=small, running_window=small, default_num_ctx=small)
-    windows = windows_of(named, Memory(settled=Figure(small, "the client")), asked=small)
+    windows = resolve_windows(named, ModelFacts(settled=Figure(small, "the client")), asked=small)
     assert windows.used == Figure(8_192, "usual for 7B parameters")
     assert len(windows.warnings) == 4
-    assert windows_of(model(), asked=512).used == Figure(512, "the client")
+    assert resolve_windows(model(), asked=512).used == Figure(512, "the client")
 
 
 def test_a_server_that_runs_with_less_and_decides_itself_is_believed():
-    assert windows_of(model(running_window=256), fixed=True).used == Figure(256, "the running server")
+    assert resolve_windows(model(running_window=256), fixed=True).used == Figure(256, "the running server")

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from holdfast.models.vocabularies import Vocabularies
-from holdfast.tokens.errors import VocabularyError
+from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo
+from holdfast.upstreams.counting import VocabularyCache
 from holdfast.upstreams.fake import ScriptedProvider
 
 TEXT = "Straße 7"
@@ -36,7 +36,7 @@ def vocabulary(weights) -> Vocabulary:
 
 def test_nobody_waits_and_the_next_one_finds_it(tmp_path, vocabulary):
     async def main():
-        known, provider = Vocabularies(tmp_path), Counting(vocabulary)
+        known, provider = VocabularyCache(tmp_path), Counting(vocabulary)
         assert known.at_hand(provider, "scripted") is None
         tokenizer = await known.tokenizer(provider, "scripted")
         assert known.at_hand(provider, "scripted") is tokenizer
@@ -51,7 +51,7 @@ def test_a_restart_finds_it_on_disk_and_a_damaged_file_is_fetched_again(tmp_path
     def fetched():
         async def main():
             provider = Counting(vocabulary)
-            tokenizer = await Vocabularies(tmp_path).tokenizer(provider, "scripted")
+            tokenizer = await VocabularyCache(tmp_path).tokenizer(provider, "scripted")
             return provider.asked, tokenizer.count(TEXT)
 
         return asyncio.run(main())
@@ -66,7 +66,7 @@ def test_a_restart_finds_it_on_disk_and_a_damaged_file_is_fetched_again(tmp_path
 
 def test_one_that_cannot_be_used_is_explained_and_not_asked_for_again(tmp_path):
     async def main():
-        known, provider = Vocabularies(tmp_path), Counting(None, broken=True)
+        known, provider = VocabularyCache(tmp_path), Counting(None, broken=True)
         assert await known.tokenizer(provider, "scripted") is None
         assert known.at_hand(provider, "scripted") is None
         return known.why_not(provider, "scripted"), provider.asked
@@ -76,7 +76,7 @@ def test_one_that_cannot_be_used_is_explained_and_not_asked_for_again(tmp_path):
 
 def test_a_server_that_keeps_it_to_itself_is_said_to(tmp_path):
     async def main():
-        known, provider = Vocabularies(tmp_path), Counting(None)
+        known, provider = VocabularyCache(tmp_path), Counting(None)
         assert await known.tokenizer(provider, "scripted") is None
         return known.why_not(provider, "scripted")
 
@@ -85,7 +85,7 @@ def test_a_server_that_keeps_it_to_itself_is_said_to(tmp_path):
 
 def test_a_model_that_is_missing_may_be_there_next_time(tmp_path, vocabulary):
     async def main():
-        known, provider = Vocabularies(tmp_path), Counting(vocabulary)
+        known, provider = VocabularyCache(tmp_path), Counting(vocabulary)
         assert await known.tokenizer(provider, "nobody") is None
         return known.why_not(provider, "nobody")
 
@@ -96,14 +96,14 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_a_fetch(tmp_path, voc
     (tmp_path / "file").write_text("in the way")
 
     async def main():
-        return await Vocabularies(tmp_path / "file").tokenizer(Counting(vocabulary), "scripted")
+        return await VocabularyCache(tmp_path / "file").tokenizer(Counting(vocabulary), "scripted")
 
     assert asyncio.run(main()) is not None
 
 
 def test_closing_ends_what_is_being_loaded(tmp_path, vocabulary):
     async def main():
-        known = Vocabularies(tmp_path)
+        known = VocabularyCache(tmp_path)
         known.at_hand(Counting(vocabulary), "scripted")
         await known.aclose()
 

@@ -5,12 +5,12 @@ import asyncio
 import pytest
 
 from holdfast.messages import ChatRequest, Message
-from holdfast.models.knowledge import Models
 from holdfast.store import open_store
 from holdfast.tokens.counter import Count
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
 
 TEXT = "Straße Nr. 7, and some more words"
 REQUEST = ChatRequest("scripted", (Message.of("user", TEXT),))
@@ -36,7 +36,7 @@ def counted(tmp_path):
 
     async def main(provider):
         with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
-            models = Models(store, tmp_path)
+            models = ModelRegistry(store, tmp_path)
             text = await models.counters.count_text(provider, "scripted", TEXT)
             whole = await models.counters.count_request(provider, REQUEST)
             await models.aclose()
@@ -56,8 +56,8 @@ def test_a_vocabulary_is_exact(counted, weights):
 
 def test_a_server_that_counts_is_believed(counted):
     text, whole = counted(Server(cuts=True, counts=True))
-    assert text == Count.served(7, "scripted at scripted:")
-    assert whole == Count.served(7, "scripted at scripted:")
+    assert text == Count.from_server(7, "scripted at scripted:")
+    assert whole == Count.from_server(7, "scripted at scripted:")
 
 
 def test_otherwise_it_is_an_estimate_with_bounds(counted):

@@ -5,12 +5,12 @@ import asyncio
 import pytest
 
 from holdfast.errors import BadRequest, ModelMissing
-from holdfast.models.knowledge import Models
-from holdfast.models.windows import Figure
 from holdfast.store import open_store
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.windows import Figure
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def ask(tmp_path):
             with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
                 provider = await connect(address)
                 try:
-                    return await work(Models(store, tmp_path, lambda: clock[0]), provider)
+                    return await work(ModelRegistry(store, tmp_path, lambda: clock[0]), provider)
                 finally:
                     await provider.aclose()
 
@@ -41,8 +41,8 @@ def shows(fake):
 
 def test_the_first_window_is_settled_whatever_clients_name_later(ask):
     async def work(models, provider):
-        first = await models.settled(provider, "qwen3:8b", asked=5_000)
-        second = await models.settled(provider, "qwen3:8b", asked=6_000)
+        first = await models.settle_windows(provider, "qwen3:8b", asked=5_000)
+        second = await models.settle_windows(provider, "qwen3:8b", asked=6_000)
         return first.used, second.used
 
     assert ask(work) == (Figure(5_000, "the client"), Figure(5_000, "the client"))
@@ -55,7 +55,7 @@ def test_the_first_window_is_settled_whatever_clients_name_later(ask):
 
 def test_without_any_wish_the_recommended_window_is_taken(ask):
     async def work(models, provider):
-        return await models.settled(provider, "qwen3:8b")
+        return await models.settle_windows(provider, "qwen3:8b")
 
     windows = ask(work)
     assert windows.used == windows.recommended == Figure(16_384, "known of qwen3")
@@ -64,9 +64,9 @@ def test_without_any_wish_the_recommended_window_is_taken(ask):
 
 def test_what_the_user_sets_holds_until_it_is_taken_back(ask):
     async def work(models, provider):
-        await models.settled(provider, "qwen3:8b", asked=5_000)
+        await models.settle_windows(provider, "qwen3:8b", asked=5_000)
         fixed = await models.set_window(provider, "qwen3:8b", num_ctx=8_000)
-        settled = await models.settled(provider, "qwen3:8b", asked=6_000)
+        settled = await models.settle_windows(provider, "qwen3:8b", asked=6_000)
         freed = await models.set_window(provider, "qwen3:8b", num_ctx=0)
         return fixed.used, settled.used, freed.used
 
@@ -105,7 +105,9 @@ def test_a_server_is_asked_again_only_after_ten_minutes_or_trouble(ask):
 def test_a_server_with_a_window_of_its_own_is_believed(tmp_path):
     async def main():
         with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
-            return await Models(store, tmp_path).settled(ScriptedProvider(), "scripted", asked=100_000)
+            return await ModelRegistry(store, tmp_path).settle_windows(
+                ScriptedProvider(), "scripted", asked=100_000
+            )
 
     assert asyncio.run(main()).used == Figure(8_192, "the running server")
 
@@ -131,7 +133,7 @@ def test_a_model_has_one_window_whatever_it_is_called(ask):
             with open_store(f"sqlite:///{tmp}") as store:
                 provider = await connect(address)
                 try:
-                    return await work(Models(store, tmp.parent), provider)
+                    return await work(ModelRegistry(store, tmp.parent), provider)
                 finally:
                     await provider.aclose()
 
@@ -141,8 +143,8 @@ def test_a_model_has_one_window_whatever_it_is_called(ask):
 @pytest.mark.parametrize("asked", [256, 511, -1, 0])
 def test_a_window_that_holds_no_conversation_is_never_settled(ask, asked):
     async def work(models, provider):
-        first = await models.settled(provider, "qwen3:8b", asked=asked)
-        second = await models.settled(provider, "qwen3:8b", asked=5_000)
+        first = await models.settle_windows(provider, "qwen3:8b", asked=asked)
+        second = await models.settle_windows(provider, "qwen3:8b", asked=5_000)
         return first.used, second.used, len(first.warnings)
 
     recommended = Figure(16_384, "known of qwen3")
@@ -153,7 +155,7 @@ def test_one_that_was_settled_before_is_replaced(ask):
     async def work(models, provider):
         info = {"settled": {"tokens": 256, "source": "the client"}}
         await models._store.run(models._store.models.put, provider.location, "qwen3:8b", info=info)
-        await models.settled(provider, "qwen3:8b", asked=5_000)
+        await models.settle_windows(provider, "qwen3:8b", asked=5_000)
         return (await models.windows(provider, "qwen3:8b")).used
 
     assert ask(work) == Figure(5_000, "the client")

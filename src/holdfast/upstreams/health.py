@@ -1,7 +1,4 @@
-"""A model server under the name it has here: notes how it is, and takes models with its name before theirs.
-
-Knows no other server. What a request asks for goes on unchanged but for that name.
-"""
+"""Wraps a provider with a label and health tracking; accepts `label/model`."""
 
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Mapping, Sequence
@@ -13,24 +10,26 @@ from holdfast.errors import BadRequest, CutOff, HoldfastError, Unreachable, Upst
 from holdfast.messages import ChatRequest, Chunk, canonical
 from holdfast.protocols.wire import parse_json
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo, Provider
+from holdfast.upstreams.base import Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo, Provider
 
 T = TypeVar("T")
 
-# Answers that say more about the server than about the request.
-_NOT_WELL = (429, 502, 503, 504)
+# Statuses that concern the server, not the request.
+_UNAVAILABLE = (429, 502, 503, 504)
 # The fields in which requests name a model.
 _NAMES = ("model", "name", "source", "destination", "from")
 
 
-def is_away(error: HoldfastError) -> bool:
-    """Whether another server might do what this one could not."""
-    return isinstance(error, Unreachable) or (isinstance(error, UpstreamError) and error.status in _NOT_WELL)
+def is_unavailable(error: HoldfastError) -> bool:
+    """Whether the error concerns the server, so that another one could help."""
+    return isinstance(error, Unreachable) or (
+        isinstance(error, UpstreamError) and error.status in _UNAVAILABLE
+    )
 
 
 @dataclass(slots=True)
 class Health:
-    """When a server last answered and last failed, in seconds of the `clock`, and the trouble it has now."""
+    """When a server last answered and failed (seconds of `clock`), and its current error (`trouble`)."""
 
     clock: Callable[[], float] = time.time
     seen: float | None = None
@@ -41,19 +40,19 @@ class Health:
     def well(self) -> bool:
         return not self.trouble
 
-    def answered(self) -> None:
+    def note_success(self) -> None:
         self.seen, self.trouble = self.clock(), ""
 
-    def note(self, error: HoldfastError) -> None:
-        """An error of the server's own is trouble; one about the request shows that it is there."""
-        if is_away(error) or isinstance(error, CutOff):
+    def note_error(self, error: HoldfastError) -> None:
+        """Records a failure of the server; an error about the request counts as an answer."""
+        if is_unavailable(error) or isinstance(error, CutOff):
             self.failed, self.trouble = self.clock(), str(error)
         else:
-            self.answered()
+            self.note_success()
 
 
-class Watched:
-    """`label` is the server's name here; a model may be asked for as `label/model`."""
+class LabelledProvider:
+    """A provider with a label and health tracking; a model may be requested as `label/model`."""
 
     def __init__(self, provider: Provider, label: str = "", health: Health | None = None) -> None:
         self.provider = provider
@@ -77,31 +76,31 @@ class Watched:
         return self.provider.paths
 
     def plain(self, model: str) -> str:
-        """The name that the server itself has for `model`."""
+        """Returns the server's own name of `model`, without the label."""
         return model.removeprefix(f"{self.label}/") if self.label else model
 
     async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
-        asked = replace(request, model=self.plain(request.model))
-        begun = False
+        request = replace(request, model=self.plain(request.model))
+        started = False
         try:
-            async with aclosing(self.provider.chat(asked)) as chunks:
+            async with aclosing(self.provider.chat(request)) as chunks:
                 async for chunk in chunks:
-                    if not begun:
-                        begun = True
-                        self.health.answered()
+                    if not started:
+                        started = True
+                        self.health.note_success()
                     yield chunk
         except HoldfastError as error:
-            self.health.note(error)
+            self.health.note_error(error)
             raise
 
     async def models(self) -> list[ModelInfo]:
-        return await self._noted(self.provider.models())
+        return await self._track(self.provider.models())
 
     async def describe(self, model: str) -> ModelInfo:
-        return await self._noted(self.provider.describe(self.plain(model)))
+        return await self._track(self.provider.describe(self.plain(model)))
 
-    async def embed(self, model: str, texts: Sequence[str]) -> Embeddings:
-        return await self._noted(self.provider.embed(self.plain(model), texts))
+    async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingResponse:
+        return await self._track(self.provider.embed(self.plain(model), texts))
 
     async def count(self, request: ChatRequest) -> int | None:
         return await self.provider.count(replace(request, model=self.plain(request.model)))
@@ -120,29 +119,31 @@ class Watched:
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
-    ) -> Forwarded:
+    ) -> ForwardedResponse:
         if self.label and isinstance(body, bytes) and f'"{self.label}/'.encode() in body:
-            body = self._renamed(body)
-        return await self._noted(self.provider.forward(method, path, headers, body))
+            body = self._rename_models(body)
+        return await self._track(self.provider.forward(method, path, headers, body))
 
     async def aclose(self) -> None:
         await self.provider.aclose()
 
-    def _renamed(self, body: bytes) -> bytes:
+    def _rename_models(self, body: bytes) -> bytes:
+        """Removes the label from the models that a request body names."""
         try:
             fields = parse_json(body)
         except BadRequest:
             return body
         if not isinstance(fields, dict):
             return body
-        named = {name: self.plain(fields[name]) for name in _NAMES if isinstance(fields.get(name), str)}
-        return canonical(fields | named).encode()
+        models = {name: self.plain(fields[name]) for name in _NAMES if isinstance(fields.get(name), str)}
+        return canonical(fields | models).encode()
 
-    async def _noted(self, work: Awaitable[T]) -> T:
+    async def _track(self, work: Awaitable[T]) -> T:
+        """Awaits the work and notes success or failure."""
         try:
             result = await work
         except HoldfastError as error:
-            self.health.note(error)
+            self.health.note_error(error)
             raise
-        self.health.answered()
+        self.health.note_success()
         return result

@@ -141,7 +141,7 @@ async def list_upstreams(request: Request) -> dict[str, Any]:
     `memory`: whether it may receive memories, as it is set now.
     """
     known = engine_of(request).upstreams
-    await known.look()
+    await known.refresh()
     gate = Gate.of((await asyncio.to_thread(next_config, request)).settings.memory_gate)
     return {
         "upstreams": [{**asdict(state), "memory": gate.lets_pass(state.location)} for state in known.states()]

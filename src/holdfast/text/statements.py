@@ -7,6 +7,7 @@ a time and does not know what was said before it.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from holdfast.patterns import late
@@ -277,7 +278,7 @@ def _of_sentence(number: int, sentence: str, spoken: str, *, follows: bool) -> l
 def _read(number: int, sentence: str, language: LanguageData, *, follows: bool) -> list[Statement]:
     if language.cues["irony"].match(sentence):
         return []
-    clauses = _clauses(sentence, language)
+    clauses = _clauses(sentence, language.code)
     asked = _asked_from(sentence, clauses)
     # What is laughed at, or taken back, stands before it.
     void = max((at for at, one in enumerate(clauses) if one.cues & {"joke", "takes_back"}), default=-1)
@@ -292,8 +293,11 @@ def _read(number: int, sentence: str, language: LanguageData, *, follows: bool) 
     return list(_joined(number, clauses, scored, asked, language))
 
 
-def _clauses(sentence: str, language: LanguageData) -> list[Clause]:
-    found: list[Clause] = []
+# What was said is looked at again with every window.
+@lru_cache(maxsize=8_192)
+def _clauses(sentence: str, code: str) -> tuple[Clause, ...]:
+    language = LANGUAGES[code]
+    clauses: list[Clause] = []
     start = 0
     pieces: list[tuple[int, int, bool]] = []
     joins, commas, colons = set[int](), set[int](), set[int]()
@@ -320,8 +324,8 @@ def _clauses(sentence: str, language: LanguageData) -> list[Clause]:
             ("behind_colon", start in colons),
         )
         more = {name for name, here in marks if here}
-        found.append(_clause(sentence[first:end].rstrip(), first, language, more))
-    return found
+        clauses.append(_clause(sentence[first:end].rstrip(), first, language, more))
+    return tuple(clauses)
 
 
 def _whole(

@@ -4,7 +4,8 @@ Rules and decisions are looked for in these only, so that a sentence out of a lo
 does not know what a sentence means.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from holdfast.patterns import late
 from holdfast.window.borders import Span, fences
@@ -38,6 +39,8 @@ _ABBREVIATION = late(
 # "Am 15. November": the dot after a number ends nothing when it goes on like this.
 _ORDINAL = late(r"\b\d{1,2}\.$")
 _GOES_ON = late(r"\s+(?:[a-zäöü]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")
+# A longer text is not held in memory for another look at it.
+_OFTEN_READ = 4_000
 _END = late(r"(?<![.!?…])[.!?…]+[\"'”“)\]]*(?=\s|$)")
 
 
@@ -46,8 +49,12 @@ def ends(text: str) -> str:
     return text if len(text) <= 2 * _END_READ else f"{text[:_END_READ]}\n{text[-_END_READ:]}"
 
 
-def own_sentences(text: str, longest: int = _LONGEST_SENTENCE) -> Iterator[tuple[str, str]]:
+def own_sentences(text: str, longest: int = _LONGEST_SENTENCE) -> Sequence[tuple[str, str]]:
     """Each sentence as written, white space collapsed, and the same with quotes and code hidden."""
+    return _split_again(text, longest) if len(text) <= _OFTEN_READ else tuple(_split(text, longest))
+
+
+def _split(text: str, longest: int) -> Iterator[tuple[str, str]]:
     for paragraph, masked in _paragraphs(text):
         start = 0
         for match in _END.finditer(masked):
@@ -60,6 +67,12 @@ def own_sentences(text: str, longest: int = _LONGEST_SENTENCE) -> Iterator[tuple
             yield from _sentence(paragraph, masked, start, match.end(), longest)
             start = match.end()
         yield from _sentence(paragraph, masked, start, len(masked), longest)
+
+
+# What was said is looked at again with every window.
+@lru_cache(maxsize=2_048)
+def _split_again(text: str, longest: int) -> Sequence[tuple[str, str]]:
+    return tuple(_split(text, longest))
 
 
 def _sentence(text: str, masked: str, start: int, end: int, longest: int) -> Iterator[tuple[str, str]]:

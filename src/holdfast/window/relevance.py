@@ -26,7 +26,7 @@ KEPT_SHARE = 0.5
 TARGET = 0.40
 # So many tokens of sentences of each kind outlive their messages, or a share of the room if that is more.
 SENTENCE_TOKENS = 200
-_RULES_SHARE, _FORBIDDEN_SHARE = 0.15, 0.20
+_RULES_SHARE, _FORBIDDEN_SHARE = 1 / 4, 1 / 5
 
 # The question says what is talked about; the messages before it say it too, but less.
 _TOPIC, _TOPIC_WEIGHT = 3, 0.4

@@ -125,14 +125,16 @@ ENGLISH = LanguageData(
         "opens": begin(
             r"(?:about|during|while|plus|after|before|to \w+|with|as|for|on|in|at|from|based on|since"
             r"|than|rather|of|by|(?!need|speed|feed|seed)\w{3,}ed"
-            r"|(?:\w{4,}ly )?(?!nothing|anything|everything|something|during)\w{3,}ing)"
+            r"|(?:\w{4,}ly )?(?!nothing|anything|everything|something|during)\w{3,}ing"
+            r"(?! (?:is|are|happens?|goes|needs|must|works|takes)\b))"
         ),
         "bound": begin(
             r"(?:with|through|by|of|than|based on|(?!need|speed|feed|seed|nothing|anything|everything"
             r"|something)\w{3,}(?:ing|ed))"
         ),
         "gerund": begin(
-            r"(?!nothing|anything|everything|something|during)\w{3,}ing(?= (?!is (?:in|at|on)\b))"
+            r"(?!nothing|anything|everything|something|during)\w{3,}ing"
+            r"(?= (?!(?:is|are|happens?|goes|needs|must|works|takes)\b))"
         ),
         "definite": begin(
             r"(?:the|all|every|each|any|both|anything|everything|everyone|nobody"
@@ -336,6 +338,8 @@ ENGLISH = LanguageData(
             r"|do not|never) (?:go|belong) (?:in|into|on|online|out|near|there)|policy|(?:goes"
             r"|comes) (?:in|into|on|onto|behind|under|next to)(?= the)|go(?:es)? (?:through|via)"
             r"|(?:comes?|goes) (?:before|first)|only (?:\S+ ){1,3}?(?:may|can|is allowed to|are allowed to)"
+            r"|only (?:happens?|works?|go(?:es)?|starts?|counts?|appl(?:y|ies)|runs?|opens?) (?:\w{2,4} )?"
+            r"(?:with|if|when|after|before|by|from|between|on|in)"
             r"|(?:stays?|remains?) (?:\w+ed|off|closed|shut|locked|private|internal)"
             r"|go(?:es)? into|off[- ]limits"
         ),

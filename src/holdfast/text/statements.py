@@ -250,10 +250,27 @@ def without_particles(sentence: str) -> str:
 
 def is_meant(taking: str, said: str, distance: int) -> bool:
     """Whether what is taken back is this: it is named, or nothing is and it was the last thing said."""
+    meant = _named_terms(taking)
+    return bool(meant & set(terms(said))) or (distance <= 1 and len(meant) <= 1)
+
+
+def named_share(taking: str, said: str) -> float:
+    """How much of what a sentence takes back by name another one speaks of."""
+    # The verb that takes back ("vergiss", "forget") names nothing.
+    verbs = {
+        term
+        for language in LANGUAGES.values()
+        for match in language.cues["takes_back"].finditer(taking)
+        for term in terms(match[0].split(maxsplit=1)[0])
+    }
+    meant = _named_terms(taking) - verbs
+    return len(meant & set(terms(said))) / len(meant) if meant else 0.0
+
+
+def _named_terms(taking: str) -> set[str]:
     for language in LANGUAGES.values():
         taking = language.cues["rejects"].sub(" ", taking)
-    meant = set(terms(without_particles(taking.strip(" ,"))))
-    return bool(meant & set(terms(said))) or (distance <= 1 and len(meant) <= 1)
+    return set(terms(without_particles(taking.strip(" ,"))))
 
 
 def _plain(sentence: str) -> str:

@@ -636,3 +636,31 @@ def test_what_was_kept_earlier_is_taken_back_with_the_message_that_says_so(world
     Projector(store, world.library).project()
     assert other in world.texts()
     assert said not in world.texts()
+
+
+@pytest.mark.parametrize(
+    ("said", "other", "sentence"),
+    [
+        (
+            "Wir ziehen mit dem Laden nach Kiel.",
+            "Der Laden öffnet um neun.",
+            "Vergiss das mit dem Laden in Kiel.",
+        ),
+        (
+            "The shop moves to Leeds.",
+            "The shop opens at nine.",
+            "Forget what I said about the shop in Leeds.",
+        ),
+    ],
+)
+def test_taken_back_is_what_has_most_of_the_names(world, said, other, sentence):
+    world.library.write([world.found(said, conversation="c_1")])
+    world.library.write([world.found(other, "x_2", conversation="c_1")])
+    world.library.withdraw(world.me, "c_1", sentence)
+    assert world.texts() == [other]
+
+
+def test_a_word_in_common_takes_nothing_back(world):
+    world.library.write([world.found("The shop opens at nine.", conversation="c_1")])
+    world.library.withdraw(world.me, "c_1", "Forget the striped awning idea for the shop window.")
+    assert world.texts() == ["The shop opens at nine."]

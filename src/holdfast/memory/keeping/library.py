@@ -23,7 +23,7 @@ from holdfast.memory.workspace.items import is_by_hand, spelled, with_memories, 
 from holdfast.memory.workspace.notes import Notes, added, by_file, by_hand
 from holdfast.messages import Scope
 from holdfast.store import Recollections, Tombstone, new_id
-from holdfast.text.statements import is_meant
+from holdfast.text.statements import named_share
 from holdfast.words import language_of
 
 log = logging.getLogger("holdfast.memory")
@@ -35,8 +35,8 @@ Told = Callable[[Sequence[Memory], Change], None]
 _BY_REQUEST = 0.8
 # Taken from the same message, so much is enough to be what was forgotten there.
 _AGAIN = 0.6
-# So many messages later something is meant only if it is named.
-_LONG_AGO = 9
+# So much of what is taken back by name has to be in what was kept.
+_NAMED = 0.5
 # Among the digests of words this one belongs to no word, so no text has the same ones.
 _CORRECTED = "=corrected"
 
@@ -120,18 +120,22 @@ class Library(Catalogue):
                 self._records.lift(memory.scope, [stone.memory for stone in stones])
 
     def withdraw(self, scope: Scope, conversation: str, sentence: str) -> None:
-        """Take back the newest thing kept of a conversation that a sentence names; what it replaced holds."""
+        """Take back what was kept of a conversation and a sentence names; what it replaced holds.
+
+        Of several the one that has most of what is named, of equal ones the newest; where none has half of
+        it, nothing is taken back.
+        """
         kept, _ = self.everything(scope)
-        known = [
-            memory
+        named = [
+            (share, memory.date, memory.id)
             for memory in kept
             if memory.active
             and not memory.pinned
             and any(source.conversation == conversation for source in memory.sources)
-            and is_meant(sentence, memory.text, _LONG_AGO)
+            and (share := named_share(sentence, memory.text)) >= _NAMED
         ]
-        if known:
-            self.take_back(scope, max(known, key=lambda memory: memory.date).id)
+        if named:
+            self.take_back(scope, max(named)[2])
 
     def take_back(self, scope: Scope, name: str) -> tuple[Memory, list[Memory]]:
         """Forget a memory that should not have been kept; what it took the place of holds again.

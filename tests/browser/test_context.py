@@ -63,6 +63,7 @@ def test_messages_are_told_by_how_they_stand_and_why_and_can_be_pinned(page, tal
     expect(window.locator(".entry.out")).to_have_count(counts["out"])
     assert all(window.locator(".entry .why").all_text_contents())
     window.get_by_role("button", name=f"All ({sum(counts.values())})").click()
+    expect(window.locator(".entry")).to_have_count(sum(counts.values()))
     newest = window.locator(".entry").first
     newest.get_by_role("button", name="Pin").click()
     expect(newest.get_by_role("button", name="Unpin")).to_be_focused()

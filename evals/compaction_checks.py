@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from evals.compaction_chats import Planted
-from holdfast.store import Summarised
+from holdfast.store import SummaryRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Covered:
         return self.lost + self.twice + self.out_of_order + self.broken
 
 
-def covered(summaries: Sequence[Summarised], path: Sequence[str]) -> Covered:
+def covered(summaries: Sequence[SummaryRecord], path: Sequence[str]) -> Covered:
     """Every message up to the end of the last summary is to be covered once, and in order."""
     order = {name: at for at, name in enumerate(path)}
     named = [name for summary in summaries for name in summary.covers]

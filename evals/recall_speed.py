@@ -40,8 +40,8 @@ from holdfast.memory.workspace.items import with_memories
 from holdfast.messages import Message, Role, Scope
 from holdfast.recall import Need, Recall, recall_over
 from holdfast.store import NewMessage, Store, open_store
-from holdfast.store.passages import Passages
-from holdfast.store.pieces import digest, pieces
+from holdfast.store.passages import PassageIndex
+from holdfast.store.pieces import piece_digest, split_pieces
 
 PART = "recall"
 SIZES = (1_000, 10_000, 100_000)
@@ -56,7 +56,7 @@ _ROOM = 1_000
 _TOGETHER = 2_000
 _STAGES: dict[str, tuple[Any, str]] = {
     "files and waiting messages": (search.Search, "_prepare"),
-    "words": (Passages, "matches"),
+    "words": (PassageIndex, "matches"),
     "columns of rows": (Outlines, "of"),
     "vectors": (Meaning, "near"),
     "ranking": (search, "rank_rows"),
@@ -159,7 +159,7 @@ class Subject:
         embeddings, key = self._store.embeddings, embedder.identity.key
         while rows := embeddings.waiting(key, _TOGETHER):
             said = self._store.passages.texts(rows)
-            names = list({digest(piece) for text in said.values() for piece in pieces(text)})
+            names = list({piece_digest(piece) for text in said.values() for piece in split_pieces(text)})
             vectors = self._random.standard_normal((len(names), embedder.identity.dimensions))
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
             stored = {

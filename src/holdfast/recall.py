@@ -21,7 +21,7 @@ from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Candidate, Retrieval, Search
 from holdfast.memory.workspace.base import Transient
 from holdfast.messages import Scope
-from holdfast.store import Row, Store
+from holdfast.store import PassageRow, Store
 from holdfast.store.passages import NOTE
 from holdfast.text.dates import day_at
 from holdfast.text.excerpts import excerpt
@@ -471,7 +471,7 @@ def _snippet_of(candidate: Candidate, need: Need, text: str, *, whole: bool) -> 
     )
 
 
-def _finding_of(row: Row) -> str:
+def _finding_of(row: PassageRow) -> str:
     """The name of the finding whose note a row is of; empty for anything else."""
     path = PurePosixPath(row.container.partition(":")[2]) if row.role == NOTE else None
     return path.stem if path is not None and is_finding(path) else ""

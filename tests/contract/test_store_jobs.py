@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.errors import BadRequest
 from holdfast.messages import Message, Scope
-from holdfast.store.jobs import STOPPED, job_out, status_named
+from holdfast.store.jobs import STOPPED, job_to_json, parse_status
 
 SCOPE = Scope("ann")
 
@@ -59,13 +59,13 @@ def test_old_jobs_are_forgotten_but_not_those_of_conversations(store):
 
 
 def test_what_is_told_of_a_job_says_nothing_of_what_was_asked(store):
-    told = job_out(store.jobs.start(SCOPE, model="m", prompt="digest"))
+    told = job_to_json(store.jobs.start(SCOPE, model="m", prompt="digest"))
     assert told["tokens"] == {"prompt": None, "completion": None, "cached": None}
     assert (told["model"], told["status"]) == ("m", "running")
     assert "digest" not in told.values()
 
 
 def test_a_status_goes_by_its_name():
-    assert status_named("queued") == "queued"
+    assert parse_status("queued") == "queued"
     with pytest.raises(BadRequest, match="no job has the status"):
-        status_named("asleep")
+        parse_status("asleep")

@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.errors import NotFound
 from holdfast.messages import Scope
-from holdfast.store import Tombstone, Use
+from holdfast.store import MemoryUse, Tombstone
 
 ME, OTHER, GROUP = Scope(), Scope(project="garden"), Scope(kind="group")
 
@@ -14,7 +14,7 @@ def test_use_is_counted_in_its_scope(store):
     store.recollections.used(ME, ["m_1"], now=9.0)
     store.recollections.used(OTHER, ["m_1"], now=7.0)
     store.recollections.used(ME, [])
-    assert store.recollections.uses(ME) == {"m_1": Use(2, 9.0), "m_2": Use(1, 5.0)}
+    assert store.recollections.uses(ME) == {"m_1": MemoryUse(2, 9.0), "m_2": MemoryUse(1, 5.0)}
     assert store.recollections.uses(OTHER)["m_1"].recalls == 1
     assert store.recollections.uses(GROUP) == {}
 

@@ -7,15 +7,15 @@ from holdfast.errors import Conflict
 from holdfast.memory.searching import ranking
 from holdfast.memory.searching.outlines import Outlines
 from holdfast.messages import Scope
-from holdfast.store import Coverage, FileState, NewPassage, NotesOf, Store
+from holdfast.store import Coverage, FileState, NewPassage, NotesFolder, Store
 from holdfast.store.embeddings import REFUSED
-from holdfast.store.pieces import MOST, SIZE, digest, pieces
+from holdfast.store.pieces import MAX_PIECES, PIECE_SIZE, piece_digest, split_pieces
 from tests.contract.test_store import SCOPE, count, talk
 
-MINE, OTHERS = NotesOf("default"), NotesOf("eve")
+MINE, OTHERS = NotesFolder("default"), NotesFolder("eve")
 
 
-def put(store: Store, notes: NotesOf, path: str, *texts: str, tag: str = "1") -> str:
+def put(store: Store, notes: NotesFolder, path: str, *texts: str, tag: str = "1") -> str:
     file = FileState(f"{notes.key}:{path}", path, tag, 1, 5.0)
     parts = [
         NewPassage(f"n_{number}", text, number + 1, number + 1, 1.0) for number, text in enumerate(texts)
@@ -130,7 +130,7 @@ def vector(*numbers: int) -> bytes:
 def test_vectors_belong_to_words_and_go_with_the_last_of_them(store):
     one = put(store, MINE, "a.md", "swordfish")
     two = put(store, OTHERS, "b.md", "swordfish")
-    store.embeddings.keep("model", {digest("swordfish"): vector(1, 2)})
+    store.embeddings.keep("model", {piece_digest("swordfish"): vector(1, 2)})
     (ids,) = [container.ids for container in store.passages.containers([MINE])]
     assert [stored for _, stored in store.embeddings.load("model", [ids])] == [vector(1, 2)]
     assert [stored for _, stored in store.embeddings.load("other", [ids])] == [None]
@@ -144,7 +144,7 @@ def test_vectors_belong_to_words_and_go_with_the_last_of_them(store):
 
 def test_a_changed_file_keeps_the_vectors_of_what_stayed(store):
     put(store, MINE, "a.md", "swordfish", "dolphin")
-    store.embeddings.keep("model", {digest(text): vector(1) for text in ("swordfish", "dolphin")})
+    store.embeddings.keep("model", {piece_digest(text): vector(1) for text in ("swordfish", "dolphin")})
     put(store, MINE, "a.md", "eel", "swordfish", tag="2")
     coverage = store.embeddings.coverage("model")
     assert (coverage.pieces, coverage.missing, count(store, "embeddings")) == (2, 1, 1)
@@ -153,40 +153,46 @@ def test_a_changed_file_keeps_the_vectors_of_what_stayed(store):
 
 def test_the_cache_keeps_what_was_used_last(store):
     put(store, MINE, "a.md", "needed")
-    store.embeddings.keep("model", {digest("needed"): vector(0)}, now=0.0)
+    store.embeddings.keep("model", {piece_digest("needed"): vector(0)}, now=0.0)
     for number in range(5):
-        store.embeddings.keep("model", {digest(f"text {number}"): vector(number)}, now=float(number))
-    assert store.embeddings.known("model", [digest("text 0")], now=9_000.0) == {digest("text 0"): vector(0)}
+        store.embeddings.keep("model", {piece_digest(f"text {number}"): vector(number)}, now=float(number))
+    assert store.embeddings.known("model", [piece_digest("text 0")], now=9_000.0) == {
+        piece_digest("text 0"): vector(0)
+    }
     assert store.embeddings.trim(2) == 3
-    kept = store.embeddings.known("model", [digest(f"text {number}") for number in range(5)])
+    kept = store.embeddings.known("model", [piece_digest(f"text {number}") for number in range(5)])
     assert sorted(kept.values()) == [vector(0), vector(4)]
-    assert store.embeddings.known("model", [digest("needed")])
+    assert store.embeddings.known("model", [piece_digest("needed")])
 
 
 def test_vectors_of_other_embedders_are_dropped_when_nobody_has_used_them_for_a_day(store):
     day = 24 * 3600.0
     for model, used_at in (("old", 0.0), ("another's", day), ("ours", 0.0)):
-        store.embeddings.keep(model, {digest("a"): vector(1), digest("b"): vector(2)}, now=used_at)
+        store.embeddings.keep(
+            model, {piece_digest("a"): vector(1), piece_digest("b"): vector(2)}, now=used_at
+        )
     # One of them was looked up since, so all of them are of use.
-    store.embeddings.keep("another's", {digest("a"): vector(1)}, now=0.0)
+    store.embeddings.keep("another's", {piece_digest("a"): vector(1)}, now=0.0)
     assert store.embeddings.drop_others("ours", now=1.5 * day) == 2
-    assert store.embeddings.known("old", [digest("a")]) == {}
-    assert len(store.embeddings.known("another's", [digest("a"), digest("b")], now=1.5 * day)) == 2
+    assert store.embeddings.known("old", [piece_digest("a")]) == {}
+    assert (
+        len(store.embeddings.known("another's", [piece_digest("a"), piece_digest("b")], now=1.5 * day)) == 2
+    )
     assert store.embeddings.drop_others("ours", now=2.4 * day) == 0
     assert store.embeddings.drop_others("ours", now=2.6 * day) == 2
-    assert len(store.embeddings.known("ours", [digest("a"), digest("b")])) == 2
+    assert len(store.embeddings.known("ours", [piece_digest("a"), piece_digest("b")])) == 2
 
 
 def test_what_the_embedder_refused_is_not_waited_for_and_is_counted(store):
     put(store, MINE, "a.md", "swordfish", "dolphin")
-    store.embeddings.keep("model", {digest("swordfish"): REFUSED})
+    store.embeddings.keep("model", {piece_digest("swordfish"): REFUSED})
     assert store.embeddings.coverage("model") == Coverage(2, 1, 1)
     assert len(store.embeddings.waiting("model", 10)) == 1
 
 
 def test_a_note_is_forgotten_at_once_and_its_file_counts_as_changed(store):
     one, two = put(store, MINE, "a.md", "dolphin", "swordfish"), put(store, MINE, "b.md", "eel")
-    store.embeddings.keep("model", {digest("swordfish"): vector(1)})
+    store.embeddings.keep("model", {piece_digest("swordfish"): vector(1)})
     store.passages.forget(["n_1"])
     assert found(store, [MINE], "swordfish dolphin eel") == ["dolphin", "eel"]
     assert count(store, "embeddings") == 0
@@ -220,8 +226,8 @@ def test_a_message_is_not_forgotten_as_a_note(store):
 
 def test_pieces_are_short_and_lose_no_word():
     text = "One sentence here. Another one there!\n\n" * 60 + "x" * 1_000
-    cut = pieces(text)
-    assert all(0 < len(piece) <= SIZE for piece in cut)
+    cut = split_pieces(text)
+    assert all(0 < len(piece) <= PIECE_SIZE for piece in cut)
     assert "".join("".join(cut).split()) == "".join(text.split())
-    assert len(pieces("word " * 1_000_000)) == MOST
-    assert pieces(" \n ") == []
+    assert len(split_pieces("word " * 1_000_000)) == MAX_PIECES
+    assert split_pieces(" \n ") == []

@@ -6,7 +6,7 @@ from sqlalchemy import bindparam, insert, select
 from holdfast.errors import Conflict
 from holdfast.messages import Scope
 from holdfast.store.schema import conversations, settings
-from holdfast.store.statements import Statement
+from holdfast.store.statements import PreparedStatement
 
 BY_ID = select(conversations).where(conversations.c.id == bindparam("id"))
 
@@ -17,7 +17,7 @@ def test_rows_are_the_same_as_by_the_usual_way(store):
 
     def both(connection):
         usual = connection.execute(BY_ID, {"id": row.id}).one()
-        return usual._asdict(), Statement(BY_ID).first(connection, id=row.id)._asdict()
+        return usual._asdict(), PreparedStatement(BY_ID).first(connection, id=row.id)._asdict()
 
     usual, quick = store.database.read(both)
     assert quick == usual
@@ -26,11 +26,11 @@ def test_rows_are_the_same_as_by_the_usual_way(store):
 
 def test_a_value_that_is_not_given_is_an_error_and_never_null(store):
     with pytest.raises(KeyError):
-        store.database.read(lambda connection: Statement(BY_ID).first(connection))
+        store.database.read(lambda connection: PreparedStatement(BY_ID).first(connection))
 
 
 def test_what_breaks_a_rule_of_the_tables_is_a_conflict_and_nothing_is_written(store):
-    new = Statement(insert(settings), ["name", "value", "updated_at"])
+    new = PreparedStatement(insert(settings), ["name", "value", "updated_at"])
     row = {"name": "colour", "value": "blue", "updated_at": 1.0}
     store.database.write(lambda connection: new.run(connection, row))
 

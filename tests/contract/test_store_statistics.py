@@ -1,7 +1,14 @@
 """Statistics on every backend: the same numbers, each person's own, by the reader's days."""
 
 from holdfast.messages import Scope, Usage
-from holdfast.store.statistics import DAY, DayOfCompactions, DayOfWaiting, OfModel, Span, Statistics
+from holdfast.store.statistics import (
+    DAY,
+    DayOfCompactions,
+    DayOfWaiting,
+    ModelTotals,
+    Statistics,
+    StatisticsPeriod,
+)
 
 ADA, BOB = Scope("ada", "garden"), Scope("bob")
 
@@ -25,15 +32,15 @@ def test_jobs_are_added_up_by_the_days_of_the_reader(store):
     job(store, 10 * DAY + 5)
     job(store, 10 * DAY + 9, status="failed", waited=None, usage=(None, None, None))
     found = Statistics(store.database)
-    before, after = found.jobs(Span(0.0))
+    before, after = found.jobs(StatisticsPeriod(0.0))
     assert (before.day, before.jobs, before.prompt, before.cached, before.completion) == (9, 1, 100, 60, 20)
     assert (after.day, after.jobs, after.failed, after.prompt) == (10, 2, 1, 100)
     assert (after.written, after.writing) == (20, 2.0)
     # Six hours further east the first one was already of the next day.
-    (one,) = found.jobs(Span(0.0, offset=6 * 3600))
+    (one,) = found.jobs(StatisticsPeriod(0.0, offset=6 * 3600))
     assert (one.day, one.jobs) == (10, 3)
-    assert [row.day for row in found.jobs(Span(10.0 * DAY))] == [10]
-    assert found.jobs(Span(11.0 * DAY)) == []
+    assert [row.day for row in found.jobs(StatisticsPeriod(10.0 * DAY))] == [10]
+    assert found.jobs(StatisticsPeriod(11.0 * DAY)) == []
 
 
 def test_half_of_the_answers_began_before_the_median(store):
@@ -43,7 +50,7 @@ def test_half_of_the_answers_began_before_the_median(store):
         job(store, 6 * DAY + 1, waited=float(waited))
     job(store, 6 * DAY + 1, waited=None)
     job(store, 6 * DAY + 1, waited=9_999.0, kind="background")
-    found = Statistics(store.database).waiting(Span(0.0))
+    found = Statistics(store.database).waiting(StatisticsPeriod(0.0))
     assert found == [DayOfWaiting(5, 2.5, 4.0), DayOfWaiting(6, 50.5, 95.0)]
 
 
@@ -55,9 +62,12 @@ def test_everybody_has_numbers_of_their_own(store):
             row.id, lane="l", level=2, strategy="", messages=3, tokens_before=900, tokens_after=200, now=DAY
         )
     found = Statistics(store.database)
-    assert found.models(Span(0.0)) == [OfModel("large", 2, 200, 40), OfModel("small", 1, 100, 20)]
-    assert found.compactions(Span(0.0)) == [DayOfCompactions(1, 2, 3, 2_100)]
-    ada = Span(0.0, user="ada", project="garden")
-    assert found.models(ada) == [OfModel("small", 1, 100, 20)]
+    assert found.models(StatisticsPeriod(0.0)) == [
+        ModelTotals("large", 2, 200, 40),
+        ModelTotals("small", 1, 100, 20),
+    ]
+    assert found.compactions(StatisticsPeriod(0.0)) == [DayOfCompactions(1, 2, 3, 2_100)]
+    ada = StatisticsPeriod(0.0, user="ada", project="garden")
+    assert found.models(ada) == [ModelTotals("small", 1, 100, 20)]
     assert found.compactions(ada) == [DayOfCompactions(1, 2, 1, 700)]
-    assert found.jobs(Span(0.0, user="ada", project="elsewhere")) == []
+    assert found.jobs(StatisticsPeriod(0.0, user="ada", project="elsewhere")) == []

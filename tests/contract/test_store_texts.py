@@ -10,7 +10,7 @@ from holdfast import words
 from holdfast.i18n import banner
 from holdfast.messages import Message, Scope, Text, Thinking, ToolCall, ToolResult
 from holdfast.store import NewMessage, Store, open_store
-from holdfast.store.texts import Texts, _rows_of
+from holdfast.store.texts import MessageIndex, index_rows
 from tests.contract.test_store import SCOPE, count, said, talk
 
 
@@ -31,7 +31,7 @@ def test_what_was_there_before_the_index_is_found_too(store):
     store.texts.catch_up()
     # What another version of the analyser made is thrown away and made anew.
     store.database.write(lambda connection: connection.execute(sql("UPDATE text_state SET value = 'old'")))
-    again = Texts(store.database)
+    again = MessageIndex(store.database)
     assert len(again.find(SCOPE, ["appl"]).hits) == 1
     assert count(store, "text_rows") == 1
 
@@ -190,7 +190,7 @@ def test_every_engine_ranks_alike(store):
     talk(store, *texts)
     with open_store("sqlite://") as plain:
         talk(plain, *texts)
-        reference = Texts(plain.database, plain=True)
+        reference = MessageIndex(plain.database, plain=True)
         # Rare words, words of every second message, and both together.
         for question in (["w250x", "w0x"], ["w0x", "w1x", "w2x"], ["w0x"], ["w40x", "w100x", "w3x", "w4x"]):
             ours, theirs = store.texts.find(SCOPE, question), reference.find(SCOPE, question)
@@ -209,7 +209,7 @@ def test_the_engine_says_its_name(store, location):
 
 def test_without_full_text_everything_is_still_found(tmp_path):
     with open_store(f"sqlite:///{tmp_path}/holdfast.db") as store:
-        plain = Texts(store.database, plain=True)
+        plain = MessageIndex(store.database, plain=True)
         conversation, _ = talk(store, "the landlord's deposit", "apples")
         assert plain.engine == "scan"
         assert [hit.depth for hit in plain.find(SCOPE, words.terms("deposit")).hits] == [0]
@@ -238,7 +238,7 @@ def test_a_table_of_messages_made_anew_without_its_triggers_is_noticed(tmp_path)
         store.texts.catch_up()
         store.database.write(lambda connection: connection.execute(sql("DROP TRIGGER text_said")))
         store.log.append(conversation.id, said("pears"), parent=a.id, expect=a.id)
-        assert len(Texts(store.database).find(SCOPE, ["pear"]).hits) == 1
+        assert len(MessageIndex(store.database).find(SCOPE, ["pear"]).hits) == 1
 
 
 def test_deleting_and_indexing_at_once_leave_no_ghost_and_do_not_stand_in_each_others_way(shared_location):
@@ -267,7 +267,7 @@ def test_two_processes_do_not_index_a_message_twice(shared_location):
         waiting = other.texts._waiting(None, 10)
         one.texts.catch_up()
         # The other one had read what waits before it was indexed.
-        other.texts._index([row for message in waiting for row in _rows_of(*message)], waiting)
+        other.texts._index([row for message in waiting for row in index_rows(*message)], waiting)
         assert count(one, "text_rows") == 5
 
 

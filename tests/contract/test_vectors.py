@@ -12,8 +12,8 @@ from holdfast.memory.embedders.base import Identity
 from holdfast.memory.searching.vectors import StoredVectors
 from holdfast.memory.searching.vectors.base import IN_PROCESS
 from holdfast.memory.searching.vectors.choice import VectorOptions, chosen
-from holdfast.store import Coverage, NotesOf, open_store
-from holdfast.store.pieces import digest, pieces
+from holdfast.store import Coverage, NotesFolder, open_store
+from holdfast.store.pieces import piece_digest, split_pieces
 from tests.contract.conftest import missing, place_for_a_store
 from tests.contract.test_store import SCOPE, talk
 from tests.contract.test_store_passages import MINE, OTHERS, put
@@ -75,10 +75,10 @@ def row_of(store, places, text: str) -> int:
 def test_the_nearest_piece_of_a_row_counts(store, vectors):
     long = "north " * 70 + "east " * 70
     put(store, MINE, "a.md", long, "south")
-    first, *others = pieces(long)
+    first, *others = split_pieces(long)
     assert vectors.coverage([MINE]).missing == 2 + len(others)
-    vectors.keep({digest("south"): AXES[2], digest(first): AXES[0]})
-    vectors.keep({digest(piece): AXES[1] for piece in others})
+    vectors.keep({piece_digest("south"): AXES[2], piece_digest(first): AXES[0]})
+    vectors.keep({piece_digest(piece): AXES[1] for piece in others})
     assert vectors.coverage([MINE]).missing == 0
     near = nearest(vectors, [MINE], AXES[1], 10)
     assert near[row_of(store, [MINE], long)] == pytest.approx(1.0)
@@ -88,7 +88,7 @@ def test_the_nearest_piece_of_a_row_counts(store, vectors):
 def test_only_the_best_are_given_and_those_that_were_named(store, vectors):
     for number, text in enumerate(("north", "east", "south", "west")):
         put(store, MINE, f"{number}.md", text)
-        vectors.keep({digest(text): AXES[number]})
+        vectors.keep({piece_digest(text): AXES[number]})
     named = row_of(store, [MINE], "west")
     near = nearest(vectors, [MINE], AXES[0], 1, [named])
     assert near == {row_of(store, [MINE], "north"): pytest.approx(1.0), named: pytest.approx(0.0, abs=1e-6)}
@@ -99,46 +99,46 @@ def test_nothing_is_near_across_a_border_or_after_it_is_gone(store, vectors):
     store.texts.catch_up()
     name = put(store, MINE, "a.md", "north")
     put(store, OTHERS, "b.md", "north")
-    vectors.keep({digest("north"): AXES[0]})
+    vectors.keep({piece_digest("north"): AXES[0]})
     assert len(nearest(vectors, [MINE, SCOPE], AXES[0], 10)) == 2
     store.passages.remove([name])
     assert len(nearest(vectors, [MINE, SCOPE], AXES[0], 10)) == 1
     store.log.delete(conversation.id)
     assert nearest(vectors, [MINE, SCOPE], AXES[0], 10) == {}
     assert len(nearest(vectors, [OTHERS], AXES[0], 10)) == 1
-    assert nearest(vectors, [NotesOf("nobody")], AXES[0], 10) == {}
+    assert nearest(vectors, [NotesFolder("nobody")], AXES[0], 10) == {}
 
 
 def test_vectors_that_come_later_are_seen(store, vectors):
     put(store, MINE, "a.md", "north")
     assert nearest(vectors, [MINE], AXES[0], 10) == {}
-    vectors.keep({digest("north"): AXES[0]})
+    vectors.keep({piece_digest("north"): AXES[0]})
     assert list(nearest(vectors, [MINE], AXES[0], 10).values()) == [pytest.approx(1.0)]
     put(store, MINE, "b.md", "east")
-    vectors.keep({digest("east"): AXES[1]})
+    vectors.keep({piece_digest("east"): AXES[1]})
     assert len(nearest(vectors, [MINE], AXES[0], 10)) == 2
 
 
 def test_vectors_of_another_embedder_are_never_compared(store, vectors, opened):
     put(store, MINE, "a.md", "north")
-    vectors.keep({digest("north"): AXES[0]})
+    vectors.keep({piece_digest("north"): AXES[0]})
     vectors.close()
     other = opened(Identity("test", "other", 4))
     assert other.coverage([MINE]).missing == 1
     assert nearest(other, [MINE], AXES[0], 10) == {}
     # The same name and another size, as after an update that forgot to change its name.
-    store.embeddings.keep(vectors.identity.key, {digest("north"): b"\0" * 8})
+    store.embeddings.keep(vectors.identity.key, {piece_digest("north"): b"\0" * 8})
     other.close()
     assert nearest(opened(), [MINE], AXES[0], 10) == {}
 
 
 def test_a_refused_piece_counts_as_done_and_is_near_to_nothing(store, vectors):
     put(store, MINE, "a.md", "north", "east")
-    vectors.refuse([digest("north")])
-    assert vectors.undone([digest("north"), digest("east")]) == {digest("east")}
-    vectors.keep({digest("east"): AXES[1]})
+    vectors.refuse([piece_digest("north")])
+    assert vectors.undone([piece_digest("north"), piece_digest("east")]) == {piece_digest("east")}
+    vectors.keep({piece_digest("east"): AXES[1]})
     assert vectors.coverage([MINE]) == vectors.coverage() == Coverage(2, 0, 1)
-    assert vectors.known([digest("north"), digest("east")]).keys() == {digest("east")}
+    assert vectors.known([piece_digest("north"), piece_digest("east")]).keys() == {piece_digest("east")}
     assert nearest(vectors, [MINE], AXES[0], 10).keys() == {row_of(store, [MINE], "east")}
 
 
@@ -160,13 +160,13 @@ def loads():
 def test_the_vectors_of_a_place_are_loaded_once_and_together(store, vectors, loads):
     for number in range(20):
         put(store, MINE, f"{number}.md", f"north {number}")
-        vectors.keep({digest(f"north {number}"): AXES[number % 4]})
+        vectors.keep({piece_digest(f"north {number}"): AXES[number % 4]})
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: nearest(vectors, [MINE], AXES[0], 20), range(4)))
     assert [len(near) for near in found] == [20] * 4
     assert len(loads) == 1
     put(store, MINE, "7.md", "south")
-    vectors.keep({digest("south"): AXES[2]})
+    vectors.keep({piece_digest("south"): AXES[2]})
     assert nearest(vectors, [MINE], AXES[2], 20)[row_of(store, [MINE], "south")] == pytest.approx(1.0)
     assert len(loads) == 2
 

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.conversations import Hints, RecentConversation, RecentConversationCache
 from holdfast.messages import File, Image, Message, Opaque, Scope, Text, Thinking
-from holdfast.store import Stored
+from holdfast.store import MessageRecord
 
 ME = Scope()
 Q1, A1 = Message.of("user", "Which herbs like shade?"), Message.of("assistant", "Woodruff and mint.")
@@ -14,9 +14,9 @@ Q2, A2 = Message.of("user", "How often do I water them?"), Message.of("assistant
 HINTS = Hints(client="curl")
 
 
-def path(*said: Message) -> tuple[Stored, ...]:
+def path(*said: Message) -> tuple[MessageRecord, ...]:
     return tuple(
-        Stored(f"m_{at}", "t_1", "b_1", at, f"m_{at - 1}" if at else None, one, None, "", "", "", 0.0)
+        MessageRecord(f"m_{at}", "t_1", "b_1", at, f"m_{at - 1}" if at else None, one, None, "", "", "", 0.0)
         for at, one in enumerate(said)
     )
 

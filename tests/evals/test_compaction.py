@@ -19,7 +19,7 @@ from holdfast.compaction.summariser import find_problem
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.compaction.transcript import fence
 from holdfast.messages import Message
-from holdfast.store import Summarised
+from holdfast.store import SummaryRecord
 
 LANGUAGES = ("en", "de")
 
@@ -79,7 +79,7 @@ def test_there_is_something_of_every_sort_to_plant():
 
 
 def summary(name, previous, *covers):
-    return Summarised(name, "t", previous, covers[-1], 0, covers, {}, 0, "", "", 0.0)
+    return SummaryRecord(name, "t", previous, covers[-1], 0, covers, {}, 0, "", "", 0.0)
 
 
 PATH = ["a", "b", "c", "d", "e"]

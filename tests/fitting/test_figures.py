@@ -5,7 +5,7 @@ import pytest
 from holdfast.errors import UpstreamError
 from holdfast.fitting.reading import banners_of
 from holdfast.messages import Scope
-from holdfast.store.statistics import Span, Statistics
+from holdfast.store.statistics import Statistics, StatisticsPeriod
 from tests.fitting.summing import Playing, said, summing, talked
 
 pytestmark = pytest.mark.anyio
@@ -14,7 +14,7 @@ WINDOW = 4_096
 
 
 def freed(engine):
-    return sum(row.freed for row in Statistics(engine.store.database).compactions(Span(0.0)))
+    return sum(row.freed for row in Statistics(engine.store.database).compactions(StatisticsPeriod(0.0)))
 
 
 async def test_what_a_banner_tells_is_what_left_the_window_however_much_was_pasted_once(tmp_path):
@@ -78,7 +78,7 @@ async def test_what_holdfast_asks_itself_is_in_the_log_of_jobs_and_in_the_statis
         assert all(one.upstream == server.location and one.window == WINDOW for one in jobs)
         told = [event.data for event in heard if event.kind == "job" and event.data["kind"] == "background"]
         assert [data["status"] for data in told] == ["running", "done"] * len(jobs)
-        (day,) = Statistics(engine.store.database).jobs(Span(0.0))
+        (day,) = Statistics(engine.store.database).jobs(StatisticsPeriod(0.0))
         assert day.jobs == len(server.requests)
         last = engine.store.jobs.recent(1, conversation=client.conversation)
         assert [one.kind for one in last] == ["main"], "it is no turn of the conversation"

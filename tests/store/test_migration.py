@@ -13,7 +13,7 @@ import pytest
 from holdfast.errors import MigrationFailed, StoreError
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
-from holdfast.store.migrate import SHIPPED, Scripts
+from holdfast.store.migrate import SHIPPED, MigrationScripts
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +22,7 @@ FAILS = f'{ADDS_A_COLUMN}\n    op.execute("INSERT INTO nowhere VALUES (1)")'
 BREAKS_REFERENCES = 'op.execute("DELETE FROM branches")'
 
 
-def next_version(folder: Path, body: str) -> Scripts:
+def next_version(folder: Path, body: str) -> MigrationScripts:
     """Our scripts and one more that does `body`: what a newer Holdfast would bring."""
     scripts = folder / "newer scripts, 100%"
     shutil.copytree(SHIPPED.folder, scripts, ignore=shutil.ignore_patterns("__pycache__"))
@@ -31,7 +31,7 @@ def next_version(folder: Path, body: str) -> Scripts:
         f'revision = "9999"\ndown_revision = "{SHIPPED.newest}"\n'
         f"def upgrade():\n    {body}\n"
     )
-    return Scripts(scripts, "9999")
+    return MigrationScripts(scripts, "9999")
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def path(tmp_path) -> Path:
     return path
 
 
-def titles(path: Path, scripts: Scripts = SHIPPED) -> list[str]:
+def titles(path: Path, scripts: MigrationScripts = SHIPPED) -> list[str]:
     with open_store(f"sqlite:///{path}", scripts=scripts) as store:
         return [
             f"{conversation.title}: {store.log.message(conversation.head).message.text}"
@@ -113,8 +113,8 @@ def test_a_crash_during_a_migration_leaves_the_old_file_working(path, tmp_path):
         import sys
         from pathlib import Path
         from holdfast.store import open_store
-        from holdfast.store.migrate import Scripts
-        open_store(sys.argv[1], scripts=Scripts(Path(sys.argv[2]), "9999"))
+        from holdfast.store.migrate import MigrationScripts
+        open_store(sys.argv[1], scripts=MigrationScripts(Path(sys.argv[2]), "9999"))
         """
     command = [sys.executable, "-c", script, f"sqlite:///{path}", str(dies.folder)]
     assert subprocess.run(command, check=False).returncode == -9

@@ -6,7 +6,7 @@ from sqlalchemy.dialects import sqlite
 from holdfast.errors import StoreError
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store, tree
-from holdfast.store.statements import Statement
+from holdfast.store.statements import PreparedStatement
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def store(tmp_path):
     ids=["same words", "path", "children", "place"],
 )
 def test_the_queries_of_every_turn_use_their_index(store, query, index):
-    clause = query.clause if isinstance(query, Statement) else query
+    clause = query.clause if isinstance(query, PreparedStatement) else query
     compiled = clause.compile(dialect=sqlite.dialect(paramstyle="named"))
     values = dict.fromkeys(compiled.params, 0)
     plan = store.database.read(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from holdfast.errors import NotFound
 from holdfast.memory.remembering import Remembering
 from holdfast.messages import Scope
-from holdfast.store import Conversation, Store
+from holdfast.store import ConversationRecord, Store
 
 log = logging.getLogger("holdfast.background")
 
@@ -30,7 +30,7 @@ class Retention:
 
     def prune(
         self, now: float, scope: Scope | None = None, stop: Callable[[], bool] = lambda: False
-    ) -> list[tuple[Conversation, int]]:
+    ) -> list[tuple[ConversationRecord, int]]:
         """Deletes expired conversations of one scope or all; returns each with the memories lost."""
         gone = []
         if self.days:
@@ -43,7 +43,7 @@ class Retention:
             log.info("%d conversations were deleted: nobody spoke in them for %g days", len(gone), self.days)
         return gone
 
-    def _find_expired(self, now: float, scope: Scope | None) -> Iterator[Conversation]:
+    def _find_expired(self, now: float, scope: Scope | None) -> Iterator[ConversationRecord]:
         seen: set[str] = set()
         while True:
             rows = self.store.log.unused_since(now - self.days * DAY, scope, _BATCH)
@@ -69,7 +69,7 @@ class Retention:
         except NotFound:
             return False
 
-    def _forget_memories(self, row: Conversation) -> int:
+    def _forget_memories(self, row: ConversationRecord) -> int:
         if self.remembering is None:
             return 0
         return self.remembering.conversation_deleted(row.scope, row.id, forget=self.forget)

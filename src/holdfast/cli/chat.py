@@ -27,7 +27,7 @@ from holdfast.errors import HoldfastError
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.store import Conversation
+    from holdfast.store import ConversationRecord
 
 
 class LineSource(Protocol):
@@ -106,7 +106,7 @@ def log_to_file(path: Path) -> Iterator[None]:
         file.close()
 
 
-async def run_chat(chat: ChatContext, row: "Conversation | None") -> None:
+async def run_chat(chat: ChatContext, row: "ConversationRecord | None") -> None:
     terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     lines = open_terminal(chat, row) if terminal else PipedLines()
     if terminal:
@@ -125,7 +125,7 @@ async def run_chat(chat: ChatContext, row: "Conversation | None") -> None:
         print_error(say(f"Go on with: {go_on}", f"Weiter mit: {go_on}"))
 
 
-def open_terminal(chat: ChatContext, row: "Conversation | None") -> LineSource:
+def open_terminal(chat: ChatContext, row: "ConversationRecord | None") -> LineSource:
     from holdfast.cli.chat_terminal import TerminalLines
 
     lanes = chat.session.engine.store.lanes.of(row.id) if row else []

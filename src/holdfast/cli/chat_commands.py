@@ -25,7 +25,7 @@ from holdfast.i18n import say
 if TYPE_CHECKING:
     from holdfast.fitting.reading import Reading
     from holdfast.memory.remembering import Remembering
-    from holdfast.store import Conversation, Store
+    from holdfast.store import ConversationRecord, Store
 
 # Does not match a path like /etc/hosts.
 _COMMAND = re.compile(r"/([\w?-]+)(?:\s+(.*))?", re.DOTALL)
@@ -41,7 +41,7 @@ class ChatContext:
     settings: Settings
 
     @property
-    def row(self) -> "Conversation":
+    def row(self) -> "ConversationRecord":
         if self.session.conversation is None:
             raise BadRequest(say("Nothing was said yet.", "Noch wurde nichts gesagt."))
         return self.session.engine.store.log.get(self.session.conversation, self.session.scope)
@@ -283,7 +283,7 @@ def require_argument(text: str, name: str, description: tuple[str, str]) -> None
         raise BadRequest(say(f"{name} needs {description[0]}.", f"{name} braucht {description[1]}."))
 
 
-def save_markdown(store: "Store", row: "Conversation", name: str) -> Path:
+def save_markdown(store: "Store", row: "ConversationRecord", name: str) -> Path:
     from holdfast.fitting.reading import reading_of
 
     place = Path(name).expanduser()

@@ -38,7 +38,7 @@ from holdfast.i18n import say
 if TYPE_CHECKING:
     from holdfast.conversations.search import MessageResults
     from holdfast.messages import Message
-    from holdfast.store import Conversation
+    from holdfast.store import ConversationRecord
 
 app = typer.Typer(help="The conversations that were kept.", no_args_is_help=True)
 
@@ -211,7 +211,7 @@ def delete(
         console.print(say(f"Deleted: {row.id}", f"Gelöscht: {row.id}"))
 
 
-def confirm_deletion(row: "Conversation") -> None:
+def confirm_deletion(row: "ConversationRecord") -> None:
     """Ask before deleting a conversation; exit unless the user agrees."""
     if not sys.stdin.isatty():
         raise BadRequest(
@@ -304,7 +304,7 @@ def prune(
     )
 
 
-def print_unused(rows: "list[Conversation]") -> None:
+def print_unused(rows: "list[ConversationRecord]") -> None:
     if not rows:
         console.print(say("Nothing is that old.", "Nichts ist so alt."))
         return

@@ -9,7 +9,7 @@ from holdfast.cli.output import console, format_time, load, print_json, print_ta
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.store import Job
+    from holdfast.store import JobRecord
 
 
 def jobs(
@@ -23,13 +23,13 @@ def jobs(
 ) -> None:
     """List the last requests to model servers, newest first."""
     from holdfast.store import open_store
-    from holdfast.store.jobs import job_out, status_named
+    from holdfast.store.jobs import job_to_json, parse_status
 
-    wanted = None if status is None else status_named(status)
+    wanted = None if status is None else parse_status(status)
     with open_store(load(context).settings.store) as store:
         rows = store.jobs.recent(limit, status=wanted, conversation=conversation)
     if as_json:
-        print_json([job_out(job) for job in rows])
+        print_json([job_to_json(job) for job in rows])
     elif rows:
         columns = (
             say("id", "Id"),
@@ -46,7 +46,7 @@ def jobs(
         console.print(say("No requests yet.", "Noch keine Anfragen."))
 
 
-def format_job(job: "Job") -> tuple[Any, ...]:
+def format_job(job: "JobRecord") -> tuple[Any, ...]:
     names = {
         "queued": say("waits", "wartet"),
         "running": say("runs", "läuft"),

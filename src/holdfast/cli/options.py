@@ -19,7 +19,7 @@ from holdfast.messages import Scope
 
 if TYPE_CHECKING:
     from holdfast.memory.remembering import Remembering
-    from holdfast.store import Conversation, Store
+    from holdfast.store import ConversationRecord, Store
 
 ConversationId = Annotated[str, typer.Argument(metavar="ID", help="Its id, or a clear beginning of it.")]
 MessageId = Annotated[
@@ -77,14 +77,14 @@ def _git_common_directory(git: Path) -> Path | None:
 @contextmanager
 def open_conversation(
     settings: Settings, conversation: str, project: str | None
-) -> Iterator[tuple["Store", "Conversation"]]:
+) -> Iterator[tuple["Store", "ConversationRecord"]]:
     from holdfast.store import open_store
 
     with open_store(settings.store) as store:
         yield store, find_conversation(store, conversation, current_scope(project))
 
 
-def find_conversation(store: "Store", conversation: str, scope: Scope) -> "Conversation":
+def find_conversation(store: "Store", conversation: str, scope: Scope) -> "ConversationRecord":
     """Return the conversation with this id or unique prefix; the error names the project it belongs to."""
     try:
         return store.log.get(conversation, scope)

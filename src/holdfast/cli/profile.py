@@ -21,7 +21,7 @@ from holdfast.messages import Scope
 
 if TYPE_CHECKING:
     from holdfast.memory.profiles.profile import Profile
-    from holdfast.store import Proposal
+    from holdfast.store import ProfileProposal
 
 app = typer.Typer(help="What a model is told about you.", no_args_is_help=True)
 
@@ -177,14 +177,14 @@ def dismiss(context: typer.Context, proposal: ProposalId, as_json: JsonOption = 
     print_decision(decided, say("Dismissed", "Abgelehnt"), as_json)
 
 
-def print_decision(decided: "Proposal", label: str, as_json: bool) -> None:
+def print_decision(decided: "ProfileProposal", label: str, as_json: bool) -> None:
     if as_json:
         print_json(asdict(decided))
     else:
         console.print(Text(f"{label}: {field_label(decided)} = {decided.value}"))
 
 
-def field_label(proposal: "Proposal") -> str:
+def field_label(proposal: "ProfileProposal") -> str:
     from holdfast.memory.profiles.text import label_of
 
     return say(label_of(proposal.field, "en"), label_of(proposal.field, "de"))

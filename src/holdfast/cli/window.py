@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from holdfast.engine import Engine
     from holdfast.events import Event
     from holdfast.fitting.account import Standing
-    from holdfast.store import Compaction, Conversation, Decision, Store
+    from holdfast.store import Compaction, ConversationRecord, Decision, Store
 
 _WIDTH = 64
 # Each section has a fill of its own, so that the bar is readable without colours.
@@ -87,7 +87,7 @@ def window(
             print_window(store, row, report)
 
 
-def print_window(store: "Store", row: "Conversation", report: Report) -> None:
+def print_window(store: "Store", row: "ConversationRecord", report: Report) -> None:
     """Print the whole report on a window."""
     from holdfast.fitting.account import lane_of, standings
 
@@ -311,7 +311,7 @@ def compact(
         print_summary_result(result)
 
 
-async def compact_conversation(engine: "Engine", row: "Conversation") -> dict[str, Any]:
+async def compact_conversation(engine: "Engine", row: "ConversationRecord") -> dict[str, Any]:
     """Summarise a conversation with progress; return the report on the summary."""
     from holdfast.fitting.account import summary_account
 
@@ -453,7 +453,7 @@ def undo(
 
 
 def undo_decisions(
-    store: "Store", row: "Conversation", decision: str | None = None
+    store: "Store", row: "ConversationRecord", decision: str | None = None
 ) -> tuple[Sequence["Decision"], list[str]]:
     """Undo a decision or the last batch; return the decisions undone and the messages restored."""
     from holdfast.conversations import lanes
@@ -498,7 +498,7 @@ def expand(
         print_original(state)
 
 
-def load_states(store: "Store", row: "Conversation", message: str | None) -> Sequence["Standing"]:
+def load_states(store: "Store", row: "ConversationRecord", message: str | None) -> Sequence["Standing"]:
     from holdfast.conversations.identity import find_message
     from holdfast.fitting.account import Standing, changed, lane_of, standings
 

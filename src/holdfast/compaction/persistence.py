@@ -11,7 +11,7 @@ from holdfast.compaction.extraction import ExtractedMemory
 from holdfast.compaction.requests import read_memory_requests, refers_back
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
 from holdfast.memory.private import redacted
-from holdfast.store import Conversation, Store, Stored, new_id
+from holdfast.store import ConversationRecord, MessageRecord, Store, new_id
 from holdfast.text.statements import takes_back
 from holdfast.window.own_words import ends, own_sentences
 from holdfast.words import language_of
@@ -29,9 +29,9 @@ class CompactionRecord:
     """A compaction to be stored. `covers` are the messages it replaces, `tokens` their size."""
 
     id: str
-    conversation: Conversation
+    conversation: ConversationRecord
     previous: str | None
-    covers: tuple[Stored, ...]
+    covers: tuple[MessageRecord, ...]
     result: CompactionResult
     tokens: int
     # Whether notes and memories may be written beyond the conversation.
@@ -76,7 +76,9 @@ class CompactionRecord:
         store.outbox.put(SUMMARY_TOPIC, note.to_json())
 
 
-def enqueue_memory_requests(store: Store, conversation: Conversation, appended: Sequence[Stored]) -> None:
+def enqueue_memory_requests(
+    store: Store, conversation: ConversationRecord, appended: Sequence[MessageRecord]
+) -> None:
     """Enqueues the memories that user messages ask for when they arrive, not when they leave the window."""
     for stored in appended:
         if stored.message.role == "user":
@@ -92,7 +94,7 @@ def enqueue_memory_requests(store: Store, conversation: Conversation, appended: 
             enqueue_memories(store, conversation, memories, stored.created_at, language_of(text), asked=True)
 
 
-def _enqueue_withdrawals(store: Store, conversation: Conversation, text: str) -> None:
+def _enqueue_withdrawals(store: Store, conversation: ConversationRecord, text: str) -> None:
     """Enqueues the removal of memories of this conversation that the user withdraws by name."""
     sentences = [masked for _, masked in own_sentences(text) if takes_back(masked)]
     if sentences:
@@ -101,7 +103,7 @@ def _enqueue_withdrawals(store: Store, conversation: Conversation, text: str) ->
         store.outbox.put(MEMORY_TOPIC, {"memories": [], "taken_back": withdrawals})
 
 
-def _previous_messages(store: Store, stored: Stored) -> list[str]:
+def _previous_messages(store: Store, stored: MessageRecord) -> list[str]:
     """Returns the previous user messages if this one only refers to them: "merk dir das"."""
     if stored.parent is None or not refers_back(stored.message.text):
         return []
@@ -111,7 +113,7 @@ def _previous_messages(store: Store, stored: Stored) -> list[str]:
 
 def enqueue_memories(
     store: Store,
-    conversation: Conversation,
+    conversation: ConversationRecord,
     extracted: tuple[ExtractedMemory, ...],
     at: float,
     language: str = "",

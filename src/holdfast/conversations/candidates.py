@@ -24,7 +24,7 @@ from holdfast.conversations.alignment import (
 from holdfast.conversations.hints import Hints, read_person
 from holdfast.errors import NotFound
 from holdfast.messages import Message, Scope
-from holdfast.store import AnchorHit, Conversation, Store, Stored
+from holdfast.store import AnchorHit, ConversationRecord, MessageRecord, Store
 
 # How many of the newest answers and questions are looked up, and how many conversations are read for them.
 _ANSWERS, _QUESTIONS, _CONVERSATIONS = 32, 8, 12
@@ -52,8 +52,8 @@ class Inquiry:
 class HistoryCandidate:
     """A stored history that the request may continue."""
 
-    conversation: Conversation
-    path: Sequence[Stored]
+    conversation: ConversationRecord
+    path: Sequence[MessageRecord]
     alignment: Alignment
     # Something besides the messages says so: the client's id, or a summary that was made for it.
     hinted: bool
@@ -117,9 +117,9 @@ class CandidateFinder:
         ]
         return sorted(candidates, key=lambda one: (one.worth, one.conversation.updated_at), reverse=True)
 
-    def find_in(self, conversation: Conversation) -> list[HistoryCandidate]:
+    def find_in(self, conversation: ConversationRecord) -> list[HistoryCandidate]:
         """Return the current history of one conversation, and branches that the request mentions."""
-        paths: list[list[Stored]] = []
+        paths: list[list[MessageRecord]] = []
         tips = [conversation.head] if conversation.head else []
         for tip in [*tips, *self._find_tips(conversation.tree)]:
             if not any(stored.id == tip for path in paths for stored in path):
@@ -145,7 +145,7 @@ class CandidateFinder:
                 hits[hit.anchor].append(hit)
         return hits
 
-    def _likely_conversations(self) -> list[Conversation]:
+    def _likely_conversations(self) -> list[ConversationRecord]:
         """Return conversations the client hints at, then those sharing most with the request."""
         scope, hints = self._inquiry.scope, self._inquiry.hints
         hinted = self._log.by_external_id(scope, hints.external_id)[:_CONVERSATIONS]
@@ -177,7 +177,9 @@ class CandidateFinder:
 
     # What one of them has in common with the request
 
-    def _build_candidate(self, conversation: Conversation, path: Sequence[Stored]) -> HistoryCandidate:
+    def _build_candidate(
+        self, conversation: ConversationRecord, path: Sequence[MessageRecord]
+    ) -> HistoryCandidate:
         alignment = align(path, self._messages, self._keys)
         hints, last = self._inquiry.hints, alignment.pairs[-1].sent if alignment.pairs else -1
         summary = max((index for index in self._inquiry.summaries if index > last), default=None)
@@ -195,7 +197,7 @@ class CandidateFinder:
             familiar=conversation.client == hints.sender,
         )
 
-    def _skip_history_end(self, path: Sequence[Stored], start: int) -> int:
+    def _skip_history_end(self, path: Sequence[MessageRecord], start: int) -> int:
         """Return where the new part begins after a summary, skipping what the history already ends with."""
         indexes = [
             index
@@ -211,7 +213,7 @@ class CandidateFinder:
                 return indexes[count - 1] + 1
         return start
 
-    def _is_fork(self, conversation: Conversation, path: Sequence[Stored], reach: int) -> bool:
+    def _is_fork(self, conversation: ConversationRecord, path: Sequence[MessageRecord], reach: int) -> bool:
         if any(is_own(stored) for stored in path[reach:]):
             return True
         # The end of another branch: what follows it there was not read.

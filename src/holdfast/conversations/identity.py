@@ -30,7 +30,7 @@ from holdfast.conversations.side_requests import (
 )
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import ChatRequest, Message, Scope
-from holdfast.store import Conversation, Job, NewMessage, Store, Stored
+from holdfast.store import ConversationRecord, JobRecord, MessageRecord, NewMessage, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Placement:
     parent: str | None = None
     new: tuple[NewMessage, ...] = ()
     # For each message of the request, what the log holds for it: matched ones are sent as stored.
-    matched: tuple[Stored | None, ...] = ()
+    matched: tuple[MessageRecord | None, ...] = ()
     # Whether an answered message already follows the parent: an edit, or an answer wanted once more.
     forks: bool = False
     external_id: str = ""
@@ -89,7 +89,7 @@ _RESPONSE = "resp_"
 _BEGINNING = re.compile(r"[a-z]_[0-9a-z]{6,26}")
 
 
-def find_message(store: Store, conversation: Conversation, name: str) -> Stored:
+def find_message(store: Store, conversation: ConversationRecord, name: str) -> MessageRecord:
     """Find a message by its id anywhere in the tree; by prefix or number, only on the way to the head."""
     path = store.log.path_ids(conversation.head) if conversation.head else []
     if name.isdecimal() and len(name) < 10:
@@ -113,9 +113,9 @@ def find_message(store: Store, conversation: Conversation, name: str) -> Stored:
 class GivenAnswer:
     """An answer with its job. The answer is None as long as there is no text."""
 
-    job: Job
-    conversation: Conversation
-    answer: Stored | None
+    job: JobRecord
+    conversation: ConversationRecord
+    answer: MessageRecord | None
 
 
 def find_answer(store: Store, scope: Scope, name: str) -> GivenAnswer:
@@ -141,7 +141,7 @@ def find_answer(store: Store, scope: Scope, name: str) -> GivenAnswer:
     return GivenAnswer(job, conversation, answer)
 
 
-def find_decision(store: Store, conversation: Conversation, name: str) -> str:
+def find_decision(store: Store, conversation: ConversationRecord, name: str) -> str:
     """Return the id of a decision that is in force in one of the conversation's windows."""
     ids = [
         decision.id for lane in store.lanes.of(conversation.id) for decision in store.decisions.of(lane.id)
@@ -345,7 +345,7 @@ def _place_by_id(store: Store, inquiry: Inquiry) -> Placement:
     return replace(placement, from_log=True)
 
 
-def _find_by_id(store: Store, scope: Scope, name: str) -> Conversation | None:
+def _find_by_id(store: Store, scope: Scope, name: str) -> ConversationRecord | None:
     try:
         return store.log.get(name, scope)
     except NotFound:
@@ -367,7 +367,7 @@ def _place_after_answer(store: Store, inquiry: Inquiry) -> Placement | None:
     return replace(placement, forks=answer != conversation.head, from_log=True)
 
 
-def find_handover(store: Store, inquiry: Inquiry) -> Conversation | None:
+def find_handover(store: Store, inquiry: Inquiry) -> ConversationRecord | None:
     """Find the conversation whose last answer the newest question begins with, word for word.
 
     Programs do this that have one model plan and another carry the plan out. A person may quote an answer in
@@ -402,7 +402,7 @@ def _place_in_candidate(candidate: HistoryCandidate, inquiry: Inquiry, reason: s
 
 def _place_in(
     inquiry: Inquiry,
-    conversation: Conversation,
+    conversation: ConversationRecord,
     parent: str | None,
     new: tuple[NewMessage, ...],
     reason: str,

@@ -10,8 +10,8 @@ from typing import Any
 
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import JsonObject
-from holdfast.store import Conversation, Decision, Mark, Store, Stored, new_id
-from holdfast.store import Lane as StoredLane
+from holdfast.store import ConversationRecord, Decision, Mark, MessageRecord, Store, new_id
+from holdfast.store import LaneRecord as StoredLane
 
 # Marks of a message.
 PIN, RULE, AGREED, FORBIDDEN = "pin", "rule", "agreed", "forbidden"
@@ -159,7 +159,7 @@ class History:
     """The messages that can be in a window. `horizon` is set where older messages were not read."""
 
     lane: Lane
-    messages: tuple[Stored, ...]
+    messages: tuple[MessageRecord, ...]
     horizon: Base | None = None
 
 
@@ -209,7 +209,7 @@ def without_base(store: Store, lane: Lane) -> Lane:
     return replace(lane, state=replace(lane.state, base=None, active=None), decisions=decisions)
 
 
-def undo(store: Store, conversation: Conversation, decision: str | None = None) -> list[Decision]:
+def undo(store: Store, conversation: ConversationRecord, decision: str | None = None) -> list[Decision]:
     """Undo a decision, or the whole last batch. It is not made again before the last resort."""
     lanes = store.lanes.of(conversation.id)
     if decision is None:
@@ -247,7 +247,7 @@ def last_batch(store: Store, lane: str) -> list[Decision]:
     return [decision for decision in decisions if decision.batch == decisions[-1].batch]
 
 
-def unpin(store: Store, conversation: Conversation, message: str) -> Stored:
+def unpin(store: Store, conversation: ConversationRecord, message: str) -> MessageRecord:
     """Remove the pin of a message; BadRequest if it has none."""
     stored = get_message(store, conversation, message)
     if not store.marks.remove(stored.id, PIN):
@@ -257,7 +257,7 @@ def unpin(store: Store, conversation: Conversation, message: str) -> Stored:
     return stored
 
 
-def get_message(store: Store, conversation: Conversation, message: str) -> Stored:
+def get_message(store: Store, conversation: ConversationRecord, message: str) -> MessageRecord:
     """Return a message of the conversation's tree; one of another conversation counts as missing."""
     stored = store.log.message(message)
     if stored.tree != conversation.tree:
@@ -265,7 +265,9 @@ def get_message(store: Store, conversation: Conversation, message: str) -> Store
     return stored
 
 
-def fork(store: Store, origin: Conversation, message: str | None = None, title: str = "") -> Conversation:
+def fork(
+    store: Store, origin: ConversationRecord, message: str | None = None, title: str = ""
+) -> ConversationRecord:
     """Create a conversation that continues from `message` (default: the last). Run it in one transaction."""
     start = message or origin.head
     if start is None:
@@ -278,7 +280,7 @@ def fork(store: Store, origin: Conversation, message: str | None = None, title: 
     return conversation
 
 
-def copy_decisions(store: Store, lane: StoredLane, copy: Conversation, shared: Collection[str]) -> None:
+def copy_decisions(store: Store, lane: StoredLane, copy: ConversationRecord, shared: Collection[str]) -> None:
     """Copy the lane's decisions on shared messages to the fork, including those that were undone."""
     known = [*store.decisions.of(lane.id), *store.decisions.vetoes(lane.id)]
     known.sort(key=lambda decision: (decision.created_at, decision.id))

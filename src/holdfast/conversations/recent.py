@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from holdfast.conversations.hints import Hints
 from holdfast.messages import File, Image, Message, Opaque, Part, Scope, ToolCall, ToolResult
-from holdfast.store import Stored
+from holdfast.store import MessageRecord
 
 # So many histories are remembered, and of so many messages at most: longer ones take longer to compare.
 _HISTORIES, _MESSAGES = 200, 400
@@ -23,7 +23,7 @@ class RecentConversation:
     conversation: str
     sender: str
     external_id: str
-    path: tuple[Stored, ...]
+    path: tuple[MessageRecord, ...]
 
     @property
     def is_answered(self) -> bool:

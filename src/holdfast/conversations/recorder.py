@@ -13,7 +13,7 @@ from contextlib import aclosing
 from holdfast.conversations.alignment import anchor
 from holdfast.errors import Conflict, HoldfastError, NotFound, StoreError
 from holdfast.messages import Answer, Chunk, FinishReason, Message
-from holdfast.store import NewMessage, Store, Stored
+from holdfast.store import MessageRecord, NewMessage, Store
 
 log = logging.getLogger("holdfast.conversations")
 
@@ -37,7 +37,7 @@ class Recorder:
         model: str,
         conversation: str | None,
         parent: str | None,
-        on_saved: Callable[[Stored | None], None] = lambda _: None,
+        on_saved: Callable[[MessageRecord | None], None] = lambda _: None,
     ) -> None:
         self._on_saved = on_saved
         # Which server was asked, and the window that the request was made for, once that is known.
@@ -134,7 +134,7 @@ class Recorder:
 
     def _write(
         self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str
-    ) -> Stored | None:
+    ) -> MessageRecord | None:
         message, drafts, stored = self._answer.message, self._store.drafts, None
         if conversation is not None and message.parts:
             new = NewMessage(message, anchor(message), self._model, finish, self._job)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from holdfast import words
 from holdfast.messages import Role, Scope
-from holdfast.store import Conversation, Store, Stored, TextHit, searchable
+from holdfast.store import ConversationRecord, MessageRecord, Store, TextHit, searchable_text
 
 _CUT = "…"
 # A sentence shorter than this, in characters, is quoted with its neighbours.
@@ -190,15 +190,15 @@ class _ExactTerms:
         """Return how many of them a message can have, by its terms."""
         return sum(terms <= hit.matched for terms in self._terms) + len(self._names & hit.matched)
 
-    def count_matches(self, hit: TextHit, stored: Stored) -> int:
+    def count_matches(self, hit: TextHit, stored: MessageRecord) -> int:
         """Return how many of them a message has."""
-        text = fold(searchable(stored.message)) if self._phrases else ""
+        text = fold(searchable_text(stored.message)) if self._phrases else ""
         return sum(phrase in text for phrase in self._phrases) + len(self._names & hit.matched)
 
 
 def read_messages(
     store: Store, hits: Sequence[TextHit], exactly: _ExactTerms, limit: int
-) -> list[tuple[TextHit, Stored]]:
+) -> list[tuple[TextHit, MessageRecord]]:
     """Read the messages of the best hits, exact matches first."""
     taken: Counter[str] = Counter()
     chosen = []
@@ -213,7 +213,7 @@ def read_messages(
 
 def read_near(
     store: Store, near: Mapping[str, float], known: Collection[str]
-) -> list[tuple[TextHit, Stored]]:
+) -> list[tuple[TextHit, MessageRecord]]:
     read = store.texts.read([name for name in near if name not in known])
     return [
         (
@@ -239,7 +239,7 @@ def fold(text: str) -> str:
 def build_hits(
     store: Store,
     scope: Scope,
-    candidates: Sequence[tuple[TextHit, Stored]],
+    candidates: Sequence[tuple[TextHit, MessageRecord]],
     asked: Mapping[str, str],
     weights: Mapping[str, float],
     limit: int,
@@ -253,7 +253,7 @@ def build_hits(
             continue
         taken[conversation.id] += 1
         matched = sorted(hit.matched, key=lambda term: (-weights.get(term, 0.0), term))
-        snippet = best_passage(searchable(stored.message), weights, _SNIPPET, len)
+        snippet = best_passage(searchable_text(stored.message), weights, _SNIPPET, len)
         shown.append(
             MessageHit(
                 conversation.id,
@@ -284,9 +284,9 @@ class _OwnerFinder:
     def __init__(self, store: Store, scope: Scope) -> None:
         self._store = store
         self._scope = scope
-        self._heads: dict[str, list[tuple[Conversation, Mapping[str, int]]]] = {}
+        self._heads: dict[str, list[tuple[ConversationRecord, Mapping[str, int]]]] = {}
 
-    def __call__(self, stored: Stored) -> tuple[Conversation | None, bool]:
+    def __call__(self, stored: MessageRecord) -> tuple[ConversationRecord | None, bool]:
         if stored.tree not in self._heads:
             self._heads[stored.tree] = self._load_heads(stored.tree)
         heads = self._heads[stored.tree]
@@ -295,7 +295,7 @@ class _OwnerFinder:
                 return conversation, True
         return (heads[0][0], False) if heads else (None, False)
 
-    def _load_heads(self, tree: str) -> list[tuple[Conversation, Mapping[str, int]]]:
+    def _load_heads(self, tree: str) -> list[tuple[ConversationRecord, Mapping[str, int]]]:
         known = [
             conversation
             for conversation in self._store.log.conversations_of(tree)

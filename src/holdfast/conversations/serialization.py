@@ -5,10 +5,10 @@ from typing import Any
 
 from holdfast.conversations.search import MessageResults
 from holdfast.messages import Message
-from holdfast.store import Compaction, Conversation, Decision, Draft, Stored
+from holdfast.store import Compaction, ConversationRecord, Decision, DraftRecord, MessageRecord
 
 
-def serialize_conversation(row: Conversation) -> dict[str, Any]:
+def serialize_conversation(row: ConversationRecord) -> dict[str, Any]:
     return {
         "id": row.id,
         "title": row.title,
@@ -21,7 +21,7 @@ def serialize_conversation(row: Conversation) -> dict[str, Any]:
     }
 
 
-def serialize_message(stored: Stored, pins: Collection[str] = ()) -> dict[str, Any]:
+def serialize_message(stored: MessageRecord, pins: Collection[str] = ()) -> dict[str, Any]:
     return {
         "id": stored.id,
         "parent": stored.parent,
@@ -33,7 +33,7 @@ def serialize_message(stored: Stored, pins: Collection[str] = ()) -> dict[str, A
     }
 
 
-def serialize_draft(draft: Draft) -> dict[str, Any]:
+def serialize_draft(draft: DraftRecord) -> dict[str, Any]:
     content = serialize_content(draft.message)
     return {"id": None, "parent": draft.parent, **content, "model": draft.model or None, "finish": "writing"}
 

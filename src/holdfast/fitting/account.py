@@ -19,7 +19,7 @@ from holdfast.errors import NotFound
 from holdfast.fitting.lot import item_of
 from holdfast.fitting.outcome import SUMMARY
 from holdfast.messages import Message
-from holdfast.store import Conversation, Decision, Lane, Store, Stored
+from holdfast.store import ConversationRecord, Decision, LaneRecord, MessageRecord, Store
 from holdfast.window import sentences
 from holdfast.window.decisions import GONE, Addition, Applied
 from holdfast.window.render import Shown, render
@@ -35,7 +35,7 @@ class Standing:
     `added` stands behind it there, and was not said in the conversation.
     """
 
-    stored: Stored
+    stored: MessageRecord
     state: Literal["in", "shortened", "out", "elsewhere"]
     rules: tuple[str, ...] = ()
     decisions: tuple[Decision, ...] = ()
@@ -52,7 +52,7 @@ class Standing:
         }
 
 
-def lane_of(store: Store, conversation: Conversation, window: int | None = None) -> Lane:
+def lane_of(store: Store, conversation: ConversationRecord, window: int | None = None) -> LaneRecord:
     """The conversation's window that was last used, or the one of this size."""
     used = [lane for lane in store.lanes.of(conversation.id) if lane.report]
     if not used:
@@ -67,7 +67,7 @@ def lane_of(store: Store, conversation: Conversation, window: int | None = None)
     raise NotFound(f"{conversation.id} had no window of {window} tokens.", hint=f"There are these: {sizes}.")
 
 
-def standings(store: Store, conversation: Conversation, lane: Lane) -> list[Standing]:
+def standings(store: Store, conversation: ConversationRecord, lane: LaneRecord) -> list[Standing]:
     """All messages that lead to the conversation's head, in order, as they stand in a window."""
     path = store.log.path(conversation.head) if conversation.head else []
     decisions = store.decisions.of(lane.id)
@@ -86,7 +86,7 @@ def standings(store: Store, conversation: Conversation, lane: Lane) -> list[Stan
 
 
 def _standing(
-    stored: Stored, shown: Shown | None, out: Mapping[str, str], touching: Sequence[Decision]
+    stored: MessageRecord, shown: Shown | None, out: Mapping[str, str], touching: Sequence[Decision]
 ) -> Standing:
     if shown is None:
         rule = out[stored.id]
@@ -107,7 +107,7 @@ def changed(found: Sequence[Standing]) -> list[Standing]:
     return [one for one in found if one.state != "in" and set(one.rules) - _ALWAYS]
 
 
-def message_account(store: Store, conversation: Conversation, stored: Stored) -> dict[str, Any]:
+def message_account(store: Store, conversation: ConversationRecord, stored: MessageRecord) -> dict[str, Any]:
     """A message in full, and how it stands in every window of the conversation."""
     beside = store.log.children(stored.parent) if stored.parent else []
     pins = {mark.message for mark in store.marks.of(stored.id) if mark.kind == PIN}
@@ -125,7 +125,9 @@ def message_account(store: Store, conversation: Conversation, stored: Stored) ->
     }
 
 
-def window_account(store: Store, conversation: Conversation, window: int | None = None) -> dict[str, Any]:
+def window_account(
+    store: Store, conversation: ConversationRecord, window: int | None = None
+) -> dict[str, Any]:
     """The report of the last request, with the decisions that hold now and those that were undone."""
     lane = lane_of(store, conversation, window)
     path = store.log.path(conversation.head) if conversation.head else []
@@ -142,7 +144,7 @@ def window_account(store: Store, conversation: Conversation, window: int | None 
     }
 
 
-def summary_account(store: Store, conversation: Conversation) -> dict[str, Any]:
+def summary_account(store: Store, conversation: ConversationRecord) -> dict[str, Any]:
     """The last summary that was put into a window: what became of how much, how, and in which time."""
     rows = compactions_account(store, conversation)["compactions"]
     last = next(row for row in reversed(rows) if row["level"] == SUMMARY)
@@ -155,7 +157,7 @@ def summary_account(store: Store, conversation: Conversation) -> dict[str, Any]:
     }
 
 
-def came_back(store: Store, conversation: Conversation, undone: Sequence[Decision]) -> list[str]:
+def came_back(store: Store, conversation: ConversationRecord, undone: Sequence[Decision]) -> list[str]:
     """The messages that were out by these decisions of one window and by no other, in order."""
     path = store.log.path(conversation.head) if conversation.head else []
     items = [item_of(stored) for stored in path]
@@ -165,7 +167,7 @@ def came_back(store: Store, conversation: Conversation, undone: Sequence[Decisio
     return [name for name in Applied.of(before, items).left_out(items) if name not in gone]
 
 
-def compactions_account(store: Store, conversation: Conversation) -> dict[str, Any]:
+def compactions_account(store: Store, conversation: ConversationRecord) -> dict[str, Any]:
     """Every batch that freed room in one of the conversation's windows, oldest first."""
     lanes = store.lanes.of(conversation.id)
     made = [one for lane in lanes for one in (*store.decisions.of(lane.id), *store.decisions.vetoes(lane.id))]
@@ -177,7 +179,7 @@ def compactions_account(store: Store, conversation: Conversation) -> dict[str, A
     }
 
 
-def pins_of(store: Store, conversation: Conversation) -> set[str]:
+def pins_of(store: Store, conversation: ConversationRecord) -> set[str]:
     marks = store.marks.of(conversation.head) if conversation.head else []
     return {mark.message for mark in marks if mark.kind == PIN}
 
@@ -190,6 +192,6 @@ def _by_message(decisions: Sequence[Decision]) -> dict[str, list[Decision]]:
     return found
 
 
-def _is_below(made: Decision, stored: Stored) -> bool:
+def _is_below(made: Decision, stored: MessageRecord) -> bool:
     """Whether a decision leaves out everything up to some message, this one included."""
     return stored.depth <= made.data["depth"] and stored.id not in made.data.get("keep", ())

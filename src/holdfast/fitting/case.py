@@ -13,7 +13,7 @@ from holdfast.files.roots import Roots
 from holdfast.fitting.lot import Kept, Lot
 from holdfast.messages import ChatRequest, JsonObject, Scope
 from holdfast.research.finding import Finding
-from holdfast.store import Conversation, Decision, Lane, Store
+from holdfast.store import ConversationRecord, Decision, LaneRecord, Store
 from holdfast.tokens.budget import Budget
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.counting import LearningCounter
@@ -71,7 +71,9 @@ class Case:
         return self.counter.count_text(text).high
 
 
-def request_at_rest(store: Store, conversation: Conversation, lane: Lane) -> tuple[ChatRequest, Kept]:
+def request_at_rest(
+    store: Store, conversation: ConversationRecord, lane: LaneRecord
+) -> tuple[ChatRequest, Kept]:
     """As if it were sent once more as it stands, with the instructions and tools it had last."""
     state = lanes.LaneState.from_json(lane.state)
     try:

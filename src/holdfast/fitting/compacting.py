@@ -26,7 +26,7 @@ from holdfast.fitting.summing import Span, Summing, Written
 from holdfast.fitting.turns import Turns
 from holdfast.i18n import say
 from holdfast.messages import Message
-from holdfast.store import Conversation, Store, new_id
+from holdfast.store import ConversationRecord, Store, new_id
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
@@ -324,7 +324,7 @@ class Compacting:
         return may_try(place.view, tried, self._cooldown, self._clock(), place.depth)
 
     @asynccontextmanager
-    async def _alone(self, conversation: Conversation) -> AsyncIterator[None]:
+    async def _alone(self, conversation: ConversationRecord) -> AsyncIterator[None]:
         """Single flight, in this process and in all others that share the store."""
         leases, name, owner = self._store.leases, f"compaction:{conversation.id}", new_id("w")
         holding: asyncio.Task[None] | None = None
@@ -359,7 +359,7 @@ class Compacting:
         self._tell(place.conversation, "failed", 0.0, error=why)
 
     def _tell(
-        self, row: Conversation, phase: Phase, share: float, made: Batch | None = None, error: str = ""
+        self, row: ConversationRecord, phase: Phase, share: float, made: Batch | None = None, error: str = ""
     ) -> None:
         data: dict[str, Any] = {
             "conversation": row.id,

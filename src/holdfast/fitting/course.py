@@ -15,7 +15,15 @@ from holdfast.errors import NotFound
 from holdfast.fitting.case import in_order, recalls
 from holdfast.fitting.lot import item_of, leading_system
 from holdfast.messages import ChatRequest, JsonObject, Message
-from holdfast.store import Compaction, Conversation, Decision, Job, Lane, Store, Stored
+from holdfast.store import (
+    Compaction,
+    ConversationRecord,
+    Decision,
+    JobRecord,
+    LaneRecord,
+    MessageRecord,
+    Store,
+)
 from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.window.additions import clock_for
@@ -34,7 +42,7 @@ class Sent:
     """The last request of a window. `differs` names what is not as it was; `missing` is not in the log."""
 
     request: ChatRequest
-    job: Job | None
+    job: JobRecord | None
     differs: tuple[str, ...]
     missing: tuple[str, ...]
 
@@ -48,7 +56,7 @@ class Turn:
     """A question to the model, its answer as far as it is on the way to the head, and what of the request
     before it the request began with; None where one of the two cannot be rendered."""
 
-    job: Job
+    job: JobRecord
     question: str | None
     answer: str | None
     prefix: Prefix | None
@@ -78,7 +86,7 @@ class _Made:
 class _Past:
     """All that is needed to see a lane as it was at any time."""
 
-    def __init__(self, store: Store, conversation: Conversation, lane: Lane) -> None:
+    def __init__(self, store: Store, conversation: ConversationRecord, lane: LaneRecord) -> None:
         self._store = store
         self.lane = lane
         self.jobs = _jobs(store, conversation, lane)
@@ -121,7 +129,7 @@ class _Past:
         )
         return View(draft, map(_proposed, new))
 
-    def in_force(self, job: Job | None) -> list[Decision]:
+    def in_force(self, job: JobRecord | None) -> list[Decision]:
         """What held for the request of a job; without one, what holds now."""
         start, end = (job.queued_at, _end(job)) if job else (inf, inf)
         return [
@@ -131,7 +139,7 @@ class _Past:
         ]
 
 
-def last_sent(store: Store, conversation: Conversation, lane: Lane) -> Sent:
+def last_sent(store: Store, conversation: ConversationRecord, lane: LaneRecord) -> Sent:
     """What the model was last sent in this window."""
     past, state = _Past(store, conversation, lane), lanes.LaneState.from_json(lane.state)
     sent = [Link(*link) for link in state.sent]
@@ -158,7 +166,7 @@ def last_sent(store: Store, conversation: Conversation, lane: Lane) -> Sent:
     return Sent(request, job, differs, missing)
 
 
-def turns_of(store: Store, conversation: Conversation, lane: Lane, limit: int) -> list[Turn]:
+def turns_of(store: Store, conversation: ConversationRecord, lane: LaneRecord, limit: int) -> list[Turn]:
     """The last turns in this window, oldest first."""
     past = _Past(store, conversation, lane)
     path = store.log.path(conversation.head) if conversation.head else []
@@ -180,7 +188,7 @@ def turns_of(store: Store, conversation: Conversation, lane: Lane, limit: int) -
 
 
 def _made(
-    past: _Past, jobs: Sequence[Job], path: Sequence[Stored], places: dict[str, int]
+    past: _Past, jobs: Sequence[JobRecord], path: Sequence[MessageRecord], places: dict[str, int]
 ) -> list[_Made | None]:
     """The request of each job, with what was new in it as proposed; None if its answer is not on the way."""
     made: list[_Made | None] = []
@@ -208,7 +216,7 @@ def _prompts(past: _Past) -> dict[str, str]:
     return found
 
 
-def _prompt(past: _Past, before: str, job: Job) -> str:
+def _prompt(past: _Past, before: str, job: JobRecord) -> str:
     """The instructions that went out with a job: those before it where only the time in them changed."""
     system, earlier = past.instructions(job.prompt)[0], past.instructions(before)[0]
     if not before or before == job.prompt:
@@ -218,7 +226,7 @@ def _prompt(past: _Past, before: str, job: Job) -> str:
     return job.prompt or ""
 
 
-def _path_to(store: Store, conversation: Conversation, names: Sequence[str]) -> list[Stored]:
+def _path_to(store: Store, conversation: ConversationRecord, names: Sequence[str]) -> list[MessageRecord]:
     """The messages that lead to the newest of these that the log has."""
     for name in reversed(names):
         try:
@@ -229,7 +237,7 @@ def _path_to(store: Store, conversation: Conversation, names: Sequence[str]) -> 
     return []
 
 
-def _jobs(store: Store, conversation: Conversation, lane: Lane) -> list[Job]:
+def _jobs(store: Store, conversation: ConversationRecord, lane: LaneRecord) -> list[JobRecord]:
     """The turns of the conversation in windows of this size, oldest first."""
     found = store.jobs.recent(_JOBS, conversation=conversation.id)
     return [job for job in reversed(found) if job.kind == "main" and job.window in (None, lane.window)]
@@ -245,11 +253,13 @@ def _differing(now: Sequence[Link], sent: Sequence[Link]) -> tuple[str, ...]:
     return tuple(names) or ("order",)
 
 
-def _first(job: Job, path: Sequence[Stored], places: dict[str, int]) -> Turn:
+def _first(job: JobRecord, path: Sequence[MessageRecord], places: dict[str, int]) -> Turn:
     return Turn(job, *_ends(job, path, places), Prefix(0, 0, "first"))
 
 
-def _ends(job: Job, path: Sequence[Stored], places: dict[str, int]) -> tuple[str | None, str | None]:
+def _ends(
+    job: JobRecord, path: Sequence[MessageRecord], places: dict[str, int]
+) -> tuple[str | None, str | None]:
     at = places.get(job.id)
     return (None, None) if at is None else (path[at].parent, path[at].id)
 
@@ -287,7 +297,7 @@ def _told(prefix: Prefix) -> dict[str, Any]:
     }
 
 
-def _end(job: Job) -> float:
+def _end(job: JobRecord) -> float:
     return inf if job.finished_at is None else job.finished_at
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from holdfast.files.roots import Roots
 from holdfast.fitting.case import Along
 from holdfast.messages import OURS, ChatRequest, JsonObject, Message, Text
-from holdfast.store import Lane, Store, new_id
+from holdfast.store import LaneRecord, Store, new_id
 from holdfast.window.additions import addition
 from holdfast.window.brought import file_of, has, is_named, outdated
 from holdfast.window.decisions import Addition, Proposal, Section
@@ -86,7 +86,7 @@ def files_in(view: View) -> list[JsonObject]:
     return rows
 
 
-def files_of(store: Store, lane: Lane) -> list[JsonObject]:
+def files_of(store: Store, lane: LaneRecord) -> list[JsonObject]:
     """Which message brought which file into a lane, in which mode and with how many tokens, oldest first.
 
     `state` is how it stands in the window that was last sent: whole, short, or out of it.

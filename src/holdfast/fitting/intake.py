@@ -24,7 +24,7 @@ from holdfast.errors import Conflict, NotFound
 from holdfast.fitting import marks
 from holdfast.fitting.lot import Kept, stored_in
 from holdfast.messages import ChatRequest, Message, Scope
-from holdfast.store import Conversation, Store, Stored
+from holdfast.store import ConversationRecord, MessageRecord, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,10 @@ class Intake:
             # Somebody else went on with the conversation in between: now nobody can.
             return await run(store.atomically, self._placed_and_kept, incoming)
 
-    def answering(self, incoming: Incoming, kept: Kept) -> Callable[[Stored | None], None]:
+    def answering(self, incoming: Incoming, kept: Kept) -> Callable[[MessageRecord | None], None]:
         """To be told of the message that the answer became: then the next request is known at once."""
 
-        def answered(answer: Stored | None) -> None:
+        def answered(answer: MessageRecord | None) -> None:
             path = stored_in(incoming.request, kept)
             if kept.conversation is None or not path:
                 return
@@ -157,8 +157,8 @@ class Intake:
         return Kept(job.id, placement, row, parent, tuple(appended), prompt, research)
 
     def _appended(
-        self, incoming: Incoming, placement: Placement, row: Conversation | None
-    ) -> tuple[Conversation, list[Stored]]:
+        self, incoming: Incoming, placement: Placement, row: ConversationRecord | None
+    ) -> tuple[ConversationRecord, list[MessageRecord]]:
         log, forgets = self._store.log, not incoming.memory
         if row is None:
             return log.begin(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from holdfast.conversations import Placement, lanes
 from holdfast.errors import NotFound
 from holdfast.messages import ChatRequest, Message
-from holdfast.store import Conversation, Store, Stored
+from holdfast.store import ConversationRecord, MessageRecord, Store
 from holdfast.tokens.budget import Budget
 from holdfast.window.additions import clock_for
 from holdfast.window.decisions import Proposal, is_on_way, places_of
@@ -29,10 +29,10 @@ class Kept:
 
     job: str
     placement: Placement
-    conversation: Conversation | None = None
+    conversation: ConversationRecord | None = None
     parent: str | None = None
     # What of the request was new, as the log has it, and the digest of its instructions.
-    appended: tuple[Stored, ...] = ()
+    appended: tuple[MessageRecord, ...] = ()
     prompt: str = ""
     # A finding that was meant for the next question of the conversation, which this is.
     research: str = ""
@@ -91,7 +91,7 @@ def lot_of(
     return Lot(lane, items, system, prompt, told, beyond)
 
 
-def stored_in(request: ChatRequest, kept: Kept) -> tuple[Stored, ...]:
+def stored_in(request: ChatRequest, kept: Kept) -> tuple[MessageRecord, ...]:
     """What the log has for the messages of a request, in order; nothing if it does not have all of them."""
     matched = kept.placement.matched
     if kept.placement.from_log or len(matched) != len(request.messages):
@@ -126,7 +126,7 @@ def leading_system(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(messages[:end])
 
 
-def item_of(stored: Stored) -> Item:
+def item_of(stored: MessageRecord) -> Item:
     return Item(stored.id, stored.message, stored.depth, stored.created_at)
 
 

@@ -11,7 +11,7 @@ from holdfast.conversations import lanes
 from holdfast.errors import BadRequest
 from holdfast.fitting.lot import item_of
 from holdfast.messages import Message
-from holdfast.store import Conversation, Lane, Store, Stored
+from holdfast.store import ConversationRecord, LaneRecord, MessageRecord, Store
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.window.decisions import Applied
 from holdfast.window.items import units_of
@@ -23,7 +23,7 @@ from holdfast.window.rules import decisions_in, forbidden_in, rules_in
 _USUAL_WINDOW = 8_192
 
 
-def note(store: Store, appended: Sequence[Stored]) -> None:
+def note(store: Store, appended: Sequence[MessageRecord]) -> None:
     """Prohibitions, rules and decisions in what a person just said: they outlive their message."""
     for stored in appended:
         if stored.message.role == "user":
@@ -36,7 +36,7 @@ def note(store: Store, appended: Sequence[Stored]) -> None:
                     store.marks.put(stored.id, kind, sentences)
 
 
-def pin(store: Store, preset: Preset, conversation: Conversation, message: str) -> Stored:
+def pin(store: Store, preset: Preset, conversation: ConversationRecord, message: str) -> MessageRecord:
     """Protect a message of the conversation, if that is not too much; where it had left, it comes back."""
     found = lanes.get_message(store, conversation, message)
     used = store.lanes.of(conversation.id)
@@ -57,7 +57,9 @@ def pin(store: Store, preset: Preset, conversation: Conversation, message: str) 
     return found
 
 
-def _pinned(store: Store, conversation: Conversation, found: Stored, used: list[Lane]) -> None:
+def _pinned(
+    store: Store, conversation: ConversationRecord, found: MessageRecord, used: list[LaneRecord]
+) -> None:
     store.marks.put(found.id, lanes.PIN)
     path = store.log.path(conversation.head) if conversation.head and used else []
     items = [item_of(stored) for stored in path]
@@ -75,7 +77,7 @@ def _pinned(store: Store, conversation: Conversation, found: Stored, used: list[
             _bring_back(store, lane, [item.id for item in items if item.id in names])
 
 
-def _bring_back(store: Store, lane: Lane, names: list[str]) -> None:
+def _bring_back(store: Store, lane: LaneRecord, names: list[str]) -> None:
     made = store.decisions.record(
         lane.id, lane.conversation, kind="keep", rule="pin", messages=names, tokens_before=0, tokens_after=0
     )
@@ -88,5 +90,5 @@ def _bring_back(store: Store, lane: Lane, names: list[str]) -> None:
     lanes.save_state(store, lane, state)
 
 
-def _tokens(pinned: Stored, message: Message) -> int:
+def _tokens(pinned: MessageRecord, message: Message) -> int:
     return EstimatingCounter(pinned.model).count_message(message).tokens

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from holdfast.fitting.case import Case, Tells, draft_of, request_at_rest, tells_all
 from holdfast.fitting.lot import Lot, lot_of
-from holdfast.store import Conversation, Store
+from holdfast.store import ConversationRecord, Store
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import Preset
@@ -24,7 +24,7 @@ class Place:
     fills: bool = True
 
     @property
-    def conversation(self) -> Conversation:
+    def conversation(self) -> ConversationRecord:
         assert self.case.kept.conversation is not None
         return self.case.kept.conversation
 

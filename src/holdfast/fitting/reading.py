@@ -12,7 +12,7 @@ from holdfast.conversations.serialization import serialize_conversation, seriali
 from holdfast.errors import NotFound
 from holdfast.fitting.account import pins_of
 from holdfast.fitting.lot import item_of
-from holdfast.store import Conversation, Decision, Draft, Store, Stored
+from holdfast.store import ConversationRecord, Decision, DraftRecord, MessageRecord, Store
 from holdfast.window import sentences
 from holdfast.window.decisions import Applied
 
@@ -48,9 +48,9 @@ class Banner:
 class Reading:
     """`banners` are named by the message they stand behind; `summary` is the text that is in force now."""
 
-    conversation: Conversation
-    path: tuple[Stored, ...]
-    drafts: tuple[Draft, ...]
+    conversation: ConversationRecord
+    path: tuple[MessageRecord, ...]
+    drafts: tuple[DraftRecord, ...]
     pins: frozenset[str]
     banners: Mapping[str, tuple[Banner, ...]]
     summary: str
@@ -88,7 +88,7 @@ class Part:
         return not (self.before or self.after or self.around)
 
 
-def reading_of(store: Store, conversation: Conversation, part: Part = Part()) -> Reading:  # noqa: B008 - frozen
+def reading_of(store: Store, conversation: ConversationRecord, part: Part = Part()) -> Reading:  # noqa: B008 - frozen
     path = _read(store, conversation, part)
     decisions = _decisions(store, conversation)
     ways = {stored.id for stored in path}
@@ -106,7 +106,7 @@ def reading_of(store: Store, conversation: Conversation, part: Part = Part()) ->
     )
 
 
-def banners_of(store: Store, conversation: Conversation) -> dict[str, tuple[Banner, ...]]:
+def banners_of(store: Store, conversation: ConversationRecord) -> dict[str, tuple[Banner, ...]]:
     """All banners of a conversation, however long it is, by the message they stand behind."""
     decisions = [made for made in _decisions(store, conversation) if made.kind == "summarise"]
     if not decisions or conversation.head is None:
@@ -114,7 +114,7 @@ def banners_of(store: Store, conversation: Conversation) -> dict[str, tuple[Bann
     return _banners(store, decisions, set(store.log.path_ids(conversation.head)))
 
 
-def _read(store: Store, conversation: Conversation, part: Part) -> list[Stored]:
+def _read(store: Store, conversation: ConversationRecord, part: Part) -> list[MessageRecord]:
     if conversation.head is None:
         return []
     if part.limit is None:
@@ -126,7 +126,7 @@ def _read(store: Store, conversation: Conversation, part: Part) -> list[Stored]:
     return store.log.tail(ids[end - 1], end - first) if end > first else []
 
 
-def _between(conversation: Conversation, part: Part, ids: Sequence[str], limit: int) -> tuple[int, int]:
+def _between(conversation: ConversationRecord, part: Part, ids: Sequence[str], limit: int) -> tuple[int, int]:
     """Where a part begins and ends on the way."""
     name = part.before or part.after or part.around or ""
     try:
@@ -141,7 +141,7 @@ def _between(conversation: Conversation, part: Part, ids: Sequence[str], limit: 
     return max(0, end - limit), end
 
 
-def _decisions(store: Store, conversation: Conversation) -> list[Decision]:
+def _decisions(store: Store, conversation: ConversationRecord) -> list[Decision]:
     """Those of the window that was last used."""
     used = store.lanes.of(conversation.id)
     return store.decisions.of(used[0].id) if used else []

@@ -20,7 +20,7 @@ from holdfast.memory.profiles.text import Told
 from holdfast.memory.remembering import Remembering
 from holdfast.messages import Message, Scope
 from holdfast.recall import Evidence, Need, Recall, Snippet
-from holdfast.store import Store, new_id, searchable
+from holdfast.store import Store, new_id, searchable_text
 from holdfast.text.questions import asks, names_in_prompt
 from holdfast.window.additions import Quote, addition, recalled
 from holdfast.window.decisions import BEGINNING, Proposal
@@ -85,7 +85,7 @@ class Recalling:
         """How close what was said is to the question by its meaning, as far as that is known by now."""
         if self._memory is None or view.question is None:
             return {}
-        texts = {one.item.id: searchable(one.item.message) for one in view.shown}
+        texts = {one.item.id: searchable_text(one.item.message) for one in view.shown}
         question = view.question.message.text[:_ABOUT]
         work = self._begun(self._memory.meaning.nearness, question, texts)
         if work is None or wait({work}, _PATIENCE).not_done:

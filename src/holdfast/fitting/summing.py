@@ -13,7 +13,7 @@ from holdfast.fitting.case import Case
 from holdfast.fitting.helpers import Helpers, SummaryOptions
 from holdfast.fitting.lot import item_of
 from holdfast.messages import Message
-from holdfast.store import Conversation, Store, Stored, Summarised, new_id
+from holdfast.store import ConversationRecord, MessageRecord, Store, SummaryRecord, new_id
 
 # How a summary was made that was only written because the end had come.
 _IN_PASSING = "in passing"
@@ -36,8 +36,8 @@ class Written:
 class Span:
     """What is to be summarised: all after the latest summary, up to a message."""
 
-    conversation: Conversation
-    latest: Summarised | None
+    conversation: ConversationRecord
+    latest: SummaryRecord | None
     through: str
     target: int
     count: Callable[[str], int]
@@ -88,7 +88,7 @@ class Summing:
         )
         return Written(keeping.id, said[-1].depth, made.body, tokens, keeping)
 
-    def _known(self, latest: Summarised | None) -> tuple[Summarised | None, list[Stored]]:
+    def _known(self, latest: SummaryRecord | None) -> tuple[SummaryRecord | None, list[MessageRecord]]:
         """The last summary somebody took time for, and what was said since: a model reads that once more."""
         before = latest
         while before is not None and before.path == _IN_PASSING:

@@ -28,7 +28,7 @@ from holdfast.mcp.base import (
     take_fitting,
 )
 from holdfast.messages import Scope
-from holdfast.store import Conversation, Store, Stored
+from holdfast.store import ConversationRecord, MessageRecord, Store
 from holdfast.window import sentences
 
 MOST_HITS = 10
@@ -70,7 +70,7 @@ class _Originals:
     """The messages that an id stands for, with a line that describes them."""
 
     about: str
-    messages: Sequence[Stored]
+    messages: Sequence[MessageRecord]
 
 
 def expand_originals(services: McpServices, caller: Caller, given: Values) -> ToolReply:
@@ -122,7 +122,7 @@ def find_originals(store: Store, scope: Scope, name: str, last: str | None) -> _
     return originals_of_window(store, store.log.get(name, scope))
 
 
-def originals_of_window(store: Store, row: Conversation) -> _Originals:
+def originals_of_window(store: Store, row: ConversationRecord) -> _Originals:
     """Return the messages that a window shortened or left out, or the last messages if there are none."""
     used = [lane for lane in store.lanes.of(row.id) if lane.report]
     out = changed(standings(store, row, lane_of(store, row))) if used else []
@@ -136,7 +136,7 @@ def originals_of_window(store: Store, row: Conversation) -> _Originals:
     return _Originals(f"{title}: nothing was left out of its window; its last messages", newest)
 
 
-def read_span(store: Store, scope: Scope, first: str, last: str) -> Sequence[Stored]:
+def read_span(store: Store, scope: Scope, first: str, last: str) -> Sequence[MessageRecord]:
     """Return the messages of one branch from `first` to `last`."""
     try:
         end = store.log.message(last)
@@ -154,7 +154,7 @@ def is_in_scope(store: Store, scope: Scope, tree: str) -> bool:
     return any(conversation.scope == scope for conversation in store.log.conversations_of(tree))
 
 
-def read_messages(store: Store, names: Sequence[str]) -> Sequence[Stored]:
+def read_messages(store: Store, names: Sequence[str]) -> Sequence[MessageRecord]:
     texts = store.texts.read(list(names))
     return [texts[name] for name in names if name in texts]
 
@@ -163,7 +163,7 @@ def missing_error(name: str) -> NotFound:
     return NotFound(f"There is no {name} here.", hint="conversation_search gives ids of what was said.")
 
 
-def format_message(stored: Stored) -> str:
+def format_message(stored: MessageRecord) -> str:
     """Format a message with role, id, time, text and tool calls."""
     message = stored.message
     calls = (f"→ {call.name}({call.arguments})" for call in message.tool_calls)
@@ -171,7 +171,9 @@ def format_message(stored: Stored) -> str:
     return f"[{message.role} {stored.id} {format_moment(stored.created_at)}]\n{body}\n\n"
 
 
-def slice_messages(messages: Sequence[Stored], start: int, most: int) -> Iterator[tuple[Stored, str]]:
+def slice_messages(
+    messages: Sequence[MessageRecord], start: int, most: int
+) -> Iterator[tuple[MessageRecord, str]]:
     """Yield `most` characters of the formatted messages from offset `start`, by message."""
     place = -start
     for stored in messages:
@@ -182,7 +184,7 @@ def slice_messages(messages: Sequence[Stored], start: int, most: int) -> Iterato
             yield stored, piece
 
 
-def message_data(stored: Stored, text: str) -> dict[str, Any]:
+def message_data(stored: MessageRecord, text: str) -> dict[str, Any]:
     return {
         "id": stored.id,
         "role": stored.message.role,
@@ -192,7 +194,7 @@ def message_data(stored: Stored, text: str) -> dict[str, Any]:
     }
 
 
-def find_conversation(store: Store, scope: Scope, name: str) -> Conversation:
+def find_conversation(store: Store, scope: Scope, name: str) -> ConversationRecord:
     """Return the conversation with this id, or the most recently used one for an empty id."""
     if name.strip():
         return store.log.get(name.strip(), scope)

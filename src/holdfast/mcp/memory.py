@@ -34,7 +34,7 @@ from holdfast.messages import Scope
 from holdfast.research.finding import Finding, ResearchSource
 from holdfast.research.matching import RelatedFinding
 from holdfast.research.repository import path_of_note
-from holdfast.store import NotesOf
+from holdfast.store import NotesFolder
 
 
 def find_note(services: McpServices, scope: Scope, path: str) -> Note:
@@ -59,7 +59,7 @@ def list_notes(services: McpServices, scope: Scope) -> Sequence[Entry]:
 
 def can_read_extra(services: McpServices, scope: Scope) -> bool:
     """Whether this scope may read the notes of `notes_paths`; the index knows their owner."""
-    return NotesOf(elsewhere(scope.user)) in services.remembering.index.places(scope)
+    return NotesFolder(elsewhere(scope.user)) in services.remembering.index.places(scope)
 
 
 # Limits for lists of unreadable files and replaced memories, and for the text of each.

@@ -43,7 +43,7 @@ from holdfast.protocols.requests import add_call_ids, add_tool_names
 from holdfast.server import transcript
 from holdfast.server.detached import DetachedTurns
 from holdfast.server.endpoint import engine_of, scope_of
-from holdfast.store import Conversation, Lane, Stored
+from holdfast.store import ConversationRecord, LaneRecord, MessageRecord
 from holdfast.upstreams.base import Dialect
 
 router = APIRouter(prefix="/api/chats", tags=["Conversations"])
@@ -120,7 +120,7 @@ async def change_chat(request: Request, conversation: str, changes: Conversation
     """Change the title or the switches of a conversation."""
     store, scope = engine_of(request).store, scope_of(request)
 
-    def work() -> Conversation:
+    def work() -> ConversationRecord:
         row = store.log.get(conversation, scope)
         if changes.title is not None:
             store.log.rename(row.id, changes.title)
@@ -141,7 +141,7 @@ async def delete_chat(
     engine, scope = engine_of(request), scope_of(request)
     store, remembering = engine.store, engine.remembering
 
-    def work() -> Conversation:
+    def work() -> ConversationRecord:
         row = store.log.get(conversation, scope)
         store.log.delete(row.id)
         return row
@@ -158,7 +158,7 @@ async def fork_chat(request: Request, conversation: str, start: NewFork | None =
     store, scope = engine_of(request).store, scope_of(request)
     start = start or NewFork()
 
-    def work() -> Conversation:
+    def work() -> ConversationRecord:
         row = store.log.get(conversation, scope)
         message = find_message(store, row, start.message).id if start.message is not None else None
         return lanes.fork(store, row, message, start.title or "")
@@ -231,7 +231,7 @@ async def switch_version(request: Request, conversation: str, where: NewHead) ->
     store, scope = engine_of(request).store, scope_of(request)
     turns: DetachedTurns = request.app.state.turns
 
-    def work() -> Conversation:
+    def work() -> ConversationRecord:
         row = store.log.get(conversation, scope)
         turns.check_free(row.id)
         return transcript.move_head(store, row, where.message)
@@ -347,7 +347,7 @@ async def pin_message(request: Request, conversation: str, message: str) -> dict
     engine, scope = engine_of(request), scope_of(request)
     store = engine.store
 
-    def work() -> Stored:
+    def work() -> MessageRecord:
         row = store.log.get(conversation, scope)
         return pin(store, engine.fitter.preset, row, find_message(store, row, message).id)
 
@@ -359,7 +359,7 @@ async def unpin_message(request: Request, conversation: str, message: str) -> di
     """Let a message be shortened or left out again."""
     store, scope = engine_of(request).store, scope_of(request)
 
-    def work() -> Stored:
+    def work() -> MessageRecord:
         row = store.log.get(conversation, scope)
         return lanes.unpin(store, row, find_message(store, row, message).id)
 
@@ -449,7 +449,7 @@ async def show_request(
     engine, scope = engine_of(request), scope_of(request)
     store = engine.store
 
-    def work() -> tuple[Sent, Lane]:
+    def work() -> tuple[Sent, LaneRecord]:
         row = store.log.get(conversation, scope)
         lane = lane_of(store, row, window)
         return last_sent(store, row, lane), lane
@@ -480,7 +480,7 @@ def serialize_body(request: ChatRequest, dialect: Dialect) -> dict[str, Any]:
     return openai_chat.serialize_request(add_call_ids(request))
 
 
-def serialize_window_message(message: Standing, lane: Lane, *, pinned: bool) -> dict[str, Any]:
+def serialize_window_message(message: Standing, lane: LaneRecord, *, pinned: bool) -> dict[str, Any]:
     stored, content = message.stored, serialize_content(message.stored.message)
     tokens = {row["id"]: row["tokens"] for row in lane.report["messages"]}
     shown = message.shown.text if message.state == "shortened" and message.shown else None

@@ -17,8 +17,8 @@ from holdfast.events import LAGGED, Event
 from holdfast.messages import canonical
 from holdfast.server.endpoint import engine_of, scope_of
 from holdfast.server.guard import access_of
-from holdfast.store import Job
-from holdfast.store.jobs import job_out
+from holdfast.store import JobRecord
+from holdfast.store.jobs import job_to_json
 from holdfast.store.values import JobStatus
 
 router = APIRouter(prefix="/api/jobs", tags=["Jobs"])
@@ -64,7 +64,7 @@ def visible_to(request: Request) -> dict[str, str | None]:
     return {} if access.admin else {"user": access.user, "project": access.project or None}
 
 
-async def find_job(request: Request, name: str) -> Job:
+async def find_job(request: Request, name: str) -> JobRecord:
     store = engine_of(request).store
     job = await store.run(store.jobs.get, name)
     seen = visible_to(request)
@@ -73,9 +73,9 @@ async def find_job(request: Request, name: str) -> Job:
     return job
 
 
-def serialize_job(request: Request, job: Job) -> dict[str, Any]:
+def serialize_job(request: Request, job: JobRecord) -> dict[str, Any]:
     position = engine_of(request).position(job.id) if job.status == "queued" else None
-    return {**job_out(job), "position": position}
+    return {**job_to_json(job), "position": position}
 
 
 events_router = APIRouter(prefix="/api/events", tags=["Events"])

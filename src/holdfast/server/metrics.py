@@ -23,7 +23,14 @@ from holdfast.events import Event
 from holdfast.messages import JsonObject
 from holdfast.server.endpoint import engine_of
 from holdfast.server.guard import access_of
-from holdfast.store.statistics import DAY, DayOfCompactions, DayOfJobs, DayOfWaiting, Span, Statistics
+from holdfast.store.statistics import (
+    DAY,
+    DayOfCompactions,
+    DayOfJobs,
+    DayOfWaiting,
+    Statistics,
+    StatisticsPeriod,
+)
 
 router = APIRouter(tags=["Server"])
 
@@ -202,7 +209,10 @@ async def show_statistics(
     today = (int(time.time()) + offset) // DAY
     first = today - days + 1
     who = {} if access.admin else {"user": access.user, "project": access.project or None}
-    span, repository = Span(float(first * DAY - offset), offset, **who), Statistics(store.database)
+    span, repository = (
+        StatisticsPeriod(float(first * DAY - offset), offset, **who),
+        Statistics(store.database),
+    )
 
     def work() -> dict[str, Any]:
         waiting = {row.day: row for row in repository.waiting(span)}

@@ -31,7 +31,7 @@ from holdfast.server.endpoint import (
     start_turn,
 )
 from holdfast.server.errors import openai_error
-from holdfast.store import Job, Store
+from holdfast.store import JobRecord, Store
 
 router = APIRouter(tags=["OpenAI"])
 
@@ -166,7 +166,7 @@ def load_response(store: Store, scope: Scope, name: str) -> dict[str, Any]:
     return openai_responses.build_response(name, settings, items, **how, usage=usage, created_at=created)
 
 
-def load_request(store: Store, job: Job) -> ChatRequest:
+def load_request(store: Store, job: JobRecord) -> ChatRequest:
     """Return what was recorded of the request that a job answered."""
     try:
         prompt = store.prompts.get(job.prompt or "")

@@ -14,7 +14,7 @@ from holdfast.memory.base import Memory
 from holdfast.memory.scopes import is_summary
 from holdfast.server.files import BROWSER_IMAGE_TYPES, files_in, image_part, text_without_files
 from holdfast.server.pages.markdown import render_html
-from holdfast.store import Conversation, Decision, Job, Store, Stored
+from holdfast.store import ConversationRecord, Decision, JobRecord, MessageRecord, Store
 
 # Characters of the longest message that is rendered; longer ones are slow in browsers and shown as text.
 _MAX_RENDERED = 400_000
@@ -41,7 +41,7 @@ class QuestionContext:
 _NO_CONTEXT = QuestionContext()
 
 
-def serialize_messages(engine: Engine, row: Conversation, part: Part, *, html: bool) -> dict[str, Any]:
+def serialize_messages(engine: Engine, row: ConversationRecord, part: Part, *, html: bool) -> dict[str, Any]:
     """Serialize a part of a conversation; `next` and `newer` are where the adjoining parts begin."""
     store = engine.store
     reading = reading_of(store, row, part)
@@ -61,7 +61,7 @@ def serialize_messages(engine: Engine, row: Conversation, part: Part, *, html: b
     return payload
 
 
-def serialize_banners(store: Store, row: Conversation) -> list[dict[str, Any]]:
+def serialize_banners(store: Store, row: ConversationRecord) -> list[dict[str, Any]]:
     """Serialize the summaries of a conversation, each after the last message it covers."""
     return [
         {"after": name, **banner.to_json(), "html": render_html(banner.decision.data.get("text", ""))}
@@ -70,7 +70,7 @@ def serialize_banners(store: Store, row: Conversation) -> list[dict[str, Any]]:
     ]
 
 
-def memories_for(engine: Engine, row: Conversation, question: str) -> list[dict[str, Any]]:
+def memories_for(engine: Engine, row: ConversationRecord, question: str) -> list[dict[str, Any]]:
     """Return the memories that were recalled for a question with their sources, without forgotten ones."""
     names = context_by_question(engine.store, row).get(question, _NO_CONTEXT).memories
     if not names or engine.remembering is None:
@@ -85,7 +85,7 @@ def memories_for(engine: Engine, row: Conversation, question: str) -> list[dict[
     return [entries[name] for name in names if name in entries]
 
 
-def memories_by_message(engine: Engine, row: Conversation) -> dict[str, list[dict[str, Any]]]:
+def memories_by_message(engine: Engine, row: ConversationRecord) -> dict[str, list[dict[str, Any]]]:
     """Return the active memories of a conversation, by the message they were last taken from."""
     by_message: dict[str, list[dict[str, Any]]] = {}
     if engine.remembering is None:
@@ -99,7 +99,7 @@ def memories_by_message(engine: Engine, row: Conversation) -> dict[str, list[dic
     return by_message
 
 
-def load_image(store: Store, row: Conversation, message: str, number: int) -> tuple[bytes, str]:
+def load_image(store: Store, row: ConversationRecord, message: str, number: int) -> tuple[bytes, str]:
     """Return an image of a message and its media type; only types that browsers can show safely."""
     images = get_message(store, row, message).message.images
     if not 0 <= number < len(images) or not images[number].data:
@@ -111,7 +111,7 @@ def load_image(store: Store, row: Conversation, message: str, number: int) -> tu
     return base64.b64decode("".join(image.data.split())), kind
 
 
-def move_head(store: Store, row: Conversation, message: str) -> Conversation:
+def move_head(store: Store, row: ConversationRecord, message: str) -> ConversationRecord:
     """Move the head of a conversation to the newest end that follows a message."""
     end = get_message(store, row, message)
     while after := store.log.children(end.id):
@@ -120,7 +120,7 @@ def move_head(store: Store, row: Conversation, message: str) -> Conversation:
 
 
 def page_fields(
-    store: Store, reading: Reading, stored: Stored, brought: Mapping[str, QuestionContext]
+    store: Store, reading: Reading, stored: MessageRecord, brought: Mapping[str, QuestionContext]
 ) -> dict[str, Any]:
     message = stored.message
     fields: dict[str, Any] = {"text": text_without_files(message)}
@@ -142,14 +142,14 @@ def render_answer(text: str) -> str | None:
     return render_html(text) if len(text) <= _MAX_RENDERED else None
 
 
-def list_versions(store: Store, row: Conversation, stored: Stored) -> list[str]:
+def list_versions(store: Store, row: ConversationRecord, stored: MessageRecord) -> list[str]:
     """Return the ids of a message and of its alternatives, in order of time."""
     if stored.parent is None:
         return store.log.roots(row.tree)
     return [version.id for version in store.log.children(stored.parent)]
 
 
-def context_by_question(store: Store, row: Conversation) -> dict[str, QuestionContext]:
+def context_by_question(store: Store, row: ConversationRecord) -> dict[str, QuestionContext]:
     """Return what was added to windows, by the message it was added to, in order of time."""
     contexts: dict[str, QuestionContext] = {}
     for lane in store.lanes.of(row.id):
@@ -160,7 +160,9 @@ def context_by_question(store: Store, row: Conversation) -> dict[str, QuestionCo
     return contexts
 
 
-def quote_passages(store: Store, row: Conversation, names: Collection[str]) -> dict[str, dict[str, Any]]:
+def quote_passages(
+    store: Store, row: ConversationRecord, names: Collection[str]
+) -> dict[str, dict[str, Any]]:
     """Serialize quoted passages of notes that are not memories: summaries and a person's own notes."""
     quotes: dict[str, dict[str, Any]] = {}
     for name, places in (store.passages.files_of(names) if names else {}).items():
@@ -176,7 +178,7 @@ def quote_passages(store: Store, row: Conversation, names: Collection[str]) -> d
     return quotes
 
 
-def serialize_memory(store: Store, row: Conversation, memory: Memory) -> dict[str, Any]:
+def serialize_memory(store: Store, row: ConversationRecord, memory: Memory) -> dict[str, Any]:
     source = memory.sources[-1] if memory.sources else None
     entry: dict[str, Any] = {"id": memory.id, "text": memory.text, "kind": memory.kind, "date": memory.date}
     if source is not None:
@@ -187,7 +189,7 @@ def serialize_memory(store: Store, row: Conversation, memory: Memory) -> dict[st
     return entry
 
 
-def source_title(store: Store, row: Conversation, conversation: str) -> str | None:
+def source_title(store: Store, row: ConversationRecord, conversation: str) -> str | None:
     """Return the title of a conversation; None if it was deleted."""
     return next((source.title for source in store.log.of_user(row.scope.user, [conversation])), None)
 
@@ -195,7 +197,7 @@ def source_title(store: Store, row: Conversation, conversation: str) -> str | No
 def answer_numbers(store: Store, name: str) -> dict[str, Any] | None:
     """Return duration, tokens and speed of an answer; None if its job is not known."""
     try:
-        job: Job = store.jobs.get(name)
+        job: JobRecord = store.jobs.get(name)
     except NotFound:
         return None
     begun, end, first = job.queued_at, job.finished_at, job.first_token_at

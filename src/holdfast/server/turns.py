@@ -29,7 +29,7 @@ from holdfast.server.files import attachments_of, build_question, file_parts, im
 from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
 from holdfast.server.transcript import context_by_question, memories_for, serialize_banners
-from holdfast.store import Conversation, Store
+from holdfast.store import ConversationRecord, Store
 
 router = APIRouter(prefix="/api/chats/turns", tags=["Conversations"])
 
@@ -86,7 +86,7 @@ class NewTurn(BaseModel):
 class QuestionPlace:
     """Where a question goes: the conversation, and its previous head if that was moved."""
 
-    conversation: Conversation
+    conversation: ConversationRecord
     message: Message | None
     new: bool = False
     moved: bool = False
@@ -194,7 +194,7 @@ def place_question(
     return QuestionPlace(row, given)
 
 
-def place_edit(store: Store, row: Conversation, wanted: NewTurn, given: Message) -> QuestionPlace:
+def place_edit(store: Store, row: ConversationRecord, wanted: NewTurn, given: Message) -> QuestionPlace:
     """Put an edited question in the place of the earlier one: the conversation continues before it."""
     asked = get_message(store, row, wanted.edit or "")
     if asked.message.role != "user":
@@ -210,7 +210,7 @@ def place_edit(store: Store, row: Conversation, wanted: NewTurn, given: Message)
     return QuestionPlace(moved, given, moved=True, before=row.head)
 
 
-def finding_behind(store: Store, row: Conversation, question: str) -> str:
+def finding_behind(store: Store, row: ConversationRecord, question: str) -> str:
     """Return the id of the finding that was attached to a question; empty if there is none."""
     decisions = (
         decision for decision in store.decisions.by_rule(row.id, "context") if question in decision.messages
@@ -218,7 +218,7 @@ def finding_behind(store: Store, row: Conversation, question: str) -> str:
     return next((decision.data["name"] for decision in decisions if decision.data.get("name")), "")
 
 
-def place_regeneration(store: Store, row: Conversation, name: str) -> QuestionPlace:
+def place_regeneration(store: Store, row: ConversationRecord, name: str) -> QuestionPlace:
     message = get_message(store, row, name)
     asked = message.id if message.message.role in ("user", "tool") else message.parent
     if asked is None:
@@ -253,7 +253,7 @@ def build_ask(request: Request, wanted: NewTurn, scope: Scope, place: QuestionPl
     )
 
 
-def load_start(store: Store, place: QuestionPlace, turn: Turn) -> tuple[str | None, Conversation]:
+def load_start(store: Store, place: QuestionPlace, turn: Turn) -> tuple[str | None, ConversationRecord]:
     """Return the message that the answer will follow, and the conversation as it is now."""
     drafts = store.drafts.of(place.conversation.id)
     return next((draft.parent for draft in drafts if draft.job == turn.job), None), store.log.get(

@@ -3,70 +3,70 @@
 `open_store` opens it; the values below are what goes in and comes out. It knows no model server, no window.
 """
 
-from holdfast.store.containers import NotesOf, Where
+from holdfast.store.containers import NotesFolder, SearchPlace
 from holdfast.store.embeddings import Coverage
 from holdfast.store.ids import new_id
 from holdfast.store.keys import Key
-from holdfast.store.passages import FileState, Matches, NewPassage, Row
-from holdfast.store.proposals import Proposal
-from holdfast.store.ranking import Found, TextHit
-from holdfast.store.recollections import Recollections, Tombstone, Use
+from holdfast.store.passages import FileState, NewPassage, PassageMatches, PassageRow
+from holdfast.store.proposals import ProfileProposal
+from holdfast.store.ranking import TextHit, TextSearchResult
+from holdfast.store.recollections import MemoryUse, RecollectionRepository, Tombstone
 from holdfast.store.store import Store, open_store
-from holdfast.store.texts import searchable
+from holdfast.store.texts import searchable_text
 from holdfast.store.values import (
     AnchorHit,
     Compaction,
-    Conversation,
+    ConversationRecord,
     Decision,
-    Draft,
-    Job,
+    DraftRecord,
     JobKind,
+    JobRecord,
     JobStatus,
     KnownModel,
-    Lane,
+    LaneRecord,
     Mark,
+    MessageRecord,
     ModelChanges,
     NewMessage,
     OutboxItem,
     Prompt,
-    Stored,
-    Summarised,
+    SummaryRecord,
 )
 
 __all__ = [
     "AnchorHit",
     "Compaction",
-    "Conversation",
+    "ConversationRecord",
     "Coverage",
     "Decision",
-    "Draft",
+    "DraftRecord",
     "FileState",
-    "Found",
-    "Job",
     "JobKind",
+    "JobRecord",
     "JobStatus",
     "Key",
     "KnownModel",
-    "Lane",
+    "LaneRecord",
     "Mark",
-    "Matches",
+    "MemoryUse",
+    "MessageRecord",
     "ModelChanges",
     "NewMessage",
     "NewPassage",
-    "NotesOf",
+    "NotesFolder",
     "OutboxItem",
+    "PassageMatches",
+    "PassageRow",
+    "ProfileProposal",
     "Prompt",
-    "Proposal",
-    "Recollections",
-    "Row",
+    "RecollectionRepository",
+    "SearchPlace",
     "Store",
-    "Stored",
-    "Summarised",
+    "SummaryRecord",
     "TextHit",
+    "TextSearchResult",
     "Tombstone",
-    "Use",
-    "Where",
     "new_id",
     "open_store",
-    "searchable",
+    "searchable_text",
 ]

@@ -14,7 +14,7 @@ from holdfast.messages import canonical
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-class Words(TypeDecorator[str]):
+class WordsColumn(TypeDecorator[str]):
     """Plain text. What PostgreSQL or UTF-8 cannot hold (NUL, half a surrogate pair) becomes U+FFFD.
 
     Replaced and not dropped: two names that differ must not become one.
@@ -27,7 +27,7 @@ class Words(TypeDecorator[str]):
         return None if value is None else _UNSTORABLE.sub("\ufffd", value)
 
 
-class Json(TypeDecorator[Any]):
+class JsonColumn(TypeDecorator[Any]):
     """Any JSON value, as text in its one spelling; JSON escapes NUL, so every engine can hold it."""
 
     impl = Text

@@ -17,26 +17,26 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, selec
 
 from holdfast.messages import Scope, canonical
 from holdfast.store import fulltext, tree
-from holdfast.store.fulltext import Ids, containers
+from holdfast.store.fulltext import IdRange, container_table
 from holdfast.store.ids import new_id
-from holdfast.store.statements import Statement
+from holdfast.store.statements import PreparedStatement
 
 R = TypeVar("R", bound=tuple[Any, ...])
 
 
 @dataclass(frozen=True, slots=True)
-class NotesOf:
+class NotesFolder:
     """The notes in a folder, which belongs to one scope; a scope alone means its conversations."""
 
     folder: str
 
     @property
     def key(self) -> str:
-        return _key("notes", self.folder)
+        return _digest_key("notes", self.folder)
 
 
 # The conversations of a scope, its notes, or one container by its name.
-Where = Scope | NotesOf | str
+SearchPlace = Scope | NotesFolder | str
 
 
 class Container(NamedTuple):
@@ -53,7 +53,7 @@ class Container(NamedTuple):
     length: int
 
     @property
-    def ids(self) -> Ids:
+    def ids(self) -> IdRange:
         first = self.number * fulltext.ROWS_OF_CONTAINER
         return first, first + fulltext.ROWS_OF_CONTAINER - 1
 
@@ -62,37 +62,41 @@ class Container(NamedTuple):
         return self.stamp == before.stamp and self.rows - before.rows == self.next - before.next
 
 
-_columns = (
-    containers.c.container,
-    containers.c.number,
-    containers.c.stamp,
-    containers.c.next,
-    containers.c.rows,
-    containers.c.length,
+_CONTAINER_COLUMNS = (
+    container_table.c.container,
+    container_table.c.number,
+    container_table.c.stamp,
+    container_table.c.next,
+    container_table.c.rows,
+    container_table.c.length,
 )
-_IN_SCOPE = Statement(select(*_columns).where(containers.c.scope == bindparam("key")), row=Container)
-_NAMED = Statement(select(*_columns).where(containers.c.container == bindparam("name")), row=Container)
-_EVERY = Statement(select(*_columns), row=Container)
-_totals: tuple[ColumnElement[Any], ...] = (
+_IN_SCOPE = PreparedStatement(
+    select(*_CONTAINER_COLUMNS).where(container_table.c.scope == bindparam("key")), row=Container
+)
+_NAMED = PreparedStatement(
+    select(*_CONTAINER_COLUMNS).where(container_table.c.container == bindparam("name")), row=Container
+)
+_EVERY = PreparedStatement(select(*_CONTAINER_COLUMNS), row=Container)
+_TOTALS: tuple[ColumnElement[Any], ...] = (
     func.count().label("number"),
-    func.sum(containers.c.next).label("added"),
-    func.sum(containers.c.rows).label("rows"),
-    func.sum(containers.c.length).label("length"),
-    func.max(containers.c.stamp).label("newest"),
+    func.sum(container_table.c.next).label("added"),
+    func.sum(container_table.c.rows).label("rows"),
+    func.sum(container_table.c.length).label("length"),
+    func.max(container_table.c.stamp).label("newest"),
 )
-_STATE = Statement(select(*_totals).where(containers.c.scope == bindparam("key")))
+_STATE = PreparedStatement(select(*_TOTALS).where(container_table.c.scope == bindparam("key")))
 
 
 def scope_key(scope: Scope) -> str:
-    return _key(scope.user, scope.project, scope.kind)
+    return _digest_key(scope.user, scope.project, scope.kind)
 
 
-def number_of(row: int) -> int:
+def container_number(row: int) -> int:
     """The number of the container that a row is in."""
     return row // fulltext.ROWS_OF_CONTAINER
 
 
-def listed(connection: Connection, places: Collection[Where] | None) -> list[Container]:
+def list_containers(connection: Connection, places: Collection[SearchPlace] | None) -> list[Container]:
     """The containers in these places, everywhere for None, by number."""
     found: dict[int, Container] = {}
     if places is None:
@@ -101,12 +105,12 @@ def listed(connection: Connection, places: Collection[Where] | None) -> list[Con
         if isinstance(place, str):
             rows = _NAMED.all(connection, name=place)
         else:
-            rows = _IN_SCOPE.all(connection, key=_key_of(place))
+            rows = _IN_SCOPE.all(connection, key=_place_key(place))
         found.update((row.number, row) for row in rows)
     return [found[number] for number in sorted(found)]
 
 
-def state(connection: Connection, places: Collection[Where]) -> tuple[Any, ...]:
+def fingerprint(connection: Connection, places: Collection[SearchPlace]) -> tuple[Any, ...]:
     """Equal where the list of containers is, and quicker to come by.
 
     Rows that come count up what was added, rows that go count down what is there, and the stamp of a new
@@ -115,23 +119,23 @@ def state(connection: Connection, places: Collection[Where]) -> tuple[Any, ...]:
     return tuple(
         tuple(_NAMED.all(connection, name=place))
         if isinstance(place, str)
-        else _STATE.first(connection, key=_key_of(place))
+        else _STATE.first(connection, key=_place_key(place))
         for place in places
     )
 
 
-def _key_of(place: Scope | NotesOf) -> str:
-    return place.key if isinstance(place, NotesOf) else scope_key(place)
+def _place_key(place: Scope | NotesFolder) -> str:
+    return place.key if isinstance(place, NotesFolder) else scope_key(place)
 
 
-class Changes(NamedTuple):
+class RowChanges(NamedTuple):
     """Rows that are not there any more, or not as they were, and rows to read, as ranges of ids."""
 
-    gone: list[Ids]
-    new: list[Ids]
+    gone: list[IdRange]
+    new: list[IdRange]
 
 
-def changes(before: Sequence[Container], after: Sequence[Container]) -> Changes:
+def diff_containers(before: Sequence[Container], after: Sequence[Container]) -> RowChanges:
     """What to do to rows held of some containers, for them to be those of the containers now.
 
     A conversation that goes on has rows more, and only those are new.
@@ -141,8 +145,8 @@ def changes(before: Sequence[Container], after: Sequence[Container]) -> Changes:
         pairs = [(old, now) for old, now in zip(before, after, strict=True) if old != now]
         before, after = [old for old, _ in pairs], [now for _, now in pairs]
     known = {container.number: container for container in before}
-    gone: list[Ids] = []
-    new: list[Ids] = []
+    gone: list[IdRange] = []
+    new: list[IdRange] = []
     unknown: list[Container] = []
     for container in after:
         old = known.pop(container.number, None)
@@ -153,38 +157,38 @@ def changes(before: Sequence[Container], after: Sequence[Container]) -> Changes:
             unknown.append(container)
             continue
         # Neighbours are read together: a place has thousands of containers, most of them small.
-        new += ranges(unknown)
+        new += id_ranges(unknown)
         unknown = []
         if old != container:
             first = container.ids[0]
             new.append((first + old.next, first + container.next - 1))
-    new += ranges(unknown)
+    new += id_ranges(unknown)
     gone += (container.ids for container in known.values())
-    return Changes(sorted(gone), sorted(new))
+    return RowChanges(sorted(gone), sorted(new))
 
 
-def those_of(containers: Sequence[Container], rows: Iterable[R]) -> Iterator[R]:
+def rows_within(containers: Sequence[Container], rows: Iterable[R]) -> Iterator[R]:
     """Of rows that begin with their id, in order, those that were there when the containers were looked at.
 
     What came since is new when somebody looks again.
     """
-    for number, several in groupby(rows, key=lambda row: number_of(row[0])):
+    for number, several in groupby(rows, key=lambda row: container_number(row[0])):
         at = bisect_left(containers, number, key=attrgetter("number"))
         if at < len(containers) and containers[at].number == number:
             end = containers[at].ids[0] + containers[at].next
             yield from (row for row in several if row[0] < end)
 
 
-def ranges(found: Sequence[Container]) -> list[Ids]:
+def id_ranges(found: Sequence[Container]) -> list[IdRange]:
     """The ids of their rows: one range for each scope, since the containers of a scope lie together."""
-    spans: list[Ids] = []
+    spans: list[IdRange] = []
     for _, group in groupby(found, key=lambda one: one.number // fulltext.CONTAINERS_OF_SCOPE):
         near = list(group)
         spans.append((near[0].ids[0], near[-1].ids[1]))
     return spans
 
 
-def numbered(connection: Connection, rows: Sequence[dict[str, Any]], scope: str) -> list[dict[str, Any]]:
+def number_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: str) -> list[dict[str, Any]]:
     """The rows with their ids, and the books of their containers brought up to date."""
     by_container = itemgetter("container")
     groups = {name: list(group) for name, group in groupby(sorted(rows, key=by_container), key=by_container)}
@@ -198,10 +202,12 @@ def numbered(connection: Connection, rows: Sequence[dict[str, Any]], scope: str)
             number, first = known[name]
             changes = {
                 "next": first + len(several),
-                "rows": containers.c.rows + len(several),
-                "length": containers.c.length + length,
+                "rows": container_table.c.rows + len(several),
+                "length": container_table.c.length + length,
             }
-            connection.execute(update(containers).where(containers.c.container == name).values(changes))
+            connection.execute(
+                update(container_table).where(container_table.c.container == name).values(changes)
+            )
         else:
             assert free is not None
             number, first, free = free, 0, free + 1
@@ -210,17 +216,17 @@ def numbered(connection: Connection, rows: Sequence[dict[str, Any]], scope: str)
         start = number * fulltext.ROWS_OF_CONTAINER + first
         found += ({**row, "id": place} for place, row in enumerate(several, start))
     if made:
-        connection.execute(insert(containers), made)
+        connection.execute(insert(container_table), made)
     # FTS5 takes rows in the order of their ids; every step back would cost it a write.
     return sorted(found, key=itemgetter("id"))
 
 
 def _known(connection: Connection, names: Sequence[str]) -> dict[str, tuple[int, int]]:
     """The numbers of those containers that have one, and the next free place in each."""
-    columns = (containers.c.container, containers.c.number, containers.c.next)
+    columns = (container_table.c.container, container_table.c.number, container_table.c.next)
     found: dict[str, tuple[int, int]] = {}
-    for portion in tree.portions(names):
-        query = select(*columns).where(containers.c.container.in_(portion))
+    for portion in tree.batches(names):
+        query = select(*columns).where(container_table.c.container.in_(portion))
         found.update({row.container: (row.number, row.next) for row in connection.execute(query)})
     return found
 
@@ -228,15 +234,15 @@ def _known(connection: Connection, names: Sequence[str]) -> dict[str, tuple[int,
 def _next_number(connection: Connection, scope: str) -> int:
     """The number for a new container: after the last one of its scope, and scopes lie far apart."""
     last: int | None = connection.scalar(
-        select(func.max(containers.c.number)).where(containers.c.scope == scope)
+        select(func.max(container_table.c.number)).where(container_table.c.scope == scope)
     )
     if last is not None:
         return last + 1
-    highest: int | None = connection.scalar(select(func.max(containers.c.number)))
+    highest: int | None = connection.scalar(select(func.max(container_table.c.number)))
     scopes = 0 if highest is None else highest // fulltext.CONTAINERS_OF_SCOPE + 1
     return scopes * fulltext.CONTAINERS_OF_SCOPE
 
 
 @lru_cache
-def _key(*told: str) -> str:
+def _digest_key(*told: str) -> str:
     return hashlib.sha256(canonical(told).encode(errors="replace")).hexdigest()[:24]

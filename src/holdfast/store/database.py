@@ -21,11 +21,11 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from holdfast.errors import Conflict, HoldfastError, StoreError
-from holdfast.store.statements import Statement
+from holdfast.store.statements import PreparedStatement
 
 P = ParamSpec("P")
 R = TypeVar("R")
-T = TypeVar("T", bound="Topic")
+T = TypeVar("T", bound="Repository")
 
 _READERS = 4
 
@@ -61,10 +61,10 @@ class Database:
         # Whether a part of that transaction failed: then none of it may be committed.
         self._failed = False
         # What is to be part of the next transaction; and the same with what is part of this one.
-        self._company: deque[_Companion] = deque()
-        self._unwritten: set[_Companion] = set()
+        self._company: deque[_DeferredWrite] = deque()
+        self._unwritten: set[_DeferredWrite] = set()
         # Each thread's view of one moment, where it reads several things together.
-        self._moment = _Moment()
+        self._moment = _Snapshot()
 
     @property
     def on_server(self) -> bool:
@@ -110,7 +110,7 @@ class Database:
         and `failed` is told so on the writer thread.
         """
         self._check_open()
-        companion = _Companion(about, call, failed)
+        companion = _DeferredWrite(about, call, failed)
         self._unwritten.add(companion)
         self._company.append(companion)
 
@@ -149,7 +149,7 @@ class Database:
             raise StoreError("The store is closed.", hint="Open it again to use it.")
 
     def _read(self, work: Callable[[Connection], R]) -> R:
-        with _in_our_words():
+        with _translate_errors():
             if self._on_writer() and self._open is not None:
                 return work(self._open)
             if self._moment.connection is not None:
@@ -159,7 +159,7 @@ class Database:
                 return work(connection)
 
     def _write(self, work: Callable[[Connection], R]) -> R:
-        with _in_our_words():
+        with _translate_errors():
             if self._open is not None:
                 before, self._failed = self._failed, True
                 done = work(self._open)
@@ -169,7 +169,7 @@ class Database:
                 company = [self._company.popleft() for _ in range(len(self._company))]
                 try:
                     return self._committed(work, company)
-                except _Apart:
+                except _DeferredWriteFailed:
                     # Before the work itself began: once more without what failed.
                     continue
                 finally:
@@ -182,11 +182,11 @@ class Database:
             while self._company:
                 self._give_up(self._company.popleft(), error)
 
-    def _give_up(self, companion: "_Companion", error: HoldfastError) -> None:
+    def _give_up(self, companion: "_DeferredWrite", error: HoldfastError) -> None:
         self._unwritten.discard(companion)
         companion.failed(error)
 
-    def _committed(self, work: Callable[[Connection], R], company: list["_Companion"]) -> R:
+    def _committed(self, work: Callable[[Connection], R], company: list["_DeferredWrite"]) -> R:
         """One transaction: first what goes along, then the work. What stays in `company` was not written."""
         with self._connected() as connection, connection.begin():
             self._open, self._failed = connection, False
@@ -205,12 +205,12 @@ class Database:
         company.clear()
         return done
 
-    def _go_along(self, companion: "_Companion") -> None:
+    def _go_along(self, companion: "_DeferredWrite") -> None:
         try:
             companion.call()
         except HoldfastError as error:
             self._give_up(companion, error)
-            raise _Apart from error
+            raise _DeferredWriteFailed from error
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
@@ -226,7 +226,7 @@ class Database:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Companion:
+class _DeferredWrite:
     """Something that is written along with something else."""
 
     about: str
@@ -234,15 +234,15 @@ class _Companion:
     failed: Callable[[HoldfastError], object]
 
 
-class _Apart(Exception):
+class _DeferredWriteFailed(Exception):
     """What went along failed, and was told so."""
 
 
-class _Moment(threading.local):
+class _Snapshot(threading.local):
     connection: Connection | None = None
 
 
-class Topic:
+class Repository:
     """A part of the store that reads and writes some of its tables."""
 
     __slots__ = ("database",)
@@ -280,7 +280,7 @@ def on_writer_thread(call: Callable[P, R]) -> Callable[P, R]:
 _SERVER_TIME = text("SELECT CAST(extract(epoch FROM clock_timestamp()) AS double precision)")
 
 
-def clock(connection: Connection) -> float:
+def database_time(connection: Connection) -> float:
     """The time by which processes that share this database agree on who is late.
 
     A database on a server is shared by machines whose own clocks differ, so its clock is asked.
@@ -300,26 +300,26 @@ def upsert(
     """Insert rows; where the primary key is there already, change the columns `update` (default: all)."""
     changed = None if update is None else tuple(update)
     for row in [rows] if isinstance(rows, Mapping) else rows:
-        _upserting(connection.dialect.name, table, tuple(row), changed).run(connection, row)
+        _build_upsert(connection.dialect.name, table, tuple(row), changed).run(connection, row)
 
 
 @lru_cache
-def _upserting(
+def _build_upsert(
     dialect: str, table: Table, given: tuple[str, ...], update: tuple[str, ...] | None
-) -> Statement:
+) -> PreparedStatement:
     """Built once for each kind: building a statement takes longer than running it."""
     insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
     statement = insert(table)
     keys = [column.name for column in table.primary_key]
     names = [column.name for column in table.columns if column.name not in keys] if update is None else update
     if not names:
-        return Statement(statement.on_conflict_do_nothing(index_elements=keys), given)
+        return PreparedStatement(statement.on_conflict_do_nothing(index_elements=keys), given)
     changes = {name: statement.excluded[name] for name in names}
-    return Statement(statement.on_conflict_do_update(index_elements=keys, set_=changes), given)
+    return PreparedStatement(statement.on_conflict_do_update(index_elements=keys, set_=changes), given)
 
 
 @contextmanager
-def _in_our_words() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     try:
         yield
     except IntegrityError as error:

@@ -12,10 +12,10 @@ from sqlalchemy import Connection, Row, Text, bindparam, delete, insert, or_, se
 
 from holdfast.errors import NotFound
 from holdfast.messages import JsonObject
-from holdfast.store.database import Topic, reads, writes
+from holdfast.store.database import Repository, reads, writes
 from holdfast.store.ids import new_id
 from holdfast.store.schema import compactions, decisions
-from holdfast.store.statements import Statement
+from holdfast.store.statements import PreparedStatement
 from holdfast.store.values import Compaction, Decision
 
 # More names than these are not put into one question: all that quotes anything is looked through instead.
@@ -28,10 +28,10 @@ _IN_LANE = (
     .order_by(decisions.c.created_at, decisions.c.id)
 )
 _IN_FORCE, _VETOED = (
-    Statement(_IN_LANE.where(decisions.c.vetoed_at.is_(None))),
-    Statement(_IN_LANE.where(decisions.c.vetoed_at.is_not(None))),
+    PreparedStatement(_IN_LANE.where(decisions.c.vetoed_at.is_(None))),
+    PreparedStatement(_IN_LANE.where(decisions.c.vetoed_at.is_not(None))),
 )
-_BY_RULE = Statement(
+_BY_RULE = PreparedStatement(
     select(decisions)
     .where(
         decisions.c.conversation == bindparam("conversation"),
@@ -42,7 +42,7 @@ _BY_RULE = Statement(
 )
 
 
-class Decisions(Topic):
+class DecisionRepository(Repository):
     __slots__ = ()
 
     @writes
@@ -112,7 +112,7 @@ class Decisions(Topic):
             return []
         names = sources if len(sources) <= _NAMES else ("memories", "name")
         data = type_coerce(decisions.c.data, Text)
-        named = or_(*(data.like(f'%"{_literal(name)}"%', escape="\\") for name in names))
+        named = or_(*(data.like(f'%"{_escape_like(name)}"%', escape="\\") for name in names))
         query = select(decisions).where(decisions.c.kind == "add", named)
         made = map(_decision, connection.execute(query.order_by(decisions.c.created_at, decisions.c.id)))
         return [
@@ -143,7 +143,7 @@ class Decisions(Topic):
         return _get(connection, decision)
 
 
-class Compactions(Topic):
+class CompactionRepository(Repository):
     __slots__ = ()
 
     @writes
@@ -215,6 +215,6 @@ def _decision(row: Row[Any]) -> Decision:
     return Decision(**row._mapping)
 
 
-def _literal(text: str) -> str:
+def _escape_like(text: str) -> str:
     """A text in which no sign stands for others."""
     return re.sub(r"([\\%_])", r"\\\1", text)

@@ -22,10 +22,10 @@ from sqlalchemy import (
 )
 
 from holdfast.store import tree
-from holdfast.store.database import Database, Topic, reads, upsert, writes
-from holdfast.store.fulltext import Ids, pieces
+from holdfast.store.database import Database, Repository, reads, upsert, writes
+from holdfast.store.fulltext import IdRange, piece_table
 from holdfast.store.schema import embeddings
-from holdfast.store.texts import Texts
+from holdfast.store.texts import MessageIndex
 
 CACHED = 50_000
 # When something was last used is noted this coarsely, in seconds: reading must not mean writing.
@@ -49,26 +49,26 @@ class Coverage:
         return 1 - self.missing / self.pieces if self.pieces else 1.0
 
 
-class Embeddings(Topic):
+class EmbeddingRepository(Repository):
     __slots__ = ("_texts", "times_kept")
 
-    def __init__(self, database: Database, texts: Texts) -> None:
+    def __init__(self, database: Database, texts: MessageIndex) -> None:
         super().__init__(database)
         self._texts = texts
         # How often this process has kept vectors: for who holds some, to know when to look for more.
         self.times_kept = 0
 
-    def coverage(self, model: str, ranges: Sequence[Ids] | None = None) -> Coverage:
+    def coverage(self, model: str, ranges: Sequence[IdRange] | None = None) -> Coverage:
         """For rows with ids in these ranges; None means everywhere."""
         self._texts.prepared()
         return self._coverage(model, ranges)
 
-    def waiting(self, model: str, limit: int, ranges: Sequence[Ids] | None = None) -> list[int]:
+    def waiting(self, model: str, limit: int, ranges: Sequence[IdRange] | None = None) -> list[int]:
         """Rows with pieces that have no vector yet, the newest first."""
         self._texts.prepared()
         return self._waiting(model, limit, ranges)
 
-    def load(self, model: str, ranges: Sequence[Ids]) -> list[tuple[int, bytes | None]]:
+    def load(self, model: str, ranges: Sequence[IdRange]) -> list[tuple[int, bytes | None]]:
         """The vectors of the rows in these ranges, in their order, None for a piece that has none yet."""
         self._texts.prepared()
         return self._load(model, ranges)
@@ -76,14 +76,14 @@ class Embeddings(Topic):
     @reads
     def of_rows(self, connection: Connection, model: str, rows: Collection[int]) -> list[tuple[int, bytes]]:
         """The vectors of these rows that are there, and what is in place of one, by row."""
-        query = select(pieces.c.row, embeddings.c.vector).join(embeddings, _of(model))
+        query = select(piece_table.c.row, embeddings.c.vector).join(embeddings, _vector_of_piece(model))
         return [
             (row, bytes(vector))
-            for portion in tree.portions(sorted(rows))
-            for row, vector in connection.execute(query.where(pieces.c.row.in_(portion)))
+            for portion in tree.batches(sorted(rows))
+            for row, vector in connection.execute(query.where(piece_table.c.row.in_(portion)))
         ]
 
-    def listed(self, model: str, ranges: Sequence[Ids]) -> list[tuple[int, int, str, int | None]]:
+    def listed(self, model: str, ranges: Sequence[IdRange]) -> list[tuple[int, int, str, int | None]]:
         """The pieces of the rows in these ranges: row, number, digest, and how many bytes its vector has."""
         self._texts.prepared()
         return self._listed(model, ranges)
@@ -132,37 +132,46 @@ class Embeddings(Topic):
         return connection.execute(delete(embeddings).where(column.in_(idle))).rowcount if idle else 0
 
     @reads
-    def _coverage(self, connection: Connection, model: str, ranges: Sequence[Ids] | None) -> Coverage:
+    def _coverage(self, connection: Connection, model: str, ranges: Sequence[IdRange] | None) -> Coverage:
         missing = func.count().filter(embeddings.c.digest.is_(None))
         refused = func.count().filter(func.length(embeddings.c.vector) == 0)
-        query = select(func.count(), missing, refused).select_from(pieces.outerjoin(embeddings, _of(model)))
+        query = select(func.count(), missing, refused).select_from(
+            piece_table.outerjoin(embeddings, _vector_of_piece(model))
+        )
         return Coverage(*connection.execute(query.where(_within(ranges))).one())
 
     @reads
     def _waiting(
-        self, connection: Connection, model: str, limit: int, ranges: Sequence[Ids] | None
+        self, connection: Connection, model: str, limit: int, ranges: Sequence[IdRange] | None
     ) -> list[int]:
-        there = exists().where(embeddings.c.digest == pieces.c.digest, embeddings.c.model == model)
-        query = select(pieces.c.row).where(~there, _within(ranges)).distinct()
-        return list(connection.scalars(query.order_by(pieces.c.row.desc()).limit(limit)))
+        there = exists().where(embeddings.c.digest == piece_table.c.digest, embeddings.c.model == model)
+        query = select(piece_table.c.row).where(~there, _within(ranges)).distinct()
+        return list(connection.scalars(query.order_by(piece_table.c.row.desc()).limit(limit)))
 
     @reads
     def _load(
-        self, connection: Connection, model: str, ranges: Sequence[Ids]
+        self, connection: Connection, model: str, ranges: Sequence[IdRange]
     ) -> list[tuple[int, bytes | None]]:
-        query = select(pieces.c.row, embeddings.c.vector).join(embeddings, _of(model), isouter=True)
-        query = query.order_by(pieces.c.row, pieces.c.number)
+        query = select(piece_table.c.row, embeddings.c.vector).join(
+            embeddings, _vector_of_piece(model), isouter=True
+        )
+        query = query.order_by(piece_table.c.row, piece_table.c.number)
         # One after the other: there may be more of them than one statement takes.
         found = (row for ids in ranges for row in connection.execute(query.where(_within([ids]))))
         return [(row, None if vector is None else bytes(vector)) for row, vector in found]
 
     @reads
     def _listed(
-        self, connection: Connection, model: str, ranges: Sequence[Ids]
+        self, connection: Connection, model: str, ranges: Sequence[IdRange]
     ) -> list[tuple[int, int, str, int | None]]:
-        columns = pieces.c.row, pieces.c.number, pieces.c.digest, func.length(embeddings.c.vector)
-        query = select(*columns).join(embeddings, _of(model), isouter=True)
-        query = query.order_by(pieces.c.row, pieces.c.number)
+        columns = (
+            piece_table.c.row,
+            piece_table.c.number,
+            piece_table.c.digest,
+            func.length(embeddings.c.vector),
+        )
+        query = select(*columns).join(embeddings, _vector_of_piece(model), isouter=True)
+        query = query.order_by(piece_table.c.row, piece_table.c.number)
         return [
             (row, number, digest, size)
             for ids in ranges
@@ -174,7 +183,7 @@ class Embeddings(Topic):
         self, connection: Connection, model: str, digests: Sequence[str]
     ) -> dict[str, tuple[bytes, float]]:
         found: dict[str, tuple[bytes, float]] = {}
-        for portion in tree.portions(digests):
+        for portion in tree.batches(digests):
             query = select(embeddings.c.digest, embeddings.c.vector, embeddings.c.used_at).where(
                 embeddings.c.model == model, embeddings.c.digest.in_(portion)
             )
@@ -183,13 +192,13 @@ class Embeddings(Topic):
 
     @writes
     def _touch(self, connection: Connection, model: str, digests: Sequence[str], now: float) -> None:
-        for portion in tree.portions(digests):
+        for portion in tree.batches(digests):
             ours = embeddings.c.model == model, embeddings.c.digest.in_(portion)
             connection.execute(update(embeddings).where(*ours).values(used_at=now))
 
     @writes
     def _trim(self, connection: Connection, most: int) -> int:
-        needed = exists().where(pieces.c.digest == embeddings.c.digest)
+        needed = exists().where(piece_table.c.digest == embeddings.c.digest)
         cached = select(embeddings.c.digest, embeddings.c.model).where(~needed)
         newest_first = (embeddings.c.used_at.desc(), embeddings.c.digest, embeddings.c.model)
         # SQLite knows no offset without a limit.
@@ -200,14 +209,14 @@ class Embeddings(Topic):
         return len(surplus)
 
 
-def _of(model: str) -> ColumnElement[bool]:
-    return and_(embeddings.c.digest == pieces.c.digest, embeddings.c.model == model)
+def _vector_of_piece(model: str) -> ColumnElement[bool]:
+    return and_(embeddings.c.digest == piece_table.c.digest, embeddings.c.model == model)
 
 
-def _within(ranges: Sequence[Ids] | None) -> ColumnElement[bool]:
+def _within(ranges: Sequence[IdRange] | None) -> ColumnElement[bool]:
     if ranges is None:
-        return pieces.c.row >= 0
+        return piece_table.c.row >= 0
     if not ranges:
         return false()
     # Nothing but ranges: beside any other condition SQLite would look at every row.
-    return or_(*(pieces.c.row.between(first, last) for first, last in ranges))
+    return or_(*(piece_table.c.row.between(first, last) for first, last in ranges))

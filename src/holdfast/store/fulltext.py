@@ -11,26 +11,26 @@ from dataclasses import dataclass
 
 from sqlalchemy import BigInteger, Column, Connection, Double, MetaData, Table, Text, func, select
 
-from holdfast.store.columns import Words
+from holdfast.store.columns import WordsColumn
 
 # A change of the tables or triggers needs a new number: they are then built anew.
 _LAYOUT = 4
 
 # Groups of tokens: a row must have one token of every group.
-Groups = Sequence[Sequence[str]]
-Ids = tuple[int, int]
+TokenGroups = Sequence[Sequence[str]]
+IdRange = tuple[int, int]
 
 metadata = MetaData()
 
 # One row a passage: a message, or a chunk of a note; more for a message of enormous size. A passage has a
 # container (the tree of a conversation, a file) and a place in it: `place` is the depth on the `branch`, or
 # the number of the chunk. The words of a note and their lines are kept here, those of a message in the log.
-rows = Table(
+row_table = Table(
     "text_rows",
     metadata,
     Column("id", BigInteger, primary_key=True),
-    Column("passage", Words),
-    Column("container", Words),
+    Column("passage", WordsColumn),
+    Column("container", WordsColumn),
     Column("branch", Text),
     Column("place", BigInteger),
     Column("role", Text),
@@ -39,17 +39,17 @@ rows = Table(
     # What can be seen of the text itself: flags of `Trait`, and the day it names.
     Column("traits", BigInteger),
     Column("tokens", Text),
-    Column("body", Words),
+    Column("body", WordsColumn),
     Column("first", BigInteger),
     Column("last", BigInteger),
 )
 # A row's id is made of the number of its container and a running one, and a container's number begins with
 # that of its scope. So a container and a scope are each a range of ids, and no search looks at the words of
 # another. `stamp` tells a container from an earlier one that had its name and number.
-containers = Table(
+container_table = Table(
     "text_containers",
     metadata,
-    Column("container", Words, primary_key=True),
+    Column("container", WordsColumn, primary_key=True),
     Column("scope", Text),
     Column("number", BigInteger),
     Column("stamp", Text),
@@ -60,7 +60,7 @@ containers = Table(
 ROWS_OF_CONTAINER = 1 << 23
 CONTAINERS_OF_SCOPE = 1 << 22
 # The short pieces that a row's vectors are made of, each by a digest of its words.
-pieces = Table(
+piece_table = Table(
     "text_pieces",
     metadata,
     Column("row", BigInteger, primary_key=True),
@@ -68,46 +68,46 @@ pieces = Table(
     Column("digest", Text),
 )
 # The notes that are in the index, as they were when they were read; `trouble` says why one could not be.
-files = Table(
+file_table = Table(
     "text_files",
     metadata,
-    Column("container", Words, primary_key=True),
+    Column("container", WordsColumn, primary_key=True),
     Column("scope", Text),
-    Column("path", Words),
+    Column("path", WordsColumn),
     Column("tag", Text),
     Column("version", BigInteger),
     Column("indexed_at", Double),
     Column("trouble", Text),
 )
 # Messages that are in the log and not in the index yet, in the order they came.
-waiting = Table(
+waiting_table = Table(
     "text_waiting",
     metadata,
     Column("id", BigInteger, primary_key=True),
     Column("message", Text),
     Column("tree", Text),
 )
-state = Table("text_state", metadata, Column("name", Text, primary_key=True), Column("value", Text))
+state_table = Table("text_state", metadata, Column("name", Text, primary_key=True), Column("value", Text))
 
 # Engines split text at ASCII signs; moved to where Unicode has no meaning for them, they stay in their token.
 _SIGNS = str.maketrans({sign: chr(0xE000 + ord(sign)) for sign in string.punctuation})
 
 
-def encoded(term: str) -> str:
+def encode(term: str) -> str:
     return term.translate(_SIGNS)
 
 
 @dataclass(frozen=True, slots=True)
-class FullText:
+class Fts5Engine:
     """FTS5. The rows are the content it indexes; triggers keep both together."""
 
     name: str = "fts5"
     # All ids of a query as one text.
     joined: str = "group_concat(id)"
 
-    def matching(self, groups: Groups, ids: Ids, values: dict[str, str]) -> str:
+    def matching(self, groups: TokenGroups, ids: IdRange, values: dict[str, str]) -> str:
         """SQL for the rows in a range of ids that have a token of every group; it needs `values`."""
-        name = _bound(values, _expression(groups, " AND ", " OR ", '"'))
+        name = _bind(values, _expression(groups, " AND ", " OR ", '"'))
         return (
             f"SELECT rowid AS id FROM text_index WHERE text_index MATCH {name} AND {_between('rowid', ids)}"  # noqa: S608
         )
@@ -136,15 +136,15 @@ class FullText:
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class ScanEngine:
     """No engine at all, for a SQLite without FTS5: every row is looked at. Right, but slow for long logs."""
 
     name: str = "scan"
     joined: str = "group_concat(id)"
 
-    def matching(self, groups: Groups, ids: Ids, values: dict[str, str]) -> str:
+    def matching(self, groups: TokenGroups, ids: IdRange, values: dict[str, str]) -> str:
         either = (
-            " OR ".join(f"instr(' ' || tokens || ' ', {_bound(values, f' {token} ')})" for token in group)
+            " OR ".join(f"instr(' ' || tokens || ' ', {_bind(values, f' {token} ')})" for token in group)
             for group in groups
         )
         return f"SELECT id FROM text_rows WHERE ({') AND ('.join(either)}) AND {_between('id', ids)}"  # noqa: S608
@@ -157,14 +157,14 @@ class Scan:
 
 
 @dataclass(frozen=True, slots=True)
-class Vector:
+class TsvectorEngine:
     """PostgreSQL's tsvector with a GIN index. It gets lexemes, so no configuration of its own splits them."""
 
     name: str = "tsvector"
     joined: str = "string_agg(CAST(id AS text), ',')"
 
-    def matching(self, groups: Groups, ids: Ids, values: dict[str, str]) -> str:
-        name = _bound(values, _expression(groups, " & ", " | ", "'"))
+    def matching(self, groups: TokenGroups, ids: IdRange, values: dict[str, str]) -> str:
+        name = _bind(values, _expression(groups, " & ", " | ", "'"))
         return f"SELECT id FROM text_rows WHERE vector @@ CAST({name} AS tsquery) AND {_between('id', ids)}"  # noqa: S608
 
     def create(self) -> list[str]:
@@ -182,18 +182,18 @@ class Vector:
         return [*_DROP_TABLES, *_DROP_POSTGRES]
 
 
-Engine = FullText | Scan | Vector
+TextEngine = Fts5Engine | ScanEngine | TsvectorEngine
 
 
-def engine_for(connection: Connection) -> Engine:
+def choose_engine(connection: Connection) -> TextEngine:
     """The best engine this database has."""
     if connection.dialect.name == "postgresql":
-        return Vector()
+        return TsvectorEngine()
     known = connection.exec_driver_sql("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").first()
-    return FullText() if known else Scan()
+    return Fts5Engine() if known else ScanEngine()
 
 
-def is_ready(connection: Connection, engine: Engine, version: int) -> bool:
+def is_ready(connection: Connection, engine: TextEngine, version: int) -> bool:
     """Whether the tables are there, of this version, and told of every message."""
     if connection.dialect.name == "postgresql":
         there = (
@@ -202,28 +202,30 @@ def is_ready(connection: Connection, engine: Engine, version: int) -> bool:
         )
     else:
         # A migration that makes the table of messages anew takes the triggers away with the old one.
-        names = ["text_state", "text_said", *(["text_index"] if isinstance(engine, FullText) else [])]
+        names = ["text_state", "text_said", *(["text_index"] if isinstance(engine, Fts5Engine) else [])]
         listed = ", ".join(f"'{name}'" for name in names)
         there = f"SELECT count(*) = {len(names)} FROM sqlite_master WHERE name IN ({listed})"  # noqa: S608
     if not connection.exec_driver_sql(there).scalar():
         return False
-    return connection.scalar(select(state.c.value).where(state.c.name == "version")) == _mark(engine, version)
+    return connection.scalar(
+        select(state_table.c.value).where(state_table.c.name == "version")
+    ) == _version_tag(engine, version)
 
 
-def lock(connection: Connection) -> None:
+def lock_index(connection: Connection) -> None:
     """Let no other process change the tables until this transaction ends; in SQLite none can anyway."""
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
 
 
-def build(connection: Connection, engine: Engine, version: int) -> None:
+def build_index(connection: Connection, engine: TextEngine, version: int) -> None:
     """Make the tables anew, with every message of the log waiting to be indexed."""
-    lock(connection)
+    lock_index(connection)
     if is_ready(connection, engine, version):
         return
     for statement in (*engine.drop(), *engine.create()):
         connection.exec_driver_sql(statement)
-    connection.execute(state.insert(), {"name": "version", "value": _mark(engine, version)})
+    connection.execute(state_table.insert(), {"name": "version", "value": _version_tag(engine, version)})
 
 
 # Any number will do, as long as every Holdfast uses the same.
@@ -325,21 +327,21 @@ def _tables(identity: str) -> list[str]:
     ]
 
 
-def _bound(values: dict[str, str], value: str) -> str:
+def _bind(values: dict[str, str], value: str) -> str:
     """A name for the value, as it stands in SQL."""
     name = f"v{len(values)}"
     values[name] = value
     return f":{name}"
 
 
-def _between(name: str, ids: Ids) -> str:
+def _between(name: str, ids: IdRange) -> str:
     return f"{name} BETWEEN {ids[0]:d} AND {ids[1]:d}"
 
 
-def _expression(groups: Groups, both: str, either: str, quote: str) -> str:
+def _expression(groups: TokenGroups, both: str, either: str, quote: str) -> str:
     """The groups in an engine's own language. Tokens have no ASCII signs, so quoting them is enough."""
     return both.join("(" + either.join(f"{quote}{token}{quote}" for token in group) + ")" for group in groups)
 
 
-def _mark(engine: Engine, version: int) -> str:
+def _version_tag(engine: TextEngine, version: int) -> str:
     return f"{_LAYOUT}.{version} {engine.name}"

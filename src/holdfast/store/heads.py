@@ -14,20 +14,22 @@ from sqlalchemy import insert as insert_into
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import Scope
 from holdfast.store.schema import conversations
-from holdfast.store.statements import Statement
-from holdfast.store.values import Conversation
+from holdfast.store.statements import PreparedStatement
+from holdfast.store.values import ConversationRecord
 
 # An id that was typed by hand may be cut short, but not so short that it means many.
 _BEGINNING = re.compile(r"c_[0-9a-z]{6,25}")
 
-_TREE = select(conversations.c.tree).where(conversations.c.id == bindparam("id")).scalar_subquery()
-_LOCK_TREE = Statement(
+_TREE_OF_CONVERSATION = (
+    select(conversations.c.tree).where(conversations.c.id == bindparam("id")).scalar_subquery()
+)
+_LOCK_TREE = PreparedStatement(
     select(conversations)
-    .where(conversations.c.tree == _TREE)
+    .where(conversations.c.tree == _TREE_OF_CONVERSATION)
     .order_by(conversations.c.id)
     .with_for_update(key_share=True)
 )
-_MOVE = Statement(
+_MOVE_HEAD = PreparedStatement(
     update(conversations)
     .where(conversations.c.id == bindparam("moved"))
     .values(
@@ -36,12 +38,12 @@ _MOVE = Statement(
         updated_at=bindparam("updated_at"),
     )
 )
-_BY_ID = Statement(select(conversations).where(conversations.c.id == bindparam("id")))
-_NEW = Statement(insert_into(conversations), conversations.columns.keys())
+_CONVERSATION_BY_ID = PreparedStatement(select(conversations).where(conversations.c.id == bindparam("id")))
+_NEW_CONVERSATION = PreparedStatement(insert_into(conversations), conversations.columns.keys())
 
 
-def conversation(row: Row[Any]) -> Conversation:
-    return Conversation(
+def read_conversation(row: Row[Any]) -> ConversationRecord:
+    return ConversationRecord(
         id=row.id,
         tree=row.tree,
         scope=Scope(row.user, row.project, row.kind),
@@ -56,7 +58,7 @@ def conversation(row: Row[Any]) -> Conversation:
     )
 
 
-def within(scope: Scope) -> ColumnElement[bool]:
+def in_scope(scope: Scope) -> ColumnElement[bool]:
     return and_(
         conversations.c.user == scope.user,
         conversations.c.project == scope.project,
@@ -64,13 +66,15 @@ def within(scope: Scope) -> ColumnElement[bool]:
     )
 
 
-def get(connection: Connection, conversation_id: str, scope: Scope | None = None) -> Conversation:
-    row = _BY_ID.first(connection, id=conversation_id)
-    if row is not None and (scope is None or conversation(row).scope == scope):
-        return conversation(row)
+def get_conversation(
+    connection: Connection, conversation_id: str, scope: Scope | None = None
+) -> ConversationRecord:
+    row = _CONVERSATION_BY_ID.first(connection, id=conversation_id)
+    if row is not None and (scope is None or read_conversation(row).scope == scope):
+        return read_conversation(row)
     query = select(conversations)
     if scope is not None:
-        query = query.where(within(scope))
+        query = query.where(in_scope(scope))
     beginning = conversation_id.lower()
     if not _BEGINNING.fullmatch(beginning):
         raise _not_found(conversation_id)
@@ -82,17 +86,17 @@ def get(connection: Connection, conversation_id: str, scope: Scope | None = None
         raise BadRequest(
             f"Several conversations begin with '{conversation_id}'.", hint="Give more of the id."
         )
-    return conversation(rows[0])
+    return read_conversation(rows[0])
 
 
-def on_trees(connection: Connection, trees: Collection[str]) -> list[Conversation]:
+def conversations_on(connection: Connection, trees: Collection[str]) -> list[ConversationRecord]:
     """Those on any of these trees, few enough for one statement, oldest first."""
     query = select(conversations).where(conversations.c.tree.in_(sorted(trees)))
     rows = connection.execute(query.order_by(conversations.c.created_at, conversations.c.id))
-    return [conversation(row) for row in rows]
+    return [read_conversation(row) for row in rows]
 
 
-def locked(connection: Connection, conversation_id: str) -> Conversation:
+def lock_conversation(connection: Connection, conversation_id: str) -> ConversationRecord:
     """The conversation, for a change: until the transaction ends nobody else can change its tree.
 
     On SQLite there is only one writer anyway. On PostgreSQL all heads of the tree are locked, in one order,
@@ -100,17 +104,17 @@ def locked(connection: Connection, conversation_id: str) -> Conversation:
     """
     for row in _LOCK_TREE.all(connection, id=conversation_id):
         if row.id == conversation_id:
-            return conversation(row)
+            return read_conversation(row)
     raise _not_found(conversation_id)
 
 
-def hold(connection: Connection, trees: Collection[str]) -> None:
+def lock_trees(connection: Connection, trees: Collection[str]) -> None:
     """Let nobody else change these trees until the transaction ends; locked in the same order as above."""
     query = select(conversations.c.id).where(conversations.c.tree.in_(trees)).order_by(conversations.c.id)
     connection.execute(query.with_for_update(key_share=True)).all()
 
 
-def insert(connection: Connection, new: Conversation) -> Conversation:
+def insert_conversation(connection: Connection, new: ConversationRecord) -> ConversationRecord:
     row = {
         "id": new.id,
         "tree": new.tree,
@@ -126,18 +130,20 @@ def insert(connection: Connection, new: Conversation) -> Conversation:
         "created_at": new.created_at,
         "updated_at": new.updated_at,
     }
-    _NEW.run(connection, row)
+    _NEW_CONVERSATION.run(connection, row)
     return new
 
 
-def change(connection: Connection, conversation_id: str, **values: Any) -> Conversation:
+def change_conversation(connection: Connection, conversation_id: str, **values: Any) -> ConversationRecord:
     connection.execute(update(conversations).where(conversations.c.id == conversation_id).values(**values))
-    return get(connection, conversation_id)
+    return get_conversation(connection, conversation_id)
 
 
-def move(connection: Connection, moved: Conversation, head: str | None, now: float) -> Conversation:
+def move_head(
+    connection: Connection, moved: ConversationRecord, head: str | None, now: float
+) -> ConversationRecord:
     values = {"head": head, "version": moved.version + 1, "updated_at": now}
-    _MOVE.run(connection, {"moved": moved.id, **values})
+    _MOVE_HEAD.run(connection, {"moved": moved.id, **values})
     return replace(moved, head=head, version=moved.version + 1, updated_at=now)
 
 

@@ -23,13 +23,13 @@ from sqlalchemy import (
 
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import Scope, Usage
-from holdfast.store.database import Topic, reads, writes
+from holdfast.store.database import Repository, reads, writes
 from holdfast.store.ids import new_id
 from holdfast.store.schema import drafts, jobs
-from holdfast.store.statements import Statement
-from holdfast.store.values import Job, JobKind, JobStatus
+from holdfast.store.statements import PreparedStatement
+from holdfast.store.values import JobKind, JobRecord, JobStatus
 
-Ended = Literal["done", "failed", "cut"]
+FinalStatus = Literal["done", "failed", "cut"]
 
 _OPEN: tuple[JobStatus, ...] = ("queued", "running")
 _NO_USAGE = Usage()
@@ -37,7 +37,7 @@ _NO_USAGE = Usage()
 STOPPED = "Holdfast was stopped before the answer was complete"
 
 
-_NEW = Statement(
+_NEW_JOB = PreparedStatement(
     insert(jobs),
     [
         "id", "conversation", "kind", "user", "project", "model", "upstream", "status", "prompt", "window",
@@ -56,7 +56,7 @@ _OUTCOME = (
 )
 _LATE = ("upstream", "window", "first_token_at")
 _IS_OPEN = or_(*(jobs.c.status == literal_column(f"'{status}'") for status in _OPEN))
-_END = Statement(
+_END_JOB = PreparedStatement(
     update(jobs)
     .where(jobs.c.id == bindparam("ended"), _IS_OPEN)
     .values(
@@ -66,7 +66,7 @@ _END = Statement(
 )
 
 
-class Jobs(Topic):
+class JobRepository(Repository):
     __slots__ = ()
 
     @writes
@@ -83,7 +83,7 @@ class Jobs(Topic):
         window: int | None = None,
         queued: bool = False,
         now: float | None = None,
-    ) -> Job:
+    ) -> JobRecord:
         """A new job, running at once or, with `queued`, waiting for its turn."""
         now = time.time() if now is None else now
         job = new_id("j")
@@ -103,9 +103,9 @@ class Jobs(Topic):
             "timings": {},
             "error": "",
         }
-        _NEW.run(connection, row)
+        _NEW_JOB.run(connection, row)
         named = {name: value for name, value in row.items() if name != "timings"}
-        return Job(**named, usage=Usage(), first_token_at=None, finished_at=None)
+        return JobRecord(**named, usage=Usage(), first_token_at=None, finished_at=None)
 
     @writes
     def waits(self, connection: Connection, job: str, upstream: str) -> None:
@@ -144,7 +144,7 @@ class Jobs(Topic):
         self,
         connection: Connection,
         job: str,
-        status: Ended,
+        status: FinalStatus,
         *,
         error: str = "",
         usage: Usage = _NO_USAGE,
@@ -155,7 +155,7 @@ class Jobs(Topic):
     ) -> None:
         """The job is over, and this is what came of it. `cut`: the server stopped, or the client left."""
         known = {"upstream": upstream, "window": window, "first_token_at": first_token_at}
-        end(
+        end_job(
             connection,
             job,
             status,
@@ -166,8 +166,8 @@ class Jobs(Topic):
         )
 
     @reads
-    def get(self, connection: Connection, job: str) -> Job:
-        return _get(connection, job)
+    def get(self, connection: Connection, job: str) -> JobRecord:
+        return _get_job(connection, job)
 
     @reads
     def recent(
@@ -179,7 +179,7 @@ class Jobs(Topic):
         status: JobStatus | None = None,
         user: str | None = None,
         project: str | None = None,
-    ) -> list[Job]:
+    ) -> list[JobRecord]:
         """The last jobs, newest first: all of them, or of one user, project, conversation or status."""
         query = select(jobs).order_by(jobs.c.queued_at.desc(), jobs.c.id.desc()).limit(limit)
         if user is not None:
@@ -190,7 +190,7 @@ class Jobs(Topic):
             query = query.where(jobs.c.conversation == conversation)
         if status is not None:
             query = query.where(jobs.c.status == status)
-        return [_job(row) for row in connection.execute(query)]
+        return [_read_job(row) for row in connection.execute(query)]
 
     @writes
     def abandon(self, connection: Connection, before: float, now: float | None = None) -> int:
@@ -207,7 +207,7 @@ class Jobs(Topic):
         return connection.execute(old).rowcount
 
 
-def job_out(job: Job) -> dict[str, Any]:
+def job_to_json(job: JobRecord) -> dict[str, Any]:
     """A job for people and programs: when, where and how much, and no word of what it was about."""
     told = asdict(job)
     usage = told.pop("usage")
@@ -216,24 +216,24 @@ def job_out(job: Job) -> dict[str, Any]:
     return {**told, "tokens": tokens, "timings": dict(usage["timings"])}
 
 
-def status_named(name: str) -> JobStatus:
+def parse_status(name: str) -> JobStatus:
     for status in get_args(JobStatus):
         if status == name:
             return cast(JobStatus, status)
     raise BadRequest(f"no job has the status {name!r}", hint=f"It is {', '.join(get_args(JobStatus))}.")
 
 
-def end(
+def end_job(
     connection: Connection,
     job: str,
-    status: Ended,
+    status: FinalStatus,
     *,
     error: str = "",
     usage: Usage = _NO_USAGE,
     now: float | None = None,
     **known: float | str,
 ) -> None:
-    _END.run(
+    _END_JOB.run(
         connection,
         {
             "ended": job,
@@ -249,15 +249,15 @@ def end(
     )
 
 
-def _get(connection: Connection, job: str) -> Job:
+def _get_job(connection: Connection, job: str) -> JobRecord:
     row = connection.execute(select(jobs).where(jobs.c.id == job)).first()
     if row is None:
         raise NotFound(f"job '{job}' not found")
-    return _job(row)
+    return _read_job(row)
 
 
-def _job(row: Row[Any]) -> Job:
-    return Job(
+def _read_job(row: Row[Any]) -> JobRecord:
+    return JobRecord(
         id=row.id,
         conversation=row.conversation,
         kind=row.kind,

@@ -12,18 +12,18 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, delete, exists, insert, select, update
 
 from holdfast.errors import BadRequest, NotFound
-from holdfast.store.database import Topic, reads, writes
+from holdfast.store.database import Repository, reads, writes
 from holdfast.store.ids import short_id
 from holdfast.store.schema import keys
 from holdfast.store.secrecy import digest_of, is_secret, new_secret
 
-PREFIX = "hf"
+KEY_PREFIX = "hf"
 
-_TOKEN = re.compile(rf"{PREFIX}_(?P<id>[0-9a-z]{{8}})_(?P<secret>[A-Za-z0-9_-]{{43}})")
+_TOKEN = re.compile(rf"{KEY_PREFIX}_(?P<id>[0-9a-z]{{8}})_(?P<secret>[A-Za-z0-9_-]{{43}})")
 # A name that others may have to type. It has no colon: that stands before the names of forwarded people.
 _NAME = re.compile(r"\w[\w.@+ -]{0,98}")
 # How exactly it is known when a key was last used: writing that down each time would cost too much.
-_USED = 3_600.0
+_USE_PRECISION = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,13 @@ class Key:
 
     def to_json(self) -> dict[str, Any]:
         """All but the digest."""
-        return {name: getattr(self, name) for name in _TOLD}
+        return {name: getattr(self, name) for name in _PUBLIC_FIELDS}
 
 
-_TOLD = tuple(name for name in Key.__dataclass_fields__ if name != "digest")
+_PUBLIC_FIELDS = tuple(name for name in Key.__dataclass_fields__ if name != "digest")
 
 
-class Keys(Topic):
+class KeyRepository(Repository):
     __slots__ = ()
 
     @writes
@@ -72,7 +72,7 @@ class Keys(Topic):
             used_at=None,
         )
         connection.execute(insert(keys).values(**made.to_json(), digest=made.digest))
-        return made, f"{PREFIX}_{made.id}_{secret}"
+        return made, f"{KEY_PREFIX}_{made.id}_{secret}"
 
     @reads
     def holder(self, connection: Connection, token: str) -> Key | None:
@@ -119,7 +119,7 @@ def is_name(text: str) -> bool:
 
 def is_stale(key: Key, now: float) -> bool:
     """Whether it is time to write down again that a key is used."""
-    return key.used_at is None or now - key.used_at > _USED
+    return key.used_at is None or now - key.used_at > _USE_PRECISION
 
 
 def _check(key: Key) -> None:

@@ -6,11 +6,11 @@ work is.
 
 from sqlalchemy import Connection, delete, or_, update
 
-from holdfast.store.database import Topic, clock, upsert, writes
+from holdfast.store.database import Repository, database_time, upsert, writes
 from holdfast.store.schema import leases
 
 
-class Leases(Topic):
+class LeaseRepository(Repository):
     __slots__ = ()
 
     @writes
@@ -18,7 +18,7 @@ class Leases(Topic):
         self, connection: Connection, name: str, owner: str, ttl: float, now: float | None = None
     ) -> bool:
         """Get the lease for `ttl` seconds, if it is free, has run out, or is ours already."""
-        now = clock(connection) if now is None else now
+        now = database_time(connection) if now is None else now
         mine = {"name": name, "owner": owner, "expires_at": now + ttl}
         # Inserting first makes sure that there is a row, so that of two takers one waits for the other.
         upsert(connection, leases, mine, update=())
@@ -31,7 +31,7 @@ class Leases(Topic):
         self, connection: Connection, name: str, owner: str, ttl: float, now: float | None = None
     ) -> bool:
         """Keep the lease for another `ttl` seconds. False: it has run out, and the work must stop."""
-        now = clock(connection) if now is None else now
+        now = database_time(connection) if now is None else now
         ours = leases.c.name == name, leases.c.owner == owner, leases.c.expires_at > now
         return connection.execute(update(leases).where(*ours).values(expires_at=now + ttl)).rowcount == 1
 

@@ -13,13 +13,13 @@ from sqlalchemy import Connection, exists, select, tuple_
 from holdfast.errors import Conflict
 from holdfast.messages import Scope
 from holdfast.store import heads, removal, tree
-from holdfast.store.database import Topic, reads, upsert, writes
+from holdfast.store.database import Repository, reads, upsert, writes
 from holdfast.store.ids import new_id
 from holdfast.store.schema import conversations, message_tokens, messages
-from holdfast.store.values import AnchorHit, Conversation, NewMessage, Stored
+from holdfast.store.values import AnchorHit, ConversationRecord, MessageRecord, NewMessage
 
 
-class Log(Topic):
+class ConversationLog(Repository):
     __slots__ = ()
 
     # Conversations
@@ -34,12 +34,12 @@ class Log(Topic):
         client: str = "",
         external_id: str = "",
         now: float | None = None,
-    ) -> Conversation:
+    ) -> ConversationRecord:
         """A new conversation without messages, on a tree of its own."""
         now = time.time() if now is None else now
-        return heads.insert(
+        return heads.insert_conversation(
             connection,
-            Conversation(
+            ConversationRecord(
                 id=new_id("c"),
                 tree=new_id("t"),
                 scope=scope,
@@ -66,12 +66,12 @@ class Log(Topic):
         external_id: str = "",
         settings: Mapping[str, Any] | None = None,
         now: float | None = None,
-    ) -> tuple[Conversation, list[Stored]]:
+    ) -> tuple[ConversationRecord, list[MessageRecord]]:
         """A new conversation with its first messages."""
         now = time.time() if now is None else now
         place = new_id("t")
-        grown = tree.grow(connection, place, None, messages, now)
-        conversation = Conversation(
+        grown = tree.append(connection, place, None, messages, now)
+        conversation = ConversationRecord(
             id=new_id("c"),
             tree=place,
             scope=scope,
@@ -84,17 +84,19 @@ class Log(Topic):
             created_at=now,
             updated_at=now,
         )
-        return heads.insert(connection, conversation), grown
+        return heads.insert_conversation(connection, conversation), grown
 
     @writes
-    def taken(self, connection: Connection, conversation_id: str) -> Conversation:
+    def taken(self, connection: Connection, conversation_id: str) -> ConversationRecord:
         """The conversation, for changes in this transaction: until it ends nobody else can change it."""
-        return heads.locked(connection, conversation_id)
+        return heads.lock_conversation(connection, conversation_id)
 
     @reads
-    def get(self, connection: Connection, conversation_id: str, scope: Scope | None = None) -> Conversation:
+    def get(
+        self, connection: Connection, conversation_id: str, scope: Scope | None = None
+    ) -> ConversationRecord:
         """A conversation by its id or a clear beginning of it. One of another scope is as good as missing."""
-        return heads.get(connection, conversation_id, scope)
+        return heads.get_conversation(connection, conversation_id, scope)
 
     @reads
     def recent(
@@ -103,38 +105,38 @@ class Log(Topic):
         scope: Scope,
         limit: int = 50,
         before: tuple[float, str] | None = None,
-    ) -> list[Conversation]:
+    ) -> list[ConversationRecord]:
         """The last used conversations, newest first; `before` is (updated_at, id) of the last one seen."""
         order = tuple_(conversations.c.updated_at, conversations.c.id)
-        query = select(conversations).where(heads.within(scope))
+        query = select(conversations).where(heads.in_scope(scope))
         if before is not None:
             query = query.where(order < before)
         query = query.order_by(conversations.c.updated_at.desc(), conversations.c.id.desc()).limit(limit)
-        return [heads.conversation(row) for row in connection.execute(query)]
+        return [heads.read_conversation(row) for row in connection.execute(query)]
 
     @reads
-    def used_since(self, connection: Connection, at: float, limit: int = 100) -> list[Conversation]:
+    def used_since(self, connection: Connection, at: float, limit: int = 100) -> list[ConversationRecord]:
         """The last used conversations of all scopes, newest first: for what is done for everybody."""
         query = select(conversations).where(conversations.c.updated_at >= at)
         query = query.order_by(conversations.c.updated_at.desc(), conversations.c.id.desc()).limit(limit)
-        return [heads.conversation(row) for row in connection.execute(query)]
+        return [heads.read_conversation(row) for row in connection.execute(query)]
 
     @reads
     def unused_since(
         self, connection: Connection, at: float, scope: Scope | None = None, limit: int = 100
-    ) -> list[Conversation]:
+    ) -> list[ConversationRecord]:
         """Conversations in which nothing was said since then, of all scopes or of one; oldest first."""
         query = select(conversations).where(conversations.c.updated_at < at)
         if scope is not None:
-            query = query.where(heads.within(scope))
+            query = query.where(heads.in_scope(scope))
         query = query.order_by(conversations.c.updated_at, conversations.c.id).limit(limit)
-        return [heads.conversation(row) for row in connection.execute(query)]
+        return [heads.read_conversation(row) for row in connection.execute(query)]
 
     @reads
-    def of_user(self, connection: Connection, user: str, names: Sequence[str]) -> list[Conversation]:
+    def of_user(self, connection: Connection, user: str, names: Sequence[str]) -> list[ConversationRecord]:
         """Those of a user's conversations that have one of these ids and are still there, of any project."""
         query = select(conversations).where(conversations.c.user == user, conversations.c.id.in_(names))
-        return [heads.conversation(row) for row in connection.execute(query)]
+        return [heads.read_conversation(row) for row in connection.execute(query)]
 
     @reads
     def scopes(self, connection: Connection, user: str) -> list[Scope]:
@@ -144,29 +146,31 @@ class Log(Topic):
         return [Scope(*row) for row in connection.execute(query)]
 
     @reads
-    def by_external_id(self, connection: Connection, scope: Scope, external_id: str) -> list[Conversation]:
+    def by_external_id(
+        self, connection: Connection, scope: Scope, external_id: str
+    ) -> list[ConversationRecord]:
         """The conversations another tool calls by this id, newest first; none for an empty id."""
         query = (
             select(conversations)
-            .where(heads.within(scope), conversations.c.external_id == external_id)
+            .where(heads.in_scope(scope), conversations.c.external_id == external_id)
             .where(conversations.c.external_id != "")
             .order_by(conversations.c.updated_at.desc(), conversations.c.id.desc())
         )
-        return [heads.conversation(row) for row in connection.execute(query)]
+        return [heads.read_conversation(row) for row in connection.execute(query)]
 
     @reads
-    def conversations_of(self, connection: Connection, tree: str) -> list[Conversation]:
+    def conversations_of(self, connection: Connection, tree: str) -> list[ConversationRecord]:
         """All heads on one tree, oldest first."""
-        return heads.on_trees(connection, [tree])
+        return heads.conversations_on(connection, [tree])
 
     @reads
     def conversations_on(
         self, connection: Connection, trees: Collection[str]
-    ) -> dict[str, list[Conversation]]:
+    ) -> dict[str, list[ConversationRecord]]:
         """All heads on each of these trees, oldest first."""
-        found: dict[str, list[Conversation]] = {name: [] for name in trees}
-        for portion in tree.portions(sorted(trees)):
-            for conversation in heads.on_trees(connection, portion):
+        found: dict[str, list[ConversationRecord]] = {name: [] for name in trees}
+        for portion in tree.batches(sorted(trees)):
+            for conversation in heads.conversations_on(connection, portion):
                 found[conversation.tree].append(conversation)
         return found
 
@@ -179,14 +183,14 @@ class Log(Topic):
         title: str = "",
         *,
         now: float | None = None,
-    ) -> Conversation:
+    ) -> ConversationRecord:
         """A second head on the same tree: it shares every message up to `message_id`, and copies none."""
         now = time.time() if now is None else now
-        origin = heads.locked(connection, conversation_id)
+        origin = heads.lock_conversation(connection, conversation_id)
         head = tree.get(connection, message_id, tree=origin.tree)
-        return heads.insert(
+        return heads.insert_conversation(
             connection,
-            Conversation(
+            ConversationRecord(
                 id=new_id("c"),
                 tree=origin.tree,
                 scope=origin.scope,
@@ -202,23 +206,23 @@ class Log(Topic):
         )
 
     @writes
-    def rename(self, connection: Connection, conversation_id: str, title: str) -> Conversation:
-        heads.locked(connection, conversation_id)
-        return heads.change(connection, conversation_id, title=title)
+    def rename(self, connection: Connection, conversation_id: str, title: str) -> ConversationRecord:
+        heads.lock_conversation(connection, conversation_id)
+        return heads.change_conversation(connection, conversation_id, title=title)
 
     @writes
     def update_settings(
         self, connection: Connection, conversation_id: str, changes: Mapping[str, Any]
-    ) -> Conversation:
+    ) -> ConversationRecord:
         """Change some settings of a conversation; one that becomes None is taken away."""
-        known = heads.locked(connection, conversation_id).settings
+        known = heads.lock_conversation(connection, conversation_id).settings
         kept = {name: value for name, value in {**known, **changes}.items() if value is not None}
-        return heads.change(connection, conversation_id, settings=kept)
+        return heads.change_conversation(connection, conversation_id, settings=kept)
 
     @writes
     def delete(self, connection: Connection, conversation_id: str) -> None:
         """Remove a conversation and all its words, except those that another conversation shares."""
-        removal.remove(connection, heads.locked(connection, conversation_id))
+        removal.remove_conversation(connection, heads.lock_conversation(connection, conversation_id))
 
     # Messages
 
@@ -233,29 +237,29 @@ class Log(Topic):
         expect: str | None,
         move_head: bool = True,
         now: float | None = None,
-    ) -> list[Stored]:
+    ) -> list[MessageRecord]:
         """Put messages after `parent` and move the head to the last of them, if the head still is `expect`.
 
         What is already there is not written again, so a call can be repeated. A head that moved meanwhile is
         a Conflict, and nothing is written. With `move_head` off the messages become a side branch.
         """
-        conversation = heads.locked(connection, conversation_id)
-        _, found = _extended(connection, conversation, messages, parent, expect, move_head, now)
+        conversation = heads.lock_conversation(connection, conversation_id)
+        _, found = _extend(connection, conversation, messages, parent, expect, move_head, now)
         return found
 
     @writes
     def extend(
         self,
         connection: Connection,
-        conversation: Conversation,
+        conversation: ConversationRecord,
         messages: Sequence[NewMessage],
         *,
-        parent: Stored | str | None,
+        parent: MessageRecord | str | None,
         expect: str | None,
         now: float | None = None,
-    ) -> tuple[Conversation, list[Stored]]:
+    ) -> tuple[ConversationRecord, list[MessageRecord]]:
         """The same for a conversation `taken` in this transaction, which comes back as it is then."""
-        return _extended(connection, conversation, messages, parent, expect, True, now)
+        return _extend(connection, conversation, messages, parent, expect, True, now)
 
     @writes
     def set_head(
@@ -266,40 +270,40 @@ class Log(Topic):
         *,
         expect: str | None,
         now: float | None = None,
-    ) -> Conversation:
+    ) -> ConversationRecord:
         """Move the head to a message of the same tree, if it still is `expect` (or already is there)."""
-        conversation = heads.locked(connection, conversation_id)
+        conversation = heads.lock_conversation(connection, conversation_id)
         if conversation.head == head:
             return conversation
         if conversation.head != expect:
-            raise _moved(conversation, expect)
+            raise _head_conflict(conversation, expect)
         if head is not None:
             tree.get(connection, head, tree=conversation.tree)
-        return heads.move(connection, conversation, head, time.time() if now is None else now)
+        return heads.move_head(connection, conversation, head, time.time() if now is None else now)
 
     @reads
-    def message(self, connection: Connection, message_id: str) -> Stored:
+    def message(self, connection: Connection, message_id: str) -> MessageRecord:
         return tree.get(connection, message_id)
 
     @reads
-    def answer(self, connection: Connection, tree_id: str, job: str) -> Stored | None:
+    def answer(self, connection: Connection, tree_id: str, job: str) -> MessageRecord | None:
         """What came of a job in a tree; None if nothing did, or if the same words were there before."""
         return tree.answer(connection, tree_id, job)
 
     @reads
-    def path(self, connection: Connection, message_id: str) -> list[Stored]:
+    def path(self, connection: Connection, message_id: str) -> list[MessageRecord]:
         """Every message from the root to this one, in order."""
         return tree.path(connection, message_id)
 
     @reads
-    def tail(self, connection: Connection, message_id: str, limit: int) -> list[Stored]:
+    def tail(self, connection: Connection, message_id: str, limit: int) -> list[MessageRecord]:
         """The last `limit` messages of the path, in order."""
         return tree.path(connection, message_id, limit=limit)
 
     @reads
     def part(
         self, connection: Connection, message_id: str, *, below: int, keep: Sequence[str] = ()
-    ) -> list[Stored]:
+    ) -> list[MessageRecord]:
         """Of the path: what is deeper than `below`, and those named in `keep`; in order."""
         return tree.part(connection, message_id, below=below, keep=keep)
 
@@ -314,7 +318,7 @@ class Log(Topic):
         return tree.path_ids(connection, message_id)
 
     @reads
-    def children(self, connection: Connection, message_id: str) -> list[Stored]:
+    def children(self, connection: Connection, message_id: str) -> list[MessageRecord]:
         """What follows a message: more than one where an answer was repeated or a question edited."""
         return tree.children(connection, message_id)
 
@@ -329,14 +333,14 @@ class Log(Topic):
         self, connection: Connection, scope: Scope, anchors: Sequence[str], *, limit: int = 500
     ) -> list[AnchorHit]:
         """Messages with one of these anchors, in trees that belong to exactly this scope; newest first."""
-        ours = exists().where(conversations.c.tree == messages.c.tree, heads.within(scope))
+        ours = exists().where(conversations.c.tree == messages.c.tree, heads.in_scope(scope))
         newest = (messages.c.created_at.desc(), messages.c.id.desc())
         names = ("anchor", "id", "tree", "depth", "created_at", "parent")
         columns = [messages.c[name] for name in names]
         query = select(*columns).where(ours).order_by(*newest).limit(limit)
         hits = [
             AnchorHit(*row)
-            for portion in tree.portions(anchors)
+            for portion in tree.batches(anchors)
             for row in connection.execute(query.where(messages.c.anchor.in_(portion)))
         ]
         return sorted(hits, key=lambda hit: (hit.created_at, hit.message), reverse=True)[:limit]
@@ -357,7 +361,7 @@ class Log(Topic):
     def tokens(self, connection: Connection, counter: str, messages: Sequence[str]) -> dict[str, int]:
         """The counts that are known; a message never counted is not in it."""
         found: dict[str, int] = {}
-        for portion in tree.portions(messages):
+        for portion in tree.batches(messages):
             query = select(message_tokens.c.message, message_tokens.c.tokens).where(
                 message_tokens.c.counter == counter, message_tokens.c.message.in_(portion)
             )
@@ -365,29 +369,29 @@ class Log(Topic):
         return found
 
 
-def _extended(
+def _extend(
     connection: Connection,
-    conversation: Conversation,
+    conversation: ConversationRecord,
     messages: Sequence[NewMessage],
-    parent: Stored | str | None,
+    parent: MessageRecord | str | None,
     expect: str | None,
     move_head: bool,
     now: float | None,
-) -> tuple[Conversation, list[Stored]]:
+) -> tuple[ConversationRecord, list[MessageRecord]]:
     now = time.time() if now is None else now
     start = tree.get(connection, parent, tree=conversation.tree) if isinstance(parent, str) else parent
-    found = tree.known(connection, conversation.tree, start, messages)
+    found = tree.find_existing(connection, conversation.tree, start, messages)
     repeated = len(found) == len(messages) and (not found or found[-1].id == conversation.head)
     if move_head and not repeated and conversation.head != expect:
-        raise _moved(conversation, expect)
+        raise _head_conflict(conversation, expect)
     tip = found[-1] if found else start
-    found += tree.grow(connection, conversation.tree, tip, messages[len(found) :], now)
+    found += tree.append(connection, conversation.tree, tip, messages[len(found) :], now)
     if move_head and not repeated:
-        conversation = heads.move(connection, conversation, found[-1].id, now)
+        conversation = heads.move_head(connection, conversation, found[-1].id, now)
     return conversation, found
 
 
-def _moved(conversation: Conversation, expect: str | None) -> Conflict:
+def _head_conflict(conversation: ConversationRecord, expect: str | None) -> Conflict:
     return Conflict(
         f"Conversation {conversation.id} moved on: its head is {conversation.head}, not {expect}.",
         hint="Read it again and repeat.",

@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, bindparam, delete, select
 
 from holdfast.store import tree
-from holdfast.store.database import Topic, reads, upsert, writes
+from holdfast.store.database import Repository, reads, upsert, writes
 from holdfast.store.schema import marks, messages
-from holdfast.store.statements import Statement
+from holdfast.store.statements import PreparedStatement
 from holdfast.store.values import Mark
 
 _TREE = select(messages.c.tree).where(messages.c.id == bindparam("message")).scalar_subquery()
-_ON_TREE = Statement(
+_MARKS_ON_TREE = PreparedStatement(
     select(marks.c.message, marks.c.kind, marks.c.text, marks.c.number).where(marks.c.tree == _TREE)
 )
 
 
-class Marks(Topic):
+class MarkRepository(Repository):
     __slots__ = ()
 
     @writes
@@ -43,7 +43,7 @@ class Marks(Topic):
     @reads
     def of(self, connection: Connection, message: str) -> list[Mark]:
         """The marks on the way from the root to this message, in order."""
-        rows = _ON_TREE.all(connection, message=message)
+        rows = _MARKS_ON_TREE.all(connection, message=message)
         if not rows:
             return []
         end = tree.get(connection, message)

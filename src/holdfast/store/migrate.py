@@ -14,17 +14,17 @@ from holdfast.errors import MigrationFailed, StoreError
 
 
 @dataclass(frozen=True, slots=True)
-class Scripts:
+class MigrationScripts:
     """A folder of Alembic scripts and the revision they lead to. Revisions are numbers, written `0001`."""
 
     folder: Path
     newest: str
 
 
-SHIPPED = Scripts(Path(__file__).with_name("migrations"), "0007")
+SHIPPED = MigrationScripts(Path(__file__).with_name("migrations"), "0007")
 
 
-def is_current(version: str | None, scripts: Scripts, name: str) -> bool:
+def is_current(version: str | None, scripts: MigrationScripts, name: str) -> bool:
     """Whether a database of this version can be used as it is; None is a new one. A newer one is refused."""
     if version is not None and version > scripts.newest:
         raise StoreError(
@@ -34,7 +34,7 @@ def is_current(version: str | None, scripts: Scripts, name: str) -> bool:
     return version == scripts.newest
 
 
-def upgrade(connection: Connection, scripts: Scripts) -> None:
+def upgrade(connection: Connection, scripts: MigrationScripts) -> None:
     """Run the scripts that are still missing, in the transaction the connection is in."""
     # Alembic takes longer to load than a store to open, and a current database never needs it.
     from alembic import command

@@ -8,17 +8,17 @@ from typing import Unpack
 
 from sqlalchemy import Connection, bindparam, select
 
-from holdfast.store.database import Topic, reads, upsert, writes
+from holdfast.store.database import Repository, reads, upsert, writes
 from holdfast.store.schema import models
-from holdfast.store.statements import Statement
+from holdfast.store.statements import PreparedStatement
 from holdfast.store.values import KnownModel, ModelChanges
 
-_ONE = Statement(
+_MODEL = PreparedStatement(
     select(models).where(models.c.upstream == bindparam("at"), models.c.name == bindparam("called"))
 )
 
 
-class Models(Topic):
+class ModelRepository(Repository):
     __slots__ = ()
 
     @writes
@@ -35,13 +35,13 @@ class Models(Topic):
         updated_at = time.time() if now is None else now
         row = {"info": {}, **changes, "upstream": upstream, "name": name, "updated_at": updated_at}
         upsert(connection, models, row, update=(*changes, "updated_at"))
-        known = _get(connection, upstream, name)
+        known = _get_model(connection, upstream, name)
         assert known is not None
         return known
 
     @reads
     def get(self, connection: Connection, upstream: str, name: str) -> KnownModel | None:
-        return _get(connection, upstream, name)
+        return _get_model(connection, upstream, name)
 
     @reads
     def all(self, connection: Connection, upstream: str | None = None) -> list[KnownModel]:
@@ -51,6 +51,6 @@ class Models(Topic):
         return [KnownModel(**row._mapping) for row in connection.execute(query)]
 
 
-def _get(connection: Connection, upstream: str, name: str) -> KnownModel | None:
-    row = _ONE.first(connection, at=upstream, called=name)
+def _get_model(connection: Connection, upstream: str, name: str) -> KnownModel | None:
+    row = _MODEL.first(connection, at=upstream, called=name)
     return None if row is None else KnownModel(**row._asdict())

@@ -8,13 +8,13 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from holdfast.store.database import Database, Topic, reads, writes
+from holdfast.store.database import Database, Repository, reads, writes
 from holdfast.store.ids import new_id
 from holdfast.store.schema import outbox
 from holdfast.store.values import OutboxItem
 
 
-class Outbox(Topic):
+class Outbox(Repository):
     """`promised` counts what this process has put in, for who wonders whether there is anything to do."""
 
     __slots__ = ("promised",)

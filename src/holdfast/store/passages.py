@@ -12,22 +12,22 @@ from sqlalchemy import Column, Connection, bindparam, delete, func, select, upda
 
 from holdfast.messages import Message, Scope
 from holdfast.store import containers, fulltext, tree
-from holdfast.store.containers import Container, NotesOf, Where
-from holdfast.store.database import Database, Topic, reads, upsert, writes
-from holdfast.store.fulltext import Ids, files
-from holdfast.store.pieces import digest, pieces
+from holdfast.store.containers import Container, NotesFolder, SearchPlace
+from holdfast.store.database import Database, Repository, reads, upsert, writes
+from holdfast.store.fulltext import IdRange, file_table
+from holdfast.store.pieces import piece_digest, split_pieces
 from holdfast.store.ranking import (
     TERMS,
-    Asked,
-    Lookup,
-    among_rarest,
-    asked_for,
-    counted_once,
-    rarity_of,
+    TermQuery,
+    TokenLookup,
+    count_once,
+    inverse_frequency,
+    limit_to_rarest,
+    term_queries,
 )
 from holdfast.store.schema import messages
-from holdfast.store.statements import Statement
-from holdfast.store.texts import Texts, add_rows, details, searchable, tokens_of
+from holdfast.store.statements import PreparedStatement
+from holdfast.store.texts import MessageIndex, add_rows, row_details, searchable_text, tokenize
 from holdfast.text.dates import mark_day
 from holdfast.text.questions import Trait, traits_of
 
@@ -39,21 +39,21 @@ _CANDIDATES = 20_000
 _HELD = 8
 NOTE = "note"
 
-_rows = fulltext.rows
-_OUTLINES = Statement(
+_rows = fulltext.row_table
+_OUTLINES = PreparedStatement(
     select(_rows.c.id, _rows.c.length, _rows.c.at, _rows.c.role, _rows.c.branch, _rows.c.traits)
     .where(_rows.c.id.between(bindparam("low"), bindparam("high")))
     .order_by(_rows.c.id)
 )
-_FILES = Statement(
+_FILES = PreparedStatement(
     select(
-        files.c.container,
-        files.c.path,
-        files.c.tag,
-        files.c.version,
-        files.c.indexed_at,
-        files.c.trouble,
-    ).where(files.c.scope == bindparam("key"))
+        file_table.c.container,
+        file_table.c.path,
+        file_table.c.tag,
+        file_table.c.version,
+        file_table.c.indexed_at,
+        file_table.c.trouble,
+    ).where(file_table.c.scope == bindparam("key"))
 )
 
 
@@ -88,7 +88,7 @@ class NewPassage:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PassageRow:
     """Where a row is: a message in its tree, or a chunk in its file, with its first and last line."""
 
     id: int
@@ -105,14 +105,14 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Matches:
+class PassageMatches:
     """Which rows have which of the tokens asked for, and what is needed to weigh them.
 
     `worth` is the most that each term of the question can give, of those too that nothing has.
     """
 
-    having: Mapping[Asked, set[int]]
-    rarity: Mapping[Asked, float]
+    having: Mapping[TermQuery, set[int]]
+    rarity: Mapping[TermQuery, float]
     worth: Mapping[str, float]
     containers: Sequence[Container]
     engine: str
@@ -123,20 +123,20 @@ class Matches:
         return max(1.0, sum(one.length for one in self.containers) / max(1, total))
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """There is nothing else to do."""
 
 
-class Passages(Topic):
+class PassageIndex(Repository):
     __slots__ = ("_held", "_texts")
 
-    def __init__(self, database: Database, texts: Texts) -> None:
+    def __init__(self, database: Database, texts: MessageIndex) -> None:
         super().__init__(database)
         self._texts = texts
         # The containers of places that were asked for, as they were at a state of theirs.
-        self._held: dict[tuple[Where, ...], tuple[object, list[Container]]] = {}
+        self._held: dict[tuple[SearchPlace, ...], tuple[object, list[Container]]] = {}
 
-    def files(self, notes: NotesOf) -> dict[str, FileState]:
+    def files(self, notes: NotesFolder) -> dict[str, FileState]:
         """The files of a folder that are in the index, by the name of their container."""
         self._texts.prepared()
         return self._files(notes)
@@ -148,19 +148,19 @@ class Passages(Topic):
 
     def replace(
         self,
-        notes: NotesOf,
+        notes: NotesFolder,
         passages: Mapping[FileState, Sequence[NewPassage]],
-        also: Callable[[], None] = _nothing,
+        also: Callable[[], None] = _do_nothing,
     ) -> None:
         """Make these the passages of files, and do something `also`, in one step."""
         self._texts.prepared()
         rows = {
-            file: [_row(file.container, place, one) for place, one in enumerate(several)]
+            file: [_note_row(file.container, place, one) for place, one in enumerate(several)]
             for file, several in passages.items()
         }
         self._replace(notes, rows, also)
 
-    def remove(self, names: Collection[str], also: Callable[[], None] = _nothing) -> None:
+    def remove(self, names: Collection[str], also: Callable[[], None] = _do_nothing) -> None:
         """Take files out of the index, with all that was made of them, and do something `also`."""
         self._texts.prepared()
         self._remove(sorted(names), also)
@@ -185,17 +185,19 @@ class Passages(Topic):
         self._texts.prepared()
         self._distrust_files()
 
-    def containers(self, places: Collection[Where] | None) -> list[Container]:
+    def containers(self, places: Collection[SearchPlace] | None) -> list[Container]:
         """Those in these places, everywhere for None."""
         self._texts.prepared()
         return self._containers(places)
 
-    def matches(self, places: Collection[Where], terms: Sequence[str], parts: Sequence[str]) -> Matches:
+    def matches(
+        self, places: Collection[SearchPlace], terms: Sequence[str], parts: Sequence[str]
+    ) -> PassageMatches:
         """Which rows in these places have which of the terms. Messages still waiting are indexed first."""
         self.catch_up(places)
         return self._matches(places, terms, parts)
 
-    def catch_up(self, places: Collection[Where]) -> None:
+    def catch_up(self, places: Collection[SearchPlace]) -> None:
         """Index the messages that wait in these places."""
         self._texts.prepared()
         for place in places:
@@ -203,9 +205,9 @@ class Passages(Topic):
                 self._texts.catch_up(where=place)
 
     @reads
-    def rows(self, connection: Connection, ids: Collection[int]) -> dict[int, Row]:
+    def rows(self, connection: Connection, ids: Collection[int]) -> dict[int, PassageRow]:
         return {
-            number: Row(
+            number: PassageRow(
                 number,
                 it.passage,
                 it.container,
@@ -218,11 +220,11 @@ class Passages(Topic):
                 it.last,
                 it.traits,
             )
-            for number, it in details(connection, ids).items()
+            for number, it in row_details(connection, ids).items()
         }
 
     @reads
-    def outlines(self, connection: Connection, ranges: Sequence[Ids]) -> list[tuple[Any, ...]]:
+    def outlines(self, connection: Connection, ranges: Sequence[IdRange]) -> list[tuple[Any, ...]]:
         """The id, length, time, role, branch and traits of every row in these ranges, by id."""
         return [
             row for first, last in sorted(ranges) for row in _OUTLINES.all(connection, low=first, high=last)
@@ -232,37 +234,41 @@ class Passages(Topic):
     def texts(self, connection: Connection, ids: Collection[int]) -> dict[int, str]:
         """The words of rows; of one that was deleted meanwhile there are none."""
         wanted = sorted(ids)
-        table = fulltext.rows
+        table = fulltext.row_table
         query = (
             select(table.c.id, table.c.role, table.c.body, messages.c.body.label("said"))
             .join(messages, messages.c.id == table.c.passage, isouter=True)
             .where(table.c.id.in_(wanted))
         )
         return {
-            row.id: searchable(Message.decode(row.said)) if row.said is not None else row.body
+            row.id: searchable_text(Message.decode(row.said)) if row.said is not None else row.body
             for row in connection.execute(query)
             if row.said is not None or row.role == NOTE
         }
 
     @reads
-    def _files(self, connection: Connection, notes: NotesOf) -> dict[str, FileState]:
+    def _files(self, connection: Connection, notes: NotesFolder) -> dict[str, FileState]:
         return {row.container: FileState(*row) for row in _FILES.all(connection, key=notes.key)}
 
     @reads
     def _paths(self, connection: Connection) -> list[str]:
-        return list(connection.scalars(select(files.c.path)))
+        return list(connection.scalars(select(file_table.c.path)))
 
     @reads
-    def _containers(self, connection: Connection, places: Collection[Where] | None) -> list[Container]:
-        return containers.listed(connection, None) if places is None else self._listed(connection, places)
+    def _containers(self, connection: Connection, places: Collection[SearchPlace] | None) -> list[Container]:
+        return (
+            containers.list_containers(connection, None)
+            if places is None
+            else self._listed(connection, places)
+        )
 
-    def _listed(self, connection: Connection, places: Collection[Where]) -> list[Container]:
+    def _listed(self, connection: Connection, places: Collection[SearchPlace]) -> list[Container]:
         """The containers in these places: a question asks for them several times, and most stay the same."""
         key = tuple(places)
-        state = containers.state(connection, key)
+        state = containers.fingerprint(connection, key)
         held = self._held.pop(key, None)
         if held is None or held[0] != state:
-            held = state, containers.listed(connection, key)
+            held = state, containers.list_containers(connection, key)
         self._held[key] = held
         for oldest in [*self._held][:-_HELD]:
             self._held.pop(oldest, None)
@@ -272,12 +278,12 @@ class Passages(Topic):
     def _replace(
         self,
         connection: Connection,
-        notes: NotesOf,
+        notes: NotesFolder,
         rows: Mapping[FileState, Sequence[dict[str, object]]],
         also: Callable[[], None],
     ) -> None:
-        fulltext.lock(connection)
-        table = fulltext.rows
+        fulltext.lock_index(connection)
+        table = fulltext.row_table
         ours = table.c.container.in_([file.container for file in rows])
         newest = select(table.c.container, func.max(table.c.id)).where(ours).group_by(table.c.container)
         old = connection.execute(newest).all()
@@ -287,80 +293,86 @@ class Passages(Topic):
             add_rows(connection, new, notes.key)
         for name, last in old:
             connection.execute(delete(table).where(table.c.container == name, table.c.id <= last))
-        upsert(connection, files, [{"scope": notes.key, **asdict(file)} for file in rows])
+        upsert(connection, file_table, [{"scope": notes.key, **asdict(file)} for file in rows])
         also()
 
     @writes
     def _remove(self, connection: Connection, names: Sequence[str], also: Callable[[], None]) -> None:
-        fulltext.lock(connection)
+        fulltext.lock_index(connection)
         for name in names:
-            connection.execute(delete(fulltext.rows).where(fulltext.rows.c.container == name))
-            connection.execute(delete(files).where(files.c.container == name))
+            connection.execute(delete(fulltext.row_table).where(fulltext.row_table.c.container == name))
+            connection.execute(delete(file_table).where(file_table.c.container == name))
         also()
 
     @reads
     def _notes_in(self, connection: Connection, names: Sequence[str]) -> dict[str, dict[str, str]]:
-        return _bodies(connection, names, fulltext.rows.c.container, fulltext.rows.c.passage)
+        return _note_bodies(connection, names, fulltext.row_table.c.container, fulltext.row_table.c.passage)
 
     @reads
     def _files_of(self, connection: Connection, names: Sequence[str]) -> dict[str, dict[str, str]]:
-        return _bodies(connection, names, fulltext.rows.c.passage, fulltext.rows.c.container)
+        return _note_bodies(connection, names, fulltext.row_table.c.passage, fulltext.row_table.c.container)
 
     @writes
     def _forget(self, connection: Connection, names: Sequence[str]) -> None:
-        fulltext.lock(connection)
-        table = fulltext.rows
-        for portion in tree.portions(names):
+        fulltext.lock_index(connection)
+        table = fulltext.row_table
+        for portion in tree.batches(names):
             ours = table.c.passage.in_(portion), table.c.role == NOTE
             found = connection.scalars(select(table.c.container).where(*ours).distinct()).all()
-            connection.execute(update(files).where(files.c.container.in_(found)).values(version=-1))
+            connection.execute(update(file_table).where(file_table.c.container.in_(found)).values(version=-1))
             connection.execute(delete(table).where(*ours))
 
     @writes
     def _distrust_files(self, connection: Connection) -> None:
-        fulltext.lock(connection)
-        connection.execute(update(files).values(version=-1))
+        fulltext.lock_index(connection)
+        connection.execute(update(file_table).values(version=-1))
 
     @reads
     def _matches(
-        self, connection: Connection, places: Collection[Where], terms: Sequence[str], parts: Sequence[str]
-    ) -> Matches:
+        self,
+        connection: Connection,
+        places: Collection[SearchPlace],
+        terms: Sequence[str],
+        parts: Sequence[str],
+    ) -> PassageMatches:
         engine = self._texts.prepared()
         among = self._listed(connection, places)
         total = sum(one.rows for one in among)
-        looked_up = Lookup(connection, engine, containers.ranges(among))
-        wanted = asked_for(terms, parts, about=True)
+        looked_up = TokenLookup(connection, engine, containers.id_ranges(among))
+        wanted = term_queries(terms, parts, about=True)
         pairs = looked_up.all_pairs(wanted) if total <= _CANDIDATES else {}
         counts = {asked: len(rows) for asked, rows in pairs.items()} or looked_up.counts(wanted)
         rarest_first = sorted(counts, key=lambda asked: (counts[asked], -asked.weight))
         if pairs:
-            having = counted_once(among_rarest(pairs, rarest_first, _CANDIDATES))
+            having = count_once(limit_to_rarest(pairs, rarest_first, _CANDIDATES))
         else:
-            having = counted_once(looked_up.pairs(rarest_first, counts, _CANDIDATES))
-        rarity = {asked: rarity_of(total, count) for asked, count in counts.items()}
+            having = count_once(looked_up.pairs(rarest_first, counts, _CANDIDATES))
+        rarity = {asked: inverse_frequency(total, count) for asked, count in counts.items()}
         worth = dict.fromkeys(terms[:TERMS], 0.0)
         for asked, value in rarity.items():
             if asked.term in worth:
                 worth[asked.term] = max(worth[asked.term], asked.weight * value)
-        unheard = rarity_of(total, 0)
+        unheard = inverse_frequency(total, 0)
         worth = {term: value or unheard for term, value in worth.items()}
-        return Matches(having, rarity, worth, among, engine.name)
+        return PassageMatches(having, rarity, worth, among, engine.name)
 
 
-def _bodies(
+def _note_bodies(
     connection: Connection, names: Sequence[str], by: Column[str], then: Column[str]
 ) -> dict[str, dict[str, str]]:
     """The words of notes by one column, which has one of the names, and then by another."""
     found: dict[str, dict[str, str]] = {}
-    for portion in tree.portions(names):
-        query = select(by, then, fulltext.rows.c.body).where(by.in_(portion), fulltext.rows.c.role == NOTE)
+    for portion in tree.batches(names):
+        query = select(by, then, fulltext.row_table.c.body).where(
+            by.in_(portion), fulltext.row_table.c.role == NOTE
+        )
         for first, second, body in connection.execute(query):
             found.setdefault(first, {})[second] = body
     return found
 
 
-def _row(container: str, place: int, passage: NewPassage) -> dict[str, object]:
-    tokens, length = tokens_of(passage.text, passage.about)
+def _note_row(container: str, place: int, passage: NewPassage) -> dict[str, object]:
+    tokens, length = tokenize(passage.text, passage.about)
     return {
         "passage": passage.name,
         "container": container,
@@ -376,5 +388,5 @@ def _row(container: str, place: int, passage: NewPassage) -> dict[str, object]:
         "body": passage.text,
         "first": passage.first,
         "last": passage.last,
-        "pieces": [digest(piece) for piece in pieces(passage.text)],
+        "pieces": [piece_digest(piece) for piece in split_pieces(passage.text)],
     }

@@ -7,13 +7,13 @@ from sqlalchemy import URL, Connection, Engine, create_engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from holdfast.errors import MigrationFailed, StoreError
-from holdfast.store.migrate import Scripts, is_current, upgrade
+from holdfast.store.migrate import MigrationScripts, is_current, upgrade
 
 # Any number will do, as long as every Holdfast uses the same.
 _MIGRATION_LOCK = 4_065_201_107
 
 
-def connect(url: URL, scripts: Scripts) -> Engine:
+def connect(url: URL, scripts: MigrationScripts) -> Engine:
     """An engine for a database that is reachable and current."""
     shown = url.render_as_string(hide_password=True)
     try:
@@ -38,7 +38,7 @@ def connect(url: URL, scripts: Scripts) -> Engine:
     return engine
 
 
-def _migrate(engine: Engine, scripts: Scripts, shown: str) -> None:
+def _migrate(engine: Engine, scripts: MigrationScripts, shown: str) -> None:
     # DDL is transactional here: either all of it happens or nothing, and others wait for the lock.
     try:
         with engine.begin() as connection:

@@ -11,12 +11,12 @@ from sqlalchemy import Connection, select
 
 from holdfast.errors import NotFound
 from holdfast.messages import JsonObject, Message, canonical
-from holdfast.store.database import Topic, reads, upsert, writes
+from holdfast.store.database import Repository, reads, upsert, writes
 from holdfast.store.schema import prompts
 from holdfast.store.values import Prompt
 
 
-class Prompts(Topic):
+class PromptRepository(Repository):
     __slots__ = ()
 
     @writes

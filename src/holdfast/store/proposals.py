@@ -10,7 +10,7 @@ from typing import Literal
 from sqlalchemy import Connection, RowMapping, delete, select, update
 
 from holdfast.errors import NotFound
-from holdfast.store.database import Topic, reads, upsert, writes
+from holdfast.store.database import Repository, reads, upsert, writes
 from holdfast.store.ids import new_id
 from holdfast.store.schema import proposals
 
@@ -18,7 +18,7 @@ ProposalStatus = Literal["open", "accepted", "dismissed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class ProfileProposal:
     """`field` of a user's profile may be `value`: `text` says so, which was said in `messages`."""
 
     id: str
@@ -32,7 +32,7 @@ class Proposal:
     created_at: float
 
 
-class Proposals(Topic):
+class ProposalRepository(Repository):
     __slots__ = ()
 
     @writes
@@ -47,7 +47,7 @@ class Proposals(Topic):
         conversation: str = "",
         messages: tuple[str, ...] = (),
         now: float | None = None,
-    ) -> Proposal | None:
+    ) -> ProfileProposal | None:
         """Propose a value, unless it waits already or was not wanted."""
         same = (proposals.c.user == user, proposals.c.field == field, proposals.c.value == value)
         if connection.execute(select(proposals.c.id).where(*same, proposals.c.status != "accepted")).first():
@@ -64,7 +64,7 @@ class Proposals(Topic):
             "created_at": time.time() if now is None else now,
         }
         upsert(connection, proposals, row)
-        return _proposal(connection, user, row["id"])
+        return _get_proposal(connection, user, row["id"])
 
     @writes
     def withdraw(self, connection: Connection, user: str, text: str) -> None:
@@ -72,33 +72,33 @@ class Proposals(Topic):
         connection.execute(delete(proposals).where(proposals.c.user == user, proposals.c.text == text))
 
     @reads
-    def open(self, connection: Connection, user: str) -> list[Proposal]:
+    def open(self, connection: Connection, user: str) -> list[ProfileProposal]:
         """What still waits for the user, oldest first."""
         mine = (proposals.c.user == user, proposals.c.status == "open")
         rows = connection.execute(
             select(proposals).where(*mine).order_by(proposals.c.created_at, proposals.c.id)
         )
-        return [_from(row._mapping) for row in rows]
+        return [_read_proposal(row._mapping) for row in rows]
 
     @reads
-    def get(self, connection: Connection, user: str, name: str) -> Proposal:
-        return _proposal(connection, user, name)
+    def get(self, connection: Connection, user: str, name: str) -> ProfileProposal:
+        return _get_proposal(connection, user, name)
 
     @writes
-    def decide(self, connection: Connection, user: str, name: str, status: ProposalStatus) -> Proposal:
+    def decide(self, connection: Connection, user: str, name: str, status: ProposalStatus) -> ProfileProposal:
         mine = (proposals.c.user == user, proposals.c.id == name)
         connection.execute(update(proposals).where(*mine).values(status=status))
-        return _proposal(connection, user, name)
+        return _get_proposal(connection, user, name)
 
 
-def _proposal(connection: Connection, user: str, name: object) -> Proposal:
+def _get_proposal(connection: Connection, user: str, name: object) -> ProfileProposal:
     row = connection.execute(
         select(proposals).where(proposals.c.user == user, proposals.c.id == name)
     ).first()
     if row is None:
         raise NotFound(f"There is no proposal {name}.", hint="See which ones are open.")
-    return _from(row._mapping)
+    return _read_proposal(row._mapping)
 
 
-def _from(row: RowMapping) -> Proposal:
-    return Proposal(**{**row, "messages": tuple(row["messages"])})
+def _read_proposal(row: RowMapping) -> ProfileProposal:
+    return ProfileProposal(**{**row, "messages": tuple(row["messages"])})

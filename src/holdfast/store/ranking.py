@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
-from holdfast.store.fulltext import Engine, Groups, Ids, encoded
+from holdfast.store.fulltext import IdRange, TextEngine, TokenGroups, encode
 
 # Of a question, as many terms are looked up; a longer one is a text, not a question.
 TERMS = 64
@@ -44,7 +44,7 @@ class TextHit:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TextSearchResult:
     """Hits, best first; what each term weighs there, by its rarity; and which engine found them.
 
     A term that nothing has weighs 0, one that is only part of a compound weighs less.
@@ -58,7 +58,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TermQuery:
     """One token to look for, the term it stands for, and what it is worth."""
 
     token: str
@@ -66,28 +66,28 @@ class Asked:
     weight: float
 
 
-class Lookup:
+class TokenLookup:
     """Which rows in some ranges of ids have which tokens."""
 
-    def __init__(self, connection: Connection, engine: Engine, ranges: Sequence[Ids]) -> None:
+    def __init__(self, connection: Connection, engine: TextEngine, ranges: Sequence[IdRange]) -> None:
         self._connection = connection
         self._engine = engine
         self._ranges = ranges or [(0, -1)]
 
-    def counts(self, asked: Sequence[Asked]) -> dict[Asked, int]:
+    def counts(self, asked: Sequence[TermQuery]) -> dict[TermQuery, int]:
         """How many rows have each token; those that none has are left out."""
         rows = self._each([((one.token,),) for one in asked], "count(*)")
         return {asked[index]: count for index, count in rows if count}
 
-    def all_pairs(self, asked: Sequence[Asked]) -> dict[Asked, set[int]]:
+    def all_pairs(self, asked: Sequence[TermQuery]) -> dict[TermQuery, set[int]]:
         """The rows of each token, however many: for places with few rows, quicker than to count first."""
         return self._rows_of(asked, [((one.token,),) for one in asked])
 
     def pairs(
-        self, rarest_first: Sequence[Asked], counts: Mapping[Asked, int], room: int = _CANDIDATES
-    ) -> dict[Asked, set[int]]:
+        self, rarest_first: Sequence[TermQuery], counts: Mapping[TermQuery, int], room: int = _CANDIDATES
+    ) -> dict[TermQuery, set[int]]:
         """The rows of each token, for the candidates: the rows that have one of the rarest tokens."""
-        rare: list[Asked] = []
+        rare: list[TermQuery] = []
         most = room
         for asked in rarest_first:
             room -= counts[asked]
@@ -99,11 +99,11 @@ class Lookup:
         common = rarest_first[len(rare) :]
         # Common tokens are looked for among the candidates only.
         among = tuple(one.token for one in rare)
-        groups: list[Groups] = [((one.token,),) for one in rare]
+        groups: list[TokenGroups] = [((one.token,),) for one in rare]
         groups += [((one.token,), among) for one in common]
         return self._rows_of(rarest_first, groups)
 
-    def _newest(self, rarest_first: Sequence[Asked], most: int) -> dict[Asked, set[int]]:
+    def _newest(self, rarest_first: Sequence[TermQuery], most: int) -> dict[TermQuery, set[int]]:
         """Where every token is common: the newest rows that have the rarest of them."""
         if not rarest_first:
             return {}
@@ -111,17 +111,17 @@ class Lookup:
         sql = self._matching(((rarest_first[0].token,),), values)
         newest = f"SELECT id FROM ({sql}) AS m ORDER BY id DESC LIMIT {most:d}"  # noqa: S608
         low = self._connection.scalar(text(f"SELECT min(id) FROM ({newest}) AS n"), values)  # noqa: S608
-        groups: list[Groups] = [((one.token,), (rarest_first[0].token,)) for one in rarest_first]
+        groups: list[TokenGroups] = [((one.token,), (rarest_first[0].token,)) for one in rarest_first]
         return self._rows_of(rarest_first, groups, f"WHERE id >= {int(low)}")
 
     def _rows_of(
-        self, asked: Sequence[Asked], groups: Sequence[Groups], condition: str = ""
-    ) -> dict[Asked, set[int]]:
+        self, asked: Sequence[TermQuery], groups: Sequence[TokenGroups], condition: str = ""
+    ) -> dict[TermQuery, set[int]]:
         # A text for each, since a row of the driver for every id takes several times as long.
         joined = {index: ids for index, ids in self._each(groups, self._engine.joined, condition) if ids}
         return {asked[index]: set(map(int, joined[index].split(","))) for index in sorted(joined)}
 
-    def _each(self, groups: Sequence[Groups], what: str, condition: str = "") -> Sequence[Any]:
+    def _each(self, groups: Sequence[TokenGroups], what: str, condition: str = "") -> Sequence[Any]:
         """One question for each of `groups`, all in one statement; every row says which it answers."""
         if not groups:
             return []
@@ -133,15 +133,15 @@ class Lookup:
         ]
         return self._connection.execute(text(" UNION ALL ".join(selects)), values).all()
 
-    def _matching(self, groups: Groups, values: dict[str, str]) -> str:
+    def _matching(self, groups: TokenGroups, values: dict[str, str]) -> str:
         return " UNION ALL ".join(self._engine.matching(groups, ids, values) for ids in self._ranges)
 
 
-class Worth:
+class CandidateScores:
     """What the candidates' terms are worth. A term counts once: whole, or else as part of a compound."""
 
-    def __init__(self, pairs: Mapping[Asked, set[int]], rarity: Mapping[Asked, float]) -> None:
-        self._matched = counted_once(pairs)
+    def __init__(self, pairs: Mapping[TermQuery, set[int]], rarity: Mapping[TermQuery, float]) -> None:
+        self._matched = count_once(pairs)
         self._worth: dict[int, float] = defaultdict(float)
         for asked, found in self._matched.items():
             value = asked.weight * rarity[asked]
@@ -173,12 +173,12 @@ class Worth:
         return self._worth[row] * (_SATURATION + 1) / (1 + penalty)
 
 
-def among_rarest(
-    pairs: Mapping[Asked, set[int]], rarest_first: Sequence[Asked], room: int
-) -> dict[Asked, set[int]]:
+def limit_to_rarest(
+    pairs: Mapping[TermQuery, set[int]], rarest_first: Sequence[TermQuery], room: int
+) -> dict[TermQuery, set[int]]:
     """The same as looking for common tokens among the candidates only, of pairs that are all known."""
     rare: set[int] = set()
-    found: dict[Asked, set[int]] = {}
+    found: dict[TermQuery, set[int]] = {}
     for asked in rarest_first:
         room -= len(pairs[asked])
         if room >= 0:
@@ -189,7 +189,7 @@ def among_rarest(
     return found
 
 
-def counted_once(pairs: Mapping[Asked, set[int]]) -> dict[Asked, set[int]]:
+def count_once(pairs: Mapping[TermQuery, set[int]]) -> dict[TermQuery, set[int]]:
     """The rows of each token, less those that have the whole word where the token is but a part of it."""
     whole = {asked.term: found for asked, found in pairs.items() if asked.weight == 1}
     return {
@@ -198,17 +198,17 @@ def counted_once(pairs: Mapping[Asked, set[int]]) -> dict[Asked, set[int]]:
     }
 
 
-def rarity_of(total: int, having: int) -> float:
+def inverse_frequency(total: int, having: int) -> float:
     return math.log(1 + (total - having + 0.5) / (having + 0.5))
 
 
-def asked_for(terms: Sequence[str], parts: Sequence[str], *, about: bool = False) -> list[Asked]:
+def term_queries(terms: Sequence[str], parts: Sequence[str], *, about: bool = False) -> list[TermQuery]:
     """The tokens to look for; with `about` also in what is known of a text and not said in it."""
     whole = list(dict.fromkeys(terms))[:TERMS]
     pieces = [part for part in dict.fromkeys(parts) if part not in whole][:TERMS]
     return [
-        *(Asked(encoded(term), term, 1.0) for term in whole),
-        *(Asked(encoded(f"~{term}"), term, _PART_WEIGHT) for term in whole),
-        *(Asked(encoded(part), part, _PART_WEIGHT) for part in pieces),
-        *(Asked(encoded(f"@{term}"), term, _ABOUT_WEIGHT) for term in whole if about),
+        *(TermQuery(encode(term), term, 1.0) for term in whole),
+        *(TermQuery(encode(f"~{term}"), term, _PART_WEIGHT) for term in whole),
+        *(TermQuery(encode(part), part, _PART_WEIGHT) for part in pieces),
+        *(TermQuery(encode(f"@{term}"), term, _ABOUT_WEIGHT) for term in whole if about),
     ]

@@ -12,12 +12,12 @@ from sqlalchemy import ColumnElement, Connection, Table, delete, select
 
 from holdfast.messages import Scope
 from holdfast.store import tree
-from holdfast.store.database import Topic, reads, upsert, writes
+from holdfast.store.database import Repository, reads, upsert, writes
 from holdfast.store.schema import memory_uses, tombstones
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class MemoryUse:
     recalls: int = 0
     used_at: float = 0.0
 
@@ -32,7 +32,7 @@ class Tombstone:
     created_at: float
 
 
-class Recollections(Topic):
+class RecollectionRepository(Repository):
     __slots__ = ()
 
     @writes
@@ -43,7 +43,12 @@ class Recollections(Topic):
         moment = time.time() if now is None else now
         known = _uses(connection, scope, memories)
         rows = [
-            {**_key(scope), "memory": name, "recalls": known.get(name, Use()).recalls + 1, "used_at": moment}
+            {
+                **_scope_values(scope),
+                "memory": name,
+                "recalls": known.get(name, MemoryUse()).recalls + 1,
+                "used_at": moment,
+            }
             for name in dict.fromkeys(memories)
         ]
         if rows:
@@ -52,7 +57,7 @@ class Recollections(Topic):
     @reads
     def uses(
         self, connection: Connection, scope: Scope, memories: Collection[str] | None = None
-    ) -> dict[str, Use]:
+    ) -> dict[str, MemoryUse]:
         """How often each of these memories was of use, or of all; those that never were are left out."""
         return _uses(connection, scope, memories)
 
@@ -61,7 +66,7 @@ class Recollections(Topic):
         """Drop what is known of memories, and remember that they are not wanted."""
         for stone in stones:
             known = memory_uses.c.memory == stone.memory
-            connection.execute(delete(memory_uses).where(*_is(memory_uses, scope), known))
+            connection.execute(delete(memory_uses).where(*_scope_filter(memory_uses, scope), known))
             _bury(connection, scope, stone)
 
     @writes
@@ -72,12 +77,12 @@ class Recollections(Topic):
     @reads
     def buried(self, connection: Connection, scope: Scope, memories: Collection[str]) -> set[str]:
         """Which of these are forgotten."""
-        ours = *_is(tombstones, scope), tombstones.c.memory.in_(sorted(memories))
+        ours = *_scope_filter(tombstones, scope), tombstones.c.memory.in_(sorted(memories))
         return set(connection.scalars(select(tombstones.c.memory).where(*ours)))
 
     @reads
     def forgotten(self, connection: Connection, scope: Scope) -> list[Tombstone]:
-        query = select(tombstones).where(*_is(tombstones, scope)).order_by(tombstones.c.created_at)
+        query = select(tombstones).where(*_scope_filter(tombstones, scope)).order_by(tombstones.c.created_at)
         return [
             Tombstone(row.memory, frozenset(row.words), frozenset(row.messages), row.created_at)
             for row in connection.execute(query)
@@ -87,13 +92,13 @@ class Recollections(Topic):
     def lift(self, connection: Connection, scope: Scope, memories: Sequence[str]) -> None:
         """What was forgotten under these names may be remembered again: somebody asked for it."""
         connection.execute(
-            delete(tombstones).where(*_is(tombstones, scope), tombstones.c.memory.in_(memories))
+            delete(tombstones).where(*_scope_filter(tombstones, scope), tombstones.c.memory.in_(memories))
         )
 
 
 def _bury(connection: Connection, scope: Scope, stone: Tombstone) -> None:
     row = {
-        **_key(scope),
+        **_scope_values(scope),
         "memory": stone.memory,
         "words": sorted(stone.words),
         "messages": sorted(stone.messages),
@@ -102,20 +107,22 @@ def _bury(connection: Connection, scope: Scope, stone: Tombstone) -> None:
     upsert(connection, tombstones, row)
 
 
-def _uses(connection: Connection, scope: Scope, memories: Collection[str] | None = None) -> dict[str, Use]:
+def _uses(
+    connection: Connection, scope: Scope, memories: Collection[str] | None = None
+) -> dict[str, MemoryUse]:
     query = select(memory_uses.c.memory, memory_uses.c.recalls, memory_uses.c.used_at)
-    query = query.where(*_is(memory_uses, scope))
+    query = query.where(*_scope_filter(memory_uses, scope))
     queries = (
         [query]
         if memories is None
-        else [query.where(memory_uses.c.memory.in_(portion)) for portion in tree.portions(sorted(memories))]
+        else [query.where(memory_uses.c.memory.in_(portion)) for portion in tree.batches(sorted(memories))]
     )
-    return {name: Use(*use) for one in queries for name, *use in connection.execute(one)}
+    return {name: MemoryUse(*use) for one in queries for name, *use in connection.execute(one)}
 
 
-def _key(scope: Scope) -> dict[str, str]:
+def _scope_values(scope: Scope) -> dict[str, str]:
     return {"user": scope.user, "project": scope.project, "kind": scope.kind}
 
 
-def _is(table: Table, scope: Scope) -> list[ColumnElement[bool]]:
-    return [table.c[name] == value for name, value in _key(scope).items()]
+def _scope_filter(table: Table, scope: Scope) -> list[ColumnElement[bool]]:
+    return [table.c[name] == value for name, value in _scope_values(scope).items()]

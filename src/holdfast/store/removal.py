@@ -7,35 +7,37 @@ from sqlalchemy import Connection, delete, exists, literal, select, update
 
 from holdfast.store import heads, tree
 from holdfast.store.schema import branches, conversations, jobs, messages, prompts
-from holdfast.store.values import Conversation
+from holdfast.store.values import ConversationRecord
 
 
-def remove(connection: Connection, gone: Conversation) -> None:
-    others = [other for other in heads.on_trees(connection, [gone.tree]) if other.id != gone.id]
+def remove_conversation(connection: Connection, gone: ConversationRecord) -> None:
+    others = [other for other in heads.conversations_on(connection, [gone.tree]) if other.id != gone.id]
     _forget_prompts(connection, gone)
     # Drafts, decisions and compactions go with the conversation, token counts with their messages.
     connection.execute(delete(conversations).where(conversations.c.id == gone.id))
     if any(other.head for other in others):
-        _remove_own_words(connection, gone, others)
+        _remove_unshared_messages(connection, gone, others)
     else:
         connection.execute(delete(messages).where(messages.c.tree == gone.tree))
         connection.execute(delete(branches).where(branches.c.tree == gone.tree))
 
 
-def _forget_prompts(connection: Connection, gone: Conversation) -> None:
+def _forget_prompts(connection: Connection, gone: ConversationRecord) -> None:
     """System messages may quote the conversation; those that no other job has sent are removed."""
     ours = jobs.c.conversation == gone.id
     sent = select(jobs.c.prompt).where(ours, jobs.c.prompt.is_not(None)).distinct()
     digests = list(connection.scalars(sent))
     connection.execute(update(jobs).where(ours).values(prompt=None))
-    for portion in tree.portions(digests):
+    for portion in tree.batches(digests):
         still_named = select(jobs.c.prompt).where(jobs.c.prompt.in_(portion))
         connection.execute(
             delete(prompts).where(prompts.c.digest.in_(portion), prompts.c.digest.not_in(still_named))
         )
 
 
-def _remove_own_words(connection: Connection, gone: Conversation, others: list[Conversation]) -> None:
+def _remove_unshared_messages(
+    connection: Connection, gone: ConversationRecord, others: list[ConversationRecord]
+) -> None:
     """Remove the part of the path that no other head stands on, with all that grew out of it."""
     if gone.head is None:
         return

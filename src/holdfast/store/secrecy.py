@@ -9,7 +9,7 @@ import hmac
 import secrets
 
 # About a twentieth of a second and 32 MB for one try.
-_COST, _BLOCK, _LANES = 2**15, 8, 1
+_COST, _BLOCK, _PARALLELISM = 2**15, 8, 1
 _MEMORY = 64 << 20
 _SALT = 16
 
@@ -31,8 +31,8 @@ def is_secret(given: str, digest: str) -> bool:
 def password_digest(password: str) -> str:
     """With a salt of its own, and with what it took to make it, so that this can change later."""
     salt = secrets.token_bytes(_SALT)
-    made = _scrypt(password, salt, _COST, _BLOCK, _LANES)
-    numbers = (str(number) for number in (_COST, _BLOCK, _LANES))
+    made = _scrypt(password, salt, _COST, _BLOCK, _PARALLELISM)
+    numbers = (str(number) for number in (_COST, _BLOCK, _PARALLELISM))
     return "$".join(("scrypt", *numbers, _text(salt), _text(made)))
 
 

@@ -7,12 +7,12 @@ import time
 
 from sqlalchemy import Connection, delete, insert, select
 
-from holdfast.store.database import Topic, reads, upsert, writes
+from holdfast.store.database import Repository, reads, upsert, writes
 from holdfast.store.schema import passwords, sessions
 from holdfast.store.secrecy import digest_of, new_secret
 
 
-class Sessions(Topic):
+class SessionRepository(Repository):
     __slots__ = ()
 
     @writes

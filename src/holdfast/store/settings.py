@@ -8,11 +8,11 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, select
 
-from holdfast.store.database import Topic, reads, upsert, writes
+from holdfast.store.database import Repository, reads, upsert, writes
 from holdfast.store.schema import settings
 
 
-class Settings(Topic):
+class SettingsRepository(Repository):
     __slots__ = ()
 
     @reads

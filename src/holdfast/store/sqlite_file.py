@@ -17,14 +17,14 @@ from pathlib import Path
 from sqlalchemy import URL, NullPool, create_engine
 
 from holdfast.errors import MigrationFailed, StoreError
-from holdfast.store.migrate import SHIPPED, Scripts, is_current, upgrade
+from holdfast.store.migrate import SHIPPED, MigrationScripts, is_current, upgrade
 
 # How long to wait for another process that is building or migrating the file, and for those that only look.
 _OTHERS_MIGRATE = 60.0
 _OTHERS_LOOK = 2.0
 _PAUSE = 0.02
 
-_FILLED: dict[Scripts, bytes] = {}
+_EMPTY_FILES: dict[MigrationScripts, bytes] = {}
 
 
 class FileLock:
@@ -53,19 +53,19 @@ class FileLock:
         return True
 
 
-def prepare(path: Path, scripts: Scripts) -> FileLock:
+def prepare(path: Path, scripts: MigrationScripts) -> FileLock:
     """Make sure a current database is at `path`. Keep the lock that comes back for as long as you use it."""
-    with _in_our_words(path):
+    with _translate_errors(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with ExitStack() as unless_ready:
             lock = FileLock(path.with_name(f"{path.name}.lock"))
             unless_ready.callback(lock.close)
-            _agree(path, lock, scripts)
+            _lock_current(path, lock, scripts)
             unless_ready.pop_all()
         return lock
 
 
-def _agree(path: Path, lock: FileLock, scripts: Scripts) -> None:
+def _lock_current(path: Path, lock: FileLock, scripts: MigrationScripts) -> None:
     """Come to hold the lock together with others, over a database that is current."""
     began = time.monotonic()
     while True:
@@ -78,7 +78,7 @@ def _agree(path: Path, lock: FileLock, scripts: Scripts) -> None:
             # Never wait for the lock alone while sharing it: two who do would wait for each other.
             lock.release()
             if lock.exclusive():
-                _bring_up_to_date(path, scripts)
+                _upgrade_file(path, scripts)
                 # The next round takes the lock together with others, and looks again.
                 lock.release()
                 continue
@@ -90,21 +90,21 @@ def _agree(path: Path, lock: FileLock, scripts: Scripts) -> None:
         time.sleep(_PAUSE)
 
 
-def _bring_up_to_date(path: Path, scripts: Scripts) -> None:
+def _upgrade_file(path: Path, scripts: MigrationScripts) -> None:
     # Another process may have done it between our look and our lock.
     version = version_of(path)
     if is_current(version, scripts, str(path)):
         return
-    with _workpiece(path) as piece:
+    with _new_version(path) as piece:
         if version is None:
             _new_file(piece)
-            _fill(piece, scripts)
+            _create_tables(piece, scripts)
         else:
-            _settle(path)
+            _checkpoint(path)
             _copy(path, piece)
             _migrate(piece, scripts)
             _copy(path, _backup_path(path, version))
-        # An old journal beside the new file would be taken for its own; `_settle` has emptied it.
+        # An old journal beside the new file would be taken for its own; `_checkpoint` has emptied it.
         for suffix in ("-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
         piece.replace(path)
@@ -137,9 +137,9 @@ def version_of(path: Path) -> str | None:
     )
 
 
-def _fill(piece: Path, scripts: Scripts) -> None:
+def _create_tables(piece: Path, scripts: MigrationScripts) -> None:
     """Tables with nothing in them are the same in every file: who opens many makes them once."""
-    if (filled := _FILLED.get(scripts)) is not None:
+    if (filled := _EMPTY_FILES.get(scripts)) is not None:
         with piece.open("wb") as file:
             file.write(filled)
             file.flush()
@@ -147,10 +147,10 @@ def _fill(piece: Path, scripts: Scripts) -> None:
         return
     _migrate(piece, scripts)
     if scripts == SHIPPED:
-        _FILLED[scripts] = piece.read_bytes()
+        _EMPTY_FILES[scripts] = piece.read_bytes()
 
 
-def _migrate(piece: Path, scripts: Scripts) -> None:
+def _migrate(piece: Path, scripts: MigrationScripts) -> None:
     url = URL.create("sqlite", database=str(piece))
     # Without an isolation level sqlite3 begins nothing by itself, so all of it can be one transaction.
     engine = create_engine(url, poolclass=NullPool, connect_args={"isolation_level": None})
@@ -168,7 +168,7 @@ def _migrate(piece: Path, scripts: Scripts) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
 
 
-def _settle(path: Path) -> None:
+def _checkpoint(path: Path) -> None:
     """Move all that is in the journal into the file itself."""
     with closing(sqlite3.connect(path, timeout=_OTHERS_LOOK)) as connection:
         (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -190,7 +190,7 @@ def _backup_path(path: Path, version: str) -> Path:
 
 
 @contextmanager
-def _workpiece(path: Path) -> Iterator[Path]:
+def _new_version(path: Path) -> Iterator[Path]:
     """A file beside the database to build the new one in; gone afterwards, whatever happened."""
     piece = path.with_name(f"{path.name}.new")
     leftovers = [piece.with_name(piece.name + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
@@ -220,7 +220,7 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _in_our_words(path: Path) -> Iterator[None]:
+def _translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:

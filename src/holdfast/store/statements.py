@@ -16,7 +16,7 @@ from sqlalchemy.types import TypeEngine
 Conversion = Callable[[Any], Any] | None
 
 
-class Statement:
+class PreparedStatement:
     """`values` name the columns that an insert without any of its own is given; `row` is what rows become."""
 
     __slots__ = ("_prepared", "_row", "_values", "clause")
@@ -31,7 +31,7 @@ class Statement:
         self.clause = clause
         self._values = values
         self._row = row
-        self._prepared: dict[str, _Prepared] = {}
+        self._prepared: dict[str, _Compiled] = {}
 
     def all(self, connection: Connection, /, **values: Any) -> list[Any]:
         return self._in(connection).run(connection, values)[0]
@@ -44,14 +44,14 @@ class Statement:
         """How many rows were changed."""
         return self._in(connection).run(connection, values)[1]
 
-    def _in(self, connection: Connection) -> "_Prepared":
+    def _in(self, connection: Connection) -> "_Compiled":
         dialect = connection.dialect
         if dialect.name not in self._prepared:
-            self._prepared[dialect.name] = _Prepared(self.clause, dialect, self._values, self._row)
+            self._prepared[dialect.name] = _Compiled(self.clause, dialect, self._values, self._row)
         return self._prepared[dialect.name]
 
 
-class _Prepared:
+class _Compiled:
     """A statement in the words of one engine, and how values go in and come out."""
 
     def __init__(

@@ -20,14 +20,14 @@ from sqlalchemy import (
     true,
 )
 
-from holdfast.store.database import Topic, reads
+from holdfast.store.database import Repository, reads
 from holdfast.store.schema import compactions, conversations, decisions, jobs
 
 DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class StatisticsPeriod:
     """From which time on, for whom (None is everybody), and where a day begins, in seconds before UTC's."""
 
     since: float
@@ -70,18 +70,18 @@ class DayOfCompactions:
 
 
 @dataclass(frozen=True, slots=True)
-class OfModel:
+class ModelTotals:
     model: str
     jobs: int
     prompt: int
     completion: int
 
 
-class Statistics(Topic):
+class Statistics(Repository):
     __slots__ = ()
 
     @reads
-    def jobs(self, connection: Connection, span: Span) -> list[DayOfJobs]:
+    def jobs(self, connection: Connection, span: StatisticsPeriod) -> list[DayOfJobs]:
         timed = and_(jobs.c.completion_tokens > 0, jobs.c.finished_at > jobs.c.first_token_at)
         day = _day(jobs.c.queued_at, span)
         query = select(
@@ -93,11 +93,11 @@ class Statistics(Topic):
             _total(jobs.c.completion_tokens),
             _total(case((timed, jobs.c.completion_tokens))),
             func.coalesce(func.sum(case((timed, jobs.c.finished_at - jobs.c.first_token_at))), 0.0),
-        ).where(_jobs_of(span))
+        ).where(_job_filter(span))
         return [DayOfJobs(*row) for row in connection.execute(query.group_by(day).order_by(day))]
 
     @reads
-    def waiting(self, connection: Connection, span: Span) -> list[DayOfWaiting]:
+    def waiting(self, connection: Connection, span: StatisticsPeriod) -> list[DayOfWaiting]:
         """How long people waited for an answer to begin; what was done in the background is not counted."""
         day = _day(jobs.c.queued_at, span)
         waited = jobs.c.first_token_at - jobs.c.queued_at
@@ -108,7 +108,7 @@ class Statistics(Topic):
                 func.row_number().over(partition_by=day, order_by=waited).label("place"),
                 func.count().over(partition_by=day).label("n"),
             )
-            .where(_jobs_of(span), jobs.c.first_token_at.is_not(None), jobs.c.kind != "background")
+            .where(_job_filter(span), jobs.c.first_token_at.is_not(None), jobs.c.kind != "background")
             .subquery()
         )
         place, n = ranked.c.place, ranked.c.n
@@ -120,7 +120,7 @@ class Statistics(Topic):
         return [DayOfWaiting(*row) for row in connection.execute(query.order_by(ranked.c.day))]
 
     @reads
-    def compactions(self, connection: Connection, span: Span) -> list[DayOfCompactions]:
+    def compactions(self, connection: Connection, span: StatisticsPeriod) -> list[DayOfCompactions]:
         """How often each level worked, and what it freed; what somebody undid has freed nothing."""
         undone = exists().where(
             decisions.c.conversation == compactions.c.conversation,
@@ -134,31 +134,31 @@ class Statistics(Topic):
         )
         if span.user is not None:
             query = query.join(conversations, conversations.c.id == compactions.c.conversation)
-            query = query.where(_owned(conversations, span))
+            query = query.where(_owner_filter(conversations, span))
         rows = connection.execute(query.group_by(day, compactions.c.level).order_by(day, compactions.c.level))
         return [DayOfCompactions(*row) for row in rows]
 
     @reads
-    def models(self, connection: Connection, span: Span) -> list[OfModel]:
+    def models(self, connection: Connection, span: StatisticsPeriod) -> list[ModelTotals]:
         """Which models were asked, the busiest first."""
         prompt, completion = _total(jobs.c.prompt_tokens), _total(jobs.c.completion_tokens)
-        query = select(jobs.c.model, func.count(), prompt, completion).where(_jobs_of(span))
+        query = select(jobs.c.model, func.count(), prompt, completion).where(_job_filter(span))
         rows = connection.execute(
             query.group_by(jobs.c.model).order_by((prompt + completion).desc(), jobs.c.model)
         )
-        return [OfModel(*row) for row in rows]
+        return [ModelTotals(*row) for row in rows]
 
 
-def _day(moment: ColumnElement[Any], span: Span) -> ColumnElement[Any]:
+def _day(moment: ColumnElement[Any], span: StatisticsPeriod) -> ColumnElement[Any]:
     # An engine may round a second up; of numbers without a fraction all divide alike.
     return (cast(moment, BigInteger) + span.offset) // DAY
 
 
-def _jobs_of(span: Span) -> ColumnElement[bool]:
-    return and_(jobs.c.queued_at >= span.since, _owned(jobs, span))
+def _job_filter(span: StatisticsPeriod) -> ColumnElement[bool]:
+    return and_(jobs.c.queued_at >= span.since, _owner_filter(jobs, span))
 
 
-def _owned(table: Any, span: Span) -> ColumnElement[bool]:
+def _owner_filter(table: Any, span: StatisticsPeriod) -> ColumnElement[bool]:
     wanted = {"user": span.user, "project": span.project}
     return and_(true(), *(table.c[name] == value for name, value in wanted.items() if value is not None))
 

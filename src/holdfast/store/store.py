@@ -18,26 +18,26 @@ from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.store import postgres, sqlite_file
 from holdfast.store.database import Database, on_writer_thread
-from holdfast.store.decisions import Compactions, Decisions
-from holdfast.store.drafts import Drafts
-from holdfast.store.embeddings import Embeddings
-from holdfast.store.jobs import Jobs
-from holdfast.store.keys import Keys
-from holdfast.store.lanes import Lanes
-from holdfast.store.leases import Leases
-from holdfast.store.log import Log
-from holdfast.store.marks import Marks
-from holdfast.store.migrate import SHIPPED, Scripts, upgrade
-from holdfast.store.models import Models
+from holdfast.store.decisions import CompactionRepository, DecisionRepository
+from holdfast.store.drafts import DraftRepository
+from holdfast.store.embeddings import EmbeddingRepository
+from holdfast.store.jobs import JobRepository
+from holdfast.store.keys import KeyRepository
+from holdfast.store.lanes import LaneRepository
+from holdfast.store.leases import LeaseRepository
+from holdfast.store.log import ConversationLog
+from holdfast.store.marks import MarkRepository
+from holdfast.store.migrate import SHIPPED, MigrationScripts, upgrade
+from holdfast.store.models import ModelRepository
 from holdfast.store.outbox import Outbox
-from holdfast.store.passages import Passages
-from holdfast.store.prompts import Prompts
-from holdfast.store.proposals import Proposals
-from holdfast.store.recollections import Recollections
-from holdfast.store.sessions import Sessions
-from holdfast.store.settings import Settings
-from holdfast.store.summaries import Summaries
-from holdfast.store.texts import Texts
+from holdfast.store.passages import PassageIndex
+from holdfast.store.prompts import PromptRepository
+from holdfast.store.proposals import ProposalRepository
+from holdfast.store.recollections import RecollectionRepository
+from holdfast.store.sessions import SessionRepository
+from holdfast.store.settings import SettingsRepository
+from holdfast.store.summaries import SummaryRepository
+from holdfast.store.texts import MessageIndex
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -58,26 +58,26 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.log = Log(database)
-        self.drafts = Drafts(database)
-        self.jobs = Jobs(database)
-        self.prompts = Prompts(database)
-        self.marks = Marks(database)
-        self.lanes = Lanes(database)
-        self.decisions = Decisions(database)
-        self.compactions = Compactions(database)
-        self.summaries = Summaries(database)
+        self.log = ConversationLog(database)
+        self.drafts = DraftRepository(database)
+        self.jobs = JobRepository(database)
+        self.prompts = PromptRepository(database)
+        self.marks = MarkRepository(database)
+        self.lanes = LaneRepository(database)
+        self.decisions = DecisionRepository(database)
+        self.compactions = CompactionRepository(database)
+        self.summaries = SummaryRepository(database)
         self.outbox = Outbox(database)
-        self.models = Models(database)
-        self.settings = Settings(database)
-        self.texts = Texts(database)
-        self.passages = Passages(database, self.texts)
-        self.embeddings = Embeddings(database, self.texts)
-        self.leases = Leases(database)
-        self.recollections = Recollections(database)
-        self.proposals = Proposals(database)
-        self.keys = Keys(database)
-        self.sessions = Sessions(database)
+        self.models = ModelRepository(database)
+        self.settings = SettingsRepository(database)
+        self.texts = MessageIndex(database)
+        self.passages = PassageIndex(database, self.texts)
+        self.embeddings = EmbeddingRepository(database, self.texts)
+        self.leases = LeaseRepository(database)
+        self.recollections = RecollectionRepository(database)
+        self.proposals = ProposalRepository(database)
+        self.keys = KeyRepository(database)
+        self.sessions = SessionRepository(database)
 
     async def run(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call a method of the store without blocking the event loop."""
@@ -114,45 +114,45 @@ class Store:
         self.close()
 
 
-def open_store(location: str, *, scripts: Scripts = SHIPPED) -> Store:
+def open_store(location: str, *, scripts: MigrationScripts = SHIPPED) -> Store:
     """Open the database at `location`, made or migrated first where that is needed."""
     try:
         url = make_url(location)
     except ArgumentError as error:
-        raise _no_location(location) from error
+        raise _location_error(location) from error
     match url.get_backend_name():
         case "sqlite" if url.database in (None, "", ":memory:"):
-            return Store(_in_memory(scripts))
+            return Store(_open_memory(scripts))
         case "sqlite":
-            return Store(_in_file(Path(str(url.database)), scripts))
+            return Store(_open_file(Path(str(url.database)), scripts))
         case "postgresql" | "postgres":
-            return Store(_on_server(url, scripts))
-    raise _no_location(location)
+            return Store(_open_server(url, scripts))
+    raise _location_error(location)
 
 
-def _in_memory(scripts: Scripts) -> Database:
-    engine = _sqlite(URL.create("sqlite"), poolclass=StaticPool)
+def _open_memory(scripts: MigrationScripts) -> Database:
+    engine = _sqlite_engine(URL.create("sqlite"), poolclass=StaticPool)
     with engine.begin() as connection:
         upgrade(connection, scripts)
     return Database(engine, engine, single=True)
 
 
-def _in_file(path: Path, scripts: Scripts) -> Database:
+def _open_file(path: Path, scripts: MigrationScripts) -> Database:
     lock = sqlite_file.prepare(path, scripts)
     url = URL.create("sqlite", database=str(path))
     # A write that begins as a read cannot wait for its turn, it fails; so writers say at once what they are.
     # They have a connection of their own: what it has read of the file stays good until another writes.
-    writing = _sqlite(url, begin="BEGIN IMMEDIATE", pool_size=1, max_overflow=0)
-    return Database(_sqlite(url, max_overflow=-1), writing, holds=True, on_close=lock.close)
+    writing = _sqlite_engine(url, begin="BEGIN IMMEDIATE", pool_size=1, max_overflow=0)
+    return Database(_sqlite_engine(url, max_overflow=-1), writing, holds=True, on_close=lock.close)
 
 
-def _on_server(url: URL, scripts: Scripts) -> Database:
+def _open_server(url: URL, scripts: MigrationScripts) -> Database:
     engine = postgres.connect(url, scripts)
     reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     return Database(reading, engine)
 
 
-def _sqlite(url: URL, *, begin: str = "BEGIN", **options: object) -> Engine:
+def _sqlite_engine(url: URL, *, begin: str = "BEGIN", **options: object) -> Engine:
     # With no isolation level sqlite3 leaves BEGIN to us; `check_same_thread` off since the pool hands
     # connections from thread to thread, one at a time.
     arguments = {"isolation_level": None, "check_same_thread": False, "timeout": _BUSY_TIMEOUT}
@@ -178,7 +178,7 @@ def _sqlite(url: URL, *, begin: str = "BEGIN", **options: object) -> Engine:
     return engine
 
 
-def _no_location(location: str) -> StoreError:
+def _location_error(location: str) -> StoreError:
     return StoreError(
         f"'{location}' is no place for a database.",
         hint="Use sqlite:///PATH for a file or postgresql://USER:PASSWORD@HOST/NAME for a server.",

@@ -13,13 +13,13 @@ from sqlalchemy import Connection, Row, insert, select
 from holdfast.errors import Conflict
 from holdfast.messages import JsonObject
 from holdfast.store import heads, tree
-from holdfast.store.database import Topic, reads, writes
+from holdfast.store.database import Repository, reads, writes
 from holdfast.store.ids import new_id
 from holdfast.store.schema import summaries
-from holdfast.store.values import Summarised
+from holdfast.store.values import SummaryRecord
 
 
-class Summaries(Topic):
+class SummaryRepository(Repository):
     __slots__ = ()
 
     @writes
@@ -35,18 +35,18 @@ class Summaries(Topic):
         path: str = "",
         name: str = "",
         now: float | None = None,
-    ) -> Summarised:
+    ) -> SummaryRecord:
         """Keep a summary of the messages in `covers`, which follow what `previous` covers; `name` is its id.
 
         A Conflict if another one has covered any of them meanwhile.
         """
         end = tree.get(connection, covers[-1])
         # Of two who look at the same moment, both would find nothing.
-        heads.hold(connection, [end.tree])
+        heads.lock_trees(connection, [end.tree])
         last = _latest(connection, end.id)
         if (last.id if last else None) != previous:
             raise Conflict("these messages were summarised meanwhile", hint="Read the last summary again.")
-        new = Summarised(
+        new = SummaryRecord(
             id=name or new_id("s"),
             tree=end.tree,
             previous=previous,
@@ -64,38 +64,38 @@ class Summaries(Topic):
         return new
 
     @reads
-    def latest(self, connection: Connection, message: str) -> Summarised | None:
+    def latest(self, connection: Connection, message: str) -> SummaryRecord | None:
         """The summary that reaches furthest on the way to this message."""
         return _latest(connection, message)
 
     @reads
-    def get(self, connection: Connection, summary: str) -> Summarised | None:
+    def get(self, connection: Connection, summary: str) -> SummaryRecord | None:
         row = connection.execute(select(summaries).where(summaries.c.id == summary)).first()
-        return None if row is None else _summarised(row)
+        return None if row is None else _read_summary(row)
 
     @reads
-    def of(self, connection: Connection, message: str) -> list[Summarised]:
+    def of(self, connection: Connection, message: str) -> list[SummaryRecord]:
         """All summaries on the way to this message, in order."""
-        query = select(summaries).where(summaries.c.through.in_(list(_on_way(connection, message))))
+        query = select(summaries).where(summaries.c.through.in_(list(_summary_ends(connection, message))))
         query = query.order_by(summaries.c.depth)
-        return [_summarised(row) for row in connection.execute(query)]
+        return [_read_summary(row) for row in connection.execute(query)]
 
 
-def _latest(connection: Connection, message: str) -> Summarised | None:
-    depths = _on_way(connection, message)
+def _latest(connection: Connection, message: str) -> SummaryRecord | None:
+    depths = _summary_ends(connection, message)
     if not depths:
         return None
     through = max(depths, key=lambda name: depths[name])
     row = connection.execute(select(summaries).where(summaries.c.through == through)).one()
-    return _summarised(row)
+    return _read_summary(row)
 
 
-def _on_way(connection: Connection, message: str) -> dict[str, int]:
+def _summary_ends(connection: Connection, message: str) -> dict[str, int]:
     """The messages on the way to this one where a summary ends, each with its depth."""
     end = tree.get(connection, message)
     ends = select(summaries.c.through).where(summaries.c.tree == end.tree, summaries.c.depth <= end.depth)
     return tree.depths(connection, end, list(connection.scalars(ends)))
 
 
-def _summarised(row: Row[Any]) -> Summarised:
-    return Summarised(**{**row._mapping, "covers": tuple(row.covers)})
+def _read_summary(row: Row[Any]) -> SummaryRecord:
+    return SummaryRecord(**{**row._mapping, "covers": tuple(row.covers)})

@@ -19,13 +19,19 @@ from holdfast.errors import NotFound
 from holdfast.i18n import without_banners
 from holdfast.messages import Message, Scope
 from holdfast.store import containers, fulltext, heads, tree
-from holdfast.store.database import Database, Topic, reads, writes
-from holdfast.store.fulltext import Engine, encoded
-from holdfast.store.pieces import digest, pieces
-from holdfast.store.ranking import Found, Lookup, Worth, asked_for, rarity_of
+from holdfast.store.database import Database, Repository, reads, writes
+from holdfast.store.fulltext import TextEngine, encode
+from holdfast.store.pieces import piece_digest, split_pieces
+from holdfast.store.ranking import (
+    CandidateScores,
+    TextSearchResult,
+    TokenLookup,
+    inverse_frequency,
+    term_queries,
+)
 from holdfast.store.schema import branches, conversations, messages
-from holdfast.store.statements import Statement
-from holdfast.store.values import Stored
+from holdfast.store.statements import PreparedStatement
+from holdfast.store.values import MessageRecord
 from holdfast.text.dates import MONTH_NAMES, mark_day
 from holdfast.text.questions import traits_of
 from holdfast.thinking import without_thinking
@@ -39,10 +45,10 @@ _AT_ONCE = 5_000
 
 
 # Most of the time nothing waits, and a question asks that more than once.
-_FIRST_WAITING = Statement(select(func.min(fulltext.waiting.c.id).label("id")))
+_FIRST_WAITING = PreparedStatement(select(func.min(fulltext.waiting_table.c.id).label("id")))
 
 
-class Texts(Topic):
+class MessageIndex(Repository):
     """`plain` does without an engine for full text, as on a SQLite that has none."""
 
     __slots__ = ("_engine", "_plain")
@@ -50,7 +56,7 @@ class Texts(Topic):
     def __init__(self, database: Database, *, plain: bool = False) -> None:
         super().__init__(database)
         self._plain = plain
-        self._engine: Engine | None = None
+        self._engine: TextEngine | None = None
 
     def catch_up(self, limit: int | None = None, *, where: Scope | str | None = None) -> int:
         """Index messages that wait for it, oldest first, at most `limit`; says how many were indexed.
@@ -64,7 +70,7 @@ class Texts(Topic):
             waiting = self._waiting(where, portion)
             if not waiting:
                 break
-            self._index([row for message in waiting for row in _rows_of(*message)], waiting)
+            self._index([row for message in waiting for row in index_rows(*message)], waiting)
             done += len(waiting)
             if len(waiting) < portion:
                 break
@@ -79,7 +85,7 @@ class Texts(Topic):
         head: str | None = None,
         without: Collection[str] = (),
         limit: int = 50,
-    ) -> Found:
+    ) -> TextSearchResult:
         """The messages of a scope, or of the tree of that name, that have most of the rarest terms.
 
         `parts` are what compounds in the question may be made of. With `head`, only messages on the way to it
@@ -89,9 +95,9 @@ class Texts(Topic):
         return self._find(where, terms, parts, head, without, limit)
 
     @reads
-    def read(self, connection: Connection, names: Sequence[str]) -> dict[str, Stored]:
+    def read(self, connection: Connection, names: Sequence[str]) -> dict[str, MessageRecord]:
         """The messages of these names; one that was deleted meanwhile is not among them."""
-        found: dict[str, Stored] = {}
+        found: dict[str, MessageRecord] = {}
         for name in names:
             with suppress(NotFound):
                 found[name] = tree.get(connection, name)
@@ -103,14 +109,14 @@ class Texts(Topic):
 
         One that was deleted has none.
         """
-        return _paths_to(connection, messages)
+        return paths_to(connection, messages)
 
     @property
     def engine(self) -> str:
         """What full text is done with: `fts5`, `tsvector`, or `scan` where there is nothing better."""
         return self.prepared().name
 
-    def prepared(self) -> Engine:
+    def prepared(self) -> TextEngine:
         """The engine, with its tables made where there were none or old ones."""
         if self._engine is None:
             engine, ready = self._look()
@@ -120,20 +126,20 @@ class Texts(Topic):
         return self._engine
 
     @reads
-    def _look(self, connection: Connection) -> tuple[Engine, bool]:
-        engine = fulltext.Scan() if self._plain else fulltext.engine_for(connection)
+    def _look(self, connection: Connection) -> tuple[TextEngine, bool]:
+        engine = fulltext.ScanEngine() if self._plain else fulltext.choose_engine(connection)
         return engine, fulltext.is_ready(connection, engine, words.VERSION)
 
     @writes
-    def _build(self, connection: Connection, engine: Engine) -> None:
+    def _build(self, connection: Connection, engine: TextEngine) -> None:
         if not fulltext.is_ready(connection, engine, words.VERSION):
-            fulltext.build(connection, engine, words.VERSION)
+            fulltext.build_index(connection, engine, words.VERSION)
 
     @reads
     def _waiting(self, connection: Connection, where: Scope | str | None, limit: int) -> list[Any]:
         if _FIRST_WAITING.first(connection).id is None:
             return []
-        waiting = fulltext.waiting
+        waiting = fulltext.waiting_table
         columns = (
             messages.c.id,
             messages.c.tree,
@@ -144,7 +150,7 @@ class Texts(Topic):
         )
         query = select(*columns).join(waiting, waiting.c.message == messages.c.id)
         if isinstance(where, Scope):
-            query = query.where(waiting.c.tree.in_(select(conversations.c.tree).where(heads.within(where))))
+            query = query.where(waiting.c.tree.in_(select(conversations.c.tree).where(heads.in_scope(where))))
         elif where is not None:
             query = query.where(waiting.c.tree == where)
         rows = connection.execute(query.order_by(waiting.c.id).limit(limit)).all()
@@ -153,7 +159,7 @@ class Texts(Topic):
 
     @writes
     def _index(self, connection: Connection, rows: list[dict[str, Any]], done: list[Any]) -> None:
-        waiting = fulltext.waiting
+        waiting = fulltext.waiting_table
         ids = [row.id for row, _ in done]
         _hold(connection, {row.tree for row, _ in done})
         # Only what still waits: it may have been deleted, or indexed by another process, meanwhile.
@@ -173,29 +179,29 @@ class Texts(Topic):
         head: str | None,
         without: Collection[str],
         limit: int,
-    ) -> Found:
+    ) -> TextSearchResult:
         engine = self.prepared()
-        among = containers.listed(connection, [where])
+        among = containers.list_containers(connection, [where])
         total = sum(one.rows for one in among)
         average = max(1.0, sum(one.length for one in among) / max(1, total))
-        looked_up = Lookup(connection, engine, containers.ranges(among))
-        counts = looked_up.counts(asked_for(terms, parts))
-        rarity = {asked: rarity_of(total, count) for asked, count in counts.items()}
+        looked_up = TokenLookup(connection, engine, containers.id_ranges(among))
+        counts = looked_up.counts(term_queries(terms, parts))
+        rarity = {asked: inverse_frequency(total, count) for asked, count in counts.items()}
         pairs = looked_up.pairs(sorted(counts, key=lambda asked: (counts[asked], -asked.weight)), counts)
-        worth = Worth(pairs, rarity)
-        rows = details(connection, worth.best())
+        worth = CandidateScores(pairs, rarity)
+        rows = row_details(connection, worth.best())
         if head is not None:
-            on_path = _paths_to(connection, [head]).get(head, {})
+            on_path = paths_to(connection, [head]).get(head, {})
             rows = {row: it for row, it in rows.items() if it.place <= on_path.get(it.branch, -1)}
         rows = {row: it for row, it in rows.items() if it.passage not in without}
         hits = worth.ranked(rows, average, limit)
         weights = dict.fromkeys(terms, 0.0)
         for asked, value in rarity.items():
             weights[asked.term] = max(weights.get(asked.term, 0.0), asked.weight * value)
-        return Found(tuple(hits), weights, rarity_of(total, 1), engine.name)
+        return TextSearchResult(tuple(hits), weights, inverse_frequency(total, 1), engine.name)
 
 
-def searchable(message: Message) -> str:
+def searchable_text(message: Message) -> str:
     """The text a message is found by: what was said, and what tools were called with.
 
     No thinking, and nothing that we ourselves told people in an answer.
@@ -208,8 +214,8 @@ def searchable(message: Message) -> str:
 
 def _hold(connection: Connection, trees: Collection[str]) -> None:
     """Let nobody delete from these trees or number new ones meanwhile. Deleting locks in the same order."""
-    heads.hold(connection, trees)
-    fulltext.lock(connection)
+    heads.lock_trees(connection, trees)
+    fulltext.lock_index(connection)
 
 
 def _scopes(connection: Connection, trees: Collection[str]) -> dict[str, str]:
@@ -221,19 +227,19 @@ def _scopes(connection: Connection, trees: Collection[str]) -> dict[str, str]:
 
 def add_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: str) -> None:
     """Number the rows and put them into the index, with the pieces that stand for them."""
-    new = containers.numbered(connection, rows, scope)
-    names = [column.name for column in fulltext.rows.columns]
-    connection.execute(insert(fulltext.rows), [{name: row[name] for name in names} for row in new])
+    new = containers.number_rows(connection, rows, scope)
+    names = [column.name for column in fulltext.row_table.columns]
+    connection.execute(insert(fulltext.row_table), [{name: row[name] for name in names} for row in new])
     cut = [
         {"row": row["id"], "number": number, "digest": name}
         for row in new
         for number, name in enumerate(row["pieces"])
     ]
     if cut:
-        connection.execute(insert(fulltext.pieces), cut)
+        connection.execute(insert(fulltext.piece_table), cut)
 
 
-def details(connection: Connection, ids: Collection[int]) -> dict[int, Any]:
+def row_details(connection: Connection, ids: Collection[int]) -> dict[int, Any]:
     """What is known of rows besides their words."""
     found: dict[int, Any] = {}
     wanted = sorted(ids)
@@ -246,7 +252,7 @@ def details(connection: Connection, ids: Collection[int]) -> dict[int, Any]:
     return found
 
 
-def tokens_of(said: str, about: str = "") -> tuple[Iterator[str], int]:
+def tokenize(said: str, about: str = "") -> tuple[Iterator[str], int]:
     """The tokens a text is found by, and how many terms it has.
 
     Marked are the parts of its compounds, and what is said `about` the text and not in it.
@@ -254,20 +260,20 @@ def tokens_of(said: str, about: str = "") -> tuple[Iterator[str], int]:
     found = words.terms(said)
     parts = (f"~{part}" for part in words.parts(said))
     around = (f"@{term}" for term in words.terms(about))
-    return map(encoded, dict.fromkeys(chain(found, parts, around))), len(found)
+    return map(encode, dict.fromkeys(chain(found, parts, around))), len(found)
 
 
-def spoken_date(at: float) -> str:
+def date_words(at: float) -> str:
     """A day as people ask for it, in both languages."""
     day = datetime.fromtimestamp(at, UTC).astimezone()
     return f"{day:%Y-%m-%d} {day.day} {MONTH_NAMES[day.month - 1]} {day.year}"
 
 
-def _paths_to(connection: Connection, ends: Collection[str]) -> dict[str, Mapping[str, int]]:
+def paths_to(connection: Connection, ends: Collection[str]) -> dict[str, Mapping[str, int]]:
     """How far each branch belongs to the way from the root to each of these messages."""
     columns = messages.c.id, messages.c.tree, messages.c.branch, messages.c.depth
     paths: dict[str, Mapping[str, int]] = {}
-    for portion in tree.portions(sorted(ends)):
+    for portion in tree.batches(sorted(ends)):
         there = connection.execute(select(*columns).where(messages.c.id.in_(portion))).all()
         trees = {end.tree for end in there}
         known = {
@@ -283,11 +289,11 @@ def _paths_to(connection: Connection, ends: Collection[str]) -> dict[str, Mappin
     return paths
 
 
-def _rows_of(row: Any, scope: str) -> Iterator[dict[str, Any]]:
+def index_rows(row: Any, scope: str) -> Iterator[dict[str, Any]]:
     """What is kept of a message: its terms and the parts of its compounds, in rows that engines can hold."""
     message = Message.decode(row.body)
-    said = searchable(message)
-    tokens, length = tokens_of(said, spoken_date(row.created_at))
+    said = searchable_text(message)
+    tokens, length = tokenize(said, date_words(row.created_at))
     kept = {
         "passage": row.id,
         "container": row.tree,
@@ -302,11 +308,15 @@ def _rows_of(row: Any, scope: str) -> Iterator[dict[str, Any]]:
         "first": 0,
         "last": 0,
     }
-    for number, portion in enumerate(_portions(tokens)):
-        yield {**kept, "tokens": portion, "pieces": [] if number else [digest(one) for one in pieces(said)]}
+    for number, portion in enumerate(_split_tokens(tokens)):
+        yield {
+            **kept,
+            "tokens": portion,
+            "pieces": [] if number else [piece_digest(one) for one in split_pieces(said)],
+        }
 
 
-def _portions(tokens: Iterator[str]) -> Iterator[str]:
+def _split_tokens(tokens: Iterator[str]) -> Iterator[str]:
     size, portion = 0, list[str]()
     for token in tokens:
         portion.append(token)

@@ -27,16 +27,16 @@ from holdfast.errors import NotFound
 from holdfast.messages import Message
 from holdfast.store.ids import new_id
 from holdfast.store.schema import branches, messages
-from holdfast.store.statements import Statement
-from holdfast.store.values import NewMessage, Stored
+from holdfast.store.statements import PreparedStatement
+from holdfast.store.values import MessageRecord, NewMessage
 
 T = TypeVar("T")
 
 # SQLite allows 32,766 values in a statement, PostgreSQL twice as many.
 _IN_ONE_STATEMENT = 5_000
 
-# In the order of `Stored`: looking names up in each row would cost a third of the time of a long path.
-_COLUMNS = [messages.c["body" if field.name == "message" else field.name] for field in fields(Stored)]
+# In the order of `MessageRecord`: looking names up in each row would cost a third of the time of a long path.
+_COLUMNS = [messages.c["body" if field.name == "message" else field.name] for field in fields(MessageRecord)]
 
 
 def _chain(low: BindParameter[int]) -> CTE:
@@ -64,14 +64,14 @@ def _path_query(*columns: ColumnElement[Any]) -> Select[Any]:
     )
 
 
-_BY_ID = Statement(select(*_COLUMNS).where(messages.c.id == bindparam("id")))
+_BY_ID = PreparedStatement(select(*_COLUMNS).where(messages.c.id == bindparam("id")))
 _CHILDREN = (
     select(*_COLUMNS)
     .where(messages.c.parent == bindparam("parent"))
     .order_by(messages.c.created_at, messages.c.id)
 )
 # The empty text is spelled out, as it is in the index: with a parameter there the index would not be used.
-_SAME_WORDS = Statement(
+_SAME_WORDS = PreparedStatement(
     select(*_COLUMNS).where(
         messages.c.tree == bindparam("tree"),
         func.coalesce(messages.c.parent, literal_column("''")) == bindparam("parent"),
@@ -79,13 +79,13 @@ _SAME_WORDS = Statement(
     )
 )
 _OF_JOB = select(*_COLUMNS).where(messages.c.tree == bindparam("tree"), messages.c.job == bindparam("job"))
-_AT = Statement(
+_AT = PreparedStatement(
     select(messages.c.id).where(
         messages.c.branch == bindparam("branch"), messages.c.depth == bindparam("depth")
     )
 )
-_NEW = Statement(insert(messages), messages.columns.keys())
-_NEW_BRANCH = Statement(insert(branches), branches.columns.keys())
+_NEW = PreparedStatement(insert(messages), messages.columns.keys())
+_NEW_BRANCH = PreparedStatement(insert(branches), branches.columns.keys())
 _PATH = _path_query(*_COLUMNS)
 _PATH_IDS = _path_query(messages.c.id, messages.c.depth)
 _PATH_SIZES = _path_query(
@@ -99,57 +99,57 @@ _NAMED = select(*_COLUMNS).where(_BY_NAME)
 _PLACES = select(messages.c.id, messages.c.branch, messages.c.depth).where(_BY_NAME)
 
 
-def stored(row: Sequence[Any]) -> Stored:
+def read_message(row: Sequence[Any]) -> MessageRecord:
     name, tree, branch, depth, parent, body, *rest = row
-    return Stored(name, tree, branch, depth, parent, Message.decode(body), *rest)
+    return MessageRecord(name, tree, branch, depth, parent, Message.decode(body), *rest)
 
 
-def get(connection: Connection, message_id: str, *, tree: str | None = None) -> Stored:
+def get(connection: Connection, message_id: str, *, tree: str | None = None) -> MessageRecord:
     """The message, if it is there and, when `tree` is given, in that tree."""
     row = _BY_ID.first(connection, id=message_id)
     if row is None or tree not in (None, row.tree):
         raise NotFound(f"message '{message_id}' not found")
-    return stored(row)
+    return read_message(row)
 
 
-def answer(connection: Connection, tree: str, job: str) -> Stored | None:
+def answer(connection: Connection, tree: str, job: str) -> MessageRecord | None:
     """The message that a job wrote in a tree."""
     row = connection.execute(_OF_JOB, {"tree": tree, "job": job}).first()
-    return None if row is None else stored(row)
+    return None if row is None else read_message(row)
 
 
-def path(connection: Connection, message_id: str, *, limit: int | None = None) -> list[Stored]:
+def path(connection: Connection, message_id: str, *, limit: int | None = None) -> list[MessageRecord]:
     """The way from the root to the message, or the last `limit` messages of it."""
     end = get(connection, message_id)
     low = 0 if limit is None else max(0, end.depth - limit + 1)
     rows = connection.execute(_PATH, {"branch": end.branch, "depth": end.depth, "low": low})
-    return sorted(map(stored, rows), key=lambda message: message.depth)
+    return sorted(map(read_message, rows), key=lambda message: message.depth)
 
 
-def part(connection: Connection, message_id: str, *, below: int, keep: Sequence[str]) -> list[Stored]:
+def part(connection: Connection, message_id: str, *, below: int, keep: Sequence[str]) -> list[MessageRecord]:
     """Of the way to the message: all that is deeper than `below`, and what is named in `keep`."""
     end = get(connection, message_id)
     place = {"branch": end.branch, "depth": end.depth}
-    found = [stored(row) for row in connection.execute(_PATH, {**place, "low": below + 1})]
+    found = [read_message(row) for row in connection.execute(_PATH, {**place, "low": below + 1})]
     upto = _links(connection, end)
-    for names in portions(keep):
-        kept = map(stored, connection.execute(_NAMED, {"names": names}))
+    for names in batches(keep):
+        kept = map(read_message, connection.execute(_NAMED, {"names": names}))
         found += [one for one in kept if one.depth <= min(below, upto.get(one.branch, -1))]
     return sorted(found, key=lambda message: message.depth)
 
 
-def depths(connection: Connection, end: Stored, names: Sequence[str]) -> dict[str, int]:
+def depths(connection: Connection, end: MessageRecord, names: Sequence[str]) -> dict[str, int]:
     """Those of the messages that are on the way to `end`, each with its depth."""
     upto = _links(connection, end) if names else {}
     return {
         row.id: row.depth
-        for portion in portions(names)
+        for portion in batches(names)
         for row in connection.execute(_PLACES, {"names": portion})
         if row.depth <= upto.get(row.branch, -1)
     }
 
 
-def _links(connection: Connection, end: Stored) -> dict[str, int]:
+def _links(connection: Connection, end: MessageRecord) -> dict[str, int]:
     """The branches on the way to a message, and how far each of them is followed."""
     rows = connection.execute(_LINKS, {"branch": end.branch, "depth": end.depth, "low": 0})
     return {row.id: row.upto for row in rows}
@@ -171,37 +171,37 @@ def path_ids(connection: Connection, message_id: str) -> list[str]:
     return [row.id for row in sorted(rows, key=lambda row: int(row.depth))]
 
 
-def children(connection: Connection, message_id: str) -> list[Stored]:
-    return [stored(row) for row in connection.execute(_CHILDREN, {"parent": message_id})]
+def children(connection: Connection, message_id: str) -> list[MessageRecord]:
+    return [read_message(row) for row in connection.execute(_CHILDREN, {"parent": message_id})]
 
 
-def known(
-    connection: Connection, tree: str, parent: Stored | None, new: Sequence[NewMessage]
-) -> list[Stored]:
+def find_existing(
+    connection: Connection, tree: str, parent: MessageRecord | None, new: Sequence[NewMessage]
+) -> list[MessageRecord]:
     """The leading ones of `new` that already follow `parent`, word for word."""
-    found: list[Stored] = []
+    found: list[MessageRecord] = []
     for item in new:
         tip = found[-1] if found else parent
         wanted = {"tree": tree, "parent": tip.id if tip else "", "digest": item.message.digest}
         row = _SAME_WORDS.first(connection, **wanted)
         if row is None:
             break
-        found.append(stored(row))
+        found.append(read_message(row))
     return found
 
 
-def grow(
-    connection: Connection, tree: str, tip: Stored | None, new: Sequence[NewMessage], now: float
-) -> list[Stored]:
-    """Put `new` after `tip`, one after the other. None of them may be there yet (see `known`)."""
+def append(
+    connection: Connection, tree: str, tip: MessageRecord | None, new: Sequence[NewMessage], now: float
+) -> list[MessageRecord]:
+    """Put `new` after `tip`, one after the other. None of them may be there yet (see `find_existing`)."""
     if not new:
         return []
     branch, depth = _place_after(connection, tree, tip)
-    grown: list[Stored] = []
+    grown: list[MessageRecord] = []
     for item in new:
         before = grown[-1] if grown else tip
         grown.append(
-            Stored(
+            MessageRecord(
                 id=new_id("m"),
                 tree=tree,
                 branch=branch,
@@ -220,7 +220,7 @@ def grow(
     return grown
 
 
-def _place_after(connection: Connection, tree: str, tip: Stored | None) -> tuple[str, int]:
+def _place_after(connection: Connection, tree: str, tip: MessageRecord | None) -> tuple[str, int]:
     """Where a child of `tip` goes: on in its branch if it is the last one there, else into a new branch."""
     if tip is not None and _AT.first(connection, branch=tip.branch, depth=tip.depth + 1) is None:
         return tip.branch, tip.depth + 1
@@ -238,7 +238,7 @@ def _place_after(connection: Connection, tree: str, tip: Stored | None) -> tuple
     return branch, fork_depth + 1
 
 
-def _row(message: Stored) -> dict[str, Any]:
+def _row(message: MessageRecord) -> dict[str, Any]:
     return {
         "id": message.id,
         "tree": message.tree,
@@ -256,7 +256,7 @@ def _row(message: Stored) -> dict[str, Any]:
     }
 
 
-def portions(names: Sequence[T]) -> Iterator[list[T]]:
+def batches(names: Sequence[T]) -> Iterator[list[T]]:
     """The names without repeats, in lists short enough for one statement."""
     rest = iter(dict.fromkeys(names))
     while portion := list(islice(rest, _IN_ONE_STATEMENT)):

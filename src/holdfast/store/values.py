@@ -25,7 +25,7 @@ class NewMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class MessageRecord:
     """A message with its place in the tree: `branch` and `depth` find it, `parent` says what it follows."""
 
     id: str
@@ -52,7 +52,7 @@ class AnchorHit:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class ConversationRecord:
     """A head on a tree of messages. `version` rises whenever the head moves."""
 
     id: str
@@ -79,7 +79,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class DraftRecord:
     """An answer that is still being written, as far as it was saved."""
 
     job: str
@@ -91,7 +91,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class JobRecord:
     """One request to a model server. A time that is None has not come yet."""
 
     id: str
@@ -154,7 +154,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class LaneRecord:
     """How one conversation stands in windows of one size: what was last sent there, and its report.
 
     `state` belongs to whoever wrote it; `version` rises with every change.
@@ -190,7 +190,7 @@ class Compaction:
 
 
 @dataclass(frozen=True, slots=True)
-class Summarised:
+class SummaryRecord:
     """A summary as it is kept. `covers` names the messages it stands for, beyond those of `previous`.
 
     `body` belongs to whoever wrote it; `path` says how it was made.

@@ -30,7 +30,7 @@ from holdfast.memory.workspace.base import ABSENT, Transient, Workspace, look
 from holdfast.memory.workspace.items import spelled
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Message, Part, Scope, Text, ToolCall, ToolResult
-from holdfast.store import Conversation, NewMessage, Store, Stored, tree
+from holdfast.store import ConversationRecord, MessageRecord, NewMessage, Store, tree
 from holdfast.store.schema import conversations, messages
 from holdfast.transfer.staging import ProgressCallback, ignore_progress
 from holdfast.words import language_of
@@ -513,7 +513,7 @@ class Importer:
         self._stand(row, places[talk.head], talk.updated_at)
         return row.id, bool(existing), added
 
-    def _stand(self, row: Conversation, head: str, now: float) -> None:
+    def _stand(self, row: ConversationRecord, head: str, now: float) -> None:
         """Moves the head to that of the source, unless the conversation was continued here."""
         behind = row.head is None or row.head in self._store.log.path_ids(head)
         if behind and row.head != head:
@@ -586,14 +586,14 @@ def _append_turns(
     connection: Connection, place: str, talk: ImportedConversation
 ) -> tuple[dict[str, str], int]:
     """Appends the messages that are new; returns the stored id of each key and the number added."""
-    stored: dict[str, Stored] = {}
+    stored: dict[str, MessageRecord] = {}
     added = 0
     for turn in talk.turns:
         above = None if turn.parent is None else stored[turn.parent]
         new = [NewMessage(turn.message, anchor(turn.message), turn.model)]
-        stored_messages = tree.known(connection, place, above, new)
+        stored_messages = tree.find_existing(connection, place, above, new)
         if not stored_messages:
-            stored_messages = tree.grow(connection, place, above, new, turn.at)
+            stored_messages = tree.append(connection, place, above, new, turn.at)
             added += 1
         stored[turn.key] = stored_messages[0]
     return {key: message.id for key, message in stored.items()}, added

@@ -27,7 +27,7 @@ from holdfast.memory.workspace.base import Entry, Workspace
 from holdfast.memory.workspace.items import memories_in
 from holdfast.memory.workspace.notes import by_hand
 from holdfast.messages import Scope
-from holdfast.store import Conversation, NotesOf, Store
+from holdfast.store import ConversationRecord, NotesFolder, Store
 from holdfast.store.schema import (
     compactions,
     conversations,
@@ -45,7 +45,7 @@ from holdfast.store.schema import (
     sessions,
     summaries,
 )
-from holdfast.store.tree import portions
+from holdfast.store.tree import batches
 from holdfast.transfer.backup import new_zip
 from holdfast.transfer.staging import (
     DataFolder,
@@ -358,7 +358,7 @@ def _lock_out(connection: Connection, name: str) -> None:
         connection.execute(delete(table).where(table.c.user == name))
 
 
-def _conversations(store: Store, name: str) -> Iterator[Conversation]:
+def _conversations(store: Store, name: str) -> Iterator[ConversationRecord]:
     for scope in store.log.scopes(name):
         while rows := store.log.unused_since(_EVER, scope, _AT_ONCE):
             yield from rows
@@ -395,7 +395,7 @@ def _unindex(store: Store, remembering: Remembering, name: str) -> None:
     home = home_of(remembering.workspace, name)
     paths = (PurePosixPath(path) for path in store.passages.paths())
     folders = {folder for path in paths if home in path.parents and (folder := folder_of(path))}
-    places = [NotesOf(folder) for folder in (*sorted(folders), elsewhere(name))]
+    places = [NotesFolder(folder) for folder in (*sorted(folders), elsewhere(name))]
     store.passages.remove([file for place in places for file in store.passages.files(place)])
 
 
@@ -405,14 +405,14 @@ def _remove_rows(connection: Connection, name: str) -> None:
     for table in OWNED:
         if table is not conversations:
             connection.execute(delete(table).where(table.c["user"] == name))
-    for portion in portions(digests):
+    for portion in batches(digests):
         still = select(jobs.c.prompt).where(jobs.c.prompt.in_(portion))
         connection.execute(
             delete(prompts).where(prompts.c.digest.in_(portion), prompts.c.digest.not_in(still))
         )
     promised = connection.execute(select(outbox.c.id, outbox.c.payload)).all()
     doomed = [row.id for row in promised if name in _users_in(row.payload)]
-    for portion in portions(doomed):
+    for portion in batches(doomed):
         connection.execute(delete(outbox).where(outbox.c.id.in_(portion)))
 
 

@@ -11,7 +11,7 @@ from holdfast.memory.keeping.likeness import digests, may_mean_the_same, same, s
 from holdfast.memory.keeping.tidying import judge, merged, surplus
 from holdfast.memory.profiles.traits import Trait, trait_in
 from holdfast.messages import Scope
-from holdfast.store import Use
+from holdfast.store import MemoryUse
 from tests.memory.keeping.statements import BOTH_HOLD, ONE_AT_A_TIME, pairs, statements
 
 DAY = 86_400.0
@@ -230,7 +230,7 @@ def test_the_least_useful_make_room_and_pinned_ones_never():
     ]
     old = memory("old", "m_5", valid_from=now - 700 * DAY)
     dull = memory("dull", "m_6", importance=0.2, valid_from=now)
-    uses = {"m_3": Use(recalls=7, used_at=now - 10 * DAY)}
+    uses = {"m_3": MemoryUse(recalls=7, used_at=now - 10 * DAY)}
     assert surplus([*kept, old, dull], uses, now, limit=4) == [old, dull]
     assert surplus(kept, uses, now, limit=4) == []
     assert surplus([replace(one, pinned=True) for one in kept], uses, now, limit=1) == []

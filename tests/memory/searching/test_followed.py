@@ -12,8 +12,8 @@ from holdfast.memory.embedders.hashing import Hashing
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.vectors.base import IN_PROCESS, Point
 from holdfast.memory.searching.vectors.followed import FollowedVectors
-from holdfast.store import NotesOf, open_store
-from holdfast.store.pieces import digest
+from holdfast.store import NotesFolder, open_store
+from holdfast.store.pieces import piece_digest
 from tests.contract.test_store_passages import MINE, OTHERS, put
 from tests.memory.searching.nearest import nearest
 
@@ -98,9 +98,9 @@ def vectors(store, shelf, clock):
     return FollowedVectors(store, IDENTITY, shelf, clock)
 
 
-def remember(store, vectors, name: str, *texts: str, where: NotesOf = MINE) -> None:
+def remember(store, vectors, name: str, *texts: str, where: NotesFolder = MINE) -> None:
     put(store, where, name, *texts)
-    vectors.keep({digest(text): AXES[number % 4] for number, text in enumerate(texts)})
+    vectors.keep({piece_digest(text): AXES[number % 4] for number, text in enumerate(texts)})
 
 
 def said(shelf: Shelf) -> set[str]:

@@ -8,10 +8,10 @@ from holdfast.memory.embedders.base import Identity
 from holdfast.memory.searching.outlines import Outlines
 from holdfast.memory.searching.vectors import StoredVectors
 from holdfast.messages import Message, Scope
-from holdfast.store import FileState, NewMessage, NewPassage, NotesOf, open_store
+from holdfast.store import FileState, NewMessage, NewPassage, NotesFolder, open_store
 
 IDENTITY = Identity("test", "axes", 4)
-SCOPE, NOTES = Scope(), NotesOf("users/default")
+SCOPE, NOTES = Scope(), NotesFolder("users/default")
 PLACES = [NOTES, SCOPE]
 AXES = np.eye(4, dtype=np.float32)
 # Each is long enough for two pieces, so that one of them may have a vector and the other none.

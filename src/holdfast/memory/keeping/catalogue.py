@@ -18,7 +18,7 @@ from holdfast.memory.scopes import day_file, memory_file, owner, visible
 from holdfast.memory.workspace.checks import listed_kind
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
-from holdfast.store import Recollections, Use
+from holdfast.store import MemoryUse, RecollectionRepository
 from holdfast.text.questions import Trait, traits_of, without_wishes
 from holdfast.words import terms
 
@@ -61,7 +61,7 @@ class Catalogue:
     def __init__(
         self,
         notes: Notes,
-        records: Recollections,
+        records: RecollectionRepository,
         *,
         limit: int = LIMIT,
         clock: Callable[[], float] = time.time,
@@ -154,7 +154,7 @@ class Catalogue:
                 there[where.file].append(where.memory)
             active = [memory for memory in there.pop(first) if memory.active]
             uses = self._records.uses(whose, [memory.id for memory in active])
-            curated += ((usefulness(one, uses.get(one.id, Use()), moment), one) for one in active)
+            curated += ((usefulness(one, uses.get(one.id, MemoryUse()), moment), one) for one in active)
             recent += chain.from_iterable(there.values())
         curated.sort(key=lambda rated: (rated[0], rated[1].date), reverse=True)
         recent.sort(key=lambda memory: memory.date, reverse=True)

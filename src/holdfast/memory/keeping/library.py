@@ -22,7 +22,7 @@ from holdfast.memory.workspace.checks import checked_importance, checked_kind, c
 from holdfast.memory.workspace.items import is_by_hand, spelled, with_memories, without
 from holdfast.memory.workspace.notes import Notes, added, by_file, by_hand
 from holdfast.messages import Scope
-from holdfast.store import Recollections, Tombstone, new_id
+from holdfast.store import RecollectionRepository, Tombstone, new_id
 from holdfast.text.statements import named_share
 from holdfast.words import language_of
 
@@ -51,7 +51,7 @@ class Library(Catalogue):
     def __init__(
         self,
         notes: Notes,
-        records: Recollections,
+        records: RecollectionRepository,
         *,
         similar: Similar | None = None,
         told: Told = _nobody,

@@ -13,7 +13,7 @@ from holdfast.memory.base import Memory, Source
 from holdfast.memory.keeping.contradiction import supersedes
 from holdfast.memory.keeping.likeness import ALIKE, fuller, may_mean_the_same, same
 from holdfast.memory.workspace.items import ids_in, memories_in, with_changed
-from holdfast.store.recollections import Use
+from holdfast.store.recollections import MemoryUse
 from holdfast.text.slots import compare, overlap, says_more, touches
 
 # How alike a text is to others, from 0 to 1: the cosine of their vectors.
@@ -148,15 +148,15 @@ def merged(old: Memory, new: Memory) -> Memory:
 
 
 def surplus(
-    active: Sequence[Memory], uses: Mapping[str, Use], now: float, limit: int = LIMIT
+    active: Sequence[Memory], uses: Mapping[str, MemoryUse], now: float, limit: int = LIMIT
 ) -> list[Memory]:
     """Those that make room, the least useful first. Pinned ones never do."""
     movable = [memory for memory in active if not memory.pinned]
-    movable.sort(key=lambda memory: (usefulness(memory, uses.get(memory.id, Use()), now), memory.date))
+    movable.sort(key=lambda memory: (usefulness(memory, uses.get(memory.id, MemoryUse()), now), memory.date))
     return movable[: max(0, len(active) - limit)]
 
 
-def usefulness(memory: Memory, use: Use, now: float) -> float:
+def usefulness(memory: Memory, use: MemoryUse, now: float) -> float:
     """Importance first; being recalled speaks for it, and not having been heard of for long against it."""
     # What a person wrote by hand has no date: it is taken as it is, neither new nor old.
     last = max(memory.date, use.used_at)

@@ -18,8 +18,8 @@ from holdfast.memory.profiles.traits import trait_in
 from holdfast.memory.scopes import profile_file
 from holdfast.memory.workspace.base import Note, Workspace, change, look
 from holdfast.messages import Scope
-from holdfast.store import Proposal
-from holdfast.store.proposals import Proposals
+from holdfast.store import ProfileProposal
+from holdfast.store.proposals import ProposalRepository
 
 # The names of the setup form, and the fields they fill.
 _FORM = {
@@ -34,7 +34,9 @@ _FORM = {
 class Profile:
     """`automatic` accepts what is proposed at once, unless the person set that field themselves."""
 
-    def __init__(self, workspace: Workspace, proposals: Proposals, *, automatic: bool = False) -> None:
+    def __init__(
+        self, workspace: Workspace, proposals: ProposalRepository, *, automatic: bool = False
+    ) -> None:
         self.automatic = automatic
         self._workspace = workspace
         self._proposals = proposals
@@ -90,7 +92,7 @@ class Profile:
         except HoldfastError as error:
             return Told(trouble=str(error))
 
-    def propose(self, memory: Memory) -> Proposal | None:
+    def propose(self, memory: Memory) -> ProfileProposal | None:
         """Propose what a preference says of a field; None where it says nothing new."""
         if memory.kind != "preference" or memory.scope.kind == "group":
             return None
@@ -114,15 +116,15 @@ class Profile:
             return self.accept(memory.scope, made.id)
         return made
 
-    def proposals(self, scope: Scope) -> list[Proposal]:
+    def proposals(self, scope: Scope) -> list[ProfileProposal]:
         return self._proposals.open(_private(scope).user)
 
-    def accept(self, scope: Scope, name: str) -> Proposal:
+    def accept(self, scope: Scope, name: str) -> ProfileProposal:
         proposal = self._proposals.get(_private(scope).user, name)
         self.patch(scope, {proposal.field: proposal.value})
         return self._proposals.decide(scope.user, name, "accepted")
 
-    def dismiss(self, scope: Scope, name: str) -> Proposal:
+    def dismiss(self, scope: Scope, name: str) -> ProfileProposal:
         return self._proposals.decide(_private(scope).user, name, "dismissed")
 
 

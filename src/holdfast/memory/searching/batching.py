@@ -20,9 +20,9 @@ from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import Batches, Embedder, Gone, Identity, Job
 from holdfast.memory.embedders.checked import verified
 from holdfast.memory.searching.vectors import VectorIndex
-from holdfast.store import Store, Where
+from holdfast.store import SearchPlace, Store
 from holdfast.store.ids import new_id
-from holdfast.store.pieces import digest, pieces
+from holdfast.store.pieces import piece_digest, split_pieces
 
 # Where the jobs are kept among the settings, and the lease of whoever looks after them.
 _NAME, _LEASE = "embedder.batches", "embedding batches"
@@ -124,7 +124,7 @@ class Batching:
         return not stop()
 
     def ordinary(
-        self, index: VectorIndex, limit: int, places: Sequence[Where] | None, *, jobs: bool
+        self, index: VectorIndex, limit: int, places: Sequence[SearchPlace] | None, *, jobs: bool
     ) -> list[int]:
         """Rows whose vectors are to be made the ordinary way: what is in a job is left to it.
 
@@ -143,7 +143,7 @@ class Batching:
             rows = [row for row in rows if row in left]
         return rows[:limit]
 
-    def advance(self, embedder: Embedder, index: VectorIndex, places: Sequence[Where] | None) -> int:
+    def advance(self, embedder: Embedder, index: VectorIndex, places: Sequence[SearchPlace] | None) -> int:
         """Take in what is done, and hand in what is worth a job; nobody waits for anything.
 
         Says of how many rows there are vectors now. If another thread or process is at it, nothing happens.
@@ -221,7 +221,7 @@ class Batching:
             kept = replace(kept, left=(*kept.left, *left))
         self._keep(kept)
 
-    def _hand_in(self, batches: Batches, index: VectorIndex, places: Sequence[Where] | None) -> None:
+    def _hand_in(self, batches: Batches, index: VectorIndex, places: Sequence[SearchPlace] | None) -> None:
         kept = self._kept()
         if kept.left:
             waiting = set(index.waiting(index.coverage().missing))
@@ -266,7 +266,9 @@ class Batching:
         Before them the rows that have nothing but what is `known` to be in a job.
         """
         texts = self._store.passages.texts(rows)
-        cut = {row: {digest(one): one for one in pieces(texts[row])} for row in rows if row in texts}
+        cut = {
+            row: {piece_digest(one): one for one in split_pieces(texts[row])} for row in rows if row in texts
+        }
         undone = index.undone({name for several in cut.values() for name in several}) - known
         there = [
             row for row, several in cut.items() if several.keys() & known and not several.keys() & undone

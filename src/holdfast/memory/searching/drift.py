@@ -7,23 +7,23 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 from holdfast.memory.base import News
 from holdfast.memory.workspace.items import id_is_of_words
-from holdfast.store import NotesOf, Store
+from holdfast.store import NotesFolder, Store
 
 # The words of notes by their names, for each file.
 Files = Mapping[str, Mapping[str, str]]
 
 
 def news_of(
-    store: Store, places: Mapping[NotesOf, Files], unread: Callable[[], Collection[str]]
-) -> dict[NotesOf, list[News]]:
+    store: Store, places: Mapping[NotesFolder, Files], unread: Callable[[], Collection[str]]
+) -> dict[NotesFolder, list[News]]:
     """What there is to tell of the notes in these places, whose files say this now.
 
     `unread` are the memories in files that have changed too and wait to be read: those only moved.
     """
     now = {file: notes for files in places.values() for file, notes in files.items()}
     before = store.passages.notes_in(now.keys())
-    told: dict[NotesOf, list[News]] = {}
-    lost: dict[tuple[NotesOf, str], str] = {}
+    told: dict[NotesFolder, list[News]] = {}
+    lost: dict[tuple[NotesFolder, str], str] = {}
     for place, files in places.items():
         for file, notes in files.items():
             for name, old in before.get(file, {}).items():
@@ -42,7 +42,7 @@ def news_of(
     return told
 
 
-def _standing(name: str, place: NotesOf, there: Mapping[str, str]) -> Iterator[str]:
+def _standing(name: str, place: NotesFolder, there: Mapping[str, str]) -> Iterator[str]:
     """What is said under this name now. An id made of words is another's own in another place."""
     for file, words in there.items():
         if not id_is_of_words(name) or file.startswith(f"{place.key}:"):

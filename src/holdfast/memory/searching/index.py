@@ -24,8 +24,8 @@ from holdfast.memory.searching.sources import Files, folder_of
 from holdfast.memory.workspace.base import EVERY_NOTE, Away, Entry
 from holdfast.memory.workspace.items import PART, ids_in
 from holdfast.messages import Scope
-from holdfast.store import FileState, NewPassage, NotesOf, Store
-from holdfast.store.texts import spoken_date
+from holdfast.store import FileState, NewPassage, NotesFolder, Store
+from holdfast.store.texts import date_words
 from holdfast.text.questions import Trait, is_wish_heading, traits_of
 
 # Called with how many of how many files are done.
@@ -45,7 +45,7 @@ _CURATED = "MEMORY.md"
 class _Work:
     """What is to be done to one folder's part of the index."""
 
-    notes: NotesOf
+    notes: NotesFolder
     files: Files
     known: dict[str, FileState]
     gone: list[str]
@@ -91,20 +91,20 @@ class Index:
         self._clock = clock
         self._syncing = threading.Lock()
         # Where there were notes when somebody looked.
-        self._filled: set[NotesOf] = set()
+        self._filled: set[NotesFolder] = set()
 
-    def places(self, scope: Scope, *, own: bool = False) -> list[NotesOf]:
+    def places(self, scope: Scope, *, own: bool = False) -> list[NotesFolder]:
         """Where the notes are that this scope can see, or only its `own`."""
         seen = (scopes.owner(scope),) if own else scopes.visible(scope)
-        found = [NotesOf(str(scopes.folder(one))) for one in seen]
-        found.append(NotesOf(str(scopes.folder(scopes.owner(scope)) / scopes.CONVERSATIONS)))
+        found = [NotesFolder(str(scopes.folder(one))) for one in seen]
+        found.append(NotesFolder(str(scopes.folder(scopes.owner(scope)) / scopes.CONVERSATIONS)))
         theirs = scope.kind == "private" and scope.user == self._owner
         # Files elsewhere are the person's, not a project's.
         if self._extra is not None and theirs and not (own and scope != Scope(self._owner)):
             found.append(self._elsewhere)
         return found
 
-    def everywhere(self) -> list[NotesOf]:
+    def everywhere(self) -> list[NotesFolder]:
         """Where there are notes at all, whoever can see them."""
         there = {one.path for one in self._workspace.entries()}
         # Those of which every file is gone have something to take out.
@@ -112,7 +112,7 @@ class Index:
             path for path in map(PurePosixPath, self._store.passages.paths()) if path.parts[0] != "/"
         )
         folders = sorted({name for path in there if (name := folder_of(path))})
-        places = [NotesOf(folder) for folder in folders]
+        places = [NotesFolder(folder) for folder in folders]
         return places if self._extra is None else [*places, self._elsewhere]
 
     def is_empty(self, scope: Scope) -> bool:
@@ -132,7 +132,7 @@ class Index:
         found: dict[str, Scope] = {}
         files = self._store.passages.files_of(memories)
         for whose in scopes.visible(scope):
-            beginning = f"{NotesOf(str(scopes.folder(whose))).key}:"
+            beginning = f"{NotesFolder(str(scopes.folder(whose))).key}:"
             for name, there in files.items():
                 if not name.startswith(PART) and any(file.startswith(beginning) for file in there):
                     found[name] = whose
@@ -180,12 +180,12 @@ class Index:
         self._store.passages.forget(memories)
 
     @property
-    def _elsewhere(self) -> NotesOf:
-        return NotesOf(scopes.elsewhere(self._owner))
+    def _elsewhere(self) -> NotesFolder:
+        return NotesFolder(scopes.elsewhere(self._owner))
 
-    def _listed(self, places: Sequence[NotesOf]) -> dict[NotesOf, list[Entry]]:
+    def _listed(self, places: Sequence[NotesFolder]) -> dict[NotesFolder, list[Entry]]:
         """The files in these places, listed once for all of them."""
-        found: dict[NotesOf, list[Entry]] = {notes: [] for notes in places}
+        found: dict[NotesFolder, list[Entry]] = {notes: [] for notes in places}
         if self._elsewhere in found and self._extra is not None:
             found[self._elsewhere] = self._extra.entries()
         folders = {notes.folder: entries for notes, entries in found.items() if notes != self._elsewhere}
@@ -197,7 +197,7 @@ class Index:
         self._filled.update(notes for notes, entries in found.items() if entries)
         return found
 
-    def _compared(self, places: Sequence[NotesOf]) -> list[_Work]:
+    def _compared(self, places: Sequence[NotesFolder]) -> list[_Work]:
         work: list[_Work] = []
         for notes, entries in self._listed(places).items():
             files = self._extra if self._extra is not None and notes == self._elsewhere else self._workspace
@@ -211,7 +211,7 @@ class Index:
             work.append(_Work(notes, files, known, sorted(known.keys() - there.keys()), changed))
         return work
 
-    def _unseen(self, places: Sequence[NotesOf], error: Away) -> Freshness:
+    def _unseen(self, places: Sequence[NotesFolder], error: Away) -> Freshness:
         """The files cannot be looked at: what the index has of them still answers, and says what it lacks."""
         states = [state for notes in places for state in self._store.passages.files(notes).values()]
         newest = max((state.indexed_at for state in states), default=0.0)
@@ -247,7 +247,7 @@ class Index:
 
     def _take_in(self, portion: _Portion, stop: Stop, unread: Callable[[], Collection[str]]) -> int:
         """Put files into the index, each place's in one step, until it is time to stop; says how many."""
-        taken, read = 0, dict[NotesOf, dict[FileState, list[NewPassage]]]()
+        taken, read = 0, dict[NotesFolder, dict[FileState, list[NewPassage]]]()
         for work, entry in takewhile(lambda _: not stop(), portion):
             taken += 1
             if (found := self._read(work, entry)) is not None:
@@ -330,7 +330,7 @@ def _words(passages: Sequence[NewPassage]) -> Mapping[str, str]:
     return {one.name: one.text for one in passages}
 
 
-def _container(notes: NotesOf, path: PurePosixPath) -> str:
+def _container(notes: NotesFolder, path: PurePosixPath) -> str:
     return f"{notes.key}:{path}"
 
 
@@ -352,7 +352,7 @@ def passages_of(entry: Entry, text: str) -> list[NewPassage]:
         if (part.kind or kind) and traits_of(part.text) & Trait.ONLY_ASKS:
             # A question that was noted down would come back as the answer to itself.
             continue
-        about = " ".join((entry.path.stem, *part.headings, spoken_date(at)))
+        about = " ".join((entry.path.stem, *part.headings, date_words(at)))
         found.append(
             NewPassage(name, part.text, part.first, part.last, at, about, part.kind or kind, part.holds)
         )

@@ -28,8 +28,8 @@ from holdfast.memory.searching.nearness import (
 from holdfast.memory.searching.vectors import StoredVectors, VectorIndex
 from holdfast.memory.searching.vectors.base import NO_SIMILARITIES, Similarities
 from holdfast.memory.searching.vectors.choice import OpenVectors
-from holdfast.store import Store, Where
-from holdfast.store.pieces import digest, pieces
+from holdfast.store import SearchPlace, Store
+from holdfast.store.pieces import piece_digest, split_pieces
 
 # Rows that are turned into vectors together: who waits for the embedder waits no longer than these take.
 _TOGETHER = 16
@@ -103,7 +103,7 @@ class Meaning:
 
     def near(
         self,
-        places: Sequence[Where],
+        places: Sequence[SearchPlace],
         question: str,
         best: int,
         also: Collection[int] = (),
@@ -130,7 +130,7 @@ class Meaning:
     def catch_up(
         self,
         limit: int | None = None,
-        places: Sequence[Where] | None = None,
+        places: Sequence[SearchPlace] | None = None,
         until: float | None = None,
         stop: Callable[[], bool] = lambda: False,
     ) -> int:
@@ -157,7 +157,9 @@ class Meaning:
                 jobs = until is None and embedder.batches is not None
                 rows = self._waiting(index, some, places, jobs=jobs)
                 texts = self._store.passages.texts(rows)
-                made = self._make(embedder, index, [one for text in texts.values() for one in pieces(text)])
+                made = self._make(
+                    embedder, index, [one for text in texts.values() for one in split_pieces(text)]
+                )
             finally:
                 self._working.release()
             if not made:
@@ -216,11 +218,11 @@ class Meaning:
         if embedder is None:
             return None
         index = self._index(embedder)
-        cut = [pieces(text) or [""] for text in texts]
+        cut = [split_pieces(text) or [""] for text in texts]
         self._make(embedder, index, [piece for one in cut for piece in one if piece])
-        known = index.known({digest(piece) for one in cut for piece in one})
+        known = index.known({piece_digest(piece) for one in cut for piece in one})
         nothing = np.zeros(embedder.identity.dimensions, np.float32)
-        means = [np.mean([known.get(digest(piece), nothing) for piece in one], axis=0) for one in cut]
+        means = [np.mean([known.get(piece_digest(piece), nothing) for piece in one], axis=0) for one in cut]
         joined = np.array(means, np.float32).reshape(len(texts), embedder.identity.dimensions)
         lengths = np.linalg.norm(joined, axis=1, keepdims=True)
         return (joined / np.where(lengths > 0, lengths, 1)).astype(np.float32)
@@ -236,7 +238,7 @@ class Meaning:
         embedder = self._ready()
         if embedder is None:
             return {}
-        cut = {name: [digest(piece) for piece in pieces(text)] for name, text in texts.items()}
+        cut = {name: [piece_digest(piece) for piece in split_pieces(text)] for name, text in texts.items()}
         known = self._index(embedder).known({one for several in cut.values() for one in several})
         if not known:
             return {}
@@ -252,7 +254,7 @@ class Meaning:
         self,
         embedder: Embedder,
         index: VectorIndex,
-        places: Sequence[Where],
+        places: Sequence[SearchPlace],
         question: str,
         best: int,
         also: Collection[int],
@@ -306,7 +308,7 @@ class Meaning:
         return self._formers.setdefault(identity.key, StoredVectors(self._store, identity))
 
     def _waiting(
-        self, index: VectorIndex, limit: int, places: Sequence[Where] | None, *, jobs: bool
+        self, index: VectorIndex, limit: int, places: Sequence[SearchPlace] | None, *, jobs: bool
     ) -> list[int]:
         if self._batching is None:
             return index.waiting(limit, places)
@@ -314,7 +316,7 @@ class Meaning:
 
     def _make(self, embedder: Embedder, index: VectorIndex, texts: Sequence[str]) -> int:
         """Make and keep the vectors of these pieces that are not done yet; says how many are now."""
-        wanted = {digest(text): text for text in texts}
+        wanted = {piece_digest(text): text for text in texts}
         # Texts of one length take the embedder no longer than they must.
         names = sorted(index.undone(wanted.keys()), key=lambda name: len(wanted[name]))
         if names:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.store import Store, Where
-from holdfast.store.containers import Container, changes, those_of
-from holdfast.store.fulltext import ROWS_OF_CONTAINER, Ids
+from holdfast.store import SearchPlace, Store
+from holdfast.store.containers import Container, diff_containers, rows_within
+from holdfast.store.fulltext import ROWS_OF_CONTAINER, IdRange
 from holdfast.store.passages import NOTE
 from holdfast.text.questions import Trait
 
@@ -107,11 +107,11 @@ class _Held:
 class Outlines:
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._held: dict[tuple[Where, ...], _Held] = {}
+        self._held: dict[tuple[SearchPlace, ...], _Held] = {}
         # Who comes while rows are read waits for them: to read them twice takes longer.
         self._loading = threading.Lock()
 
-    def of(self, places: Sequence[Where], containers: Sequence[Container]) -> Outline:
+    def of(self, places: Sequence[SearchPlace], containers: Sequence[Container]) -> Outline:
         """All rows in these places, whose containers are these now."""
         key = tuple(places)
         with self._loading:
@@ -124,8 +124,8 @@ class Outlines:
             return held.outline
 
     def _renew(self, containers: Sequence[Container], held: _Held) -> _Held:
-        gone, new = changes(held.containers, containers)
-        fresh = _outline(list(those_of(containers, self._store.passages.outlines(new))))
+        gone, new = diff_containers(held.containers, containers)
+        fresh = _outline(list(rows_within(containers, self._store.passages.outlines(new))))
         return _Held(containers, _merge(_without(held.outline, gone), fresh))
 
 
@@ -146,7 +146,7 @@ def _outline(rows: Sequence[tuple[int, int, float, str, str, int]]) -> Outline:
     )
 
 
-def _without(outline: Outline, gone: Sequence[Ids]) -> Outline:
+def _without(outline: Outline, gone: Sequence[IdRange]) -> Outline:
     if not gone:
         return outline
     there = np.ones(len(outline.ids), np.bool_)

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from holdfast.errors import ConfigError
 from holdfast.memory.searching.outlines import REACH, Outline
 from holdfast.memory.searching.vectors.base import NO_SIMILARITIES, Similarities
-from holdfast.store import Matches
+from holdfast.store import PassageMatches
 from holdfast.store.fulltext import ROWS_OF_CONTAINER
-from holdfast.store.ranking import rarity_of
+from holdfast.store.ranking import inverse_frequency
 from holdfast.text.dates import DAY_SHIFT, HEADED, Period
 from holdfast.text.questions import Question
 
@@ -247,7 +247,7 @@ class Ranking:
 
 def rank_rows(
     question: Question,
-    matches: Matches,
+    matches: PassageMatches,
     rows: Outline,
     near: Similarities = NO_SIMILARITIES,
     weights: Weights = MEASURED,
@@ -278,7 +278,9 @@ def rank_rows(
     return Ranking(question, rows, sums, columns, weights, among, unheard_share(matches))
 
 
-def features_of(question: Question, matches: Matches, rows: Outline, near: Similarities) -> dict[str, Column]:
+def features_of(
+    question: Question, matches: PassageMatches, rows: Outline, near: Similarities
+) -> dict[str, Column]:
     """The features of every row, by name, in the order of the outline."""
     shares, rarest = _coverage(matches, rows)
     penalty = _penalty(rows.length / matches.average)
@@ -345,7 +347,7 @@ def _within(period: Period, days: NDArray[Any]) -> Column:
     return np.asarray(np.exp(-gap / slack) * np.where(other == 0, 1.0, _OTHER_YEAR))
 
 
-def score_words(matches: Matches, rows: Outline) -> Column:
+def score_words(matches: PassageMatches, rows: Outline) -> Column:
     """BM25 of every row that has some of the words. Repeats do not count: they tell how long it is."""
     scores = np.zeros(len(rows.ids))
     for asked, having in matches.having.items():
@@ -353,7 +355,7 @@ def score_words(matches: Matches, rows: Outline) -> Column:
     return scores / (1 + _penalty(rows.length / matches.average))
 
 
-def unheard_share(matches: Matches) -> float:
+def unheard_share(matches: PassageMatches) -> float:
     """How much of the question's weight is in words that nothing has."""
     heard = {asked.term for asked, having in matches.having.items() if having}
     total = sum(matches.worth.values())
@@ -374,12 +376,12 @@ def likely_answered(question: Question, top: float, size: int, unheard: float, w
     return 1 / (1 + exp(-max(-50.0, min(50.0, logit))))
 
 
-def _coverage(matches: Matches, rows: Outline) -> tuple[Column, Column]:
+def _coverage(matches: PassageMatches, rows: Outline) -> tuple[Column, Column]:
     """How much of the question's weight each row has, and how rare the rarest of the words is that it has."""
     worth = np.zeros(len(rows.ids))
     rarest = np.zeros(len(rows.ids))
     total = sum(container.rows for container in matches.containers)
-    unheard = rarity_of(total, 0) or 1.0
+    unheard = inverse_frequency(total, 0) or 1.0
     for asked, having in matches.having.items():
         places = rows.positions(having)
         worth[places] += asked.weight * matches.rarity[asked]
@@ -389,7 +391,7 @@ def _coverage(matches: Matches, rows: Outline) -> tuple[Column, Column]:
     return np.minimum(1.0, worth / whole) if whole else worth, rarest
 
 
-def _containers(matches: Matches, rows: Outline) -> Column:
+def _containers(matches: PassageMatches, rows: Outline) -> Column:
     """How much of the question each row's whole container has. The more of all rows a container has, the less
     that says; where there is only one, nothing.
     """
@@ -402,10 +404,10 @@ def _containers(matches: Matches, rows: Outline) -> Column:
     for asked, having in matches.having.items():
         inside = np.unique(np.fromiter(having, np.int64, len(having)) // ROWS_OF_CONTAINER)
         there = np.isin(numbers, inside)
-        rarity = asked.weight * rarity_of(len(numbers), int(there.sum()))
+        rarity = asked.weight * inverse_frequency(len(numbers), int(there.sum()))
         worth[there] += rarity
         terms[asked.term] = max(terms.get(asked.term, 0.0), rarity)
-    missing = len(matches.worth.keys() - terms.keys()) * rarity_of(len(numbers), 0)
+    missing = len(matches.worth.keys() - terms.keys()) * inverse_frequency(len(numbers), 0)
     whole = sum(terms.values()) + missing
     penalty = _penalty(lengths / (lengths.mean() or 1.0))
     shares = np.minimum(1.0, worth / (whole or 1.0)) * (1 + _penalty(np.zeros(1))) / (1 + penalty)

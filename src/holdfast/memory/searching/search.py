@@ -20,7 +20,7 @@ from holdfast.memory.searching.outlines import Outlines
 from holdfast.memory.searching.ranking import MEASURED, Ranking, Weights, rank_rows
 from holdfast.memory.searching.snippets import snippet
 from holdfast.messages import Scope
-from holdfast.store import Matches, Row, Store, Where
+from holdfast.store import PassageMatches, PassageRow, SearchPlace, Store
 from holdfast.store.containers import Container
 from holdfast.store.passages import NOTE
 from holdfast.text.questions import Question, read_question
@@ -63,7 +63,7 @@ class RankedQuestion:
     """One question ranked over all rows."""
 
     question: Question
-    matches: Matches
+    matches: PassageMatches
     near: Near
     ranking: Ranking
     exact: frozenset[int]
@@ -77,7 +77,7 @@ class Candidate:
     or the part of a compound one, that it answers best, and `place` is where it stands there.
     """
 
-    row: Row
+    row: PassageRow
     total: float
     score: float
     ranked: RankedQuestion
@@ -109,7 +109,7 @@ class Retrieval:
     # What each term of the question is worth, for choosing passages.
     worth: Mapping[str, float] = field(default_factory=dict)
     # Where it was looked, and what was there then.
-    places: Sequence[Where] = ()
+    places: Sequence[SearchPlace] = ()
     containers: Sequence[Container] = ()
 
 
@@ -226,7 +226,7 @@ class Search:
     def _rank(
         self,
         question: Question,
-        places: Sequence[Where],
+        places: Sequence[SearchPlace],
         kinds: Collection[str],
         until: float | None = None,
     ) -> RankedQuestion:
@@ -281,9 +281,9 @@ class Search:
 
     def _prepare(
         self, scope: Scope, within: Within, own: bool = False, tree: str = "", embeds: bool = True
-    ) -> tuple[list[Where], Freshness, str]:
+    ) -> tuple[list[SearchPlace], Freshness, str]:
         """Where to look, after as much of the index as there is time for was brought up to date."""
-        places: list[Where] = []
+        places: list[SearchPlace] = []
         freshness = Freshness()
         if tree:
             self._store.texts.catch_up(where=tree)
@@ -350,7 +350,7 @@ def _engines_of(row: int, ranked: RankedQuestion) -> tuple[str, ...]:
     )
 
 
-def _exact_rows(matches: Matches, names: Collection[str]) -> set[int]:
+def _exact_rows(matches: PassageMatches, names: Collection[str]) -> set[int]:
     """The rows that have a name of the question which few others have."""
     return {
         row

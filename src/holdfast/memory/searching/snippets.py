@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast import words
-from holdfast.store.pieces import SIZE, pieces
+from holdfast.store.pieces import PIECE_SIZE, split_pieces
 
 LONGEST = 700
 
@@ -29,7 +29,7 @@ def snippet(text: str, weights: Mapping[str, float]) -> Snippet:
         )
     best, at, place = "", 0, 0
     most = -1.0
-    for piece in pieces(text):
+    for piece in split_pieces(text):
         place = text.index(piece, place)
         worth = sum(weights.get(term, 0.0) for term in set(words.terms(piece)))
         if worth > most:
@@ -50,10 +50,10 @@ def snippet(text: str, weights: Mapping[str, float]) -> Snippet:
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
     """The same part without halves of words at its ends, unless a word has no end in sight."""
     if start:
-        space = text.find(" ", start, start + SIZE // 4)
+        space = text.find(" ", start, start + PIECE_SIZE // 4)
         start = start if space < 0 else space + 1
     if end < len(text):
-        space = text.rfind(" ", end - SIZE // 4, end)
+        space = text.rfind(" ", end - PIECE_SIZE // 4, end)
         end = end if space < 0 else space
     return start, end
 

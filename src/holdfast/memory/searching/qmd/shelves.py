@@ -17,7 +17,7 @@ from holdfast.memory.searching.qmd.options import OURS, Extra
 from holdfast.memory.searching.sources import ExtraPaths, folder_of
 from holdfast.memory.workspace.base import Entry, Note, Workspace, not_there
 from holdfast.messages import Scope
-from holdfast.store import NotesOf
+from holdfast.store import NotesFolder
 
 _PREFIX = "qmd"
 _READABLE = 30
@@ -52,7 +52,7 @@ class Collections:
         """Whether there is a folder on this machine that QMD could read."""
         return self._workspace.folder is not None
 
-    def of(self, places: Iterable[NotesOf]) -> list[Collection]:
+    def of(self, places: Iterable[NotesFolder]) -> list[Collection]:
         """Those of folders in the workspace."""
         root = self._workspace.folder
         if root is None:
@@ -67,7 +67,7 @@ class Collections:
         """The names of what our own search would not find."""
         return [one.name for one in self.outside(scope, own=own) if one.name in self._alone]
 
-    def everywhere(self, places: Iterable[NotesOf]) -> list[Collection]:
+    def everywhere(self, places: Iterable[NotesFolder]) -> list[Collection]:
         return [*self.of(places), *self._extra]
 
     def files(self, collection: Collection) -> dict[str, Entry]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.memory.embedders.base import Identity
-from holdfast.store import Coverage, Where
+from holdfast.store import Coverage, SearchPlace
 
 Vector = NDArray[np.float32]
 # The first and the last row of those that are looked at.
@@ -67,10 +67,10 @@ class VectorIndex(Protocol):
     def trouble(self) -> str:
         """Why that is not who it should be; empty if it is."""
 
-    def coverage(self, places: Sequence[Where] | None = None) -> Coverage:
+    def coverage(self, places: Sequence[SearchPlace] | None = None) -> Coverage:
         """How many pieces there are in these places, everywhere for None, and how many have no vector."""
 
-    def waiting(self, limit: int, places: Sequence[Where] | None = None) -> list[int]:
+    def waiting(self, limit: int, places: Sequence[SearchPlace] | None = None) -> list[int]:
         """Rows with pieces that have no vector yet, the newest first."""
 
     def keep(self, vectors: Mapping[str, Vector]) -> None:
@@ -86,7 +86,7 @@ class VectorIndex(Protocol):
         """Those of these pieces that have no vector yet and were not refused."""
 
     def compare(
-        self, places: Sequence[Where], vector: Vector, best: int, also: Collection[int] = ()
+        self, places: Sequence[SearchPlace], vector: Vector, best: int, also: Collection[int] = ()
     ) -> Similarities:
         """How near rows in these places are: all of them, or the `best` ones and those named in `also`."""
 

@@ -26,8 +26,8 @@ from holdfast.memory.searching.vectors.base import (
 )
 from holdfast.memory.searching.vectors.kept import STORED, KeptVectors
 from holdfast.memory.searching.vectors.stored import StoredVectors
-from holdfast.store import Coverage, Row, Store, Where
-from holdfast.store.containers import Container, number_of, ranges
+from holdfast.store import Coverage, PassageRow, SearchPlace, Store
+from holdfast.store.containers import Container, container_number, id_ranges
 from holdfast.store.passages import NOTE
 
 # Points that a question waits for, and that go to the engine together when nobody waits.
@@ -61,7 +61,7 @@ class FollowedVectors(KeptVectors):
         self._clock = clock
         self._spare = StoredVectors(store, identity)
         self._trouble = ""
-        self._covered: dict[tuple[Where, ...], tuple[list[Container], Coverage]] = {}
+        self._covered: dict[tuple[SearchPlace, ...], tuple[list[Container], Coverage]] = {}
         # The keys that the engine holds by container, None until it was asked; and the containers of which it
         # has all, as they were then.
         self._holds: dict[int, set[int]] | None = None
@@ -83,33 +83,33 @@ class FollowedVectors(KeptVectors):
     def trouble(self) -> str:
         return self._trouble
 
-    def coverage(self, places: Sequence[Where] | None = None) -> Coverage:
+    def coverage(self, places: Sequence[SearchPlace] | None = None) -> Coverage:
         if places is None:
             return self._store.embeddings.coverage(self.identity.key)
         among = tuple(places)
         containers = self._store.passages.containers(among)
         known, covered = self._covered.pop(among, (None, Coverage(0, 0)))
         if known != containers or covered.missing:
-            covered = self._store.embeddings.coverage(self.identity.key, ranges(containers))
+            covered = self._store.embeddings.coverage(self.identity.key, id_ranges(containers))
         self._covered[among] = containers, covered
         for oldest in [*self._covered][:-_COVERED]:
             self._covered.pop(oldest, None)
         return covered
 
     def compare(
-        self, places: Sequence[Where], vector: Vector, best: int, also: Collection[int] = ()
+        self, places: Sequence[SearchPlace], vector: Vector, best: int, also: Collection[int] = ()
     ) -> Similarities:
         if self._clock() >= self._away_until:
             containers = self._store.passages.containers(places)
             try:
                 if not self._caught_up(containers, _INLINE, _PATIENCE):
-                    found = self._engine.nearest(ranges(containers), vector, best, also)
+                    found = self._engine.nearest(id_ranges(containers), vector, best, also)
                     found |= self._near(set(also) - found.keys(), vector)
                     self._well()
                     # A span may have a container in it that was not asked for.
                     among = {one.number for one in containers}
                     return similarities_from(
-                        {row: near for row, near in found.items() if number_of(row) in among}
+                        {row: near for row, near in found.items() if container_number(row) in among}
                     )
                 self._trouble = (
                     f"Vectors were compared in process: {self._behind or 'some'} have still to be handed to"
@@ -227,7 +227,7 @@ class FollowedVectors(KeptVectors):
         if self._holds is None:
             holds: dict[int, set[int]] = defaultdict(set)
             for key, row in self._engine.held():
-                holds[number_of(row)].add(key)
+                holds[container_number(row)].add(key)
             self._holds, self._asked_at = dict(holds), self._clock()
         return self._holds
 
@@ -236,11 +236,11 @@ class FollowedVectors(KeptVectors):
         wanted: dict[int, dict[int, _Piece]] = {one.number: {} for one in containers}
         unfinished = set[int]()
         for row, number, digest, size in self._store.embeddings.listed(self.identity.key, _spans(containers)):
-            pieces = wanted.get(number_of(row))
+            pieces = wanted.get(container_number(row))
             if pieces is None:
                 continue
             if size is None:
-                unfinished.add(number_of(row))
+                unfinished.add(container_number(row))
             elif self._usable(size):
                 key = _key(row, number, digest)
                 pieces[key] = _Piece(key, row, digest)
@@ -257,7 +257,7 @@ class FollowedVectors(KeptVectors):
         self._engine.put(points)
         self._unsettled = True
         for one in pieces:
-            self._known().setdefault(number_of(one.row), set()).add(one.key)
+            self._known().setdefault(container_number(one.row), set()).add(one.key)
 
     def _drop(self, keys: Collection[int], numbers: Iterable[int]) -> None:
         if keys:
@@ -296,7 +296,7 @@ class FollowedVectors(KeptVectors):
             self._current = {}
 
 
-def _told(row: Row, content: str) -> dict[str, Any]:
+def _told(row: PassageRow, content: str) -> dict[str, Any]:
     told = {
         "type": row.branch if row.role == NOTE else "message",
         "content": content,

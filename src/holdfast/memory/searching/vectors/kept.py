@@ -10,8 +10,8 @@ import numpy as np
 
 from holdfast.memory.embedders.base import Identity
 from holdfast.memory.searching.vectors.base import IN_PROCESS, Vector
-from holdfast.store import Store, Where
-from holdfast.store.containers import ranges
+from holdfast.store import SearchPlace, Store
+from holdfast.store.containers import id_ranges
 from holdfast.store.embeddings import REFUSED
 
 STORED = np.dtype("<f4")
@@ -33,8 +33,8 @@ class KeptVectors:
     def trouble(self) -> str:
         return ""
 
-    def waiting(self, limit: int, places: Sequence[Where] | None = None) -> list[int]:
-        spans = None if places is None else ranges(self._store.passages.containers(places))
+    def waiting(self, limit: int, places: Sequence[SearchPlace] | None = None) -> list[int]:
+        spans = None if places is None else id_ranges(self._store.passages.containers(places))
         return self._store.embeddings.waiting(self.identity.key, limit, spans)
 
     def keep(self, vectors: Mapping[str, Vector]) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from holdfast.errors import VectorsError
 from holdfast.memory.embedders.base import Identity
 from holdfast.memory.searching.vectors.base import Point, Span, Vector
-from holdfast.store.containers import number_of
+from holdfast.store.containers import container_number
 
 Json = Mapping[str, Any]
 
@@ -66,7 +66,7 @@ class Qdrant:
             {
                 "id": one.key,
                 "vector": one.vector.tolist(),
-                "payload": {**one.about, "row": one.row, "container": number_of(one.row)},
+                "payload": {**one.about, "row": one.row, "container": container_number(one.row)},
             }
             for one in points
         )
@@ -168,7 +168,7 @@ class Qdrant:
 
 def _within(span: Span) -> Json:
     # By container, since the numbers of rows are larger than what Qdrant compares exactly.
-    return {"key": "container", "range": {"gte": number_of(span[0]), "lte": number_of(span[1])}}
+    return {"key": "container", "range": {"gte": container_number(span[0]), "lte": container_number(span[1])}}
 
 
 def _search(asked: list[float], wanted: Json, most: int, how: Json) -> Json:

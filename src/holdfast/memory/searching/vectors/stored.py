@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from holdfast.memory.embedders.base import Identity, Vectors
 from holdfast.memory.searching.vectors.base import NO_SIMILARITIES, Similarities, Vector
 from holdfast.memory.searching.vectors.kept import STORED, KeptVectors
-from holdfast.store import Coverage, Store, Where
-from holdfast.store.containers import Container, changes, those_of
-from holdfast.store.fulltext import Ids
+from holdfast.store import Coverage, SearchPlace, Store
+from holdfast.store.containers import Container, diff_containers, rows_within
+from holdfast.store.fulltext import IdRange
 
 # Scopes held in memory; the one not asked for longest goes.
 _HELD = 8
@@ -49,7 +49,7 @@ class _Segment:
         """How many vectors each row has."""
         return np.diff(np.append(self.starts, len(self.vectors)))
 
-    def without(self, gone: Sequence[Ids]) -> "_Segment":
+    def without(self, gone: Sequence[IdRange]) -> "_Segment":
         if not gone:
             return self
         firsts, lasts = np.array(gone, np.int64).T
@@ -104,11 +104,11 @@ class StoredVectors(KeptVectors):
     def __init__(self, store: Store, identity: Identity, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(store, identity)
         self._clock = clock
-        self._held: dict[tuple[Where, ...], _Loaded] = {}
+        self._held: dict[tuple[SearchPlace, ...], _Loaded] = {}
         # Who comes while vectors are loaded waits for them: to load them twice takes longer.
         self._loading = threading.Lock()
 
-    def coverage(self, places: Sequence[Where] | None = None) -> Coverage:
+    def coverage(self, places: Sequence[SearchPlace] | None = None) -> Coverage:
         if places is None:
             return self._store.embeddings.coverage(self.identity.key)
         return self._load(tuple(places)).coverage
@@ -120,7 +120,7 @@ class StoredVectors(KeptVectors):
 
     def compare(
         self,
-        places: Sequence[Where],
+        places: Sequence[SearchPlace],
         vector: Vector,
         best: int,  # noqa: ARG002 - all of them are compared
         also: Collection[int] = (),  # noqa: ARG002
@@ -134,7 +134,7 @@ class StoredVectors(KeptVectors):
             rows, nearest, usual = rows[order], nearest[order], usual[order]
         return Similarities(rows, nearest, usual)
 
-    def _load(self, places: tuple[Where, ...]) -> _Loaded:
+    def _load(self, places: tuple[SearchPlace, ...]) -> _Loaded:
         """What is held of these places, with all that changed since read anew."""
         with self._loading:
             containers = self._store.passages.containers(places)
@@ -156,9 +156,9 @@ class StoredVectors(KeptVectors):
     def _renew(self, containers: Sequence[Container], held: _Loaded) -> _Loaded:
         looks = self._may_have_more(held)
         looked = self._clock(), self._store.embeddings.times_kept
-        gone, new = changes(held.containers, containers)
+        gone, new = diff_containers(held.containers, containers)
         missing, refused = _outside(gone, held.missing), _outside(gone, held.refused)
-        pieces = list(those_of(containers, self._store.embeddings.load(self.identity.key, new)))
+        pieces = list(rows_within(containers, self._store.embeddings.load(self.identity.key, new)))
         if looks:
             later = self._made_since(missing)
             # Of such a row all vectors are put together anew.
@@ -188,7 +188,7 @@ class StoredVectors(KeptVectors):
         return [(row, stored) for row, stored in pieces if stored is not None and self._usable(len(stored))]
 
 
-def _outside(gone: Sequence[Ids], numbers: Mapping[int, int]) -> dict[int, int]:
+def _outside(gone: Sequence[IdRange], numbers: Mapping[int, int]) -> dict[int, int]:
     """Without the rows in these ranges."""
     if not gone or not numbers:
         return dict(numbers)
@@ -199,9 +199,9 @@ def _outside(gone: Sequence[Ids], numbers: Mapping[int, int]) -> dict[int, int]:
     }
 
 
-def _spans(rows: Sequence[int]) -> list[Ids]:
+def _spans(rows: Sequence[int]) -> list[IdRange]:
     """Ranges that these rows are in, given in order."""
-    spans: list[Ids] = []
+    spans: list[IdRange] = []
     for row in rows:
         if spans and row - spans[-1][1] <= _CLOSE:
             spans[-1] = spans[-1][0], row

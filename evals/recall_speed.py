@@ -41,7 +41,7 @@ from holdfast.messages import Message, Role, Scope
 from holdfast.recall import Need, Recall, recall_over
 from holdfast.store import NewMessage, Store, open_store
 from holdfast.store.passages import PassageIndex
-from holdfast.store.pieces import piece_digest, split_pieces
+from holdfast.store.texts import piece_digest, split_pieces
 
 PART = "recall"
 SIZES = (1_000, 10_000, 100_000)

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from holdfast.store.secrecy import password_digest
+from holdfast.store.access import password_digest
 from tests.browser.accessible import faults
 from tests.browser.conftest import PHONE
 

@@ -22,7 +22,7 @@ from holdfast.memory.searching.vectors.qdrant import Qdrant
 from holdfast.memory.searching.vectors.qdrant_wires import InFolder, Served
 from holdfast.memory.searching.vectors.sqlite_vec import SqliteVec
 from holdfast.store import open_store
-from holdfast.store.pieces import piece_digest
+from holdfast.store.texts import piece_digest
 from tests.contract.test_store_passages import MINE, OTHERS, put
 from tests.contract.test_vectors import AXES, IDENTITY
 from tests.memory.searching.nearest import nearest

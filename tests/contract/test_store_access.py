@@ -5,9 +5,8 @@ from sqlalchemy import select
 
 from holdfast.errors import BadRequest, NotFound
 from holdfast.store import Key
-from holdfast.store.keys import is_stale, is_token
+from holdfast.store.access import is_password, is_stale, is_token, password_digest
 from holdfast.store.schema import keys, passwords, sessions
-from holdfast.store.secrecy import is_password, password_digest
 
 KEY = Key(name="laptop", user="ada", project="garden", forwarder=True, memory=False, rate=30)
 

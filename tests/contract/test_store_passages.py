@@ -9,7 +9,7 @@ from holdfast.memory.searching.outlines import Outlines
 from holdfast.messages import Scope
 from holdfast.store import Coverage, FileState, NewPassage, NotesFolder, Store
 from holdfast.store.embeddings import REFUSED
-from holdfast.store.pieces import MAX_PIECES, PIECE_SIZE, piece_digest, split_pieces
+from holdfast.store.texts import MAX_PIECES, PIECE_SIZE, piece_digest, split_pieces
 from tests.contract.test_store import SCOPE, count, talk
 
 MINE, OTHERS = NotesFolder("default"), NotesFolder("eve")

@@ -5,8 +5,8 @@ from sqlalchemy import bindparam, insert, select
 
 from holdfast.errors import Conflict
 from holdfast.messages import Scope
+from holdfast.store.database import PreparedStatement
 from holdfast.store.schema import conversations, settings
-from holdfast.store.statements import PreparedStatement
 
 BY_ID = select(conversations).where(conversations.c.id == bindparam("id"))
 

@@ -13,7 +13,7 @@ from holdfast.memory.searching.vectors import StoredVectors
 from holdfast.memory.searching.vectors.base import IN_PROCESS
 from holdfast.memory.searching.vectors.choice import VectorOptions, chosen
 from holdfast.store import Coverage, NotesFolder, open_store
-from holdfast.store.pieces import piece_digest, split_pieces
+from holdfast.store.texts import piece_digest, split_pieces
 from tests.contract.conftest import missing, place_for_a_store
 from tests.contract.test_store import SCOPE, talk
 from tests.contract.test_store_passages import MINE, OTHERS, put

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from holdfast.store.secrecy import password_digest
+from holdfast.store.access import password_digest
 from holdfast.upstreams.fake import ScriptedProvider
 from tests.server.conftest import running
 

@@ -14,7 +14,7 @@ from holdfast.messages import Scope
 from holdfast.server.app import create_app
 from holdfast.server.guard import COOKIE, LoginThrottle, Origins
 from holdfast.store import Key, open_store
-from holdfast.store.secrecy import password_digest
+from holdfast.store.access import password_digest
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from holdfast.store import Key
-from holdfast.store.secrecy import password_digest
+from holdfast.store.access import password_digest
 from holdfast.upstreams.fake import ScriptedProvider
 from tests.server.conftest import running
 

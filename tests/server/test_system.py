@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from holdfast.store import Key
-from holdfast.store.secrecy import is_password
+from holdfast.store.access import is_password
 from tests.server.remembering import found, refused, remembering
 
 STATUS, STEP, COMPLETE = "/api/system/setup-status", "/api/system/setup-step", "/api/system/setup-complete"

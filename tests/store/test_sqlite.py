@@ -6,7 +6,7 @@ from sqlalchemy.dialects import sqlite
 from holdfast.errors import StoreError
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store, tree
-from holdfast.store.statements import PreparedStatement
+from holdfast.store.database import PreparedStatement
 
 
 @pytest.fixture

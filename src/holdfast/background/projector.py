@@ -12,7 +12,7 @@ from holdfast.errors import HoldfastError, NotFound
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memories, Memory, SummaryNote
 from holdfast.messages import Scope
 from holdfast.store import OutboxItem, Store
-from holdfast.store.ids import new_id
+from holdfast.store.values import new_id
 
 log = logging.getLogger("holdfast.background")
 

@@ -63,7 +63,7 @@ def import_(
 
 def check_user_name(user: str, store: "Store") -> None:
     """Reject an invalid name for a new user; existing users may have any name."""
-    from holdfast.store.keys import is_name
+    from holdfast.store.access import is_name
     from holdfast.transfer.users import user_names
 
     if not is_name(user) and user not in user_names(store):

@@ -162,7 +162,7 @@ def password(
 ) -> None:
     """Set the password of the page. Every browser that is signed in has to do it again."""
     from holdfast.store import open_store
-    from holdfast.store.secrecy import password_digest
+    from holdfast.store.access import password_digest
 
     settings = load(context).settings
     digest = None if remove else password_digest(read_password(stdin))

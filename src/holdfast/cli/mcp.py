@@ -74,7 +74,7 @@ def scope_for(user: str, project: str | None, group: str | None) -> Scope:
 
 def check_name(name: str) -> None:
     """Reject a name that could not be used over HTTP, where the same rules hold as for keys."""
-    from holdfast.store.keys import is_name
+    from holdfast.store.access import is_name
 
     if not is_name(name):
         raise BadRequest(

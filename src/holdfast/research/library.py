@@ -41,7 +41,7 @@ from holdfast.research.repository import (
     folder_of,
 )
 from holdfast.research.summary import extract_summary
-from holdfast.store.ids import new_id
+from holdfast.store.values import new_id
 
 log = logging.getLogger("holdfast.research")
 

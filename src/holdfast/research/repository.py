@@ -51,7 +51,7 @@ from holdfast.research.finding import (
     Volatility,
     expiry_time,
 )
-from holdfast.store.ids import new_id
+from holdfast.store.values import new_id
 
 KIND = "finding"
 

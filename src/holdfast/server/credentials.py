@@ -16,7 +16,7 @@ from holdfast.messages import Scope
 from holdfast.server.endpoint import engine_of, require_admin
 from holdfast.server.guard import COOKIE, RequestGuard, access_of, is_loopback, is_same_origin
 from holdfast.store import Key
-from holdfast.store.secrecy import is_password, password_digest
+from holdfast.store.access import is_password, password_digest
 
 login_router = APIRouter(prefix="/api", tags=["Access"])
 

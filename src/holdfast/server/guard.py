@@ -26,8 +26,7 @@ from holdfast.errors import BadRequest, ConfigError, Forbidden, TooLarge, TooMan
 from holdfast.events import Events
 from holdfast.messages import Scope
 from holdfast.store import Key, Store
-from holdfast.store.keys import is_stale, is_token
-from holdfast.store.secrecy import digest_of, new_secret
+from holdfast.store.access import digest_of, is_stale, is_token, new_secret
 
 AccessMethod = Literal["nobody", "here", "key", "session"]
 

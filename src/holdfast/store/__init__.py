@@ -3,14 +3,12 @@
 `open_store` opens it; the values below are what goes in and comes out. It knows no model server, no window.
 """
 
-from holdfast.store.containers import NotesFolder, SearchPlace
+from holdfast.store.access import Key
 from holdfast.store.embeddings import Coverage
-from holdfast.store.ids import new_id
-from holdfast.store.keys import Key
+from holdfast.store.fulltext import NotesFolder, SearchPlace
+from holdfast.store.memories import MemoryUse, ProfileProposal, RecollectionRepository, Tombstone
 from holdfast.store.passages import FileState, NewPassage, PassageMatches, PassageRow
-from holdfast.store.proposals import ProfileProposal
 from holdfast.store.ranking import TextHit, TextSearchResult
-from holdfast.store.recollections import MemoryUse, RecollectionRepository, Tombstone
 from holdfast.store.store import Store, open_store
 from holdfast.store.texts import searchable_text
 from holdfast.store.values import (
@@ -31,6 +29,7 @@ from holdfast.store.values import (
     OutboxItem,
     Prompt,
     SummaryRecord,
+    new_id,
 )
 
 __all__ = [

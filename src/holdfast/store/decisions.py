@@ -10,13 +10,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Text, bindparam, delete, insert, or_, select, type_coerce, update
 
-from holdfast.errors import NotFound
+from holdfast.errors import Conflict, NotFound
 from holdfast.messages import JsonObject
-from holdfast.store.database import Repository, reads, writes
-from holdfast.store.ids import new_id
-from holdfast.store.schema import compactions, decisions
-from holdfast.store.statements import PreparedStatement
-from holdfast.store.values import Compaction, Decision
+from holdfast.store import tree
+from holdfast.store.database import PreparedStatement, Repository, reads, upsert, writes
+from holdfast.store.schema import compactions, decisions, lanes, marks, messages
+from holdfast.store.values import Compaction, Decision, LaneRecord, Mark, new_id
 
 # More names than these are not put into one question: all that quotes anything is looked through instead.
 _NAMES = 50
@@ -218,3 +217,108 @@ def _decision(row: Row[Any]) -> Decision:
 def _escape_like(text: str) -> str:
     """A text in which no sign stands for others."""
     return re.sub(r"([\\%_])", r"\\\1", text)
+
+
+_LANE = PreparedStatement(select(lanes).where(lanes.c.id == bindparam("lane")))
+_LANE_STATE = PreparedStatement(select(lanes.c.version, lanes.c.state).where(lanes.c.id == bindparam("lane")))
+_CHANGE_LANE = PreparedStatement(
+    update(lanes)
+    .where(lanes.c.id == bindparam("lane"), lanes.c.version == bindparam("expected"))
+    .values({name: bindparam(name) for name in ("state", "report", "version", "updated_at")})
+)
+_NEW_LANE = PreparedStatement(insert(lanes), lanes.columns.keys())
+
+
+class LaneRepository(Repository):
+    __slots__ = ()
+
+    @reads
+    def get(self, connection: Connection, lane: str) -> LaneRecord | None:
+        row = _LANE.first(connection, lane=lane)
+        return None if row is None else LaneRecord(**row._asdict())
+
+    @reads
+    def standing(self, connection: Connection, lane: str) -> tuple[int, JsonObject]:
+        """Its version and its state, without its report, which is long; no version if there is none yet."""
+        row = _LANE_STATE.first(connection, lane=lane)
+        return (0, {}) if row is None else (row.version, row.state)
+
+    @reads
+    def of(self, connection: Connection, conversation: str) -> list[LaneRecord]:
+        """The lanes of a conversation, the last used first."""
+        query = select(lanes).where(lanes.c.conversation == conversation)
+        rows = connection.execute(query.order_by(lanes.c.updated_at.desc(), lanes.c.id))
+        return [LaneRecord(**row._mapping) for row in rows]
+
+    @writes
+    def put(
+        self,
+        connection: Connection,
+        lane: str,
+        conversation: str,
+        *,
+        window: int,
+        state: JsonObject,
+        report: JsonObject,
+        expect: int,
+        now: float | None = None,
+    ) -> None:
+        """Keep a lane, if its version still is `expect` (0: there is none yet); else it is a Conflict."""
+        values = {
+            "state": state,
+            "report": report,
+            "version": expect + 1,
+            "updated_at": time.time() if now is None else now,
+        }
+        if expect:
+            done = _CHANGE_LANE.run(connection, {"lane": lane, "expected": expect, **values}) == 1
+        else:
+            row = {"id": lane, "conversation": conversation, "window": window, **values}
+            done = _NEW_LANE.run(connection, row) == 1
+        if not done:
+            raise Conflict(f"Lane {lane} was changed meanwhile.", hint="Read it again and repeat.")
+
+    @writes
+    def retell(self, connection: Connection, lane: str, report: JsonObject) -> None:
+        """Put another report in the place of the last one; the lane itself is as it was."""
+        connection.execute(update(lanes).where(lanes.c.id == lane).values(report=report))
+
+
+_TREE = select(messages.c.tree).where(messages.c.id == bindparam("message")).scalar_subquery()
+_MARKS_ON_TREE = PreparedStatement(
+    select(marks.c.message, marks.c.kind, marks.c.text, marks.c.number).where(marks.c.tree == _TREE)
+)
+
+
+class MarkRepository(Repository):
+    __slots__ = ()
+
+    @writes
+    def put(self, connection: Connection, message: str, kind: str, texts: Sequence[str] = ("",)) -> None:
+        """Mark a message. The texts take the place of those it had before."""
+        place = tree.get(connection, message).tree
+        connection.execute(delete(marks).where(marks.c.message == message, marks.c.kind == kind))
+        rows = [
+            {"message": message, "kind": kind, "number": number, "tree": place, "text": text}
+            for number, text in enumerate(texts)
+        ]
+        if rows:
+            upsert(connection, marks, rows)
+
+    @writes
+    def remove(self, connection: Connection, message: str, kind: str) -> bool:
+        """Take a mark away; whether there was one."""
+        gone = connection.execute(delete(marks).where(marks.c.message == message, marks.c.kind == kind))
+        return gone.rowcount > 0
+
+    @reads
+    def of(self, connection: Connection, message: str) -> list[Mark]:
+        """The marks on the way from the root to this message, in order."""
+        rows = _MARKS_ON_TREE.all(connection, message=message)
+        if not rows:
+            return []
+        end = tree.get(connection, message)
+        depths = tree.depths(connection, end, [row.message for row in rows])
+        found = [row for row in rows if row.message in depths]
+        found.sort(key=lambda row: (depths[row.message], row.kind, row.number))
+        return [Mark(row.message, row.kind, row.text, depths[row.message]) for row in found]

@@ -3,8 +3,10 @@
 A job ends once; what comes later changes nothing. It does not know how to send anything.
 """
 
+import hashlib
 import time
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import Any, Literal, cast, get_args
 
 from sqlalchemy import (
@@ -22,12 +24,29 @@ from sqlalchemy import (
 )
 
 from holdfast.errors import BadRequest, NotFound
-from holdfast.messages import Scope, Usage
-from holdfast.store.database import Repository, reads, writes
-from holdfast.store.ids import new_id
-from holdfast.store.schema import drafts, jobs
-from holdfast.store.statements import PreparedStatement
-from holdfast.store.values import JobKind, JobRecord, JobStatus
+from holdfast.messages import JsonObject, Message, Scope, Usage, canonical
+from holdfast.store import log, tree
+from holdfast.store.database import (
+    Database,
+    PreparedStatement,
+    Repository,
+    database_time,
+    reads,
+    upsert,
+    writes,
+)
+from holdfast.store.schema import drafts, jobs, leases, outbox, prompts
+from holdfast.store.values import (
+    DraftRecord,
+    JobKind,
+    JobRecord,
+    JobStatus,
+    MessageRecord,
+    NewMessage,
+    OutboxItem,
+    Prompt,
+    new_id,
+)
 
 FinalStatus = Literal["done", "failed", "cut"]
 
@@ -275,3 +294,228 @@ def _read_job(row: Row[Any]) -> JobRecord:
         finished_at=row.finished_at,
         error=row.error,
     )
+
+
+_TAKE_QUERY = delete(drafts).where(drafts.c.job == bindparam("taken")).returning(*drafts.columns)
+_TAKE_DRAFT = PreparedStatement(_TAKE_QUERY)
+_TAKE_STALE_DRAFT = PreparedStatement(_TAKE_QUERY.where(drafts.c.beat_at <= bindparam("until")))
+
+
+class DraftRepository(Repository):
+    __slots__ = ()
+
+    @writes
+    def save(
+        self,
+        connection: Connection,
+        job: str,
+        conversation: str,
+        parent: str | None,
+        message: Message,
+        model: str = "",
+        now: float | None = None,
+    ) -> None:
+        """Keep what has arrived so far. Saving is also the sign that the writer is alive."""
+        row = {
+            "job": job,
+            "conversation": conversation,
+            "parent": parent,
+            "body": message.encode(),
+            "model": model,
+            "beat_at": database_time(connection) if now is None else now,
+        }
+        upsert(connection, drafts, row)
+
+    @writes
+    def finish(
+        self, connection: Connection, job: str, message: NewMessage, now: float | None = None
+    ) -> MessageRecord | None:
+        """Turn the draft into a message; None if there is no such draft (any more).
+
+        The head moves to it if nothing else happened since the question; otherwise the answer is kept beside
+        what did happen.
+        """
+        draft = _take_draft(connection, job)
+        if draft is None:
+            return None
+        return _append_draft(connection, draft, message, time.time() if now is None else now)
+
+    @writes
+    def discard(self, connection: Connection, job: str) -> None:
+        _take_draft(connection, job)
+
+    @reads
+    def of(self, connection: Connection, conversation: str) -> list[DraftRecord]:
+        query = select(drafts).where(drafts.c.conversation == conversation)
+        return [
+            _read_draft(row) for row in connection.execute(query.order_by(drafts.c.beat_at, drafts.c.job))
+        ]
+
+    @writes
+    def recover(
+        self, connection: Connection, now: float | None = None, stale_after: float = 5.0
+    ) -> list[MessageRecord]:
+        """Keep the answers whose writers have gone silent, marked as cut off. Empty ones are dropped."""
+        now = database_time(connection) if now is None else now
+        stale = select(drafts.c.job).where(drafts.c.beat_at <= now - stale_after)
+        kept: list[MessageRecord] = []
+        for job in connection.scalars(stale.order_by(drafts.c.beat_at, drafts.c.job)).all():
+            draft = _take_draft(connection, job, beat_until=now - stale_after)
+            # Another process may have recovered it, or its writer may have woken up.
+            if draft is None:
+                continue
+            if draft.message.parts:
+                kept.append(_append_draft(connection, draft, NewMessage(draft.message, finish="cut"), now))
+            end_job(connection, job, "cut", error=STOPPED, now=now)
+        return kept
+
+
+def _read_draft(row: Row[Any]) -> DraftRecord:
+    return DraftRecord(
+        job=row.job,
+        conversation=row.conversation,
+        parent=row.parent,
+        message=Message.decode(row.body),
+        model=row.model,
+        beat_at=row.beat_at,
+    )
+
+
+def _take_draft(connection: Connection, job: str, *, beat_until: float | None = None) -> DraftRecord | None:
+    """Remove the draft and give it to the caller: of several who try, one gets it."""
+    if beat_until is None:
+        row = _TAKE_DRAFT.first(connection, taken=job)
+    else:
+        row = _TAKE_STALE_DRAFT.first(connection, taken=job, until=beat_until)
+    return None if row is None else _read_draft(row)
+
+
+def _is_superseded(head: MessageRecord, draft: DraftRecord, new: NewMessage) -> bool:
+    """Whether the head is only an earlier state of this answer, or a fragment of another to its question."""
+    fragment = head.parent == draft.parent and head.finish == "cut" and new.finish != "cut"
+    return head.job == draft.job or fragment
+
+
+def _append_draft(connection: Connection, draft: DraftRecord, new: NewMessage, now: float) -> MessageRecord:
+    new = replace(new, job=new.job or draft.job, model=new.model or draft.model)
+    conversation = log.lock_conversation(connection, draft.conversation)
+    parent = None if draft.parent is None else tree.get(connection, draft.parent, tree=conversation.tree)
+    found = tree.find_existing(connection, conversation.tree, parent, [new])
+    (answer,) = found or tree.append(connection, conversation.tree, parent, [new], now)
+    untouched = conversation.head == draft.parent or (
+        conversation.head is not None and _is_superseded(tree.get(connection, conversation.head), draft, new)
+    )
+    if untouched and conversation.head != answer.id:
+        log.update_head(connection, conversation, answer.id, now)
+    return answer
+
+
+class Outbox(Repository):
+    """`promised` counts what this process has put in, for who wonders whether there is anything to do."""
+
+    __slots__ = ("promised",)
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.promised = 0
+
+    @writes
+    def put(self, connection: Connection, topic: str, payload: Any, now: float | None = None) -> str:
+        """Promise some work. Inside `Store.atomically` it is promised only if all the rest is committed."""
+        item = new_id("o")
+        row = {
+            "id": item,
+            "topic": topic,
+            "payload": payload,
+            "created_at": time.time() if now is None else now,
+            "attempts": 0,
+            "error": "",
+        }
+        connection.execute(insert(outbox), row)
+        self.promised += 1
+        return item
+
+    @reads
+    def pending(self, connection: Connection, limit: int = 100) -> list[OutboxItem]:
+        """What is still to be done, oldest first."""
+        query = select(outbox).where(outbox.c.done_at.is_(None))
+        rows = connection.execute(query.order_by(outbox.c.created_at, outbox.c.id).limit(limit))
+        return [OutboxItem(**row._mapping) for row in rows]
+
+    @writes
+    def done(self, connection: Connection, item: str, now: float | None = None) -> None:
+        """The promise is kept; what it was about stands where it belongs, and no longer here."""
+        kept = {"done_at": time.time() if now is None else now, "payload": {}}
+        connection.execute(update(outbox).where(outbox.c.id == item, outbox.c.done_at.is_(None)).values(kept))
+
+    @writes
+    def forget(self, connection: Connection, before: float) -> None:
+        """Promises that were kept before this moment are of no more use."""
+        connection.execute(delete(outbox).where(outbox.c.done_at < before))
+
+    @writes
+    def failed(self, connection: Connection, item: str, error: str) -> None:
+        """An attempt went wrong; the item stays pending."""
+        connection.execute(
+            update(outbox).where(outbox.c.id == item).values(attempts=outbox.c.attempts + 1, error=error)
+        )
+
+
+class LeaseRepository(Repository):
+    __slots__ = ()
+
+    @writes
+    def take(
+        self, connection: Connection, name: str, owner: str, ttl: float, now: float | None = None
+    ) -> bool:
+        """Get the lease for `ttl` seconds, if it is free, has run out, or is ours already."""
+        now = database_time(connection) if now is None else now
+        mine = {"name": name, "owner": owner, "expires_at": now + ttl}
+        # Inserting first makes sure that there is a row, so that of two takers one waits for the other.
+        upsert(connection, leases, mine, update=())
+        free = or_(leases.c.owner == owner, leases.c.expires_at <= now)
+        taken = update(leases).where(leases.c.name == name, free).values(mine)
+        return connection.execute(taken).rowcount == 1
+
+    @writes
+    def renew(
+        self, connection: Connection, name: str, owner: str, ttl: float, now: float | None = None
+    ) -> bool:
+        """Keep the lease for another `ttl` seconds. False: it has run out, and the work must stop."""
+        now = database_time(connection) if now is None else now
+        ours = leases.c.name == name, leases.c.owner == owner, leases.c.expires_at > now
+        return connection.execute(update(leases).where(*ours).values(expires_at=now + ttl)).rowcount == 1
+
+    @writes
+    def release(self, connection: Connection, name: str, owner: str) -> None:
+        connection.execute(delete(leases).where(leases.c.name == name, leases.c.owner == owner))
+
+
+class PromptRepository(Repository):
+    __slots__ = ()
+
+    @writes
+    def keep(
+        self,
+        connection: Connection,
+        system: Sequence[Message],
+        tools: Sequence[JsonObject] = (),
+        now: float | None = None,
+    ) -> str:
+        """Keep them if they are new; the digest that comes back names them."""
+        body = {"system": [message.encode() for message in system], "tools": list(tools)}
+        digest = hashlib.sha256(canonical(body).encode()).hexdigest()[:32]
+        created_at = time.time() if now is None else now
+        upsert(connection, prompts, {"digest": digest, "body": body, "created_at": created_at}, update=())
+        return digest
+
+    @reads
+    def get(self, connection: Connection, digest: str) -> Prompt:
+        row = connection.execute(select(prompts).where(prompts.c.digest == digest)).first()
+        if row is None:
+            raise NotFound(f"prompt '{digest}' not found")
+        return Prompt(
+            digest=row.digest,
+            system=tuple(Message.decode(message) for message in row.body["system"]),
+            tools=tuple(row.body["tools"]),
+        )

@@ -4,19 +4,210 @@ Appending moves a head by compare-and-swap and can be repeated safely. It does n
 which conversation a request belongs to: that is found out elsewhere, with the anchors kept here.
 """
 
+import re
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, exists, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    literal,
+    select,
+    tuple_,
+    update,
+)
+from sqlalchemy import insert as insert_into
 
-from holdfast.errors import Conflict
+from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.messages import Scope
-from holdfast.store import heads, removal, tree
-from holdfast.store.database import Repository, reads, upsert, writes
-from holdfast.store.ids import new_id
-from holdfast.store.schema import conversations, message_tokens, messages
-from holdfast.store.values import AnchorHit, ConversationRecord, MessageRecord, NewMessage
+from holdfast.store import tree
+from holdfast.store.database import PreparedStatement, Repository, reads, upsert, writes
+from holdfast.store.schema import branches, conversations, jobs, message_tokens, messages, prompts
+from holdfast.store.values import AnchorHit, ConversationRecord, MessageRecord, NewMessage, new_id
+
+# An id that was typed by hand may be cut short, but not so short that it means many.
+_BEGINNING = re.compile(r"c_[0-9a-z]{6,25}")
+
+_TREE_OF_CONVERSATION = (
+    select(conversations.c.tree).where(conversations.c.id == bindparam("id")).scalar_subquery()
+)
+_LOCK_TREE = PreparedStatement(
+    select(conversations)
+    .where(conversations.c.tree == _TREE_OF_CONVERSATION)
+    .order_by(conversations.c.id)
+    .with_for_update(key_share=True)
+)
+_MOVE_HEAD = PreparedStatement(
+    update(conversations)
+    .where(conversations.c.id == bindparam("moved"))
+    .values(
+        head=bindparam("head"),
+        version=bindparam("version"),
+        updated_at=bindparam("updated_at"),
+    )
+)
+_CONVERSATION_BY_ID = PreparedStatement(select(conversations).where(conversations.c.id == bindparam("id")))
+_NEW_CONVERSATION = PreparedStatement(insert_into(conversations), conversations.columns.keys())
+
+
+def read_conversation(row: Row[Any]) -> ConversationRecord:
+    return ConversationRecord(
+        id=row.id,
+        tree=row.tree,
+        scope=Scope(row.user, row.project, row.kind),
+        title=row.title,
+        head=row.head,
+        version=row.version,
+        client=row.client,
+        external_id=row.external_id,
+        settings=row.settings,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )
+
+
+def in_scope(scope: Scope) -> ColumnElement[bool]:
+    return and_(
+        conversations.c.user == scope.user,
+        conversations.c.project == scope.project,
+        conversations.c.kind == scope.kind,
+    )
+
+
+def get_conversation(
+    connection: Connection, conversation_id: str, scope: Scope | None = None
+) -> ConversationRecord:
+    row = _CONVERSATION_BY_ID.first(connection, id=conversation_id)
+    if row is not None and (scope is None or read_conversation(row).scope == scope):
+        return read_conversation(row)
+    query = select(conversations)
+    if scope is not None:
+        query = query.where(in_scope(scope))
+    beginning = conversation_id.lower()
+    if not _BEGINNING.fullmatch(beginning):
+        raise _not_found(conversation_id)
+    starts = func.substr(conversations.c.id, 1, len(beginning)) == beginning
+    rows = connection.execute(query.where(starts).limit(2)).all()
+    if not rows:
+        raise _not_found(conversation_id)
+    if len(rows) > 1:
+        raise BadRequest(
+            f"Several conversations begin with '{conversation_id}'.", hint="Give more of the id."
+        )
+    return read_conversation(rows[0])
+
+
+def conversations_on(connection: Connection, trees: Collection[str]) -> list[ConversationRecord]:
+    """Those on any of these trees, few enough for one statement, oldest first."""
+    query = select(conversations).where(conversations.c.tree.in_(sorted(trees)))
+    rows = connection.execute(query.order_by(conversations.c.created_at, conversations.c.id))
+    return [read_conversation(row) for row in rows]
+
+
+def lock_conversation(connection: Connection, conversation_id: str) -> ConversationRecord:
+    """The conversation, for a change: until the transaction ends nobody else can change its tree.
+
+    On SQLite there is only one writer anyway. On PostgreSQL all heads of the tree are locked, in one order,
+    since two conversations may grow the same branch.
+    """
+    for row in _LOCK_TREE.all(connection, id=conversation_id):
+        if row.id == conversation_id:
+            return read_conversation(row)
+    raise _not_found(conversation_id)
+
+
+def lock_trees(connection: Connection, trees: Collection[str]) -> None:
+    """Let nobody else change these trees until the transaction ends; locked in the same order as above."""
+    query = select(conversations.c.id).where(conversations.c.tree.in_(trees)).order_by(conversations.c.id)
+    connection.execute(query.with_for_update(key_share=True)).all()
+
+
+def insert_conversation(connection: Connection, new: ConversationRecord) -> ConversationRecord:
+    row = {
+        "id": new.id,
+        "tree": new.tree,
+        "user": new.scope.user,
+        "project": new.scope.project,
+        "kind": new.scope.kind,
+        "title": new.title,
+        "head": new.head,
+        "version": new.version,
+        "client": new.client,
+        "external_id": new.external_id,
+        "settings": new.settings,
+        "created_at": new.created_at,
+        "updated_at": new.updated_at,
+    }
+    _NEW_CONVERSATION.run(connection, row)
+    return new
+
+
+def change_conversation(connection: Connection, conversation_id: str, **values: Any) -> ConversationRecord:
+    connection.execute(update(conversations).where(conversations.c.id == conversation_id).values(**values))
+    return get_conversation(connection, conversation_id)
+
+
+def update_head(
+    connection: Connection, moved: ConversationRecord, head: str | None, now: float
+) -> ConversationRecord:
+    values = {"head": head, "version": moved.version + 1, "updated_at": now}
+    _MOVE_HEAD.run(connection, {"moved": moved.id, **values})
+    return replace(moved, head=head, version=moved.version + 1, updated_at=now)
+
+
+def _not_found(conversation_id: str) -> NotFound:
+    return NotFound(f"conversation '{conversation_id}' not found")
+
+
+def remove_conversation(connection: Connection, gone: ConversationRecord) -> None:
+    others = [other for other in conversations_on(connection, [gone.tree]) if other.id != gone.id]
+    _forget_prompts(connection, gone)
+    # Drafts, decisions and compactions go with the conversation, token counts with their messages.
+    connection.execute(delete(conversations).where(conversations.c.id == gone.id))
+    if any(other.head for other in others):
+        _remove_unshared_messages(connection, gone, others)
+    else:
+        connection.execute(delete(messages).where(messages.c.tree == gone.tree))
+        connection.execute(delete(branches).where(branches.c.tree == gone.tree))
+
+
+def _forget_prompts(connection: Connection, gone: ConversationRecord) -> None:
+    """System messages may quote the conversation; those that no other job has sent are removed."""
+    ours = jobs.c.conversation == gone.id
+    sent = select(jobs.c.prompt).where(ours, jobs.c.prompt.is_not(None)).distinct()
+    digests = list(connection.scalars(sent))
+    connection.execute(update(jobs).where(ours).values(prompt=None))
+    for portion in tree.batches(digests):
+        still_named = select(jobs.c.prompt).where(jobs.c.prompt.in_(portion))
+        connection.execute(
+            delete(prompts).where(prompts.c.digest.in_(portion), prompts.c.digest.not_in(still_named))
+        )
+
+
+def _remove_unshared_messages(
+    connection: Connection, gone: ConversationRecord, others: list[ConversationRecord]
+) -> None:
+    """Remove the part of the path that no other head stands on, with all that grew out of it."""
+    if gone.head is None:
+        return
+    shared = {name for other in others if other.head for name in tree.path_ids(connection, other.head)}
+    own = [name for name in tree.path_ids(connection, gone.head) if name not in shared]
+    if not own:
+        return
+    # No other head stands below the first of them, or that one would be shared too.
+    doomed = select(literal(own[0]).label("id")).cte("doomed", recursive=True)
+    doomed = doomed.union_all(select(messages.c.id).join(doomed, messages.c.parent == doomed.c.id))
+    connection.execute(delete(messages).where(messages.c.id.in_(select(doomed.c.id))))
+    words_left = exists().where(messages.c.branch == branches.c.id)
+    connection.execute(delete(branches).where(branches.c.tree == gone.tree, ~words_left))
 
 
 class ConversationLog(Repository):
@@ -37,7 +228,7 @@ class ConversationLog(Repository):
     ) -> ConversationRecord:
         """A new conversation without messages, on a tree of its own."""
         now = time.time() if now is None else now
-        return heads.insert_conversation(
+        return insert_conversation(
             connection,
             ConversationRecord(
                 id=new_id("c"),
@@ -84,19 +275,19 @@ class ConversationLog(Repository):
             created_at=now,
             updated_at=now,
         )
-        return heads.insert_conversation(connection, conversation), grown
+        return insert_conversation(connection, conversation), grown
 
     @writes
     def taken(self, connection: Connection, conversation_id: str) -> ConversationRecord:
         """The conversation, for changes in this transaction: until it ends nobody else can change it."""
-        return heads.lock_conversation(connection, conversation_id)
+        return lock_conversation(connection, conversation_id)
 
     @reads
     def get(
         self, connection: Connection, conversation_id: str, scope: Scope | None = None
     ) -> ConversationRecord:
         """A conversation by its id or a clear beginning of it. One of another scope is as good as missing."""
-        return heads.get_conversation(connection, conversation_id, scope)
+        return get_conversation(connection, conversation_id, scope)
 
     @reads
     def recent(
@@ -108,18 +299,18 @@ class ConversationLog(Repository):
     ) -> list[ConversationRecord]:
         """The last used conversations, newest first; `before` is (updated_at, id) of the last one seen."""
         order = tuple_(conversations.c.updated_at, conversations.c.id)
-        query = select(conversations).where(heads.in_scope(scope))
+        query = select(conversations).where(in_scope(scope))
         if before is not None:
             query = query.where(order < before)
         query = query.order_by(conversations.c.updated_at.desc(), conversations.c.id.desc()).limit(limit)
-        return [heads.read_conversation(row) for row in connection.execute(query)]
+        return [read_conversation(row) for row in connection.execute(query)]
 
     @reads
     def used_since(self, connection: Connection, at: float, limit: int = 100) -> list[ConversationRecord]:
         """The last used conversations of all scopes, newest first: for what is done for everybody."""
         query = select(conversations).where(conversations.c.updated_at >= at)
         query = query.order_by(conversations.c.updated_at.desc(), conversations.c.id.desc()).limit(limit)
-        return [heads.read_conversation(row) for row in connection.execute(query)]
+        return [read_conversation(row) for row in connection.execute(query)]
 
     @reads
     def unused_since(
@@ -128,15 +319,15 @@ class ConversationLog(Repository):
         """Conversations in which nothing was said since then, of all scopes or of one; oldest first."""
         query = select(conversations).where(conversations.c.updated_at < at)
         if scope is not None:
-            query = query.where(heads.in_scope(scope))
+            query = query.where(in_scope(scope))
         query = query.order_by(conversations.c.updated_at, conversations.c.id).limit(limit)
-        return [heads.read_conversation(row) for row in connection.execute(query)]
+        return [read_conversation(row) for row in connection.execute(query)]
 
     @reads
     def of_user(self, connection: Connection, user: str, names: Sequence[str]) -> list[ConversationRecord]:
         """Those of a user's conversations that have one of these ids and are still there, of any project."""
         query = select(conversations).where(conversations.c.user == user, conversations.c.id.in_(names))
-        return [heads.read_conversation(row) for row in connection.execute(query)]
+        return [read_conversation(row) for row in connection.execute(query)]
 
     @reads
     def scopes(self, connection: Connection, user: str) -> list[Scope]:
@@ -152,16 +343,16 @@ class ConversationLog(Repository):
         """The conversations another tool calls by this id, newest first; none for an empty id."""
         query = (
             select(conversations)
-            .where(heads.in_scope(scope), conversations.c.external_id == external_id)
+            .where(in_scope(scope), conversations.c.external_id == external_id)
             .where(conversations.c.external_id != "")
             .order_by(conversations.c.updated_at.desc(), conversations.c.id.desc())
         )
-        return [heads.read_conversation(row) for row in connection.execute(query)]
+        return [read_conversation(row) for row in connection.execute(query)]
 
     @reads
     def conversations_of(self, connection: Connection, tree: str) -> list[ConversationRecord]:
         """All heads on one tree, oldest first."""
-        return heads.conversations_on(connection, [tree])
+        return conversations_on(connection, [tree])
 
     @reads
     def conversations_on(
@@ -170,7 +361,7 @@ class ConversationLog(Repository):
         """All heads on each of these trees, oldest first."""
         found: dict[str, list[ConversationRecord]] = {name: [] for name in trees}
         for portion in tree.batches(sorted(trees)):
-            for conversation in heads.conversations_on(connection, portion):
+            for conversation in conversations_on(connection, portion):
                 found[conversation.tree].append(conversation)
         return found
 
@@ -186,9 +377,9 @@ class ConversationLog(Repository):
     ) -> ConversationRecord:
         """A second head on the same tree: it shares every message up to `message_id`, and copies none."""
         now = time.time() if now is None else now
-        origin = heads.lock_conversation(connection, conversation_id)
+        origin = lock_conversation(connection, conversation_id)
         head = tree.get(connection, message_id, tree=origin.tree)
-        return heads.insert_conversation(
+        return insert_conversation(
             connection,
             ConversationRecord(
                 id=new_id("c"),
@@ -207,22 +398,22 @@ class ConversationLog(Repository):
 
     @writes
     def rename(self, connection: Connection, conversation_id: str, title: str) -> ConversationRecord:
-        heads.lock_conversation(connection, conversation_id)
-        return heads.change_conversation(connection, conversation_id, title=title)
+        lock_conversation(connection, conversation_id)
+        return change_conversation(connection, conversation_id, title=title)
 
     @writes
     def update_settings(
         self, connection: Connection, conversation_id: str, changes: Mapping[str, Any]
     ) -> ConversationRecord:
         """Change some settings of a conversation; one that becomes None is taken away."""
-        known = heads.lock_conversation(connection, conversation_id).settings
+        known = lock_conversation(connection, conversation_id).settings
         kept = {name: value for name, value in {**known, **changes}.items() if value is not None}
-        return heads.change_conversation(connection, conversation_id, settings=kept)
+        return change_conversation(connection, conversation_id, settings=kept)
 
     @writes
     def delete(self, connection: Connection, conversation_id: str) -> None:
         """Remove a conversation and all its words, except those that another conversation shares."""
-        removal.remove_conversation(connection, heads.lock_conversation(connection, conversation_id))
+        remove_conversation(connection, lock_conversation(connection, conversation_id))
 
     # Messages
 
@@ -243,7 +434,7 @@ class ConversationLog(Repository):
         What is already there is not written again, so a call can be repeated. A head that moved meanwhile is
         a Conflict, and nothing is written. With `move_head` off the messages become a side branch.
         """
-        conversation = heads.lock_conversation(connection, conversation_id)
+        conversation = lock_conversation(connection, conversation_id)
         _, found = _extend(connection, conversation, messages, parent, expect, move_head, now)
         return found
 
@@ -272,14 +463,14 @@ class ConversationLog(Repository):
         now: float | None = None,
     ) -> ConversationRecord:
         """Move the head to a message of the same tree, if it still is `expect` (or already is there)."""
-        conversation = heads.lock_conversation(connection, conversation_id)
+        conversation = lock_conversation(connection, conversation_id)
         if conversation.head == head:
             return conversation
         if conversation.head != expect:
             raise _head_conflict(conversation, expect)
         if head is not None:
             tree.get(connection, head, tree=conversation.tree)
-        return heads.move_head(connection, conversation, head, time.time() if now is None else now)
+        return update_head(connection, conversation, head, time.time() if now is None else now)
 
     @reads
     def message(self, connection: Connection, message_id: str) -> MessageRecord:
@@ -333,7 +524,7 @@ class ConversationLog(Repository):
         self, connection: Connection, scope: Scope, anchors: Sequence[str], *, limit: int = 500
     ) -> list[AnchorHit]:
         """Messages with one of these anchors, in trees that belong to exactly this scope; newest first."""
-        ours = exists().where(conversations.c.tree == messages.c.tree, heads.in_scope(scope))
+        ours = exists().where(conversations.c.tree == messages.c.tree, in_scope(scope))
         newest = (messages.c.created_at.desc(), messages.c.id.desc())
         names = ("anchor", "id", "tree", "depth", "created_at", "parent")
         columns = [messages.c[name] for name in names]
@@ -387,7 +578,7 @@ def _extend(
     tip = found[-1] if found else start
     found += tree.append(connection, conversation.tree, tip, messages[len(found) :], now)
     if move_head and not repeated:
-        conversation = heads.move_head(connection, conversation, found[-1].id, now)
+        conversation = update_head(connection, conversation, found[-1].id, now)
     return conversation, found
 
 

@@ -11,11 +11,9 @@ from typing import Any
 from sqlalchemy import Column, Connection, bindparam, delete, func, select, update
 
 from holdfast.messages import Message, Scope
-from holdfast.store import containers, fulltext, tree
-from holdfast.store.containers import Container, NotesFolder, SearchPlace
-from holdfast.store.database import Database, Repository, reads, upsert, writes
-from holdfast.store.fulltext import IdRange, file_table
-from holdfast.store.pieces import piece_digest, split_pieces
+from holdfast.store import fulltext, tree
+from holdfast.store.database import Database, PreparedStatement, Repository, reads, upsert, writes
+from holdfast.store.fulltext import Container, IdRange, NotesFolder, SearchPlace, file_table
 from holdfast.store.ranking import (
     TERMS,
     TermQuery,
@@ -26,8 +24,15 @@ from holdfast.store.ranking import (
     term_queries,
 )
 from holdfast.store.schema import messages
-from holdfast.store.statements import PreparedStatement
-from holdfast.store.texts import MessageIndex, add_rows, row_details, searchable_text, tokenize
+from holdfast.store.texts import (
+    MessageIndex,
+    add_rows,
+    piece_digest,
+    row_details,
+    searchable_text,
+    split_pieces,
+    tokenize,
+)
 from holdfast.text.dates import mark_day
 from holdfast.text.questions import Trait, traits_of
 
@@ -257,18 +262,16 @@ class PassageIndex(Repository):
     @reads
     def _containers(self, connection: Connection, places: Collection[SearchPlace] | None) -> list[Container]:
         return (
-            containers.list_containers(connection, None)
-            if places is None
-            else self._listed(connection, places)
+            fulltext.list_containers(connection, None) if places is None else self._listed(connection, places)
         )
 
     def _listed(self, connection: Connection, places: Collection[SearchPlace]) -> list[Container]:
         """The containers in these places: a question asks for them several times, and most stay the same."""
         key = tuple(places)
-        state = containers.fingerprint(connection, key)
+        state = fulltext.fingerprint(connection, key)
         held = self._held.pop(key, None)
         if held is None or held[0] != state:
-            held = state, containers.list_containers(connection, key)
+            held = state, fulltext.list_containers(connection, key)
         self._held[key] = held
         for oldest in [*self._held][:-_HELD]:
             self._held.pop(oldest, None)
@@ -338,7 +341,7 @@ class PassageIndex(Repository):
         engine = self._texts.prepared()
         among = self._listed(connection, places)
         total = sum(one.rows for one in among)
-        looked_up = TokenLookup(connection, engine, containers.id_ranges(among))
+        looked_up = TokenLookup(connection, engine, fulltext.id_ranges(among))
         wanted = term_queries(terms, parts, about=True)
         pairs = looked_up.all_pairs(wanted) if total <= _CANDIDATES else {}
         counts = {asked: len(rows) for asked, rows in pairs.items()} or looked_up.counts(wanted)

@@ -20,7 +20,7 @@ from sqlalchemy import (
     text,
 )
 
-from holdfast.store.columns import JsonColumn, WordsColumn
+from holdfast.store.database import JsonColumn, WordsColumn
 
 metadata = MetaData()
 

@@ -4,12 +4,13 @@ Which names there are, and what overrides what, is said in `config`.
 """
 
 import time
-from typing import Any
+from typing import Any, Unpack
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, bindparam, delete, select
 
-from holdfast.store.database import Repository, reads, upsert, writes
-from holdfast.store.schema import settings
+from holdfast.store.database import PreparedStatement, Repository, reads, upsert, writes
+from holdfast.store.schema import models, settings
+from holdfast.store.values import KnownModel, ModelChanges
 
 
 class SettingsRepository(Repository):
@@ -33,3 +34,46 @@ class SettingsRepository(Repository):
     def all(self, connection: Connection) -> dict[str, Any]:
         rows = connection.execute(select(settings.c.name, settings.c.value).order_by(settings.c.name))
         return {row.name: row.value for row in rows}
+
+
+_MODEL = PreparedStatement(
+    select(models).where(models.c.upstream == bindparam("at"), models.c.name == bindparam("called"))
+)
+
+
+class ModelRepository(Repository):
+    __slots__ = ()
+
+    @writes
+    def put(
+        self,
+        connection: Connection,
+        upstream: str,
+        name: str,
+        *,
+        now: float | None = None,
+        **changes: Unpack[ModelChanges],
+    ) -> KnownModel:
+        """Note what is known now. What is not mentioned stays; None takes a value back."""
+        updated_at = time.time() if now is None else now
+        row = {"info": {}, **changes, "upstream": upstream, "name": name, "updated_at": updated_at}
+        upsert(connection, models, row, update=(*changes, "updated_at"))
+        known = _get_model(connection, upstream, name)
+        assert known is not None
+        return known
+
+    @reads
+    def get(self, connection: Connection, upstream: str, name: str) -> KnownModel | None:
+        return _get_model(connection, upstream, name)
+
+    @reads
+    def all(self, connection: Connection, upstream: str | None = None) -> list[KnownModel]:
+        query = select(models).order_by(models.c.upstream, models.c.name)
+        if upstream is not None:
+            query = query.where(models.c.upstream == upstream)
+        return [KnownModel(**row._mapping) for row in connection.execute(query)]
+
+
+def _get_model(connection: Connection, upstream: str, name: str) -> KnownModel | None:
+    row = _MODEL.first(connection, at=upstream, called=name)
+    return None if row is None else KnownModel(**row._asdict())

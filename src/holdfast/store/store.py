@@ -10,34 +10,73 @@ from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
-from holdfast.errors import HoldfastError, StoreError
-from holdfast.store import postgres, sqlite_file
+from holdfast.errors import HoldfastError, MigrationFailed, StoreError
+from holdfast.store import sqlite_file
+from holdfast.store.access import KeyRepository, SessionRepository
 from holdfast.store.database import Database, on_writer_thread
-from holdfast.store.decisions import CompactionRepository, DecisionRepository
-from holdfast.store.drafts import DraftRepository
+from holdfast.store.decisions import CompactionRepository, DecisionRepository, LaneRepository, MarkRepository
 from holdfast.store.embeddings import EmbeddingRepository
-from holdfast.store.jobs import JobRepository
-from holdfast.store.keys import KeyRepository
-from holdfast.store.lanes import LaneRepository
-from holdfast.store.leases import LeaseRepository
+from holdfast.store.jobs import DraftRepository, JobRepository, LeaseRepository, Outbox, PromptRepository
 from holdfast.store.log import ConversationLog
-from holdfast.store.marks import MarkRepository
-from holdfast.store.migrate import SHIPPED, MigrationScripts, upgrade
-from holdfast.store.models import ModelRepository
-from holdfast.store.outbox import Outbox
+from holdfast.store.memories import ProposalRepository, RecollectionRepository
+from holdfast.store.migrate import SHIPPED, MigrationScripts, is_current, upgrade
 from holdfast.store.passages import PassageIndex
-from holdfast.store.prompts import PromptRepository
-from holdfast.store.proposals import ProposalRepository
-from holdfast.store.recollections import RecollectionRepository
-from holdfast.store.sessions import SessionRepository
-from holdfast.store.settings import SettingsRepository
+from holdfast.store.settings import ModelRepository, SettingsRepository
 from holdfast.store.summaries import SummaryRepository
 from holdfast.store.texts import MessageIndex
+
+# Any number will do, as long as every Holdfast uses the same.
+_MIGRATION_LOCK = 4_065_201_107
+
+
+def connect(url: URL, scripts: MigrationScripts) -> Engine:
+    """An engine for a database that is reachable and current."""
+    shown = url.render_as_string(hide_password=True)
+    try:
+        engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        raise StoreError(
+            "PostgreSQL needs the package psycopg.", hint="Install it: pip install 'holdfast[postgres]'."
+        ) from error
+    try:
+        with engine.connect() as connection:
+            current = is_current(_version_of(connection), scripts, shown)
+        if not current:
+            _migrate(engine, scripts, shown)
+    except DBAPIError as error:
+        engine.dispose()
+        raise StoreError(
+            f"Cannot use {shown}: {error.orig}.", hint="See that the server runs and lets this user in."
+        ) from error
+    except StoreError:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _migrate(engine: Engine, scripts: MigrationScripts, shown: str) -> None:
+    # DDL is transactional here: either all of it happens or nothing, and others wait for the lock.
+    try:
+        with engine.begin() as connection:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+            if not is_current(_version_of(connection), scripts, shown):
+                upgrade(connection, scripts)
+    except MigrationFailed as error:
+        error.hint = f"{shown} is as it was: the Holdfast that made it can still use it."
+        raise
+
+
+def _version_of(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    version: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    return version
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -147,7 +186,7 @@ def _open_file(path: Path, scripts: MigrationScripts) -> Database:
 
 
 def _open_server(url: URL, scripts: MigrationScripts) -> Database:
-    engine = postgres.connect(url, scripts)
+    engine = connect(url, scripts)
     reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     return Database(reading, engine)
 

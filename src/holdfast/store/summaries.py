@@ -12,11 +12,10 @@ from sqlalchemy import Connection, Row, insert, select
 
 from holdfast.errors import Conflict
 from holdfast.messages import JsonObject
-from holdfast.store import heads, tree
+from holdfast.store import log, tree
 from holdfast.store.database import Repository, reads, writes
-from holdfast.store.ids import new_id
 from holdfast.store.schema import summaries
-from holdfast.store.values import SummaryRecord
+from holdfast.store.values import SummaryRecord, new_id
 
 
 class SummaryRepository(Repository):
@@ -42,7 +41,7 @@ class SummaryRepository(Repository):
         """
         end = tree.get(connection, covers[-1])
         # Of two who look at the same moment, both would find nothing.
-        heads.lock_trees(connection, [end.tree])
+        log.lock_trees(connection, [end.tree])
         last = _latest(connection, end.id)
         if (last.id if last else None) != previous:
             raise Conflict("these messages were summarised meanwhile", hint="Read the last summary again.")

@@ -5,6 +5,7 @@ it, and a search never misses what is in the log. All branches are indexed, the 
 too; `head` narrows a search to what leads to one message. Ranking is the same on every engine.
 """
 
+import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -18,10 +19,9 @@ from holdfast import words
 from holdfast.errors import NotFound
 from holdfast.i18n import without_banners
 from holdfast.messages import Message, Scope
-from holdfast.store import containers, fulltext, heads, tree
-from holdfast.store.database import Database, Repository, reads, writes
+from holdfast.store import fulltext, log, tree
+from holdfast.store.database import Database, PreparedStatement, Repository, reads, writes
 from holdfast.store.fulltext import TextEngine, encode
-from holdfast.store.pieces import piece_digest, split_pieces
 from holdfast.store.ranking import (
     CandidateScores,
     TextSearchResult,
@@ -30,11 +30,46 @@ from holdfast.store.ranking import (
     term_queries,
 )
 from holdfast.store.schema import branches, conversations, messages
-from holdfast.store.statements import PreparedStatement
 from holdfast.store.values import MessageRecord
 from holdfast.text.dates import MONTH_NAMES, mark_day
 from holdfast.text.questions import traits_of
 from holdfast.thinking import without_thinking
+
+# In characters. Longer pieces blur, shorter ones lose what they are about.
+PIECE_SIZE = 400
+# A text of enormous size is found by the words of the rest; its vectors are those of its beginning.
+MAX_PIECES = 300
+
+# Where a text may be cut, the best first.
+_BORDERS = ("\n\n", "\n", ". ", "? ", "! ", "; ", ", ", " ")
+
+
+def split_pieces(text: str) -> list[str]:
+    return [piece for piece, _ in zip(_cut(text), range(MAX_PIECES), strict=False)]
+
+
+def piece_digest(text: str) -> str:
+    """A name for the words of a piece, the same wherever they stand."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
+
+
+def _cut(text: str) -> Iterator[str]:
+    start, end = 0, len(text)
+    while start < end:
+        stop = end if end - start <= PIECE_SIZE else start + _border(text[start : start + PIECE_SIZE])
+        piece = text[start:stop].strip()
+        if piece:
+            yield piece
+        start = stop
+
+
+def _border(window: str) -> int:
+    for sign in _BORDERS:
+        found = window.rfind(sign, PIECE_SIZE // 2)
+        if found >= 0:
+            return found + len(sign)
+    return len(window)
+
 
 # Messages indexed in one transaction: others wait for the writer no longer than these take to write.
 _PORTION = 100
@@ -150,7 +185,7 @@ class MessageIndex(Repository):
         )
         query = select(*columns).join(waiting, waiting.c.message == messages.c.id)
         if isinstance(where, Scope):
-            query = query.where(waiting.c.tree.in_(select(conversations.c.tree).where(heads.in_scope(where))))
+            query = query.where(waiting.c.tree.in_(select(conversations.c.tree).where(log.in_scope(where))))
         elif where is not None:
             query = query.where(waiting.c.tree == where)
         rows = connection.execute(query.order_by(waiting.c.id).limit(limit)).all()
@@ -181,10 +216,10 @@ class MessageIndex(Repository):
         limit: int,
     ) -> TextSearchResult:
         engine = self.prepared()
-        among = containers.list_containers(connection, [where])
+        among = fulltext.list_containers(connection, [where])
         total = sum(one.rows for one in among)
         average = max(1.0, sum(one.length for one in among) / max(1, total))
-        looked_up = TokenLookup(connection, engine, containers.id_ranges(among))
+        looked_up = TokenLookup(connection, engine, fulltext.id_ranges(among))
         counts = looked_up.counts(term_queries(terms, parts))
         rarity = {asked: inverse_frequency(total, count) for asked, count in counts.items()}
         pairs = looked_up.pairs(sorted(counts, key=lambda asked: (counts[asked], -asked.weight)), counts)
@@ -214,7 +249,7 @@ def searchable_text(message: Message) -> str:
 
 def _hold(connection: Connection, trees: Collection[str]) -> None:
     """Let nobody delete from these trees or number new ones meanwhile. Deleting locks in the same order."""
-    heads.lock_trees(connection, trees)
+    log.lock_trees(connection, trees)
     fulltext.lock_index(connection)
 
 
@@ -222,12 +257,12 @@ def _scopes(connection: Connection, trees: Collection[str]) -> dict[str, str]:
     """The scope of each tree. All conversations on a tree have the same one."""
     columns = (conversations.c.tree, conversations.c.user, conversations.c.project, conversations.c.kind)
     rows = connection.execute(select(*columns).where(conversations.c.tree.in_(trees)).distinct())
-    return {row.tree: containers.scope_key(Scope(row.user, row.project, row.kind)) for row in rows}
+    return {row.tree: fulltext.scope_key(Scope(row.user, row.project, row.kind)) for row in rows}
 
 
 def add_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: str) -> None:
     """Number the rows and put them into the index, with the pieces that stand for them."""
-    new = containers.number_rows(connection, rows, scope)
+    new = fulltext.number_rows(connection, rows, scope)
     names = [column.name for column in fulltext.row_table.columns]
     connection.execute(insert(fulltext.row_table), [{name: row[name] for name in names} for row in new])
     cut = [

@@ -25,10 +25,9 @@ from sqlalchemy import (
 
 from holdfast.errors import NotFound
 from holdfast.messages import Message
-from holdfast.store.ids import new_id
+from holdfast.store.database import PreparedStatement
 from holdfast.store.schema import branches, messages
-from holdfast.store.statements import PreparedStatement
-from holdfast.store.values import MessageRecord, NewMessage
+from holdfast.store.values import MessageRecord, NewMessage, new_id
 
 T = TypeVar("T")
 

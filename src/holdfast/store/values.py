@@ -3,6 +3,9 @@
 They know no SQL. Times are seconds since the epoch, in UTC.
 """
 
+import secrets
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
@@ -242,3 +245,32 @@ class ModelChanges(TypedDict, total=False):
     recommended_ctx: int | None
     num_ctx: int | None
     info: JsonObject
+
+
+# Crockford's base 32: no i, l, o or u, so a name can be read aloud.
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_LENGTH = 26
+_RANDOM_BITS = 80
+
+_lock = threading.Lock()
+_last = 0
+
+
+def new_id(prefix: str) -> str:
+    """A new name: 48 bits of milliseconds, then 80 random ones.
+
+    Names made by one process always rise, also within a millisecond and when the clock is set back, so they
+    settle the order of rows that carry the same time.
+    """
+    global _last
+    with _lock:
+        drawn = int(time.time() * 1000) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
+        _last = max(_last + 1, drawn)
+        number = _last
+    letters = [_ALPHABET[number >> shift & 31] for shift in range(5 * (_LENGTH - 1), -1, -5)]
+    return f"{prefix}_{''.join(letters)}"
+
+
+def short_id(length: int = 8) -> str:
+    """A new name to be typed by hand: random letters alone, for things of which there are few."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(length))

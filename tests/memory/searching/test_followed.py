@@ -13,7 +13,7 @@ from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.vectors.base import IN_PROCESS, Point
 from holdfast.memory.searching.vectors.followed import FollowedVectors
 from holdfast.store import NotesFolder, open_store
-from holdfast.store.pieces import piece_digest
+from holdfast.store.texts import piece_digest
 from tests.contract.test_store_passages import MINE, OTHERS, put
 from tests.memory.searching.nearest import nearest
 

@@ -13,7 +13,7 @@ from holdfast.memory.base import Memory, Source
 from holdfast.memory.keeping.contradiction import supersedes
 from holdfast.memory.keeping.likeness import ALIKE, fuller, may_mean_the_same, same
 from holdfast.memory.workspace.items import ids_in, memories_in, with_changed
-from holdfast.store.recollections import MemoryUse
+from holdfast.store.memories import MemoryUse
 from holdfast.text.slots import compare, overlap, says_more, touches
 
 # How alike a text is to others, from 0 to 1: the cosine of their vectors.

@@ -19,7 +19,7 @@ from holdfast.memory.scopes import profile_file
 from holdfast.memory.workspace.base import Note, Workspace, change, look
 from holdfast.messages import Scope
 from holdfast.store import ProfileProposal
-from holdfast.store.proposals import ProposalRepository
+from holdfast.store.memories import ProposalRepository
 
 # The names of the setup form, and the fields they fill.
 _FORM = {

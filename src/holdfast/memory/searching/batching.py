@@ -21,8 +21,8 @@ from holdfast.memory.embedders.base import Batches, Embedder, Gone, Identity, Jo
 from holdfast.memory.embedders.checked import verified
 from holdfast.memory.searching.vectors import VectorIndex
 from holdfast.store import SearchPlace, Store
-from holdfast.store.ids import new_id
-from holdfast.store.pieces import piece_digest, split_pieces
+from holdfast.store.texts import piece_digest, split_pieces
+from holdfast.store.values import new_id
 
 # Where the jobs are kept among the settings, and the lease of whoever looks after them.
 _NAME, _LEASE = "embedder.batches", "embedding batches"

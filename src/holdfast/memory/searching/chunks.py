@@ -14,7 +14,7 @@ from holdfast.memory.base import Memory
 from holdfast.memory.workspace.comments import COMMENT
 from holdfast.memory.workspace.items import placed
 from holdfast.messages import Scope
-from holdfast.store.pieces import PIECE_SIZE as PIECE
+from holdfast.store.texts import PIECE_SIZE as PIECE
 
 # A change of how texts are cut needs a new number: files are then read again.
 VERSION = 3

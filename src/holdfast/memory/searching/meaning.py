@@ -29,7 +29,7 @@ from holdfast.memory.searching.vectors import StoredVectors, VectorIndex
 from holdfast.memory.searching.vectors.base import NO_SIMILARITIES, Similarities
 from holdfast.memory.searching.vectors.choice import OpenVectors
 from holdfast.store import SearchPlace, Store
-from holdfast.store.pieces import piece_digest, split_pieces
+from holdfast.store.texts import piece_digest, split_pieces
 
 # Rows that are turned into vectors together: who waits for the embedder waits no longer than these take.
 _TOGETHER = 16

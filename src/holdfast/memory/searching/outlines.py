@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.store import SearchPlace, Store
-from holdfast.store.containers import Container, diff_containers, rows_within
-from holdfast.store.fulltext import ROWS_OF_CONTAINER, IdRange
+from holdfast.store.fulltext import ROWS_OF_CONTAINER, Container, IdRange, diff_containers, rows_within
 from holdfast.store.passages import NOTE
 from holdfast.text.questions import Trait
 

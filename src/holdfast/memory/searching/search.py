@@ -21,7 +21,7 @@ from holdfast.memory.searching.ranking import MEASURED, Ranking, Weights, rank_r
 from holdfast.memory.searching.snippets import snippet
 from holdfast.messages import Scope
 from holdfast.store import PassageMatches, PassageRow, SearchPlace, Store
-from holdfast.store.containers import Container
+from holdfast.store.fulltext import Container
 from holdfast.store.passages import NOTE
 from holdfast.text.questions import Question, read_question
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast import words
-from holdfast.store.pieces import PIECE_SIZE, split_pieces
+from holdfast.store.texts import PIECE_SIZE, split_pieces
 
 LONGEST = 700
 

@@ -27,7 +27,7 @@ from holdfast.memory.searching.vectors.base import (
 from holdfast.memory.searching.vectors.kept import STORED, KeptVectors
 from holdfast.memory.searching.vectors.stored import StoredVectors
 from holdfast.store import Coverage, PassageRow, SearchPlace, Store
-from holdfast.store.containers import Container, container_number, id_ranges
+from holdfast.store.fulltext import Container, container_number, id_ranges
 from holdfast.store.passages import NOTE
 
 # Points that a question waits for, and that go to the engine together when nobody waits.

@@ -11,8 +11,8 @@ import numpy as np
 from holdfast.memory.embedders.base import Identity
 from holdfast.memory.searching.vectors.base import IN_PROCESS, Vector
 from holdfast.store import SearchPlace, Store
-from holdfast.store.containers import id_ranges
 from holdfast.store.embeddings import REFUSED
+from holdfast.store.fulltext import id_ranges
 
 STORED = np.dtype("<f4")
 

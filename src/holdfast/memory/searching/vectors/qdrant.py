@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from holdfast.errors import VectorsError
 from holdfast.memory.embedders.base import Identity
 from holdfast.memory.searching.vectors.base import Point, Span, Vector
-from holdfast.store.containers import container_number
+from holdfast.store.fulltext import container_number
 
 Json = Mapping[str, Any]
 

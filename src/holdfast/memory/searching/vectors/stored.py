@@ -16,8 +16,7 @@ from holdfast.memory.embedders.base import Identity, Vectors
 from holdfast.memory.searching.vectors.base import NO_SIMILARITIES, Similarities, Vector
 from holdfast.memory.searching.vectors.kept import STORED, KeptVectors
 from holdfast.store import Coverage, SearchPlace, Store
-from holdfast.store.containers import Container, diff_containers, rows_within
-from holdfast.store.fulltext import IdRange
+from holdfast.store.fulltext import Container, IdRange, diff_containers, rows_within
 
 # Scopes held in memory; the one not asked for longest goes.
 _HELD = 8

@@ -1,10 +1,13 @@
-"""Keys that let programs in: each says whose it is and what it may do. Its secret is told once.
+"""How secrets are kept: as digests, from which nobody gets them back.
 
-`hf_ID_SECRET` is what a client sends: it is found by its id, and only the secret's digest is kept. What
-follows from a key is known at the doors.
+Random ones are long enough for a plain digest; a password is chosen by a person, so trying one costs time.
 """
 
+import base64
+import hashlib
+import hmac
 import re
+import secrets
 import time
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,10 +15,52 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, delete, exists, insert, select, update
 
 from holdfast.errors import BadRequest, NotFound
-from holdfast.store.database import Repository, reads, writes
-from holdfast.store.ids import short_id
-from holdfast.store.schema import keys
-from holdfast.store.secrecy import digest_of, is_secret, new_secret
+from holdfast.store.database import Repository, reads, upsert, writes
+from holdfast.store.schema import keys, passwords, sessions
+from holdfast.store.values import short_id
+
+# About a twentieth of a second and 32 MB for one try.
+_COST, _BLOCK, _PARALLELISM = 2**15, 8, 1
+_MEMORY = 64 << 20
+_SALT = 16
+
+
+def new_secret() -> str:
+    """256 random bits."""
+    return secrets.token_urlsafe(32)
+
+
+def digest_of(secret: str) -> str:
+    return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
+
+
+def is_secret(given: str, digest: str) -> bool:
+    """Takes the same time whatever is given."""
+    return hmac.compare_digest(digest_of(given), digest)
+
+
+def password_digest(password: str) -> str:
+    """With a salt of its own, and with what it took to make it, so that this can change later."""
+    salt = secrets.token_bytes(_SALT)
+    made = _scrypt(password, salt, _COST, _BLOCK, _PARALLELISM)
+    numbers = (str(number) for number in (_COST, _BLOCK, _PARALLELISM))
+    return "$".join(("scrypt", *numbers, _text(salt), _text(made)))
+
+
+def is_password(given: str, digest: str) -> bool:
+    _, cost, block, lanes, salt, made = digest.split("$")
+    tried = _scrypt(given, base64.b64decode(salt), int(cost), int(block), int(lanes))
+    return hmac.compare_digest(tried, base64.b64decode(made))
+
+
+def _scrypt(password: str, salt: bytes, cost: int, block: int, lanes: int) -> bytes:
+    words = password.encode(errors="surrogatepass")
+    return hashlib.scrypt(words, salt=salt, n=cost, r=block, p=lanes, maxmem=_MEMORY)
+
+
+def _text(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
 
 KEY_PREFIX = "hf"
 
@@ -136,3 +181,46 @@ def _check(key: Key) -> None:
 
 def _from(row: RowMapping) -> Key:
     return Key(**row)
+
+
+class SessionRepository(Repository):
+    __slots__ = ()
+
+    @writes
+    def set_password(
+        self, connection: Connection, user: str, digest: str | None, now: float | None = None
+    ) -> None:
+        """Another password, None for no more; whoever came in with the old one has to come anew."""
+        now = time.time() if now is None else now
+        if digest is None:
+            connection.execute(delete(passwords).where(passwords.c.user == user))
+        else:
+            upsert(connection, passwords, {"user": user, "digest": digest, "changed_at": now})
+        connection.execute(delete(sessions).where(sessions.c.user == user))
+
+    @reads
+    def password(self, connection: Connection, user: str) -> str | None:
+        """The digest of the user's password; None if they have none."""
+        return connection.scalar(select(passwords.c.digest).where(passwords.c.user == user))
+
+    @writes
+    def open(self, connection: Connection, user: str, seconds: float, now: float | None = None) -> str:
+        """A new session for so many seconds: what its browser has to send. Those that have ended go."""
+        now = time.time() if now is None else now
+        connection.execute(delete(sessions).where(sessions.c.expires_at <= now))
+        token = new_secret()
+        row = {"digest": digest_of(token), "user": user, "created_at": now, "expires_at": now + seconds}
+        connection.execute(insert(sessions).values(row))
+        return token
+
+    @reads
+    def holder(self, connection: Connection, token: str, now: float | None = None) -> str | None:
+        """The user whose session this is; None if it is none, or none any more."""
+        now = time.time() if now is None else now
+        # Found by a digest of 256 random bits: how long that takes tells nobody anything.
+        mine = (sessions.c.digest == digest_of(token), sessions.c.expires_at > now)
+        return connection.scalar(select(sessions.c.user).where(*mine))
+
+    @writes
+    def close(self, connection: Connection, token: str) -> None:
+        connection.execute(delete(sessions).where(sessions.c.digest == digest_of(token)))

@@ -79,7 +79,7 @@ class Product:
         self._loop.run_until_complete(self._engine.turns.settle(conversation))
 
     def close(self) -> None:
-        self._loop.run_until_complete(self._engine.store.hurry())
+        self._loop.run_until_complete(self._engine.store.flush())
         self._loop.run_until_complete(self._models.aclose())
         self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()

@@ -157,7 +157,7 @@ class Engine:
         self.events = Events()
         self.queue = Queue(self._capacity)
         self._parallel, self._parallel_at = parallel, parallel_at or {}
-        self.turns = Turns(store.hurry)
+        self.turns = Turns(store.flush)
         options = options or SummaryOptions()
         preset, prompts = preset or preset_named("balanced"), prompts or PromptTemplates()
         tells = gate.lets_pass if options.memory else _tells_nobody
@@ -266,9 +266,9 @@ class Engine:
     async def _waited(self, run: _Run, place: QueueSlot, provider: Provider) -> None:
         """Others are before it: only then is it worth a note in the store."""
         run.progress.report_queued(provider.location, place.position)
-        await self.store.run(self.store.jobs.waits, run.kept.job, provider.location)
+        await self.store.run(self.store.jobs.mark_queued, run.kept.job, provider.location)
         await place.wait()
-        await self.store.run(self.store.jobs.running, run.kept.job)
+        await self.store.run(self.store.jobs.mark_running, run.kept.job)
 
     async def passed(
         self, request: ChatRequest, user: str, provider: Provider
@@ -393,7 +393,7 @@ class Engine:
         for run in list(self._runs.values()):
             await run.recorder.stop()
         await self._sending.close()
-        await self.store.hurry()
+        await self.store.flush()
         await self.afterwards.close()
         self.events.close()
         await self.models.aclose()

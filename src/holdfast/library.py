@@ -172,7 +172,7 @@ class Conversation:
             head = store.log.get(name, self._scope).head
             return [serialize_message(stored) for stored in (store.log.path(head) if head else ())]
 
-        return await store.run(store.at_once, read)
+        return await store.run(store.read_snapshot, read)
 
 
 class Holdfast:

@@ -45,7 +45,7 @@ def spoken_in(store, scope, days_ago):
 
 
 def left(store):
-    return {row.id for row in store.log.used_since(0.0)}
+    return {row.id for row in store.log.list_used_since(0.0)}
 
 
 def test_only_what_nobody_spoke_in_for_so_long_goes(store):

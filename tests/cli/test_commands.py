@@ -168,7 +168,7 @@ def test_doctor_says_where_notes_are_and_what_is_still_to_be_written(run, tmp_pa
         item = store.outbox.put("memory", {"memories": []})
         store.outbox.put("something else", {})
         assert "(1 still to be written)" in found_about(run, "notes")["found"]
-        store.outbox.failed(item, "The disk is full.")
+        store.outbox.record_failure(item, "The disk is full.")
     notes = found_about(run, "notes")
     assert notes["state"] == "note"
     assert notes["found"].endswith("(1 still to be written): The disk is full.")

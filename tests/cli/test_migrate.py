@@ -42,7 +42,7 @@ def test_it_switches_and_comes_back(hold, filled, tmp_path, monkeypatch):
     (filled / "holdfast.db").unlink()
     hold("migrate", "--to", f"sqlite:///{filled / 'holdfast.db'}", "--switch")
     with open_store(f"sqlite:///{filled / 'holdfast.db'}") as store:
-        assert len(store.log.used_since(0.0)) == 2
+        assert len(store.log.list_used_since(0.0)) == 2
 
 
 @pytest.mark.parametrize(

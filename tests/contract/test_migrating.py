@@ -67,7 +67,7 @@ def test_everything_arrives_and_comes_back_as_it_was(here, there, tmp_path):
         (row,), (again,) = store.log.recent(Scope()), back.log.recent(Scope())
         assert row == again
         assert store.log.path(row.head) == back.log.path(again.head)
-        assert back.embeddings.known("model", ["digest"]) == {"digest": b"\x00\x01\xff\xfe"}
+        assert back.embeddings.get_vectors("model", ["digest"]) == {"digest": b"\x00\x01\xff\xfe"}
         assert back.settings.all() == store.settings.all()
         assert back.texts.catch_up() == before["messages"], "what was said can be found there"
 

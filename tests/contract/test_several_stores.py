@@ -95,7 +95,7 @@ def test_two_who_delete_old_conversations_at_once_delete_each_of_them_once(two):
         gone = list(pool.map(lambda store: Retention(store, days=1).prune(later), two))
     names = [row.id for one in gone for row, _ in one]
     assert sorted(names) == sorted(old)
-    assert two[0].log.used_since(0.0) == []
+    assert two[0].log.list_used_since(0.0) == []
 
 
 def test_of_two_servers_that_summarise_the_same_at_the_same_moment_one_is_told_so(on_server):

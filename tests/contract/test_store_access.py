@@ -66,7 +66,7 @@ def test_a_revoked_key_is_gone_and_the_others_stay(store):
 def test_that_a_key_is_used_is_written_down_now_and_then(store):
     made, secret = store.keys.create(KEY)
     assert is_stale(made, 100.0)
-    store.keys.used(made, now=100.0)
+    store.keys.record_use(made, now=100.0)
     found = store.keys.holder(secret)
     assert found.used_at == 100.0
     assert not is_stale(found, 200.0)

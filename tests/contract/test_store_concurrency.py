@@ -172,7 +172,7 @@ def test_what_is_read_together_is_of_one_moment(shared_location):
             other.log.rename(conversation.id, "renamed meanwhile")
             return before, store.log.get(conversation.id)
 
-        before, after = store.at_once(twice)
+        before, after = store.read_snapshot(twice)
         assert before == after
         assert store.log.get(conversation.id).title == "renamed meanwhile"
 
@@ -192,7 +192,7 @@ def test_a_closed_store_says_so(location):
 async def along(store, trouble):
     """A conversation that gets another title along with whatever is written next."""
     conversation = await store.run(store.log.create, SCOPE)
-    store.along("titles", partial(store.log.rename, conversation.id, "later"), trouble.append)
+    store.defer_write("titles", partial(store.log.rename, conversation.id, "later"), trouble.append)
     assert title(store, conversation) == "", "it waits for company"
     return conversation
 
@@ -218,11 +218,11 @@ def test_what_goes_along_is_there_with_the_next_write(store):
 def test_who_needs_it_sooner_can_have_it_written(store):
     async def main():
         conversation = await along(store, trouble := [])
-        await store.hurry("something else")
+        await store.flush("something else")
         assert title(store, conversation) == ""
-        await store.hurry("titles")
+        await store.flush("titles")
         assert title(store, conversation) == "later"
-        await store.hurry()
+        await store.flush()
         assert trouble == []
 
     asyncio.run(main())
@@ -231,7 +231,7 @@ def test_who_needs_it_sooner_can_have_it_written(store):
 def test_what_goes_along_fails_alone(store):
     async def main():
         conversation = await along(store, trouble := [])
-        store.along("titles", partial(store.log.rename, MISSING, "nobody"), trouble.append)
+        store.defer_write("titles", partial(store.log.rename, MISSING, "nobody"), trouble.append)
         other = await store.run(store.log.create, SCOPE, title="unharmed")
         assert [type(error) for error in trouble] == [NotFound]
         assert title(store, conversation) == "later"
@@ -246,7 +246,7 @@ def test_when_the_others_fail_it_waits_for_the_next_write(store):
         with pytest.raises(NotFound):
             await store.run(store.log.rename, MISSING, "nobody")
         assert title(store, conversation) == ""
-        await store.hurry("titles")
+        await store.flush("titles")
         assert title(store, conversation) == "later"
         assert trouble == []
 

@@ -11,14 +11,14 @@ SCOPE = Scope("ann")
 
 def test_a_job_that_has_to_wait_is_queued_until_its_turn(store):
     job = store.jobs.start(SCOPE, now=1.0)
-    store.jobs.waits(job.id, "http://127.0.0.1")
+    store.jobs.mark_queued(job.id, "http://127.0.0.1")
     waits = store.jobs.get(job.id)
     assert (waits.status, waits.started_at, waits.upstream) == ("queued", None, "http://127.0.0.1")
-    store.jobs.running(job.id, now=3.0)
+    store.jobs.mark_running(job.id, now=3.0)
     runs = store.jobs.get(job.id)
     assert (runs.status, runs.started_at, runs.upstream) == ("running", 3.0, "http://127.0.0.1")
     store.jobs.end(job.id, "done", now=4.0)
-    store.jobs.waits(job.id, "elsewhere")
+    store.jobs.mark_queued(job.id, "elsewhere")
     assert store.jobs.get(job.id).status == "done"
 
 

@@ -10,32 +10,36 @@ ME, OTHER, GROUP = Scope(), Scope(project="garden"), Scope(kind="group")
 
 
 def test_use_is_counted_in_its_scope(store):
-    store.recollections.used(ME, ["m_1", "m_2", "m_1"], now=5.0)
-    store.recollections.used(ME, ["m_1"], now=9.0)
-    store.recollections.used(OTHER, ["m_1"], now=7.0)
-    store.recollections.used(ME, [])
+    store.recollections.record_uses(ME, ["m_1", "m_2", "m_1"], now=5.0)
+    store.recollections.record_uses(ME, ["m_1"], now=9.0)
+    store.recollections.record_uses(OTHER, ["m_1"], now=7.0)
+    store.recollections.record_uses(ME, [])
     assert store.recollections.uses(ME) == {"m_1": MemoryUse(2, 9.0), "m_2": MemoryUse(1, 5.0)}
     assert store.recollections.uses(OTHER)["m_1"].recalls == 1
     assert store.recollections.uses(GROUP) == {}
 
 
 def test_what_is_forgotten_leaves_a_stone_in_its_scope_until_it_is_lifted(store):
-    store.recollections.used(ME, ["m_1"])
-    store.recollections.used(OTHER, ["m_1"])
+    store.recollections.record_uses(ME, ["m_1"])
+    store.recollections.record_uses(OTHER, ["m_1"])
     for now in (3.0, 4.0):
         stone = Tombstone("m_1", frozenset({"b", "a"}), frozenset({"n_1"}), now)
         store.recollections.forget(ME, [stone])
-    assert store.recollections.buried(ME, ["m_1", "m_2"]) == {"m_1"}
-    assert store.recollections.buried(OTHER, ["m_1"]) == store.recollections.buried(ME, []) == set()
+    assert store.recollections.find_forgotten(ME, ["m_1", "m_2"]) == {"m_1"}
+    assert (
+        store.recollections.find_forgotten(OTHER, ["m_1"])
+        == store.recollections.find_forgotten(ME, [])
+        == set()
+    )
     assert store.recollections.uses(ME) == {}
     assert "m_1" in store.recollections.uses(OTHER)
-    (stone,) = store.recollections.forgotten(ME)
+    (stone,) = store.recollections.list_tombstones(ME)
     assert (stone.memory, stone.words, stone.messages, stone.created_at) == ("m_1", {"a", "b"}, {"n_1"}, 4.0)
-    assert store.recollections.forgotten(OTHER) == []
+    assert store.recollections.list_tombstones(OTHER) == []
     store.recollections.lift(OTHER, ["m_1"])
-    assert store.recollections.forgotten(ME) == [stone]
+    assert store.recollections.list_tombstones(ME) == [stone]
     store.recollections.lift(ME, ["m_1"])
-    assert store.recollections.forgotten(ME) == []
+    assert store.recollections.list_tombstones(ME) == []
 
 
 def test_a_proposal_is_made_once_and_decided_by_its_user(store):

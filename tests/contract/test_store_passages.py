@@ -156,13 +156,13 @@ def test_the_cache_keeps_what_was_used_last(store):
     store.embeddings.keep("model", {piece_digest("needed"): vector(0)}, now=0.0)
     for number in range(5):
         store.embeddings.keep("model", {piece_digest(f"text {number}"): vector(number)}, now=float(number))
-    assert store.embeddings.known("model", [piece_digest("text 0")], now=9_000.0) == {
+    assert store.embeddings.get_vectors("model", [piece_digest("text 0")], now=9_000.0) == {
         piece_digest("text 0"): vector(0)
     }
     assert store.embeddings.trim(2) == 3
-    kept = store.embeddings.known("model", [piece_digest(f"text {number}") for number in range(5)])
+    kept = store.embeddings.get_vectors("model", [piece_digest(f"text {number}") for number in range(5)])
     assert sorted(kept.values()) == [vector(0), vector(4)]
-    assert store.embeddings.known("model", [piece_digest("needed")])
+    assert store.embeddings.get_vectors("model", [piece_digest("needed")])
 
 
 def test_vectors_of_other_embedders_are_dropped_when_nobody_has_used_them_for_a_day(store):
@@ -174,13 +174,14 @@ def test_vectors_of_other_embedders_are_dropped_when_nobody_has_used_them_for_a_
     # One of them was looked up since, so all of them are of use.
     store.embeddings.keep("another's", {piece_digest("a"): vector(1)}, now=0.0)
     assert store.embeddings.drop_others("ours", now=1.5 * day) == 2
-    assert store.embeddings.known("old", [piece_digest("a")]) == {}
+    assert store.embeddings.get_vectors("old", [piece_digest("a")]) == {}
     assert (
-        len(store.embeddings.known("another's", [piece_digest("a"), piece_digest("b")], now=1.5 * day)) == 2
+        len(store.embeddings.get_vectors("another's", [piece_digest("a"), piece_digest("b")], now=1.5 * day))
+        == 2
     )
     assert store.embeddings.drop_others("ours", now=2.4 * day) == 0
     assert store.embeddings.drop_others("ours", now=2.6 * day) == 2
-    assert len(store.embeddings.known("ours", [piece_digest("a"), piece_digest("b")])) == 2
+    assert len(store.embeddings.get_vectors("ours", [piece_digest("a"), piece_digest("b")])) == 2
 
 
 def test_what_the_embedder_refused_is_not_waited_for_and_is_counted(store):

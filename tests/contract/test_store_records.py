@@ -14,7 +14,7 @@ def test_a_job_goes_from_the_queue_to_its_end(store):
         Scope("ann", "house"), kind="main", model="llama", conversation=conversation.id, queued=True, now=1.0
     )
     assert (job.status, job.queued_at, job.started_at) == ("queued", 1.0, None)
-    store.jobs.running(job.id, upstream="http://127.0.0.1", prompt="digest", window=8192, now=2.0)
+    store.jobs.mark_running(job.id, upstream="http://127.0.0.1", prompt="digest", window=8192, now=2.0)
     usage = Usage(10, 20, None, {"eval_duration": 5})
     store.jobs.end(job.id, "done", usage=usage, first_token_at=3.0, now=5.0)
     ended = store.jobs.get(job.id)
@@ -139,11 +139,11 @@ def test_the_outbox_keeps_promises_until_they_are_kept(store):
         (first, "note", {"text": "a\x00b"}),
         (second, "vector", ["m_1"]),
     ]
-    store.outbox.failed(first, "disk full")
-    store.outbox.done(second)
+    store.outbox.record_failure(first, "disk full")
+    store.outbox.complete(second)
     (item,) = store.outbox.pending()
     assert (item.id, item.attempts, item.error) == (first, 1, "disk full")
-    store.outbox.done(first)
+    store.outbox.complete(first)
     assert store.outbox.pending() == []
 
 

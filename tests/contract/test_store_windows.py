@@ -88,10 +88,10 @@ def test_decisions_are_found_by_name_unless_they_were_undone(store, talk):
     first = store.decisions.record("a:8192", conversation.id, **fields, batch="k_1", name="d_mine")
     second = store.decisions.record("a:8192", conversation.id, **fields)
     assert (first.id, first.batch, second.batch) == ("d_mine", "k_1", "")
-    assert store.decisions.named([second.id, "d_mine", "d_missing"]) == [first, second]
+    assert store.decisions.get_many([second.id, "d_mine", "d_missing"]) == [first, second]
     store.decisions.remove(second.id)
-    assert store.decisions.named([second.id, "d_mine"]) == [first]
-    assert store.decisions.named([]) == []
+    assert store.decisions.get_many([second.id, "d_mine"]) == [first]
+    assert store.decisions.get_many([]) == []
 
 
 def test_what_quotes_a_memory_is_found_and_rewritten_undone_or_not(store, talk):
@@ -109,13 +109,13 @@ def test_what_quotes_a_memory_is_found_and_rewritten_undone_or_not(store, talk):
     assert found == [[one.id], [one.id, two.id], [one.id], [], [], [one.id, two.id, other.id]]
     store.decisions.rewrite(one.id, data={"text": "", "memories": []}, tokens_after=0)
     assert store.decisions.quoting(["y_1"]) == []
-    assert store.decisions.named([one.id])[0].tokens_after == 0
+    assert store.decisions.get_many([one.id])[0].tokens_after == 0
 
 
 def test_a_report_is_told_anew_and_the_lane_stays_as_it_was(store, talk):
     conversation, *_ = talk
     store.lanes.put("lane", conversation.id, window=8, state={"a": 1}, report={"old": True}, expect=0)
     before = store.lanes.get("lane")
-    store.lanes.retell("lane", {"new": True})
+    store.lanes.replace_report("lane", {"new": True})
     after = store.lanes.get("lane")
     assert (after.report, after.version, after.state) == ({"new": True}, before.version, before.state)

@@ -136,7 +136,7 @@ def test_a_memory_that_is_written_down_meanwhile_is_in_no_gap(places, tmp_path):
 
         def project(what, done, total):
             if what == "notes":
-                store.outbox.done(promise)
+                store.outbox.complete(promise)
                 store.log.begin(ADA, [NewMessage(Message.of("user", "after"))], title="after")
 
         backup.create(places, tmp_path / "b.zip", project)

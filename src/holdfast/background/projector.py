@@ -62,11 +62,11 @@ class Projector:
             error = self._carry_out(item)
             if error:
                 problem = error
-                self._store.outbox.failed(item.id, error)
+                self._store.outbox.record_failure(item.id, error)
                 if error != item.error:
                     log.warning("a memory is still to be written: %s", error)
             else:
-                self._store.outbox.done(item.id, now)
+                self._store.outbox.complete(item.id, now)
                 written += 1
         self.problem = problem
         self.has_more = written < len(items) or written == limit

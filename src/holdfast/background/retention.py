@@ -46,7 +46,7 @@ class Retention:
     def _find_expired(self, now: float, scope: Scope | None) -> Iterator[ConversationRecord]:
         seen: set[str] = set()
         while True:
-            rows = self.store.log.unused_since(now - self.days * DAY, scope, _BATCH)
+            rows = self.store.log.list_unused_since(now - self.days * DAY, scope, _BATCH)
             new = [row for row in rows if row.id not in seen]
             if not new:
                 return
@@ -58,7 +58,7 @@ class Retention:
 
         def work() -> bool:
             # Locked: another process may use or delete it between the check and the deletion.
-            row = self.store.log.taken(name)
+            row = self.store.log.lock(name)
             if row.updated_at >= now - self.days * DAY:
                 return False
             self.store.log.delete(row.id)

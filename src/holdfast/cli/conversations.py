@@ -279,7 +279,7 @@ def prune(
     settings, days, now = load(context).settings, parse_age(older_than), time.time()
     scope = None if everywhere else current_scope(project)
     with open_store(settings.store) as store:
-        unused = store.log.unused_since(now - days * DAY, scope, _MAX_PRUNED)
+        unused = store.log.list_unused_since(now - days * DAY, scope, _MAX_PRUNED)
         if dry_run or not unused:
             if as_json:
                 print_json({"would_delete": [serialize_conversation(row) for row in unused]})

@@ -136,10 +136,10 @@ def lane_id(conversation: str, window: int) -> str:
 def load_lane(store: Store, conversation: str, window: int, head: str | None) -> Lane:
     """Load the lane of a conversation for this window size, with the marks that lead to `head`."""
     name = lane_id(conversation, window)
-    version, values = store.lanes.standing(name)
+    version, values = store.lanes.load_state(name)
     state = LaneState.from_json(values)
     if state.active is not None:
-        decisions = store.decisions.named(state.active)
+        decisions = store.decisions.get_many(state.active)
     else:
         decisions = store.decisions.of(name) if version else []
     return Lane(

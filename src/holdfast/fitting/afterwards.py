@@ -237,7 +237,7 @@ class Afterwards:
 
     async def _take_up(self, since: float = _LEFT_BEHIND) -> None:
         """What was talked about when another process ended is put at rest by this one, now and later on."""
-        rows = await self._store.run(self._store.log.used_since, self._clock() - since)
+        rows = await self._store.run(self._store.log.list_used_since, self._clock() - since)
         self._rest_each({row.id: row.updated_at for row in rows})
         self.idle.schedule("left behind", partial(self._take_up, 2 * REST), after=REST)
 

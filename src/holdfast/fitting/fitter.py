@@ -185,7 +185,7 @@ class Fitter:
         }
         duration = int((time.perf_counter() - began) * 1000)
         keep = partial(outcome.keep, self._store, report, duration, summary)
-        self._store.along(lot.lane.conversation, keep, partial(self._not_kept, lot.lane.conversation))
+        self._store.defer_write(lot.lane.conversation, keep, partial(self._not_kept, lot.lane.conversation))
         names = [name for one in outcome.others for name in one.data.get("memories", ())]
         if names:
             self._recalling.count(case, names)
@@ -208,7 +208,7 @@ class Fitter:
         self._unkept[conversation] = "not_kept"
 
     def _begun(self, case: Case) -> "_Begun":
-        lot = self._store.at_once(lot_of, self._store, case.request, case.kept, case.budget, case.count)
+        lot = self._store.read_snapshot(lot_of, self._store, case.request, case.kept, case.budget, case.count)
         refused = self._refused.pop(lot.lane.conversation, None)
         believed = _believed(lot.lane.state, refused)
         draft = draft_of(case, lot, min(believed.slack, believed.most))

@@ -60,7 +60,7 @@ class Forgetting:
         )
         lane = self._store.lanes.get(made.lane)
         if lane is not None:
-            self._store.lanes.retell(lane.id, reworded(lane.report, {old: new}))
+            self._store.lanes.replace_report(lane.id, reworded(lane.report, {old: new}))
 
 
 class FindingGone:
@@ -86,7 +86,7 @@ class FindingGone:
                     self._store.decisions.rewrite(other.id, data=data, tokens_after=other.tokens_after)
             lane = self._store.lanes.get(made.lane)
             if lane is not None:
-                self._store.lanes.retell(lane.id, reworded(lane.report, gone))
+                self._store.lanes.replace_report(lane.id, reworded(lane.report, gone))
 
 
 def standing(store: Store, conversation: str, proposal: Proposal) -> Proposal:
@@ -95,14 +95,14 @@ def standing(store: Store, conversation: str, proposal: Proposal) -> Proposal:
     if not names:
         return proposal
     scope = store.log.get(conversation).scope
-    gone = {name for one in visible(scope) for name in store.recollections.buried(one, names)}
+    gone = {name for one in visible(scope) for name in store.recollections.find_forgotten(one, names)}
     return replace(proposal, data=retold(proposal.data, dict.fromkeys(gone, ""))) if gone else proposal
 
 
 def rewritten(store: Store, decisions: Sequence[Decision]) -> dict[str, str]:
     """The texts of decisions that quote something else by now than when they were read, and what it is."""
     known = {one.id: one.data["text"] for one in decisions if "memories" in one.data}
-    now = {one.id: one.data["text"] for one in store.decisions.named([*known])}
+    now = {one.id: one.data["text"] for one in store.decisions.get_many([*known])}
     return {text: now[name] for name, text in known.items() if now.get(name, text) != text}
 
 

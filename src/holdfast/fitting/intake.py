@@ -64,7 +64,7 @@ class Intake:
                 # The conversation has moved on since, is gone, or is not the only one: the log knows.
                 self._standings.forget(placement.conversation or "")
         try:
-            placement = await run(store.at_once, self._placed, incoming)
+            placement = await run(store.read_snapshot, self._placed, incoming)
             return await run(store.atomically, self._kept, incoming, placement)
         except Conflict:
             # Somebody else went on with the conversation in between: now nobody can.
@@ -130,7 +130,7 @@ class Intake:
         if placement.kind == "side":
             job = store.jobs.start(incoming.scope, kind="side", model=request.model)
             return Kept(job.id, placement)
-        row = store.log.taken(placement.conversation) if placement.conversation else None
+        row = store.log.lock(placement.conversation) if placement.conversation else None
         if row is not None and row.off:
             return None
         row, appended = self._appended(incoming, placement, row)

@@ -82,7 +82,7 @@ def expand_originals(services: McpServices, caller: Caller, given: Values) -> To
             param="id",
         )
     name, last, start = match[1], match[2], int(match[3] or 0)
-    originals = services.store.at_once(find_originals, services.store, caller.scope, name, last)
+    originals = services.store.read_snapshot(find_originals, services.store, caller.scope, name, last)
     shown = list(slice_messages(originals.messages, start, LONGEST_REPLY))
     whole = sum(len(format_message(message)) for message in originals.messages)
     remaining = whole - start - LONGEST_REPLY
@@ -113,7 +113,7 @@ def find_originals(store: Store, scope: Scope, name: str, last: str | None) -> _
             f"What the summary {name} stands for{earlier}", read_messages(store, summary.covers)
         )
     if name.startswith("d_"):
-        for decision in store.decisions.named([name]):
+        for decision in store.decisions.get_many([name]):
             store.log.get(decision.conversation, scope)
             return _Originals(
                 f"What {name} is about ({decision.rule})", read_messages(store, decision.messages)
@@ -214,7 +214,7 @@ _ACCOUNT_FIELDS = (
 
 
 def report_window(services: McpServices, caller: Caller, given: Values) -> ToolReply:
-    account = services.store.at_once(build_account, services.store, caller.scope, given["id"])
+    account = services.store.read_snapshot(build_account, services.store, caller.scope, given["id"])
     return ToolReply(format_account(account) + format_notices(list_warnings(account)), account)
 
 

@@ -195,7 +195,7 @@ async def list_messages(
         page = transcript.serialize_messages(engine, row, part, html=html)
         return {**page, "turn": turns.running_in(row.id)} if html else page
 
-    return await store.run(store.at_once, work)
+    return await store.run(store.read_snapshot, work)
 
 
 @router.get("/{conversation}/messages/{message}/memories")
@@ -403,7 +403,7 @@ async def list_window_messages(
         rows = [serialize_window_message(message, lane, pinned=message.stored.id in pins) for message in page]
         return {"window": lane.window, "counts": counts, "messages": rows, "next": more}
 
-    return await store.run(store.at_once, work)
+    return await store.run(store.read_snapshot, work)
 
 
 @router.get("/{conversation}/turns")
@@ -433,7 +433,7 @@ async def list_turns(
             "compactions": [serialize_batch(batch) for batch in batches],
         }
 
-    return await store.run(store.at_once, work)
+    return await store.run(store.read_snapshot, work)
 
 
 @router.get("/{conversation}/request")
@@ -454,7 +454,7 @@ async def show_request(
         lane = lane_of(store, row, window)
         return last_sent(store, row, lane), lane
 
-    sent, lane = await store.run(store.at_once, work)
+    sent, lane = await store.run(store.read_snapshot, work)
     try:
         dialect = (await engine.upstreams.route(sent.request.model)).dialect
     except HoldfastError:

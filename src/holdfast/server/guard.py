@@ -507,7 +507,7 @@ class RequestGuard:
         key = await self._store.run(self._store.keys.holder, token)
         if key is not None:
             if is_stale(key, time.time()):
-                await self._store.run(self._store.keys.used, key)
+                await self._store.run(self._store.keys.record_use, key)
             if len(self._known) >= _CACHED_KEYS:
                 self._known.clear()
             self._known[name] = key, now + _CACHE_SECONDS

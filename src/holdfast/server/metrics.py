@@ -231,7 +231,7 @@ async def show_statistics(
             ],
         }
 
-    return await store.run(store.at_once, work)
+    return await store.run(store.read_snapshot, work)
 
 
 def serialize_day(

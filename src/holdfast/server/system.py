@@ -190,7 +190,7 @@ def is_setup_needed(store: Store) -> bool:
     state = setup_state(store)
     if state["completed"] or state["skipped"]:
         return False
-    return not store.log.used_since(0.0, limit=1)
+    return not store.log.list_used_since(0.0, limit=1)
 
 
 def setup_state(store: Store) -> dict[str, Any]:

@@ -139,7 +139,7 @@ class KeyRepository(Repository):
         return bool(connection.scalar(select(exists().select_from(keys))))
 
     @writes
-    def used(self, connection: Connection, key: Key, now: float | None = None) -> None:
+    def record_use(self, connection: Connection, key: Key, now: float | None = None) -> None:
         now = time.time() if now is None else now
         connection.execute(update(keys).where(keys.c.id == key.id).values(used_at=now))
 

@@ -60,7 +60,7 @@ class PreparedStatement:
         self._prepared: dict[str, _Compiled] = {}
 
     def all(self, connection: Connection, /, **values: Any) -> list[Any]:
-        return self._in(connection).run(connection, values)[0]
+        return self._compile(connection).run(connection, values)[0]
 
     def first(self, connection: Connection, /, **values: Any) -> Any:
         """The first row, None if there is none."""
@@ -68,9 +68,9 @@ class PreparedStatement:
 
     def run(self, connection: Connection, values: Mapping[str, Any], /) -> int:
         """How many rows were changed."""
-        return self._in(connection).run(connection, values)[1]
+        return self._compile(connection).run(connection, values)[1]
 
-    def _in(self, connection: Connection) -> "_Compiled":
+    def _compile(self, connection: Connection) -> "_Compiled":
         dialect = connection.dialect
         if dialect.name not in self._prepared:
             self._prepared[dialect.name] = _Compiled(self.clause, dialect, self._values, self._row)
@@ -122,9 +122,9 @@ class _Compiled:
             cursor.close()
         if not self._out:
             return [*map(self._row._make, rows)] if rows else [], changed
-        return [self._made(row) for row in rows], changed
+        return [self._convert(row) for row in rows], changed
 
-    def _made(self, row: Sequence[Any]) -> Any:
+    def _convert(self, row: Sequence[Any]) -> Any:
         values = list(row)
         for at, convert in self._out:
             values[at] = convert(values[at])
@@ -163,7 +163,7 @@ class Database:
         self._single = single
         self._on_close = on_close
         self._closed = False
-        self._writer = ThreadPoolExecutor(1, "holdfast-writer", initializer=self._became_writer)
+        self._writer = ThreadPoolExecutor(1, "holdfast-writer", initializer=self._mark_writer_thread)
         self._readers = ThreadPoolExecutor(_READERS, "holdfast-reader")
         # These belong to the writer thread: who it is, the transaction it is in, and the connection it holds.
         self._writer_thread: int | None = None
@@ -173,10 +173,10 @@ class Database:
         # Whether a part of that transaction failed: then none of it may be committed.
         self._failed = False
         # What is to be part of the next transaction; and the same with what is part of this one.
-        self._company: deque[_DeferredWrite] = deque()
+        self._deferred: deque[_DeferredWrite] = deque()
         self._unwritten: set[_DeferredWrite] = set()
         # Each thread's view of one moment, where it reads several things together.
-        self._moment = _Snapshot()
+        self._snapshot = _Snapshot()
 
     @property
     def on_server(self) -> bool:
@@ -189,15 +189,15 @@ class Database:
             return self._wait_for_writer(partial(self._read, work))
         return self._read(work)
 
-    def at_once(self, work: Callable[[], R]) -> R:
+    def read_snapshot(self, work: Callable[[], R]) -> R:
         """Run `work` so that all it reads is of the same moment. It must not write."""
 
         def reading(connection: Connection) -> R:
-            before, self._moment.connection = self._moment.connection, connection
+            before, self._snapshot.connection = self._snapshot.connection, connection
             try:
                 return work()
             finally:
-                self._moment.connection = before
+                self._snapshot.connection = before
 
         return self.read(reading)
 
@@ -213,23 +213,23 @@ class Database:
         pool = self._writer if self._single or getattr(call, "writes", False) else self._readers
         return await asyncio.get_running_loop().run_in_executor(pool, partial(call, *args, **kwargs))
 
-    def along(
+    def defer_write(
         self, about: str, call: Callable[[], object], failed: Callable[[HoldfastError], object]
     ) -> None:
         """Call it in the next transaction, whoever's that is: a commit of its own would cost more.
 
-        It is `about` something that somebody may need sooner, and `hurry` for. If it fails, it fails alone,
+        It is `about` something that somebody may need sooner, and `flush` for. If it fails, it fails alone,
         and `failed` is told so on the writer thread.
         """
         self._check_open()
-        companion = _DeferredWrite(about, call, failed)
-        self._unwritten.add(companion)
-        self._company.append(companion)
+        item = _DeferredWrite(about, call, failed)
+        self._unwritten.add(item)
+        self._deferred.append(item)
 
-    async def hurry(self, about: str | None = None) -> None:
+    async def flush(self, about: str | None = None) -> None:
         """See that what goes along is written, all of it or what is about something."""
-        if any(about in (None, companion.about) for companion in tuple(self._unwritten)):
-            await asyncio.get_running_loop().run_in_executor(self._writer, self._write_company)
+        if any(about in (None, item.about) for item in tuple(self._unwritten)):
+            await asyncio.get_running_loop().run_in_executor(self._writer, self._flush_deferred)
 
     def close(self) -> None:
         """Finish what was begun, then let go of the database. Closing twice is harmless."""
@@ -246,7 +246,7 @@ class Database:
         self._writing.dispose()
         self._on_close()
 
-    def _became_writer(self) -> None:
+    def _mark_writer_thread(self) -> None:
         self._writer_thread = threading.get_ident()
 
     def _on_writer(self) -> bool:
@@ -264,8 +264,8 @@ class Database:
         with _translate_errors():
             if self._on_writer() and self._open is not None:
                 return work(self._open)
-            if self._moment.connection is not None:
-                return work(self._moment.connection)
+            if self._snapshot.connection is not None:
+                return work(self._snapshot.connection)
             self._check_open()
             with self._reading.begin() as connection:
                 return work(connection)
@@ -278,54 +278,54 @@ class Database:
                 self._failed = before
                 return done
             while True:
-                company = [self._company.popleft() for _ in range(len(self._company))]
+                deferred = [self._deferred.popleft() for _ in range(len(self._deferred))]
                 try:
-                    return self._committed(work, company)
+                    return self._commit(work, deferred)
                 except _DeferredWriteFailed:
                     # Before the work itself began: once more without what failed.
                     continue
                 finally:
-                    self._company.extendleft(reversed(company))
+                    self._deferred.extendleft(reversed(deferred))
 
-    def _write_company(self) -> None:
+    def _flush_deferred(self) -> None:
         try:
             self._write(lambda _: None)
         except StoreError as error:
-            while self._company:
-                self._give_up(self._company.popleft(), error)
+            while self._deferred:
+                self._give_up(self._deferred.popleft(), error)
 
-    def _give_up(self, companion: "_DeferredWrite", error: HoldfastError) -> None:
-        self._unwritten.discard(companion)
-        companion.failed(error)
+    def _give_up(self, item: "_DeferredWrite", error: HoldfastError) -> None:
+        self._unwritten.discard(item)
+        item.failed(error)
 
-    def _committed(self, work: Callable[[Connection], R], company: list["_DeferredWrite"]) -> R:
-        """One transaction: first what goes along, then the work. What stays in `company` was not written."""
-        with self._connected() as connection, connection.begin():
+    def _commit(self, work: Callable[[Connection], R], deferred: list["_DeferredWrite"]) -> R:
+        """One transaction: first what goes along, then the work. What stays in `deferred` was not written."""
+        with self._connect() as connection, connection.begin():
             self._open, self._failed = connection, False
             try:
-                for companion in tuple(company):
+                for item in tuple(deferred):
                     # Taken out first: one that breaks is not tried again.
-                    company.remove(companion)
-                    self._go_along(companion)
-                    company.append(companion)
+                    deferred.remove(item)
+                    self._run_deferred(item)
+                    deferred.append(item)
                 done = work(connection)
             finally:
                 self._open = None
             if self._failed:
                 raise StoreError("A part of what belongs together could not be written: none of it was.")
-        self._unwritten.difference_update(company)
-        company.clear()
+        self._unwritten.difference_update(deferred)
+        deferred.clear()
         return done
 
-    def _go_along(self, companion: "_DeferredWrite") -> None:
+    def _run_deferred(self, item: "_DeferredWrite") -> None:
         try:
-            companion.call()
+            item.call()
         except HoldfastError as error:
-            self._give_up(companion, error)
+            self._give_up(item, error)
             raise _DeferredWriteFailed from error
 
     @contextmanager
-    def _connected(self) -> Iterator[Connection]:
+    def _connect(self) -> Iterator[Connection]:
         connection, self._held = self._held or self._writing.connect(), None
         try:
             yield connection

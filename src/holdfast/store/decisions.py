@@ -87,7 +87,7 @@ class DecisionRepository(Repository):
         return _in_lane(connection, lane, vetoed=False)
 
     @reads
-    def named(self, connection: Connection, names: Sequence[str]) -> list[Decision]:
+    def get_many(self, connection: Connection, names: Sequence[str]) -> list[Decision]:
         """Some decisions by their ids, in the order they were made; those undone meanwhile are left out."""
         if not names:
             return []
@@ -238,7 +238,7 @@ class LaneRepository(Repository):
         return None if row is None else LaneRecord(**row._asdict())
 
     @reads
-    def standing(self, connection: Connection, lane: str) -> tuple[int, JsonObject]:
+    def load_state(self, connection: Connection, lane: str) -> tuple[int, JsonObject]:
         """Its version and its state, without its report, which is long; no version if there is none yet."""
         row = _LANE_STATE.first(connection, lane=lane)
         return (0, {}) if row is None else (row.version, row.state)
@@ -279,7 +279,7 @@ class LaneRepository(Repository):
             raise Conflict(f"Lane {lane} was changed meanwhile.", hint="Read it again and repeat.")
 
     @writes
-    def retell(self, connection: Connection, lane: str, report: JsonObject) -> None:
+    def replace_report(self, connection: Connection, lane: str, report: JsonObject) -> None:
         """Put another report in the place of the last one; the lane itself is as it was."""
         connection.execute(update(lanes).where(lanes.c.id == lane).values(report=report))
 

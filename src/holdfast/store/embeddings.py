@@ -60,17 +60,17 @@ class EmbeddingRepository(Repository):
 
     def coverage(self, model: str, ranges: Sequence[IdRange] | None = None) -> Coverage:
         """For rows with ids in these ranges; None means everywhere."""
-        self._texts.prepared()
+        self._texts.prepare()
         return self._coverage(model, ranges)
 
     def waiting(self, model: str, limit: int, ranges: Sequence[IdRange] | None = None) -> list[int]:
         """Rows with pieces that have no vector yet, the newest first."""
-        self._texts.prepared()
+        self._texts.prepare()
         return self._waiting(model, limit, ranges)
 
     def load(self, model: str, ranges: Sequence[IdRange]) -> list[tuple[int, bytes | None]]:
         """The vectors of the rows in these ranges, in their order, None for a piece that has none yet."""
-        self._texts.prepared()
+        self._texts.prepare()
         return self._load(model, ranges)
 
     @reads
@@ -83,15 +83,15 @@ class EmbeddingRepository(Repository):
             for row, vector in connection.execute(query.where(piece_table.c.row.in_(portion)))
         ]
 
-    def listed(self, model: str, ranges: Sequence[IdRange]) -> list[tuple[int, int, str, int | None]]:
+    def list_pieces(self, model: str, ranges: Sequence[IdRange]) -> list[tuple[int, int, str, int | None]]:
         """The pieces of the rows in these ranges: row, number, digest, and how many bytes its vector has."""
-        self._texts.prepared()
-        return self._listed(model, ranges)
+        self._texts.prepare()
+        return self._list_pieces(model, ranges)
 
-    def known(self, model: str, digests: Collection[str], now: float | None = None) -> dict[str, bytes]:
+    def get_vectors(self, model: str, digests: Collection[str], now: float | None = None) -> dict[str, bytes]:
         """The vectors that are there, and what is in place of one; all of them count as used now."""
         now = time.time() if now is None else now
-        found = self._known(model, sorted(digests))
+        found = self._get_vectors(model, sorted(digests))
         old = [digest for digest, (_, used_at) in found.items() if used_at < now - _COARSE]
         if old:
             self._touch(model, old, now)
@@ -116,7 +116,7 @@ class EmbeddingRepository(Repository):
 
     def trim(self, most: int = CACHED) -> int:
         """Leave no more than `most` vectors that no row needs, the ones used last; says how many went."""
-        self._texts.prepared()
+        self._texts.prepare()
         return self._trim(most)
 
     @writes
@@ -161,7 +161,7 @@ class EmbeddingRepository(Repository):
         return [(row, None if vector is None else bytes(vector)) for row, vector in found]
 
     @reads
-    def _listed(
+    def _list_pieces(
         self, connection: Connection, model: str, ranges: Sequence[IdRange]
     ) -> list[tuple[int, int, str, int | None]]:
         columns = (
@@ -179,7 +179,7 @@ class EmbeddingRepository(Repository):
         ]
 
     @reads
-    def _known(
+    def _get_vectors(
         self, connection: Connection, model: str, digests: Sequence[str]
     ) -> dict[str, tuple[bytes, float]]:
         found: dict[str, tuple[bytes, float]] = {}

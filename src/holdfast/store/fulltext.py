@@ -128,7 +128,7 @@ class Fts5Engine:
     # All ids of a query as one text.
     joined: str = "group_concat(id)"
 
-    def matching(self, groups: TokenGroups, ids: IdRange, values: dict[str, str]) -> str:
+    def match_sql(self, groups: TokenGroups, ids: IdRange, values: dict[str, str]) -> str:
         """SQL for the rows in a range of ids that have a token of every group; it needs `values`."""
         name = _bind(values, _expression(groups, " AND ", " OR ", '"'))
         return (
@@ -165,7 +165,7 @@ class ScanEngine:
     name: str = "scan"
     joined: str = "group_concat(id)"
 
-    def matching(self, groups: TokenGroups, ids: IdRange, values: dict[str, str]) -> str:
+    def match_sql(self, groups: TokenGroups, ids: IdRange, values: dict[str, str]) -> str:
         either = (
             " OR ".join(f"instr(' ' || tokens || ' ', {_bind(values, f' {token} ')})" for token in group)
             for group in groups
@@ -186,7 +186,7 @@ class TsvectorEngine:
     name: str = "tsvector"
     joined: str = "string_agg(CAST(id AS text), ',')"
 
-    def matching(self, groups: TokenGroups, ids: IdRange, values: dict[str, str]) -> str:
+    def match_sql(self, groups: TokenGroups, ids: IdRange, values: dict[str, str]) -> str:
         name = _bind(values, _expression(groups, " & ", " | ", "'"))
         return f"SELECT id FROM text_rows WHERE vector @@ CAST({name} AS tsquery) AND {_between('id', ids)}"  # noqa: S608
 

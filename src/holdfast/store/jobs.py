@@ -127,7 +127,7 @@ class JobRepository(Repository):
         return JobRecord(**named, usage=Usage(), first_token_at=None, finished_at=None)
 
     @writes
-    def waits(self, connection: Connection, job: str, upstream: str) -> None:
+    def mark_queued(self, connection: Connection, job: str, upstream: str) -> None:
         """It cannot begin yet: others are before it at this server."""
         connection.execute(
             update(jobs)
@@ -136,7 +136,7 @@ class JobRepository(Repository):
         )
 
     @writes
-    def running(
+    def mark_running(
         self,
         connection: Connection,
         job: str,
@@ -443,7 +443,7 @@ class Outbox(Repository):
         return [OutboxItem(**row._mapping) for row in rows]
 
     @writes
-    def done(self, connection: Connection, item: str, now: float | None = None) -> None:
+    def complete(self, connection: Connection, item: str, now: float | None = None) -> None:
         """The promise is kept; what it was about stands where it belongs, and no longer here."""
         kept = {"done_at": time.time() if now is None else now, "payload": {}}
         connection.execute(update(outbox).where(outbox.c.id == item, outbox.c.done_at.is_(None)).values(kept))
@@ -454,7 +454,7 @@ class Outbox(Repository):
         connection.execute(delete(outbox).where(outbox.c.done_at < before))
 
     @writes
-    def failed(self, connection: Connection, item: str, error: str) -> None:
+    def record_failure(self, connection: Connection, item: str, error: str) -> None:
         """An attempt went wrong; the item stays pending."""
         connection.execute(
             update(outbox).where(outbox.c.id == item).values(attempts=outbox.c.attempts + 1, error=error)

@@ -278,7 +278,7 @@ class ConversationLog(Repository):
         return insert_conversation(connection, conversation), grown
 
     @writes
-    def taken(self, connection: Connection, conversation_id: str) -> ConversationRecord:
+    def lock(self, connection: Connection, conversation_id: str) -> ConversationRecord:
         """The conversation, for changes in this transaction: until it ends nobody else can change it."""
         return lock_conversation(connection, conversation_id)
 
@@ -306,14 +306,16 @@ class ConversationLog(Repository):
         return [read_conversation(row) for row in connection.execute(query)]
 
     @reads
-    def used_since(self, connection: Connection, at: float, limit: int = 100) -> list[ConversationRecord]:
+    def list_used_since(
+        self, connection: Connection, at: float, limit: int = 100
+    ) -> list[ConversationRecord]:
         """The last used conversations of all scopes, newest first: for what is done for everybody."""
         query = select(conversations).where(conversations.c.updated_at >= at)
         query = query.order_by(conversations.c.updated_at.desc(), conversations.c.id.desc()).limit(limit)
         return [read_conversation(row) for row in connection.execute(query)]
 
     @reads
-    def unused_since(
+    def list_unused_since(
         self, connection: Connection, at: float, scope: Scope | None = None, limit: int = 100
     ) -> list[ConversationRecord]:
         """Conversations in which nothing was said since then, of all scopes or of one; oldest first."""
@@ -449,7 +451,7 @@ class ConversationLog(Repository):
         expect: str | None,
         now: float | None = None,
     ) -> tuple[ConversationRecord, list[MessageRecord]]:
-        """The same for a conversation `taken` in this transaction, which comes back as it is then."""
+        """The same for a conversation that was locked in this transaction, which comes back as it is then."""
         return _extend(connection, conversation, messages, parent, expect, True, now)
 
     @writes

@@ -39,7 +39,7 @@ class RecollectionRepository(Repository):
     __slots__ = ()
 
     @writes
-    def used(
+    def record_uses(
         self, connection: Connection, scope: Scope, memories: Sequence[str], now: float | None = None
     ) -> None:
         """Count that these memories went into a window."""
@@ -78,13 +78,13 @@ class RecollectionRepository(Repository):
         _bury(connection, scope, stone)
 
     @reads
-    def buried(self, connection: Connection, scope: Scope, memories: Collection[str]) -> set[str]:
+    def find_forgotten(self, connection: Connection, scope: Scope, memories: Collection[str]) -> set[str]:
         """Which of these are forgotten."""
         ours = *_scope_filter(tombstones, scope), tombstones.c.memory.in_(sorted(memories))
         return set(connection.scalars(select(tombstones.c.memory).where(*ours)))
 
     @reads
-    def forgotten(self, connection: Connection, scope: Scope) -> list[Tombstone]:
+    def list_tombstones(self, connection: Connection, scope: Scope) -> list[Tombstone]:
         query = select(tombstones).where(*_scope_filter(tombstones, scope)).order_by(tombstones.c.created_at)
         return [
             Tombstone(row.memory, frozenset(row.words), frozenset(row.messages), row.created_at)

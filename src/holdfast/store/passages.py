@@ -143,12 +143,12 @@ class PassageIndex(Repository):
 
     def files(self, notes: NotesFolder) -> dict[str, FileState]:
         """The files of a folder that are in the index, by the name of their container."""
-        self._texts.prepared()
+        self._texts.prepare()
         return self._files(notes)
 
     def paths(self) -> list[str]:
         """The paths of all files that are in the index, whosever they are."""
-        self._texts.prepared()
+        self._texts.prepare()
         return self._paths()
 
     def replace(
@@ -158,7 +158,7 @@ class PassageIndex(Repository):
         also: Callable[[], None] = _do_nothing,
     ) -> None:
         """Make these the passages of files, and do something `also`, in one step."""
-        self._texts.prepared()
+        self._texts.prepare()
         rows = {
             file: [_note_row(file.container, place, one) for place, one in enumerate(several)]
             for file, several in passages.items()
@@ -167,32 +167,32 @@ class PassageIndex(Repository):
 
     def remove(self, names: Collection[str], also: Callable[[], None] = _do_nothing) -> None:
         """Take files out of the index, with all that was made of them, and do something `also`."""
-        self._texts.prepared()
+        self._texts.prepare()
         self._remove(sorted(names), also)
 
     def notes_in(self, files: Collection[str]) -> dict[str, dict[str, str]]:
         """The notes of files as the index has them: for each file, the words by name."""
-        self._texts.prepared()
+        self._texts.prepare()
         return self._notes_in(sorted(files))
 
     def files_of(self, names: Collection[str]) -> dict[str, dict[str, str]]:
         """Where the notes of these names stand: for each name, the words by file."""
-        self._texts.prepared()
+        self._texts.prepare()
         return self._files_of(sorted(names))
 
     def forget(self, names: Collection[str]) -> None:
         """Take notes out of the index at once; the files they were found in count as changed."""
-        self._texts.prepared()
+        self._texts.prepare()
         self._forget(sorted(names))
 
     def distrust_files(self) -> None:
         """Let every file count as changed. What is in the index of it serves until it is read again."""
-        self._texts.prepared()
+        self._texts.prepare()
         self._distrust_files()
 
     def containers(self, places: Collection[SearchPlace] | None) -> list[Container]:
         """Those in these places, everywhere for None."""
-        self._texts.prepared()
+        self._texts.prepare()
         return self._containers(places)
 
     def matches(
@@ -204,7 +204,7 @@ class PassageIndex(Repository):
 
     def catch_up(self, places: Collection[SearchPlace]) -> None:
         """Index the messages that wait in these places."""
-        self._texts.prepared()
+        self._texts.prepare()
         for place in places:
             if isinstance(place, Scope):
                 self._texts.catch_up(where=place)
@@ -262,10 +262,12 @@ class PassageIndex(Repository):
     @reads
     def _containers(self, connection: Connection, places: Collection[SearchPlace] | None) -> list[Container]:
         return (
-            fulltext.list_containers(connection, None) if places is None else self._listed(connection, places)
+            fulltext.list_containers(connection, None)
+            if places is None
+            else self._load_containers(connection, places)
         )
 
-    def _listed(self, connection: Connection, places: Collection[SearchPlace]) -> list[Container]:
+    def _load_containers(self, connection: Connection, places: Collection[SearchPlace]) -> list[Container]:
         """The containers in these places: a question asks for them several times, and most stay the same."""
         key = tuple(places)
         state = fulltext.fingerprint(connection, key)
@@ -338,8 +340,8 @@ class PassageIndex(Repository):
         terms: Sequence[str],
         parts: Sequence[str],
     ) -> PassageMatches:
-        engine = self._texts.prepared()
-        among = self._listed(connection, places)
+        engine = self._texts.prepare()
+        among = self._load_containers(connection, places)
         total = sum(one.rows for one in among)
         looked_up = TokenLookup(connection, engine, fulltext.id_ranges(among))
         wanted = term_queries(terms, parts, about=True)

@@ -108,7 +108,7 @@ class TokenLookup:
         if not rarest_first:
             return {}
         values: dict[str, str] = {}
-        sql = self._matching(((rarest_first[0].token,),), values)
+        sql = self._match_sql(((rarest_first[0].token,),), values)
         newest = f"SELECT id FROM ({sql}) AS m ORDER BY id DESC LIMIT {most:d}"  # noqa: S608
         low = self._connection.scalar(text(f"SELECT min(id) FROM ({newest}) AS n"), values)  # noqa: S608
         groups: list[TokenGroups] = [((one.token,), (rarest_first[0].token,)) for one in rarest_first]
@@ -128,13 +128,13 @@ class TokenLookup:
         values: dict[str, str] = {}
         # The tokens are bound; what stands in the text is ours.
         selects = [
-            f"SELECT {index}, {what} FROM ({self._matching(one, values)}) AS m {condition}"  # noqa: S608
+            f"SELECT {index}, {what} FROM ({self._match_sql(one, values)}) AS m {condition}"  # noqa: S608
             for index, one in enumerate(groups)
         ]
         return self._connection.execute(text(" UNION ALL ".join(selects)), values).all()
 
-    def _matching(self, groups: TokenGroups, values: dict[str, str]) -> str:
-        return " UNION ALL ".join(self._engine.matching(groups, ids, values) for ids in self._ranges)
+    def _match_sql(self, groups: TokenGroups, values: dict[str, str]) -> str:
+        return " UNION ALL ".join(self._engine.match_sql(groups, ids, values) for ids in self._ranges)
 
 
 class CandidateScores:
@@ -152,7 +152,7 @@ class CandidateScores:
         """The rows worth most, before their length is known."""
         return nlargest(_CLOSELY, self._worth, key=lambda row: (self._worth[row], row))
 
-    def ranked(self, rows: Mapping[int, Any], average: float, limit: int) -> list[TextHit]:
+    def rank(self, rows: Mapping[int, Any], average: float, limit: int) -> list[TextHit]:
         """BM25, repeats of a term not counted: in long answers they tell the length and not the subject."""
         scores = [(self._score(row, it.length / average), row) for row, it in rows.items()]
         best: dict[str, TextHit] = {}

@@ -33,10 +33,10 @@ class FileLock:
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
-    def shared(self) -> bool:
+    def acquire_shared(self) -> bool:
         return self._take(fcntl.LOCK_SH)
 
-    def exclusive(self) -> bool:
+    def acquire_exclusive(self) -> bool:
         return self._take(fcntl.LOCK_EX)
 
     def release(self) -> None:
@@ -69,7 +69,7 @@ def _lock_current(path: Path, lock: FileLock, scripts: MigrationScripts) -> None
     """Come to hold the lock together with others, over a database that is current."""
     began = time.monotonic()
     while True:
-        if not lock.shared():
+        if not lock.acquire_shared():
             if time.monotonic() - began > _OTHERS_MIGRATE:
                 raise StoreError(f"{path} is being migrated by another process.", hint="Wait for it to end.")
         elif is_current(version_of(path), scripts, str(path)):
@@ -77,7 +77,7 @@ def _lock_current(path: Path, lock: FileLock, scripts: MigrationScripts) -> None
         else:
             # Never wait for the lock alone while sharing it: two who do would wait for each other.
             lock.release()
-            if lock.exclusive():
+            if lock.acquire_exclusive():
                 _upgrade_file(path, scripts)
                 # The next round takes the lock together with others, and looks again.
                 lock.release()

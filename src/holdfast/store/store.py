@@ -122,19 +122,19 @@ class Store:
         """Call a method of the store without blocking the event loop."""
         return await self.database.run(call, *args, **kwargs)
 
-    def along(
+    def defer_write(
         self, about: str, call: Callable[[], object], failed: Callable[[HoldfastError], object]
     ) -> None:
         """Have it called in the next transaction, whoever's that is; `failed` is told of trouble."""
-        self.database.along(about, call, failed)
+        self.database.defer_write(about, call, failed)
 
-    async def hurry(self, about: str | None = None) -> None:
+    async def flush(self, about: str | None = None) -> None:
         """See that what goes along with others is written, all of it or what is about something."""
-        await self.database.hurry(about)
+        await self.database.flush(about)
 
-    def at_once(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    def read_snapshot(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call `work`, which only reads: all it reads is of the same moment."""
-        return self.database.at_once(lambda: work(*args, **kwargs))
+        return self.database.read_snapshot(lambda: work(*args, **kwargs))
 
     @on_writer_thread
     def atomically(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -205,7 +205,7 @@ def _sqlite_engine(url: URL, *, begin: str = "BEGIN", **options: object) -> Engi
         cursor.close()
 
     @event.listens_for(engine, "begin")
-    def started(connection: Connection) -> None:
+    def begin_transaction(connection: Connection) -> None:
         cursor = connection.connection.cursor()
         try:
             cursor.execute(begin)

@@ -98,7 +98,7 @@ class MessageIndex(Repository):
 
         `where` narrows it to a scope or a tree. The reading of texts is done on the caller's thread.
         """
-        self.prepared()
+        self.prepare()
         done = 0
         while limit is None or done < limit:
             portion = _PORTION if limit is None else min(_PORTION, limit - done)
@@ -149,9 +149,9 @@ class MessageIndex(Repository):
     @property
     def engine(self) -> str:
         """What full text is done with: `fts5`, `tsvector`, or `scan` where there is nothing better."""
-        return self.prepared().name
+        return self.prepare().name
 
-    def prepared(self) -> TextEngine:
+    def prepare(self) -> TextEngine:
         """The engine, with its tables made where there were none or old ones."""
         if self._engine is None:
             engine, ready = self._look()
@@ -215,7 +215,7 @@ class MessageIndex(Repository):
         without: Collection[str],
         limit: int,
     ) -> TextSearchResult:
-        engine = self.prepared()
+        engine = self.prepare()
         among = fulltext.list_containers(connection, [where])
         total = sum(one.rows for one in among)
         average = max(1.0, sum(one.length for one in among) / max(1, total))
@@ -229,7 +229,7 @@ class MessageIndex(Repository):
             on_path = paths_to(connection, [head]).get(head, {})
             rows = {row: it for row, it in rows.items() if it.place <= on_path.get(it.branch, -1)}
         rows = {row: it for row, it in rows.items() if it.passage not in without}
-        hits = worth.ranked(rows, average, limit)
+        hits = worth.rank(rows, average, limit)
         weights = dict.fromkeys(terms, 0.0)
         for asked, value in rarity.items():
             weights[asked.term] = max(weights.get(asked.term, 0.0), asked.weight * value)

@@ -589,7 +589,7 @@ def _exclusive_access(database: Path | None) -> Iterator[None]:
         return
     database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with closing(FileLock(database.with_name(f"{database.name}.lock"))) as lock:
-        if not lock.exclusive():
+        if not lock.acquire_exclusive():
             raise Conflict(
                 say(f"A Holdfast is running on {database}.", f"Auf {database} läuft ein Holdfast."),
                 hint=say("Stop the server, chats and MCP first.", "Zuerst Server, Chats und MCP beenden."),

@@ -506,7 +506,7 @@ class Importer:
             )
         )
         # Nobody else changes it until this transaction ends.
-        row = log.taken(row.id)
+        row = log.lock(row.id)
         places, added = self._store.database.write(
             lambda connection: _append_turns(connection, row.tree, talk)
         )

@@ -117,7 +117,7 @@ def refuse_while_used(database: Path | None) -> None:
     if database is None or not database.exists():
         return
     with closing(FileLock(database.with_name(f"{database.name}.lock"))) as lock:
-        if not lock.exclusive():
+        if not lock.acquire_exclusive():
             raise Conflict(
                 say(f"A Holdfast is running on {database}.", f"Auf {database} läuft ein Holdfast."),
                 hint=say("Stop the server, chats and MCP first.", "Zuerst Server, Chats und MCP beenden."),

@@ -44,7 +44,7 @@ def staging_folder(file: Path) -> Iterator[Path]:
         with closing(FileLock(folder / _LOCK)) as lock:
             # A share that knows no locks takes a backup all the same.
             with suppress(OSError):
-                lock.exclusive()
+                lock.acquire_exclusive()
             yield folder
     except OSError as error:
         raise unwritable_error(file, error) from error
@@ -61,7 +61,7 @@ def find_leftovers(folder: Path) -> list[Path]:
 def _is_locked(file: Path) -> bool:
     try:
         with closing(FileLock(file)) as lock:
-            return not lock.exclusive()
+            return not lock.acquire_exclusive()
     except OSError:
         # What cannot be known to be left over is left alone.
         return True

@@ -360,7 +360,7 @@ def _lock_out(connection: Connection, name: str) -> None:
 
 def _conversations(store: Store, name: str) -> Iterator[ConversationRecord]:
     for scope in store.log.scopes(name):
-        while rows := store.log.unused_since(_EVER, scope, _AT_ONCE):
+        while rows := store.log.list_unused_since(_EVER, scope, _AT_ONCE):
             yield from rows
 
 

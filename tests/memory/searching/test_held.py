@@ -71,7 +71,7 @@ class Case:
 
     def without_vectors(self) -> list[str]:
         spans = [container.ids for container in self.store.passages.containers(PLACES)]
-        listed = self.store.embeddings.listed(IDENTITY.key, spans)
+        listed = self.store.embeddings.list_pieces(IDENTITY.key, spans)
         return sorted({name for _, _, name, size in listed if size is None})
 
     def look(self, *_: int) -> None:

@@ -198,7 +198,7 @@ class Catalogue:
             active=len(active),
             superseded=len(every) - len(active),
             archived=sum(map(len, self.notes.archived(mine, troubles).values())),
-            forgotten=len(self._records.forgotten(mine)),
+            forgotten=len(self._records.list_tombstones(mine)),
             recalls=sum(use.recalls for use in self._records.uses(mine).values()),
             limit=self._limit,
             kinds={kind: sum(memory.kind == kind for memory in active) for kind in KINDS},

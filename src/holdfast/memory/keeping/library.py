@@ -182,7 +182,7 @@ class Library(Catalogue):
         """The same for those of which only the ids are at hand, and whose they are."""
         for scope in set(owners.values()):
             names = [name for name, whose in owners.items() if whose == scope]
-            self._records.used(scope, names, self._clock() if now is None else now)
+            self._records.record_uses(scope, names, self._clock() if now is None else now)
 
     def edit(
         self,
@@ -293,7 +293,7 @@ class Library(Catalogue):
         every: dict[Scope, list[Tombstone]] = {}
         for memory in map(_presentable, memories):
             if memory.scope not in every:
-                every[memory.scope] = self._records.forgotten(memory.scope)
+                every[memory.scope] = self._records.list_tombstones(memory.scope)
             words = digests(memory.text)
             yield memory, [stone for stone in every[memory.scope] if _was_forgotten(memory, words, stone)]
 

@@ -116,7 +116,7 @@ class Folder:
             _make_folder(self.folder)
             with closing(FileLock(self.folder / ".lock")) as lock:
                 began = time.monotonic()
-                while not lock.exclusive():
+                while not lock.acquire_exclusive():
                     if time.monotonic() - began > _PATIENCE:
                         raise StoreError(
                             f"Another process keeps {self.folder} locked for {_PATIENCE:.0f} seconds now.",

@@ -235,7 +235,9 @@ class FollowedVectors(KeptVectors):
         """The pieces with a vector in each container, by key; and the containers with some that have none."""
         wanted: dict[int, dict[int, _Piece]] = {one.number: {} for one in containers}
         unfinished = set[int]()
-        for row, number, digest, size in self._store.embeddings.listed(self.identity.key, _spans(containers)):
+        for row, number, digest, size in self._store.embeddings.list_pieces(
+            self.identity.key, _spans(containers)
+        ):
             pieces = wanted.get(container_number(row))
             if pieces is None:
                 continue

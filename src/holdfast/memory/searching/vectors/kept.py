@@ -45,11 +45,11 @@ class KeptVectors:
         self._store.embeddings.keep(self.identity.key, dict.fromkeys(digests, REFUSED))
 
     def known(self, digests: Collection[str]) -> dict[str, Vector]:
-        found = self._store.embeddings.known(self.identity.key, digests)
+        found = self._store.embeddings.get_vectors(self.identity.key, digests)
         return {digest: np.frombuffer(one, STORED) for digest, one in found.items() if self._usable(len(one))}
 
     def undone(self, digests: Collection[str]) -> set[str]:
-        return set(digests) - self._store.embeddings.known(self.identity.key, digests).keys()
+        return set(digests) - self._store.embeddings.get_vectors(self.identity.key, digests).keys()
 
     def follow(self, stop: Callable[[], bool] = lambda: False) -> int:  # noqa: ARG002
         return 0

@@ -155,6 +155,18 @@ def test_a_newer_database_is_refused_and_left_alone(path, tmp_path):
     assert path.read_bytes() == before
 
 
+def test_a_database_from_before_the_first_release_is_refused_and_left_alone(path):
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0003'")
+        connection.commit()
+    before = path.read_bytes()
+    with pytest.raises(
+        StoreError, match=r"0003, from before Holdfast 0\.1.*Move it away.*Nothing was changed"
+    ):
+        titles(path)
+    assert path.read_bytes() == before
+
+
 def test_many_who_open_a_new_store_at_once_build_it_once(tmp_path):
     location = f"sqlite:///{tmp_path / 'holdfast.db'}"
     with ThreadPoolExecutor(4) as pool:

@@ -1,13 +1,11 @@
 """The migrations build exactly the schema the code works with."""
 
 import pytest
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import create_engine, inspect, select
+from sqlalchemy import create_engine, inspect
 from sqlalchemy.schema import CreateTable
 
 from holdfast.store.migrate import SHIPPED, upgrade
-from holdfast.store.schema import keys, metadata
+from holdfast.store.schema import metadata
 
 
 @pytest.fixture
@@ -64,22 +62,6 @@ def test_the_two_special_indexes_are_the_same(migrated):
 
 def test_the_newest_revision_is_the_one_the_code_expects(migrated):
     assert migrated.bind.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == SHIPPED.newest
-
-
-def test_keys_from_before_may_not_point_at_files():
-    config = Config()
-    config.set_main_option("script_location", str(SHIPPED.folder))
-    engine = create_engine("sqlite://")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0006")
-        connection.exec_driver_sql(
-            "INSERT INTO keys VALUES ('k', 'd', 'laptop', 'ada', '', true, false, false, true, 0, 1.0, NULL)"
-        )
-        upgrade(connection, SHIPPED)
-        (row,) = connection.execute(select(keys))
-        assert (row.name, row.admin, row.memory, row.files) == ("laptop", True, True, False)
-    engine.dispose()
 
 
 def test_every_table_can_be_written_down():

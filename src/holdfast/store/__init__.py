@@ -7,10 +7,10 @@ from holdfast.store.access import Key
 from holdfast.store.embeddings import Coverage
 from holdfast.store.fulltext import NotesFolder, SearchPlace
 from holdfast.store.memories import MemoryUse, ProfileProposal, RecollectionRepository, Tombstone
-from holdfast.store.passages import FileState, NewPassage, PassageMatches, PassageRow
+from holdfast.store.passages import FileState, NewPassage, PassageMatches
 from holdfast.store.ranking import TextHit, TextSearchResult
 from holdfast.store.store import Store, open_store
-from holdfast.store.texts import searchable_text
+from holdfast.store.texts import PassageRow, searchable_text
 from holdfast.store.values import (
     AnchorHit,
     Compaction,

@@ -10,11 +10,12 @@ import re
 import threading
 import time
 from collections import deque, namedtuple
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial, wraps
+from itertools import islice
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import (
@@ -137,9 +138,12 @@ def _impl(kind: TypeEngine[Any], dialect: Dialect) -> TypeEngine[Any]:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+V = TypeVar("V")
 T = TypeVar("T", bound="Repository")
 
 _READERS = 4
+# Values bound in one statement: SQLite allows 32,766, PostgreSQL twice as many.
+_MAX_VALUES = 5_000
 
 
 class Database:
@@ -362,12 +366,16 @@ class Repository:
     def __init__(self, database: Database) -> None:
         self.database = database
 
+    def ensure_ready(self) -> None:
+        """Called before every transaction: creates tables that no migration creates. By default nothing."""
+
 
 def reads(method: Callable[Concatenate[T, Connection, P], R]) -> Callable[Concatenate[T, P], R]:
     """Make a method one reading transaction; it gets the connection, its callers do not pass one."""
 
     @wraps(method)
     def reading(self: T, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        self.ensure_ready()
         return self.database.read(lambda connection: method(self, connection, *args, **kwargs))
 
     return reading
@@ -378,6 +386,7 @@ def writes(method: Callable[Concatenate[T, Connection, P], R]) -> Callable[Conca
 
     @wraps(method)
     def writing(self: T, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        self.ensure_ready()
         return self.database.write(lambda connection: method(self, connection, *args, **kwargs))
 
     return on_writer_thread(writing)
@@ -428,6 +437,13 @@ def _build_upsert(
         return PreparedStatement(statement.on_conflict_do_nothing(index_elements=keys), given)
     changes = {name: statement.excluded[name] for name in names}
     return PreparedStatement(statement.on_conflict_do_update(index_elements=keys, set_=changes), given)
+
+
+def batches(values: Iterable[V]) -> Iterator[list[V]]:
+    """Yield the distinct values in lists short enough for one statement."""
+    remaining = iter(dict.fromkeys(values))
+    while batch := list(islice(remaining, _MAX_VALUES)):
+        yield batch
 
 
 @contextmanager

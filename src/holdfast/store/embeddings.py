@@ -5,8 +5,9 @@ that has those words; one that was asked for without any row stays while it is o
 """
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -21,8 +22,7 @@ from sqlalchemy import (
     update,
 )
 
-from holdfast.store import tree
-from holdfast.store.database import Database, Repository, reads, upsert, writes
+from holdfast.store.database import Database, Repository, batches, reads, upsert, writes
 from holdfast.store.fulltext import IdRange, piece_table
 from holdfast.store.schema import embeddings
 from holdfast.store.texts import MessageIndex
@@ -50,28 +50,55 @@ class Coverage:
 
 
 class EmbeddingRepository(Repository):
-    __slots__ = ("_texts", "times_kept")
+    """Vectors by the digest of their words and the key of their embedder (`model`)."""
 
-    def __init__(self, database: Database, texts: MessageIndex) -> None:
+    __slots__ = ("_messages", "times_kept")
+
+    def __init__(self, database: Database, messages: MessageIndex) -> None:
         super().__init__(database)
-        self._texts = texts
-        # How often this process has kept vectors: for who holds some, to know when to look for more.
+        self._messages = messages
+        # How often this process has saved vectors: whoever caches some knows by it when to load more.
         self.times_kept = 0
 
-    def coverage(self, model: str, ranges: Sequence[IdRange] | None = None) -> Coverage:
-        """For rows with ids in these ranges; None means everywhere."""
-        self._texts.prepare()
-        return self._coverage(model, ranges)
+    def ensure_ready(self) -> None:
+        self._messages.prepare()
 
-    def waiting(self, model: str, limit: int, ranges: Sequence[IdRange] | None = None) -> list[int]:
-        """Rows with pieces that have no vector yet, the newest first."""
-        self._texts.prepare()
-        return self._waiting(model, limit, ranges)
+    @reads
+    def coverage(
+        self, connection: Connection, model: str, ranges: Sequence[IdRange] | None = None
+    ) -> Coverage:
+        """Count pieces with and without vectors in these ranges of row ids, everywhere for None."""
+        missing = func.count().filter(embeddings.c.digest.is_(None))
+        refused = func.count().filter(func.length(embeddings.c.vector) == 0)
+        join = piece_table.outerjoin(embeddings, _vector_of_piece(model))
+        query = select(func.count(), missing, refused).select_from(join)
+        return Coverage(*connection.execute(query.where(_within(ranges))).one())
 
-    def load(self, model: str, ranges: Sequence[IdRange]) -> list[tuple[int, bytes | None]]:
-        """The vectors of the rows in these ranges, in their order, None for a piece that has none yet."""
-        self._texts.prepare()
-        return self._load(model, ranges)
+    @reads
+    def waiting(
+        self, connection: Connection, model: str, limit: int, ranges: Sequence[IdRange] | None = None
+    ) -> list[int]:
+        """Return rows with pieces that have no vector yet, newest first."""
+        has_vector = exists().where(embeddings.c.digest == piece_table.c.digest, embeddings.c.model == model)
+        query = select(piece_table.c.row).where(~has_vector, _within(ranges)).distinct()
+        return list(connection.scalars(query.order_by(piece_table.c.row.desc()).limit(limit)))
+
+    @reads
+    def load(
+        self, connection: Connection, model: str, ranges: Sequence[IdRange]
+    ) -> list[tuple[int, bytes | None]]:
+        """Return the vectors of the rows in these ranges in order, None for a piece without one."""
+        rows = _pieces_with_vectors(connection, model, ranges, piece_table.c.row, embeddings.c.vector)
+        return [(row, None if vector is None else bytes(vector)) for row, vector in rows]
+
+    @reads
+    def list_pieces(
+        self, connection: Connection, model: str, ranges: Sequence[IdRange]
+    ) -> list[tuple[int, int, str, int | None]]:
+        """Return row, number, digest and size of the vector in bytes of the pieces in these ranges."""
+        columns = piece_table.c.row, piece_table.c.number, piece_table.c.digest
+        size = func.length(embeddings.c.vector)
+        return [tuple(row) for row in _pieces_with_vectors(connection, model, ranges, *columns, size)]
 
     @reads
     def of_rows(self, connection: Connection, model: str, rows: Collection[int]) -> list[tuple[int, bytes]]:
@@ -79,14 +106,9 @@ class EmbeddingRepository(Repository):
         query = select(piece_table.c.row, embeddings.c.vector).join(embeddings, _vector_of_piece(model))
         return [
             (row, bytes(vector))
-            for portion in tree.batches(sorted(rows))
+            for portion in batches(sorted(rows))
             for row, vector in connection.execute(query.where(piece_table.c.row.in_(portion)))
         ]
-
-    def list_pieces(self, model: str, ranges: Sequence[IdRange]) -> list[tuple[int, int, str, int | None]]:
-        """The pieces of the rows in these ranges: row, number, digest, and how many bytes its vector has."""
-        self._texts.prepare()
-        return self._list_pieces(model, ranges)
 
     def get_vectors(self, model: str, digests: Collection[str], now: float | None = None) -> dict[str, bytes]:
         """The vectors that are there, and what is in place of one; all of them count as used now."""
@@ -114,10 +136,18 @@ class EmbeddingRepository(Repository):
         ]
         upsert(connection, embeddings, rows)
 
-    def trim(self, most: int = CACHED) -> int:
-        """Leave no more than `most` vectors that no row needs, the ones used last; says how many went."""
-        self._texts.prepare()
-        return self._trim(most)
+    @writes
+    def trim(self, connection: Connection, most: int = CACHED) -> int:
+        """Keep at most `most` vectors that no row needs, those used last; return how many were removed."""
+        needed = exists().where(piece_table.c.digest == embeddings.c.digest)
+        unneeded = select(embeddings.c.digest, embeddings.c.model).where(~needed)
+        newest_first = (embeddings.c.used_at.desc(), embeddings.c.digest, embeddings.c.model)
+        # SQLite knows no offset without a limit.
+        surplus = connection.execute(unneeded.order_by(*newest_first).offset(most).limit(10 * CACHED)).all()
+        for row in surplus:
+            same = embeddings.c.digest == row.digest, embeddings.c.model == row.model
+            connection.execute(delete(embeddings).where(*same))
+        return len(surplus)
 
     @writes
     def drop_others(self, connection: Connection, model: str, now: float | None = None) -> int:
@@ -132,58 +162,11 @@ class EmbeddingRepository(Repository):
         return connection.execute(delete(embeddings).where(column.in_(idle))).rowcount if idle else 0
 
     @reads
-    def _coverage(self, connection: Connection, model: str, ranges: Sequence[IdRange] | None) -> Coverage:
-        missing = func.count().filter(embeddings.c.digest.is_(None))
-        refused = func.count().filter(func.length(embeddings.c.vector) == 0)
-        query = select(func.count(), missing, refused).select_from(
-            piece_table.outerjoin(embeddings, _vector_of_piece(model))
-        )
-        return Coverage(*connection.execute(query.where(_within(ranges))).one())
-
-    @reads
-    def _waiting(
-        self, connection: Connection, model: str, limit: int, ranges: Sequence[IdRange] | None
-    ) -> list[int]:
-        there = exists().where(embeddings.c.digest == piece_table.c.digest, embeddings.c.model == model)
-        query = select(piece_table.c.row).where(~there, _within(ranges)).distinct()
-        return list(connection.scalars(query.order_by(piece_table.c.row.desc()).limit(limit)))
-
-    @reads
-    def _load(
-        self, connection: Connection, model: str, ranges: Sequence[IdRange]
-    ) -> list[tuple[int, bytes | None]]:
-        query = select(piece_table.c.row, embeddings.c.vector).join(
-            embeddings, _vector_of_piece(model), isouter=True
-        )
-        query = query.order_by(piece_table.c.row, piece_table.c.number)
-        # One after the other: there may be more of them than one statement takes.
-        found = (row for ids in ranges for row in connection.execute(query.where(_within([ids]))))
-        return [(row, None if vector is None else bytes(vector)) for row, vector in found]
-
-    @reads
-    def _list_pieces(
-        self, connection: Connection, model: str, ranges: Sequence[IdRange]
-    ) -> list[tuple[int, int, str, int | None]]:
-        columns = (
-            piece_table.c.row,
-            piece_table.c.number,
-            piece_table.c.digest,
-            func.length(embeddings.c.vector),
-        )
-        query = select(*columns).join(embeddings, _vector_of_piece(model), isouter=True)
-        query = query.order_by(piece_table.c.row, piece_table.c.number)
-        return [
-            (row, number, digest, size)
-            for ids in ranges
-            for row, number, digest, size in connection.execute(query.where(_within([ids])))
-        ]
-
-    @reads
     def _get_vectors(
         self, connection: Connection, model: str, digests: Sequence[str]
     ) -> dict[str, tuple[bytes, float]]:
         found: dict[str, tuple[bytes, float]] = {}
-        for portion in tree.batches(digests):
+        for portion in batches(digests):
             query = select(embeddings.c.digest, embeddings.c.vector, embeddings.c.used_at).where(
                 embeddings.c.model == model, embeddings.c.digest.in_(portion)
             )
@@ -192,21 +175,19 @@ class EmbeddingRepository(Repository):
 
     @writes
     def _touch(self, connection: Connection, model: str, digests: Sequence[str], now: float) -> None:
-        for portion in tree.batches(digests):
+        for portion in batches(digests):
             ours = embeddings.c.model == model, embeddings.c.digest.in_(portion)
             connection.execute(update(embeddings).where(*ours).values(used_at=now))
 
-    @writes
-    def _trim(self, connection: Connection, most: int) -> int:
-        needed = exists().where(piece_table.c.digest == embeddings.c.digest)
-        cached = select(embeddings.c.digest, embeddings.c.model).where(~needed)
-        newest_first = (embeddings.c.used_at.desc(), embeddings.c.digest, embeddings.c.model)
-        # SQLite knows no offset without a limit.
-        surplus = connection.execute(cached.order_by(*newest_first).offset(most).limit(10 * CACHED)).all()
-        for row in surplus:
-            same = embeddings.c.digest == row.digest, embeddings.c.model == row.model
-            connection.execute(delete(embeddings).where(*same))
-        return len(surplus)
+
+def _pieces_with_vectors(
+    connection: Connection, model: str, ranges: Sequence[IdRange], *columns: ColumnElement[Any]
+) -> Iterator[Any]:
+    query = select(*columns).select_from(piece_table.outerjoin(embeddings, _vector_of_piece(model)))
+    query = query.order_by(piece_table.c.row, piece_table.c.number)
+    # Range by range: there may be more of them than one statement takes.
+    for ids in ranges:
+        yield from connection.execute(query.where(_within([ids])))
 
 
 def _vector_of_piece(model: str) -> ColumnElement[bool]:

@@ -32,8 +32,7 @@ from sqlalchemy import (
 )
 
 from holdfast.messages import Scope, canonical
-from holdfast.store import tree
-from holdfast.store.database import PreparedStatement, WordsColumn
+from holdfast.store.database import PreparedStatement, WordsColumn, batches
 from holdfast.store.values import new_id
 
 # A change of the tables or triggers needs a new number: they are then built anew.
@@ -574,7 +573,7 @@ def _known(connection: Connection, names: Sequence[str]) -> dict[str, tuple[int,
     """The numbers of those containers that have one, and the next free place in each."""
     columns = (container_table.c.container, container_table.c.number, container_table.c.next)
     found: dict[str, tuple[int, int]] = {}
-    for portion in tree.batches(names):
+    for portion in batches(names):
         query = select(*columns).where(container_table.c.container.in_(portion))
         found.update({row.container: (row.number, row.next) for row in connection.execute(query)})
     return found

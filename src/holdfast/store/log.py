@@ -29,7 +29,7 @@ from sqlalchemy import insert as insert_into
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.messages import Scope
 from holdfast.store import tree
-from holdfast.store.database import PreparedStatement, Repository, reads, upsert, writes
+from holdfast.store.database import PreparedStatement, Repository, batches, reads, upsert, writes
 from holdfast.store.schema import branches, conversations, jobs, message_tokens, messages, prompts
 from holdfast.store.values import AnchorHit, ConversationRecord, MessageRecord, NewMessage, new_id
 
@@ -185,7 +185,7 @@ def _forget_prompts(connection: Connection, gone: ConversationRecord) -> None:
     sent = select(jobs.c.prompt).where(ours, jobs.c.prompt.is_not(None)).distinct()
     digests = list(connection.scalars(sent))
     connection.execute(update(jobs).where(ours).values(prompt=None))
-    for portion in tree.batches(digests):
+    for portion in batches(digests):
         still_named = select(jobs.c.prompt).where(jobs.c.prompt.in_(portion))
         connection.execute(
             delete(prompts).where(prompts.c.digest.in_(portion), prompts.c.digest.not_in(still_named))
@@ -362,7 +362,7 @@ class ConversationLog(Repository):
     ) -> dict[str, list[ConversationRecord]]:
         """All heads on each of these trees, oldest first."""
         found: dict[str, list[ConversationRecord]] = {name: [] for name in trees}
-        for portion in tree.batches(sorted(trees)):
+        for portion in batches(sorted(trees)):
             for conversation in conversations_on(connection, portion):
                 found[conversation.tree].append(conversation)
         return found
@@ -533,7 +533,7 @@ class ConversationLog(Repository):
         query = select(*columns).where(ours).order_by(*newest).limit(limit)
         hits = [
             AnchorHit(*row)
-            for portion in tree.batches(anchors)
+            for portion in batches(anchors)
             for row in connection.execute(query.where(messages.c.anchor.in_(portion)))
         ]
         return sorted(hits, key=lambda hit: (hit.created_at, hit.message), reverse=True)[:limit]
@@ -554,7 +554,7 @@ class ConversationLog(Repository):
     def tokens(self, connection: Connection, counter: str, messages: Sequence[str]) -> dict[str, int]:
         """The counts that are known; a message never counted is not in it."""
         found: dict[str, int] = {}
-        for portion in tree.batches(messages):
+        for portion in batches(messages):
             query = select(message_tokens.c.message, message_tokens.c.tokens).where(
                 message_tokens.c.counter == counter, message_tokens.c.message.in_(portion)
             )

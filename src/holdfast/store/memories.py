@@ -13,8 +13,7 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, Table, delete, sel
 
 from holdfast.errors import NotFound
 from holdfast.messages import Scope
-from holdfast.store import tree
-from holdfast.store.database import Repository, reads, upsert, writes
+from holdfast.store.database import Repository, batches, reads, upsert, writes
 from holdfast.store.schema import memory_uses, proposals, tombstones
 from holdfast.store.values import new_id
 
@@ -118,7 +117,7 @@ def _uses(
     queries = (
         [query]
         if memories is None
-        else [query.where(memory_uses.c.memory.in_(portion)) for portion in tree.batches(sorted(memories))]
+        else [query.where(memory_uses.c.memory.in_(portion)) for portion in batches(sorted(memories))]
     )
     return {name: MemoryUse(*use) for one in queries for name, *use in connection.execute(one)}
 

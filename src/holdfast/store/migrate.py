@@ -1,7 +1,6 @@
 """Brings a database to the newest version of the schema, with Alembic.
 
-It knows the scripts and one connection; that the work is done on a copy (`sqlite_file`) or under a lock
-(`postgres`) is not its business.
+Works on one connection: `sqlite_file` runs it on a copy of the file, `store` under a lock on PostgreSQL.
 """
 
 from dataclasses import dataclass
@@ -22,20 +21,31 @@ class MigrationScripts:
 
 
 SHIPPED = MigrationScripts(Path(__file__).with_name("migrations"), "0007")
+# The schema of 0.1, the first release. The scripts cannot upgrade what was made before it.
+_OLDEST = "0007"
 
 
 def is_current(version: str | None, scripts: MigrationScripts, name: str) -> bool:
-    """Whether a database of this version can be used as it is; None is a new one. A newer one is refused."""
+    """Whether the database `name` can be used as it is; a version of None is an empty one.
+
+    Raises StoreError for a version that this Holdfast cannot read: a newer one, or one from before 0.1.
+    """
     if version is not None and version > scripts.newest:
         raise StoreError(
             f"{name} has schema version {version}, and this Holdfast knows only up to {scripts.newest}.",
             hint="Use the Holdfast that made it, or a newer one; nothing was changed.",
         )
+    if version is not None and version < _OLDEST:
+        raise StoreError(
+            f"{name} has schema version {version}, from before Holdfast 0.1, and cannot be upgraded.",
+            hint="Move it away and start with an empty one. The Holdfast that made it can still read it and"
+            " save what is in it (`holdfast users export`). Nothing was changed.",
+        )
     return version == scripts.newest
 
 
 def upgrade(connection: Connection, scripts: MigrationScripts) -> None:
-    """Run the scripts that are still missing, in the transaction the connection is in."""
+    """Run the scripts that are still missing, in the connection's transaction."""
     # Alembic takes longer to load than a store to open, and a current database never needs it.
     from alembic import command
     from alembic.config import Config

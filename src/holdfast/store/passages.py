@@ -5,15 +5,15 @@ is cut and how rows are ranked by more than their words is decided by those who 
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from sqlalchemy import Column, Connection, bindparam, delete, func, select, update
 
 from holdfast.messages import Message, Scope
-from holdfast.store import fulltext, tree
-from holdfast.store.database import Database, PreparedStatement, Repository, reads, upsert, writes
-from holdfast.store.fulltext import Container, IdRange, NotesFolder, SearchPlace, file_table
+from holdfast.store import fulltext
+from holdfast.store.database import Database, PreparedStatement, Repository, batches, reads, upsert, writes
+from holdfast.store.fulltext import Container, IdRange, NotesFolder, SearchPlace, file_table, row_table
 from holdfast.store.ranking import (
     TERMS,
     TermQuery,
@@ -26,6 +26,7 @@ from holdfast.store.ranking import (
 from holdfast.store.schema import messages
 from holdfast.store.texts import (
     MessageIndex,
+    PassageRow,
     add_rows,
     piece_digest,
     row_details,
@@ -41,24 +42,20 @@ from holdfast.text.questions import Trait, traits_of
 # them.
 _CANDIDATES = 20_000
 # Places whose containers are held in memory; those not asked for longest go.
-_HELD = 8
+_CACHED_PLACES = 8
 NOTE = "note"
 
-_rows = fulltext.row_table
 _OUTLINES = PreparedStatement(
-    select(_rows.c.id, _rows.c.length, _rows.c.at, _rows.c.role, _rows.c.branch, _rows.c.traits)
-    .where(_rows.c.id.between(bindparam("low"), bindparam("high")))
-    .order_by(_rows.c.id)
-)
-_FILES = PreparedStatement(
     select(
-        file_table.c.container,
-        file_table.c.path,
-        file_table.c.tag,
-        file_table.c.version,
-        file_table.c.indexed_at,
-        file_table.c.trouble,
-    ).where(file_table.c.scope == bindparam("key"))
+        row_table.c.id,
+        row_table.c.length,
+        row_table.c.at,
+        row_table.c.role,
+        row_table.c.branch,
+        row_table.c.traits,
+    )
+    .where(row_table.c.id.between(bindparam("low"), bindparam("high")))
+    .order_by(row_table.c.id)
 )
 
 
@@ -72,6 +69,13 @@ class FileState:
     version: int
     indexed_at: float
     trouble: str = ""
+
+
+_FILES = PreparedStatement(
+    select(*(file_table.c[field.name] for field in fields(FileState))).where(
+        file_table.c.scope == bindparam("key")
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,23 +97,6 @@ class NewPassage:
 
 
 @dataclass(frozen=True, slots=True)
-class PassageRow:
-    """Where a row is: a message in its tree, or a chunk in its file, with its first and last line."""
-
-    id: int
-    passage: str
-    container: str
-    branch: str
-    place: int
-    role: str
-    at: float
-    length: int
-    first: int
-    last: int
-    traits: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class PassageMatches:
     """Which rows have which of the tokens asked for, and what is needed to weigh them.
 
@@ -128,105 +115,106 @@ class PassageMatches:
         return max(1.0, sum(one.length for one in self.containers) / max(1, total))
 
 
-def _do_nothing() -> None:
-    """There is nothing else to do."""
-
-
 class PassageIndex(Repository):
-    __slots__ = ("_held", "_texts")
+    """Chunks of notes and messages as rows of one full-text index."""
 
-    def __init__(self, database: Database, texts: MessageIndex) -> None:
+    __slots__ = ("_container_cache", "_messages")
+
+    def __init__(self, database: Database, messages: MessageIndex) -> None:
         super().__init__(database)
-        self._texts = texts
-        # The containers of places that were asked for, as they were at a state of theirs.
-        self._held: dict[tuple[SearchPlace, ...], tuple[object, list[Container]]] = {}
+        self._messages = messages
+        # The containers of the places searched last, with the fingerprint they had.
+        self._container_cache: dict[tuple[SearchPlace, ...], tuple[object, list[Container]]] = {}
 
-    def files(self, notes: NotesFolder) -> dict[str, FileState]:
-        """The files of a folder that are in the index, by the name of their container."""
-        self._texts.prepare()
-        return self._files(notes)
+    def ensure_ready(self) -> None:
+        self._messages.prepare()
 
-    def paths(self) -> list[str]:
-        """The paths of all files that are in the index, whosever they are."""
-        self._texts.prepare()
-        return self._paths()
+    @reads
+    def files(self, connection: Connection, notes: NotesFolder) -> dict[str, FileState]:
+        """Return the indexed files of a folder, by the name of their container."""
+        return {row.container: FileState(*row) for row in _FILES.all(connection, key=notes.key)}
+
+    @reads
+    def paths(self, connection: Connection) -> list[str]:
+        """Return the paths of all indexed files, of all users."""
+        return list(connection.scalars(select(file_table.c.path)))
 
     def replace(
         self,
         notes: NotesFolder,
         passages: Mapping[FileState, Sequence[NewPassage]],
-        also: Callable[[], None] = _do_nothing,
+        also: Callable[[], None] = lambda: None,
     ) -> None:
-        """Make these the passages of files, and do something `also`, in one step."""
-        self._texts.prepare()
+        """Replace the passages of files and call `also`, in one transaction."""
+        # Tokenized on the caller's thread: the writer is for writing.
         rows = {
-            file: [_note_row(file.container, place, one) for place, one in enumerate(several)]
-            for file, several in passages.items()
+            file: [_note_row(file.container, place, passage) for place, passage in enumerate(new)]
+            for file, new in passages.items()
         }
         self._replace(notes, rows, also)
 
-    def remove(self, names: Collection[str], also: Callable[[], None] = _do_nothing) -> None:
-        """Take files out of the index, with all that was made of them, and do something `also`."""
-        self._texts.prepare()
-        self._remove(sorted(names), also)
+    @writes
+    def remove(
+        self, connection: Connection, names: Collection[str], also: Callable[[], None] = lambda: None
+    ) -> None:
+        """Remove files from the index, with their passages, and call `also`, in one transaction."""
+        fulltext.lock_index(connection)
+        for name in sorted(names):
+            connection.execute(delete(row_table).where(row_table.c.container == name))
+            connection.execute(delete(file_table).where(file_table.c.container == name))
+        also()
 
-    def notes_in(self, files: Collection[str]) -> dict[str, dict[str, str]]:
-        """The notes of files as the index has them: for each file, the words by name."""
-        self._texts.prepare()
-        return self._notes_in(sorted(files))
+    @reads
+    def notes_in(self, connection: Connection, files: Collection[str]) -> dict[str, dict[str, str]]:
+        """Return the indexed notes of each file: their texts by name."""
+        return _note_bodies(connection, sorted(files), row_table.c.container, row_table.c.passage)
 
-    def files_of(self, names: Collection[str]) -> dict[str, dict[str, str]]:
-        """Where the notes of these names stand: for each name, the words by file."""
-        self._texts.prepare()
-        return self._files_of(sorted(names))
+    @reads
+    def files_of(self, connection: Connection, names: Collection[str]) -> dict[str, dict[str, str]]:
+        """Return the files that contain each of these notes: the note's text by file."""
+        return _note_bodies(connection, sorted(names), row_table.c.passage, row_table.c.container)
 
-    def forget(self, names: Collection[str]) -> None:
-        """Take notes out of the index at once; the files they were found in count as changed."""
-        self._texts.prepare()
-        self._forget(sorted(names))
+    @writes
+    def forget(self, connection: Connection, names: Collection[str]) -> None:
+        """Remove notes from the index immediately; their files count as changed."""
+        fulltext.lock_index(connection)
+        for batch in batches(sorted(names)):
+            notes = row_table.c.passage.in_(batch), row_table.c.role == NOTE
+            changed = connection.scalars(select(row_table.c.container).where(*notes).distinct()).all()
+            connection.execute(
+                update(file_table).where(file_table.c.container.in_(changed)).values(version=-1)
+            )
+            connection.execute(delete(row_table).where(*notes))
 
-    def distrust_files(self) -> None:
-        """Let every file count as changed. What is in the index of it serves until it is read again."""
-        self._texts.prepare()
-        self._distrust_files()
+    @writes
+    def distrust_files(self, connection: Connection) -> None:
+        """Mark every file as changed. Its indexed passages are used until it is read again."""
+        fulltext.lock_index(connection)
+        connection.execute(update(file_table).values(version=-1))
 
-    def containers(self, places: Collection[SearchPlace] | None) -> list[Container]:
-        """Those in these places, everywhere for None."""
-        self._texts.prepare()
-        return self._containers(places)
+    @reads
+    def containers(self, connection: Connection, places: Collection[SearchPlace] | None) -> list[Container]:
+        """Return the containers in these places, all for None."""
+        if places is None:
+            return fulltext.list_containers(connection, None)
+        return self._load_containers(connection, places)
 
     def matches(
         self, places: Collection[SearchPlace], terms: Sequence[str], parts: Sequence[str]
     ) -> PassageMatches:
-        """Which rows in these places have which of the terms. Messages still waiting are indexed first."""
+        """Find the rows in these places that have some of the terms, after indexing waiting messages."""
         self.catch_up(places)
         return self._matches(places, terms, parts)
 
     def catch_up(self, places: Collection[SearchPlace]) -> None:
         """Index the messages that wait in these places."""
-        self._texts.prepare()
         for place in places:
             if isinstance(place, Scope):
-                self._texts.catch_up(where=place)
+                self._messages.catch_up(where=place)
 
     @reads
     def rows(self, connection: Connection, ids: Collection[int]) -> dict[int, PassageRow]:
-        return {
-            number: PassageRow(
-                number,
-                it.passage,
-                it.container,
-                it.branch,
-                it.place,
-                it.role,
-                it.at,
-                it.length,
-                it.first,
-                it.last,
-                it.traits,
-            )
-            for number, it in row_details(connection, ids).items()
-        }
+        return row_details(connection, ids)
 
     @reads
     def outlines(self, connection: Connection, ranges: Sequence[IdRange]) -> list[tuple[Any, ...]]:
@@ -239,11 +227,10 @@ class PassageIndex(Repository):
     def texts(self, connection: Connection, ids: Collection[int]) -> dict[int, str]:
         """The words of rows; of one that was deleted meanwhile there are none."""
         wanted = sorted(ids)
-        table = fulltext.row_table
         query = (
-            select(table.c.id, table.c.role, table.c.body, messages.c.body.label("said"))
-            .join(messages, messages.c.id == table.c.passage, isouter=True)
-            .where(table.c.id.in_(wanted))
+            select(row_table.c.id, row_table.c.role, row_table.c.body, messages.c.body.label("said"))
+            .join(messages, messages.c.id == row_table.c.passage, isouter=True)
+            .where(row_table.c.id.in_(wanted))
         )
         return {
             row.id: searchable_text(Message.decode(row.said)) if row.said is not None else row.body
@@ -251,32 +238,16 @@ class PassageIndex(Repository):
             if row.said is not None or row.role == NOTE
         }
 
-    @reads
-    def _files(self, connection: Connection, notes: NotesFolder) -> dict[str, FileState]:
-        return {row.container: FileState(*row) for row in _FILES.all(connection, key=notes.key)}
-
-    @reads
-    def _paths(self, connection: Connection) -> list[str]:
-        return list(connection.scalars(select(file_table.c.path)))
-
-    @reads
-    def _containers(self, connection: Connection, places: Collection[SearchPlace] | None) -> list[Container]:
-        return (
-            fulltext.list_containers(connection, None)
-            if places is None
-            else self._load_containers(connection, places)
-        )
-
     def _load_containers(self, connection: Connection, places: Collection[SearchPlace]) -> list[Container]:
         """The containers in these places: a question asks for them several times, and most stay the same."""
         key = tuple(places)
         state = fulltext.fingerprint(connection, key)
-        held = self._held.pop(key, None)
+        held = self._container_cache.pop(key, None)
         if held is None or held[0] != state:
             held = state, fulltext.list_containers(connection, key)
-        self._held[key] = held
-        for oldest in [*self._held][:-_HELD]:
-            self._held.pop(oldest, None)
+        self._container_cache[key] = held
+        for oldest in [*self._container_cache][:-_CACHED_PLACES]:
+            self._container_cache.pop(oldest, None)
         return held[1]
 
     @writes
@@ -288,49 +259,21 @@ class PassageIndex(Repository):
         also: Callable[[], None],
     ) -> None:
         fulltext.lock_index(connection)
-        table = fulltext.row_table
-        ours = table.c.container.in_([file.container for file in rows])
-        newest = select(table.c.container, func.max(table.c.id)).where(ours).group_by(table.c.container)
+        ours = row_table.c.container.in_([file.container for file in rows])
+        newest = (
+            select(row_table.c.container, func.max(row_table.c.id))
+            .where(ours)
+            .group_by(row_table.c.container)
+        )
         old = connection.execute(newest).all()
         # The new ones come first, so that the vectors of words that stay never lose their last row.
         new = [row for several in rows.values() for row in several]
         if new:
             add_rows(connection, new, notes.key)
         for name, last in old:
-            connection.execute(delete(table).where(table.c.container == name, table.c.id <= last))
+            connection.execute(delete(row_table).where(row_table.c.container == name, row_table.c.id <= last))
         upsert(connection, file_table, [{"scope": notes.key, **asdict(file)} for file in rows])
         also()
-
-    @writes
-    def _remove(self, connection: Connection, names: Sequence[str], also: Callable[[], None]) -> None:
-        fulltext.lock_index(connection)
-        for name in names:
-            connection.execute(delete(fulltext.row_table).where(fulltext.row_table.c.container == name))
-            connection.execute(delete(file_table).where(file_table.c.container == name))
-        also()
-
-    @reads
-    def _notes_in(self, connection: Connection, names: Sequence[str]) -> dict[str, dict[str, str]]:
-        return _note_bodies(connection, names, fulltext.row_table.c.container, fulltext.row_table.c.passage)
-
-    @reads
-    def _files_of(self, connection: Connection, names: Sequence[str]) -> dict[str, dict[str, str]]:
-        return _note_bodies(connection, names, fulltext.row_table.c.passage, fulltext.row_table.c.container)
-
-    @writes
-    def _forget(self, connection: Connection, names: Sequence[str]) -> None:
-        fulltext.lock_index(connection)
-        table = fulltext.row_table
-        for portion in tree.batches(names):
-            ours = table.c.passage.in_(portion), table.c.role == NOTE
-            found = connection.scalars(select(table.c.container).where(*ours).distinct()).all()
-            connection.execute(update(file_table).where(file_table.c.container.in_(found)).values(version=-1))
-            connection.execute(delete(table).where(*ours))
-
-    @writes
-    def _distrust_files(self, connection: Connection) -> None:
-        fulltext.lock_index(connection)
-        connection.execute(update(file_table).values(version=-1))
 
     @reads
     def _matches(
@@ -340,7 +283,7 @@ class PassageIndex(Repository):
         terms: Sequence[str],
         parts: Sequence[str],
     ) -> PassageMatches:
-        engine = self._texts.prepare()
+        engine = self._messages.prepare()
         among = self._load_containers(connection, places)
         total = sum(one.rows for one in among)
         looked_up = TokenLookup(connection, engine, fulltext.id_ranges(among))
@@ -367,7 +310,7 @@ def _note_bodies(
 ) -> dict[str, dict[str, str]]:
     """The words of notes by one column, which has one of the names, and then by another."""
     found: dict[str, dict[str, str]] = {}
-    for portion in tree.batches(names):
+    for portion in batches(names):
         query = select(by, then, fulltext.row_table.c.body).where(
             by.in_(portion), fulltext.row_table.c.role == NOTE
         )

@@ -8,6 +8,7 @@ too; `head` narrows a search to what leads to one message. Ranking is the same o
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, groupby
 from operator import itemgetter
@@ -20,7 +21,7 @@ from holdfast.errors import NotFound
 from holdfast.i18n import without_banners
 from holdfast.messages import Message, Scope
 from holdfast.store import fulltext, log, tree
-from holdfast.store.database import Database, PreparedStatement, Repository, reads, writes
+from holdfast.store.database import Database, PreparedStatement, Repository, batches, reads, writes
 from holdfast.store.fulltext import TextEngine, encode
 from holdfast.store.ranking import (
     CandidateScores,
@@ -75,12 +76,27 @@ def _border(window: str) -> int:
 _PORTION = 100
 # A row of tokens stays well under what PostgreSQL can hold in one.
 _ROW_SIZE = 200_000
-# Rows named in one statement.
-_AT_ONCE = 5_000
 
 
 # Most of the time nothing waits, and a question asks that more than once.
 _FIRST_WAITING = PreparedStatement(select(func.min(fulltext.waiting_table.c.id).label("id")))
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    """Where a row is: a message in its tree, or a chunk in its file, with its first and last line."""
+
+    id: int
+    passage: str
+    container: str
+    branch: str
+    place: int
+    role: str
+    at: float
+    length: int
+    first: int
+    last: int
+    traits: int = 0
 
 
 class MessageIndex(Repository):
@@ -274,17 +290,17 @@ def add_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: str)
         connection.execute(insert(fulltext.piece_table), cut)
 
 
-def row_details(connection: Connection, ids: Collection[int]) -> dict[int, Any]:
-    """What is known of rows besides their words."""
-    found: dict[int, Any] = {}
-    wanted = sorted(ids)
-    for start in range(0, len(wanted), _AT_ONCE):
-        # Numbers of our own, spelled out: binding hundreds of them takes longer than the query.
-        listed = ", ".join(str(int(number)) for number in wanted[start : start + _AT_ONCE])
+def row_details(connection: Connection, ids: Collection[int]) -> dict[int, PassageRow]:
+    """Return rows by id, without their words."""
+    details: dict[int, PassageRow] = {}
+    for batch in batches(sorted(ids)):
+        # Our own numbers, spelled out: binding hundreds of them takes longer than the query.
+        listed = ", ".join(str(int(number)) for number in batch)
+        # In the order of the fields of `PassageRow`.
         columns = "id, passage, container, branch, place, role, at, length, first, last, traits"
         query = f"SELECT {columns} FROM text_rows WHERE id IN ({listed})"  # noqa: S608
-        found.update({row.id: row for row in connection.exec_driver_sql(query).all()})
-    return found
+        details.update({row.id: PassageRow(*row) for row in connection.exec_driver_sql(query)})
+    return details
 
 
 def tokenize(said: str, about: str = "") -> tuple[Iterator[str], int]:
@@ -308,7 +324,7 @@ def paths_to(connection: Connection, ends: Collection[str]) -> dict[str, Mapping
     """How far each branch belongs to the way from the root to each of these messages."""
     columns = messages.c.id, messages.c.tree, messages.c.branch, messages.c.depth
     paths: dict[str, Mapping[str, int]] = {}
-    for portion in tree.batches(sorted(ends)):
+    for portion in batches(sorted(ends)):
         there = connection.execute(select(*columns).where(messages.c.id.in_(portion))).all()
         trees = {end.tree for end in there}
         known = {

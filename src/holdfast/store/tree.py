@@ -4,10 +4,9 @@ Functions on a connection, so that they can be part of any transaction. They kno
 message is whose, and where a head stands, is said in `log`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import (
     CTE,
@@ -25,14 +24,9 @@ from sqlalchemy import (
 
 from holdfast.errors import NotFound
 from holdfast.messages import Message
-from holdfast.store.database import PreparedStatement
+from holdfast.store.database import PreparedStatement, batches
 from holdfast.store.schema import branches, messages
 from holdfast.store.values import MessageRecord, NewMessage, new_id
-
-T = TypeVar("T")
-
-# SQLite allows 32,766 values in a statement, PostgreSQL twice as many.
-_IN_ONE_STATEMENT = 5_000
 
 # In the order of `MessageRecord`: looking names up in each row would cost a third of the time of a long path.
 _COLUMNS = [messages.c["body" if field.name == "message" else field.name] for field in fields(MessageRecord)]
@@ -253,10 +247,3 @@ def _row(message: MessageRecord) -> dict[str, Any]:
         "job": message.job,
         "created_at": message.created_at,
     }
-
-
-def batches(names: Sequence[T]) -> Iterator[list[T]]:
-    """The names without repeats, in lists short enough for one statement."""
-    rest = iter(dict.fromkeys(names))
-    while portion := list(islice(rest, _IN_ONE_STATEMENT)):
-        yield portion

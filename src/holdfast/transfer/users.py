@@ -28,6 +28,7 @@ from holdfast.memory.workspace.items import memories_in
 from holdfast.memory.workspace.notes import by_hand
 from holdfast.messages import Scope
 from holdfast.store import ConversationRecord, NotesFolder, Store
+from holdfast.store.database import batches
 from holdfast.store.schema import (
     compactions,
     conversations,
@@ -45,7 +46,6 @@ from holdfast.store.schema import (
     sessions,
     summaries,
 )
-from holdfast.store.tree import batches
 from holdfast.transfer.backup import new_zip
 from holdfast.transfer.staging import (
     DataFolder,

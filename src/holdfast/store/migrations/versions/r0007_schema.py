@@ -1,6 +1,7 @@
-"""Creates every table.
+"""Creates every table of version 0.1.
 
-Written out and not taken from `schema`: a migration must do tomorrow what it does today.
+Written out instead of taken from `schema`: a migration must do tomorrow what it does today. The number is the
+one that databases of 0.1 had before its steps became this one, so these open as they are.
 """
 
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001"
+revision = "0007"
 down_revision = None
 
 
@@ -17,20 +18,27 @@ def upgrade() -> None:
     _conversations()
     _jobs()
     _window()
-    _keeping()
+    _summaries()
+    _memory()
+    _access()
+    _background()
     _forbid_changing_messages()
 
 
-def _id(name: str = "id") -> sa.Column[str]:
-    return sa.Column(name, sa.Text, primary_key=True)
+def _id(name: str = "id", *rest: Any) -> sa.Column[str]:
+    return sa.Column(name, sa.Text, *rest, primary_key=True)
 
 
-def _text(name: str, *rest: Any, null: bool = False) -> sa.Column[str]:
-    return sa.Column(name, sa.Text, *rest, nullable=null)
+def _text(name: str, *rest: Any, null: bool = False, **options: Any) -> sa.Column[str]:
+    return sa.Column(name, sa.Text, *rest, nullable=null, **options)
 
 
 def _number(name: str, *, null: bool = False) -> sa.Column[int]:
     return sa.Column(name, sa.BigInteger, nullable=null)
+
+
+def _flag(name: str, **options: Any) -> sa.Column[bool]:
+    return sa.Column(name, sa.Boolean, nullable=False, **options)
 
 
 def _time(name: str, *, null: bool = False) -> sa.Column[float]:
@@ -71,10 +79,19 @@ def _messages() -> None:
     )
     op.create_table(
         "message_tokens",
-        sa.Column("message", sa.Text, sa.ForeignKey("messages.id", ondelete="CASCADE"), primary_key=True),
+        _id("message", sa.ForeignKey("messages.id", ondelete="CASCADE")),
         _id("counter"),
         _number("tokens"),
     )
+    op.create_table(
+        "marks",
+        _id("message", sa.ForeignKey("messages.id", ondelete="CASCADE")),
+        _id("kind"),
+        sa.Column("number", sa.BigInteger, primary_key=True),
+        _text("tree"),
+        _text("text"),
+    )
+    op.create_index("marks_tree", "marks", ["tree"])
 
 
 def _conversations() -> None:
@@ -143,6 +160,17 @@ def _jobs() -> None:
 
 def _window() -> None:
     op.create_table(
+        "lanes",
+        _id(),
+        _text("conversation", sa.ForeignKey("conversations.id", ondelete="CASCADE")),
+        _number("window"),
+        _number("version"),
+        _text("state"),
+        _text("report"),
+        _time("updated_at"),
+    )
+    op.create_index("lanes_conversation", "lanes", ["conversation", "updated_at"])
+    op.create_table(
         "decisions",
         _id(),
         _text("lane"),
@@ -156,9 +184,10 @@ def _window() -> None:
         _text("data"),
         _time("created_at"),
         _time("vetoed_at", null=True),
+        _text("batch", server_default=sa.text("''")),
     )
     op.create_index("decisions_lane", "decisions", ["lane", "created_at"])
-    op.create_index("decisions_conversation", "decisions", ["conversation"])
+    op.create_index("decisions_rule", "decisions", ["conversation", "rule"])
     op.create_table(
         "compactions",
         _id(),
@@ -179,7 +208,74 @@ def _window() -> None:
     op.create_index("compactions_conversation", "compactions", ["conversation", "created_at"])
 
 
-def _keeping() -> None:
+def _summaries() -> None:
+    op.create_table(
+        "summaries",
+        _id(),
+        _text("tree"),
+        _text("previous", null=True),
+        _text("through", sa.ForeignKey("messages.id", ondelete="CASCADE"), unique=True),
+        _number("depth"),
+        _text("covers"),
+        _text("body"),
+        _number("tokens"),
+        _text("model"),
+        _text("path"),
+        _time("created_at"),
+    )
+    op.create_index("summaries_tree", "summaries", ["tree", "depth"])
+
+
+def _memory() -> None:
+    op.create_table(
+        "embeddings",
+        _id("digest"),
+        _id("model"),
+        sa.Column("vector", sa.LargeBinary, nullable=False),
+        _time("used_at"),
+    )
+    op.create_index("embeddings_used", "embeddings", ["used_at"])
+    names = ("user", "project", "kind", "memory")
+    op.create_table("memory_uses", *map(_id, names), _number("recalls"), _time("used_at"))
+    op.create_table("tombstones", *map(_id, names), _text("words"), _text("messages"), _time("created_at"))
+    op.create_table(
+        "proposals",
+        _id(),
+        _text("user"),
+        _text("field"),
+        _text("value"),
+        _text("text"),
+        _text("conversation"),
+        _text("messages"),
+        _text("status"),
+        _time("created_at"),
+    )
+    op.create_index("proposals_user", "proposals", ["user", "status", "created_at"])
+
+
+def _access() -> None:
+    op.create_table(
+        "keys",
+        _id(),
+        _text("digest"),
+        _text("name"),
+        _text("user"),
+        _text("project"),
+        _flag("admin"),
+        _flag("forwarder"),
+        _flag("off"),
+        _flag("memory"),
+        _number("rate"),
+        _time("created_at"),
+        _time("used_at", null=True),
+        _flag("files", server_default=sa.false()),
+    )
+    op.create_table("passwords", _id("user"), _text("digest"), _time("changed_at"))
+    op.create_table("sessions", _id("digest"), _text("user"), _time("created_at"), _time("expires_at"))
+    op.create_index("sessions_user", "sessions", ["user"])
+
+
+def _background() -> None:
     op.create_table(
         "outbox",
         _id(),

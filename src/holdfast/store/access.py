@@ -42,15 +42,15 @@ def is_secret(given: str, digest: str) -> bool:
 def password_digest(password: str) -> str:
     """With a salt of its own, and with what it took to make it, so that this can change later."""
     salt = secrets.token_bytes(_SALT)
-    made = _scrypt(password, salt, _COST, _BLOCK, _PARALLELISM)
+    hashed = _scrypt(password, salt, _COST, _BLOCK, _PARALLELISM)
     numbers = (str(number) for number in (_COST, _BLOCK, _PARALLELISM))
-    return "$".join(("scrypt", *numbers, _text(salt), _text(made)))
+    return "$".join(("scrypt", *numbers, _text(salt), _text(hashed)))
 
 
 def is_password(given: str, digest: str) -> bool:
-    _, cost, block, lanes, salt, made = digest.split("$")
-    tried = _scrypt(given, base64.b64decode(salt), int(cost), int(block), int(lanes))
-    return hmac.compare_digest(tried, base64.b64decode(made))
+    _, cost, block, lanes, salt, expected = digest.split("$")
+    actual = _scrypt(given, base64.b64decode(salt), int(cost), int(block), int(lanes))
+    return hmac.compare_digest(actual, base64.b64decode(expected))
 
 
 def _scrypt(password: str, salt: bytes, cost: int, block: int, lanes: int) -> bytes:
@@ -105,26 +105,26 @@ class KeyRepository(Repository):
     __slots__ = ()
 
     @writes
-    def create(self, connection: Connection, wanted: Key, now: float | None = None) -> tuple[Key, str]:
+    def create(self, connection: Connection, template: Key, now: float | None = None) -> tuple[Key, str]:
         """A new key like this one, and what a client has to send: it can never be shown again."""
-        _check(wanted)
+        _check(template)
         secret = new_secret()
-        made = replace(
-            wanted,
+        key = replace(
+            template,
             id=short_id(),
             digest=digest_of(secret),
             created_at=time.time() if now is None else now,
             used_at=None,
         )
-        connection.execute(insert(keys).values(**made.to_json(), digest=made.digest))
-        return made, f"{KEY_PREFIX}_{made.id}_{secret}"
+        connection.execute(insert(keys).values(**key.to_json(), digest=key.digest))
+        return key, f"{KEY_PREFIX}_{key.id}_{secret}"
 
     @reads
     def holder(self, connection: Connection, token: str) -> Key | None:
         """The key that this is, None for any other words."""
-        found = _TOKEN.fullmatch(token)
-        row = found and connection.execute(select(keys).where(keys.c.id == found["id"])).first()
-        if not found or not row or not is_secret(found["secret"], row.digest):
+        match = _TOKEN.fullmatch(token)
+        row = match and connection.execute(select(keys).where(keys.c.id == match["id"])).first()
+        if not match or not row or not is_secret(match["secret"], row.digest):
             return None
         return _from(row._mapping)
 
@@ -168,12 +168,12 @@ def is_stale(key: Key, now: float) -> bool:
 
 
 def _check(key: Key) -> None:
-    for what, name in (("user", key.user), ("project", key.project)):
-        if (name or what == "user") and not is_name(name):
+    for field_name, name in (("user", key.user), ("project", key.project)):
+        if (name or field_name == "user") and not is_name(name):
             raise BadRequest(
-                f"{name!r} is no name for a {what}.",
+                f"{name!r} is no name for a {field_name}.",
                 hint="Up to 99 letters, digits, spaces, and . @ + - _; a letter or digit first.",
-                param=what,
+                param=field_name,
             )
     if key.rate < 0:
         raise BadRequest("A rate is at least 0.", hint="0 means no limit.", param="rate")

@@ -100,11 +100,11 @@ class _Compiled:
         named = row or (namedtuple("Row", [str(column.key) for column in columns]) if columns else None)
         self._row: Any = named
         self._out: list[tuple[int, Callable[[Any], Any]]] = [
-            (at, found)
+            (at, convert)
             for at, column in enumerate(columns)
             # Numbers and texts come out of every driver as they are; only our own types do not.
             if isinstance(column.type, TypeDecorator)
-            and (found := _impl(column.type, dialect).result_processor(dialect, None)) is not None
+            and (convert := _impl(column.type, dialect).result_processor(dialect, None)) is not None
         ]
 
     def run(self, connection: Connection, values: Mapping[str, Any]) -> tuple[list[Any], int]:

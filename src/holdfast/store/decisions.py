@@ -113,11 +113,12 @@ class DecisionRepository(Repository):
         data = type_coerce(decisions.c.data, Text)
         named = or_(*(data.like(f'%"{_escape_like(name)}"%', escape="\\") for name in names))
         query = select(decisions).where(decisions.c.kind == "add", named)
-        made = map(_decision, connection.execute(query.order_by(decisions.c.created_at, decisions.c.id)))
+        additions = map(_decision, connection.execute(query.order_by(decisions.c.created_at, decisions.c.id)))
         return [
-            one
-            for one in made
-            if one.data.get("name") in sources or not set(sources).isdisjoint(one.data.get("memories", ()))
+            decision
+            for decision in additions
+            if decision.data.get("name") in sources
+            or not set(sources).isdisjoint(decision.data.get("memories", ()))
         ]
 
     @writes
@@ -319,6 +320,6 @@ class MarkRepository(Repository):
             return []
         end = tree.get(connection, message)
         depths = tree.depths(connection, end, [row.message for row in rows])
-        found = [row for row in rows if row.message in depths]
-        found.sort(key=lambda row: (depths[row.message], row.kind, row.number))
-        return [Mark(row.message, row.kind, row.text, depths[row.message]) for row in found]
+        on_path = [row for row in rows if row.message in depths]
+        on_path.sort(key=lambda row: (depths[row.message], row.kind, row.number))
+        return [Mark(row.message, row.kind, row.text, depths[row.message]) for row in on_path]

@@ -113,11 +113,11 @@ class EmbeddingRepository(Repository):
     def get_vectors(self, model: str, digests: Collection[str], now: float | None = None) -> dict[str, bytes]:
         """The vectors that are there, and what is in place of one; all of them count as used now."""
         now = time.time() if now is None else now
-        found = self._get_vectors(model, sorted(digests))
-        old = [digest for digest, (_, used_at) in found.items() if used_at < now - _COARSE]
+        vectors = self._get_vectors(model, sorted(digests))
+        old = [digest for digest, (_, used_at) in vectors.items() if used_at < now - _COARSE]
         if old:
             self._touch(model, old, now)
-        return {digest: vector for digest, (vector, _) in found.items()}
+        return {digest: vector for digest, (vector, _) in vectors.items()}
 
     def keep(self, model: str, vectors: Mapping[str, bytes], now: float | None = None) -> None:
         if vectors:
@@ -154,10 +154,12 @@ class EmbeddingRepository(Repository):
         """Forget the vectors of every other embedder that nobody has used for a day."""
         recent = (time.time() if now is None else now) - _UNUSED
         column = embeddings.c.model
-        others = connection.scalars(select(column).where(column != model).distinct()).all()
-        used = (exists().where(column == other, embeddings.c.used_at >= recent) for other in others)
+        other_models = connection.scalars(select(column).where(column != model).distinct()).all()
+        used = (exists().where(column == other, embeddings.c.used_at >= recent) for other in other_models)
         idle = [
-            other for other, lately in zip(others, used, strict=True) if not connection.scalar(select(lately))
+            other
+            for other, lately in zip(other_models, used, strict=True)
+            if not connection.scalar(select(lately))
         ]
         return connection.execute(delete(embeddings).where(column.in_(idle))).rowcount if idle else 0
 
@@ -165,13 +167,15 @@ class EmbeddingRepository(Repository):
     def _get_vectors(
         self, connection: Connection, model: str, digests: Sequence[str]
     ) -> dict[str, tuple[bytes, float]]:
-        found: dict[str, tuple[bytes, float]] = {}
+        vectors: dict[str, tuple[bytes, float]] = {}
         for portion in batches(digests):
             query = select(embeddings.c.digest, embeddings.c.vector, embeddings.c.used_at).where(
                 embeddings.c.model == model, embeddings.c.digest.in_(portion)
             )
-            found.update({row.digest: (bytes(row.vector), row.used_at) for row in connection.execute(query)})
-        return found
+            vectors.update(
+                {row.digest: (bytes(row.vector), row.used_at) for row in connection.execute(query)}
+            )
+        return vectors
 
     @writes
     def _touch(self, connection: Connection, model: str, digests: Sequence[str], now: float) -> None:

@@ -218,7 +218,7 @@ def choose_engine(connection: Connection) -> TextEngine:
 def is_ready(connection: Connection, engine: TextEngine, version: int) -> bool:
     """Whether the tables are there, of this version, and told of every message."""
     if connection.dialect.name == "postgresql":
-        there = (
+        query = (
             "SELECT to_regclass('text_state') IS NOT NULL"
             " AND EXISTS (SELECT 1 FROM pg_trigger WHERE tgname = 'text_said')"
         )
@@ -226,8 +226,8 @@ def is_ready(connection: Connection, engine: TextEngine, version: int) -> bool:
         # A migration that makes the table of messages anew takes the triggers away with the old one.
         names = ["text_state", "text_said", *(["text_index"] if isinstance(engine, Fts5Engine) else [])]
         listed = ", ".join(f"'{name}'" for name in names)
-        there = f"SELECT count(*) = {len(names)} FROM sqlite_master WHERE name IN ({listed})"  # noqa: S608
-    if not connection.exec_driver_sql(there).scalar():
+        query = f"SELECT count(*) = {len(names)} FROM sqlite_master WHERE name IN ({listed})"  # noqa: S608
+    if not connection.exec_driver_sql(query).scalar():
         return False
     return connection.scalar(
         select(state_table.c.value).where(state_table.c.name == "version")
@@ -446,16 +446,16 @@ def container_number(row: int) -> int:
 
 def list_containers(connection: Connection, places: Collection[SearchPlace] | None) -> list[Container]:
     """The containers in these places, everywhere for None, by number."""
-    found: dict[int, Container] = {}
+    containers: dict[int, Container] = {}
     if places is None:
-        found.update((row.number, row) for row in _EVERY.all(connection))
+        containers.update((row.number, row) for row in _EVERY.all(connection))
     for place in places or ():
         if isinstance(place, str):
             rows = _NAMED.all(connection, name=place)
         else:
             rows = _IN_SCOPE.all(connection, key=_place_key(place))
-        found.update((row.number, row) for row in rows)
-    return [found[number] for number in sorted(found)]
+        containers.update((row.number, row) for row in rows)
+    return [containers[number] for number in sorted(containers)]
 
 
 def fingerprint(connection: Connection, places: Collection[SearchPlace]) -> tuple[Any, ...]:
@@ -520,17 +520,17 @@ def rows_within(containers: Sequence[Container], rows: Iterable[R]) -> Iterator[
 
     What came since is new when somebody looks again.
     """
-    for number, several in groupby(rows, key=lambda row: container_number(row[0])):
+    for number, group in groupby(rows, key=lambda row: container_number(row[0])):
         at = bisect_left(containers, number, key=attrgetter("number"))
         if at < len(containers) and containers[at].number == number:
             end = containers[at].ids[0] + containers[at].next
-            yield from (row for row in several if row[0] < end)
+            yield from (row for row in group if row[0] < end)
 
 
-def id_ranges(found: Sequence[Container]) -> list[IdRange]:
+def id_ranges(containers: Sequence[Container]) -> list[IdRange]:
     """The ids of their rows: one range for each scope, since the containers of a scope lie together."""
     spans: list[IdRange] = []
-    for _, group in groupby(found, key=lambda one: one.number // CONTAINERS_OF_SCOPE):
+    for _, group in groupby(containers, key=lambda one: one.number // CONTAINERS_OF_SCOPE):
         near = list(group)
         spans.append((near[0].ids[0], near[-1].ids[1]))
     return spans
@@ -542,15 +542,15 @@ def number_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: s
     groups = {name: list(group) for name, group in groupby(sorted(rows, key=by_container), key=by_container)}
     known = _known(connection, list(groups))
     free = None if len(known) == len(groups) else _next_number(connection, scope)
-    found: list[dict[str, Any]] = []
-    made: list[dict[str, Any]] = []
-    for name, several in groups.items():
-        length = sum(row["length"] for row in several)
+    numbered: list[dict[str, Any]] = []
+    new_containers: list[dict[str, Any]] = []
+    for name, group in groups.items():
+        length = sum(row["length"] for row in group)
         if name in known:
             number, first = known[name]
             changes = {
-                "next": first + len(several),
-                "rows": container_table.c.rows + len(several),
+                "next": first + len(group),
+                "rows": container_table.c.rows + len(group),
                 "length": container_table.c.length + length,
             }
             connection.execute(
@@ -559,24 +559,24 @@ def number_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: s
         else:
             assert free is not None
             number, first, free = free, 0, free + 1
-            books = {"next": len(several), "rows": len(several), "length": length, "stamp": new_id("x")}
-            made.append({"container": name, "scope": scope, "number": number, **books})
+            books = {"next": len(group), "rows": len(group), "length": length, "stamp": new_id("x")}
+            new_containers.append({"container": name, "scope": scope, "number": number, **books})
         start = number * ROWS_OF_CONTAINER + first
-        found += ({**row, "id": place} for place, row in enumerate(several, start))
-    if made:
-        connection.execute(insert(container_table), made)
+        numbered += ({**row, "id": place} for place, row in enumerate(group, start))
+    if new_containers:
+        connection.execute(insert(container_table), new_containers)
     # FTS5 takes rows in the order of their ids; every step back would cost it a write.
-    return sorted(found, key=itemgetter("id"))
+    return sorted(numbered, key=itemgetter("id"))
 
 
 def _known(connection: Connection, names: Sequence[str]) -> dict[str, tuple[int, int]]:
     """The numbers of those containers that have one, and the next free place in each."""
     columns = (container_table.c.container, container_table.c.number, container_table.c.next)
-    found: dict[str, tuple[int, int]] = {}
+    numbers: dict[str, tuple[int, int]] = {}
     for portion in batches(names):
         query = select(*columns).where(container_table.c.container.in_(portion))
-        found.update({row.container: (row.number, row.next) for row in connection.execute(query)})
-    return found
+        numbers.update({row.container: (row.number, row.next) for row in connection.execute(query)})
+    return numbers
 
 
 def _next_number(connection: Connection, scope: str) -> int:

@@ -228,11 +228,11 @@ class JobRepository(Repository):
 
 def job_to_json(job: JobRecord) -> dict[str, Any]:
     """A job for people and programs: when, where and how much, and no word of what it was about."""
-    told = asdict(job)
-    usage = told.pop("usage")
-    del told["prompt"]
+    values = asdict(job)
+    usage = values.pop("usage")
+    del values["prompt"]
     tokens = {name: usage[name] for name in ("prompt", "completion", "cached")}
-    return {**told, "tokens": tokens, "timings": dict(usage["timings"])}
+    return {**values, "tokens": tokens, "timings": dict(usage["timings"])}
 
 
 def parse_status(name: str) -> JobStatus:
@@ -358,16 +358,18 @@ class DraftRepository(Repository):
         """Keep the answers whose writers have gone silent, marked as cut off. Empty ones are dropped."""
         now = database_time(connection) if now is None else now
         stale = select(drafts.c.job).where(drafts.c.beat_at <= now - stale_after)
-        kept: list[MessageRecord] = []
+        messages: list[MessageRecord] = []
         for job in connection.scalars(stale.order_by(drafts.c.beat_at, drafts.c.job)).all():
             draft = _take_draft(connection, job, beat_until=now - stale_after)
             # Another process may have recovered it, or its writer may have woken up.
             if draft is None:
                 continue
             if draft.message.parts:
-                kept.append(_append_draft(connection, draft, NewMessage(draft.message, finish="cut"), now))
+                messages.append(
+                    _append_draft(connection, draft, NewMessage(draft.message, finish="cut"), now)
+                )
             end_job(connection, job, "cut", error=STOPPED, now=now)
-        return kept
+        return messages
 
 
 def _read_draft(row: Row[Any]) -> DraftRecord:
@@ -400,8 +402,8 @@ def _append_draft(connection: Connection, draft: DraftRecord, new: NewMessage, n
     new = replace(new, job=new.job or draft.job, model=new.model or draft.model)
     conversation = log.lock_conversation(connection, draft.conversation)
     parent = None if draft.parent is None else tree.get(connection, draft.parent, tree=conversation.tree)
-    found = tree.find_existing(connection, conversation.tree, parent, [new])
-    (answer,) = found or tree.append(connection, conversation.tree, parent, [new], now)
+    existing = tree.find_existing(connection, conversation.tree, parent, [new])
+    (answer,) = existing or tree.append(connection, conversation.tree, parent, [new], now)
     untouched = conversation.head == draft.parent or (
         conversation.head is not None and _is_superseded(tree.get(connection, conversation.head), draft, new)
     )
@@ -445,8 +447,10 @@ class Outbox(Repository):
     @writes
     def complete(self, connection: Connection, item: str, now: float | None = None) -> None:
         """The promise is kept; what it was about stands where it belongs, and no longer here."""
-        kept = {"done_at": time.time() if now is None else now, "payload": {}}
-        connection.execute(update(outbox).where(outbox.c.id == item, outbox.c.done_at.is_(None)).values(kept))
+        values = {"done_at": time.time() if now is None else now, "payload": {}}
+        connection.execute(
+            update(outbox).where(outbox.c.id == item, outbox.c.done_at.is_(None)).values(values)
+        )
 
     @writes
     def forget(self, connection: Connection, before: float) -> None:

@@ -168,12 +168,12 @@ def _not_found(conversation_id: str) -> NotFound:
 
 
 def remove_conversation(connection: Connection, gone: ConversationRecord) -> None:
-    others = [other for other in conversations_on(connection, [gone.tree]) if other.id != gone.id]
+    siblings = [other for other in conversations_on(connection, [gone.tree]) if other.id != gone.id]
     _forget_prompts(connection, gone)
     # Drafts, decisions and compactions go with the conversation, token counts with their messages.
     connection.execute(delete(conversations).where(conversations.c.id == gone.id))
-    if any(other.head for other in others):
-        _remove_unshared_messages(connection, gone, others)
+    if any(other.head for other in siblings):
+        _remove_unshared_messages(connection, gone, siblings)
     else:
         connection.execute(delete(messages).where(messages.c.tree == gone.tree))
         connection.execute(delete(branches).where(branches.c.tree == gone.tree))
@@ -193,12 +193,12 @@ def _forget_prompts(connection: Connection, gone: ConversationRecord) -> None:
 
 
 def _remove_unshared_messages(
-    connection: Connection, gone: ConversationRecord, others: list[ConversationRecord]
+    connection: Connection, gone: ConversationRecord, siblings: list[ConversationRecord]
 ) -> None:
     """Remove the part of the path that no other head stands on, with all that grew out of it."""
     if gone.head is None:
         return
-    shared = {name for other in others if other.head for name in tree.path_ids(connection, other.head)}
+    shared = {name for other in siblings if other.head for name in tree.path_ids(connection, other.head)}
     own = [name for name in tree.path_ids(connection, gone.head) if name not in shared]
     if not own:
         return
@@ -361,11 +361,11 @@ class ConversationLog(Repository):
         self, connection: Connection, trees: Collection[str]
     ) -> dict[str, list[ConversationRecord]]:
         """All heads on each of these trees, oldest first."""
-        found: dict[str, list[ConversationRecord]] = {name: [] for name in trees}
+        by_tree: dict[str, list[ConversationRecord]] = {name: [] for name in trees}
         for portion in batches(sorted(trees)):
             for conversation in conversations_on(connection, portion):
-                found[conversation.tree].append(conversation)
-        return found
+                by_tree[conversation.tree].append(conversation)
+        return by_tree
 
     @writes
     def fork(
@@ -409,8 +409,8 @@ class ConversationLog(Repository):
     ) -> ConversationRecord:
         """Change some settings of a conversation; one that becomes None is taken away."""
         known = lock_conversation(connection, conversation_id).settings
-        kept = {name: value for name, value in {**known, **changes}.items() if value is not None}
-        return change_conversation(connection, conversation_id, settings=kept)
+        settings = {name: value for name, value in {**known, **changes}.items() if value is not None}
+        return change_conversation(connection, conversation_id, settings=settings)
 
     @writes
     def delete(self, connection: Connection, conversation_id: str) -> None:
@@ -437,8 +437,8 @@ class ConversationLog(Repository):
         a Conflict, and nothing is written. With `move_head` off the messages become a side branch.
         """
         conversation = lock_conversation(connection, conversation_id)
-        _, found = _extend(connection, conversation, messages, parent, expect, move_head, now)
-        return found
+        _, records = _extend(connection, conversation, messages, parent, expect, move_head, now)
+        return records
 
     @writes
     def extend(
@@ -553,13 +553,13 @@ class ConversationLog(Repository):
     @reads
     def tokens(self, connection: Connection, counter: str, messages: Sequence[str]) -> dict[str, int]:
         """The counts that are known; a message never counted is not in it."""
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for portion in batches(messages):
             query = select(message_tokens.c.message, message_tokens.c.tokens).where(
                 message_tokens.c.counter == counter, message_tokens.c.message.in_(portion)
             )
-            found.update({row.message: row.tokens for row in connection.execute(query)})
-        return found
+            counts.update({row.message: row.tokens for row in connection.execute(query)})
+        return counts
 
 
 def _extend(
@@ -573,15 +573,15 @@ def _extend(
 ) -> tuple[ConversationRecord, list[MessageRecord]]:
     now = time.time() if now is None else now
     start = tree.get(connection, parent, tree=conversation.tree) if isinstance(parent, str) else parent
-    found = tree.find_existing(connection, conversation.tree, start, messages)
-    repeated = len(found) == len(messages) and (not found or found[-1].id == conversation.head)
+    records = tree.find_existing(connection, conversation.tree, start, messages)
+    repeated = len(records) == len(messages) and (not records or records[-1].id == conversation.head)
     if move_head and not repeated and conversation.head != expect:
         raise _head_conflict(conversation, expect)
-    tip = found[-1] if found else start
-    found += tree.append(connection, conversation.tree, tip, messages[len(found) :], now)
+    tip = records[-1] if records else start
+    records += tree.append(connection, conversation.tree, tip, messages[len(records) :], now)
     if move_head and not repeated:
-        conversation = update_head(connection, conversation, found[-1].id, now)
-    return conversation, found
+        conversation = update_head(connection, conversation, records[-1].id, now)
+    return conversation, records
 
 
 def _head_conflict(conversation: ConversationRecord, expect: str | None) -> Conflict:

@@ -111,8 +111,8 @@ class PassageMatches:
 
     @property
     def average(self) -> float:
-        total = sum(one.rows for one in self.containers)
-        return max(1.0, sum(one.length for one in self.containers) / max(1, total))
+        total = sum(container.rows for container in self.containers)
+        return max(1.0, sum(container.length for container in self.containers) / max(1, total))
 
 
 class PassageIndex(Repository):
@@ -267,7 +267,7 @@ class PassageIndex(Repository):
         )
         old = connection.execute(newest).all()
         # The new ones come first, so that the vectors of words that stay never lose their last row.
-        new = [row for several in rows.values() for row in several]
+        new = [row for file_rows in rows.values() for row in file_rows]
         if new:
             add_rows(connection, new, notes.key)
         for name, last in old:
@@ -284,39 +284,39 @@ class PassageIndex(Repository):
         parts: Sequence[str],
     ) -> PassageMatches:
         engine = self._messages.prepare()
-        among = self._load_containers(connection, places)
-        total = sum(one.rows for one in among)
-        looked_up = TokenLookup(connection, engine, fulltext.id_ranges(among))
+        containers = self._load_containers(connection, places)
+        total = sum(container.rows for container in containers)
+        lookup = TokenLookup(connection, engine, fulltext.id_ranges(containers))
         wanted = term_queries(terms, parts, about=True)
-        pairs = looked_up.all_pairs(wanted) if total <= _CANDIDATES else {}
-        counts = {asked: len(rows) for asked, rows in pairs.items()} or looked_up.counts(wanted)
-        rarest_first = sorted(counts, key=lambda asked: (counts[asked], -asked.weight))
+        pairs = lookup.all_pairs(wanted) if total <= _CANDIDATES else {}
+        counts = {query: len(rows) for query, rows in pairs.items()} or lookup.counts(wanted)
+        rarest_first = sorted(counts, key=lambda query: (counts[query], -query.weight))
         if pairs:
             having = count_once(limit_to_rarest(pairs, rarest_first, _CANDIDATES))
         else:
-            having = count_once(looked_up.pairs(rarest_first, counts, _CANDIDATES))
-        rarity = {asked: inverse_frequency(total, count) for asked, count in counts.items()}
+            having = count_once(lookup.pairs(rarest_first, counts, _CANDIDATES))
+        rarity = {query: inverse_frequency(total, count) for query, count in counts.items()}
         worth = dict.fromkeys(terms[:TERMS], 0.0)
-        for asked, value in rarity.items():
-            if asked.term in worth:
-                worth[asked.term] = max(worth[asked.term], asked.weight * value)
+        for query, value in rarity.items():
+            if query.term in worth:
+                worth[query.term] = max(worth[query.term], query.weight * value)
         unheard = inverse_frequency(total, 0)
         worth = {term: value or unheard for term, value in worth.items()}
-        return PassageMatches(having, rarity, worth, among, engine.name)
+        return PassageMatches(having, rarity, worth, containers, engine.name)
 
 
 def _note_bodies(
     connection: Connection, names: Sequence[str], by: Column[str], then: Column[str]
 ) -> dict[str, dict[str, str]]:
     """The words of notes by one column, which has one of the names, and then by another."""
-    found: dict[str, dict[str, str]] = {}
+    bodies: dict[str, dict[str, str]] = {}
     for portion in batches(names):
         query = select(by, then, fulltext.row_table.c.body).where(
             by.in_(portion), fulltext.row_table.c.role == NOTE
         )
         for first, second, body in connection.execute(query):
-            found.setdefault(first, {})[second] = body
-    return found
+            bodies.setdefault(first, {})[second] = body
+    return bodies
 
 
 def _note_row(container: str, place: int, passage: NewPassage) -> dict[str, object]:

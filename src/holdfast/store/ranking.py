@@ -74,14 +74,14 @@ class TokenLookup:
         self._engine = engine
         self._ranges = ranges or [(0, -1)]
 
-    def counts(self, asked: Sequence[TermQuery]) -> dict[TermQuery, int]:
+    def counts(self, queries: Sequence[TermQuery]) -> dict[TermQuery, int]:
         """How many rows have each token; those that none has are left out."""
-        rows = self._each([((one.token,),) for one in asked], "count(*)")
-        return {asked[index]: count for index, count in rows if count}
+        rows = self._each([((query.token,),) for query in queries], "count(*)")
+        return {queries[index]: count for index, count in rows if count}
 
-    def all_pairs(self, asked: Sequence[TermQuery]) -> dict[TermQuery, set[int]]:
+    def all_pairs(self, queries: Sequence[TermQuery]) -> dict[TermQuery, set[int]]:
         """The rows of each token, however many: for places with few rows, quicker than to count first."""
-        return self._rows_of(asked, [((one.token,),) for one in asked])
+        return self._rows_of(queries, [((query.token,),) for query in queries])
 
     def pairs(
         self, rarest_first: Sequence[TermQuery], counts: Mapping[TermQuery, int], room: int = _CANDIDATES
@@ -98,9 +98,9 @@ class TokenLookup:
             return self._newest(rarest_first, most)
         common = rarest_first[len(rare) :]
         # Common tokens are looked for among the candidates only.
-        among = tuple(one.token for one in rare)
-        groups: list[TokenGroups] = [((one.token,),) for one in rare]
-        groups += [((one.token,), among) for one in common]
+        among = tuple(query.token for query in rare)
+        groups: list[TokenGroups] = [((query.token,),) for query in rare]
+        groups += [((query.token,), among) for query in common]
         return self._rows_of(rarest_first, groups)
 
     def _newest(self, rarest_first: Sequence[TermQuery], most: int) -> dict[TermQuery, set[int]]:
@@ -111,25 +111,25 @@ class TokenLookup:
         sql = self._match_sql(((rarest_first[0].token,),), values)
         newest = f"SELECT id FROM ({sql}) AS m ORDER BY id DESC LIMIT {most:d}"  # noqa: S608
         low = self._connection.scalar(text(f"SELECT min(id) FROM ({newest}) AS n"), values)  # noqa: S608
-        groups: list[TokenGroups] = [((one.token,), (rarest_first[0].token,)) for one in rarest_first]
+        groups: list[TokenGroups] = [((query.token,), (rarest_first[0].token,)) for query in rarest_first]
         return self._rows_of(rarest_first, groups, f"WHERE id >= {int(low)}")
 
     def _rows_of(
-        self, asked: Sequence[TermQuery], groups: Sequence[TokenGroups], condition: str = ""
+        self, queries: Sequence[TermQuery], groups: Sequence[TokenGroups], condition: str = ""
     ) -> dict[TermQuery, set[int]]:
         # A text for each, since a row of the driver for every id takes several times as long.
         joined = {index: ids for index, ids in self._each(groups, self._engine.joined, condition) if ids}
-        return {asked[index]: set(map(int, joined[index].split(","))) for index in sorted(joined)}
+        return {queries[index]: set(map(int, joined[index].split(","))) for index in sorted(joined)}
 
-    def _each(self, groups: Sequence[TokenGroups], what: str, condition: str = "") -> Sequence[Any]:
+    def _each(self, groups: Sequence[TokenGroups], expression: str, condition: str = "") -> Sequence[Any]:
         """One question for each of `groups`, all in one statement; every row says which it answers."""
         if not groups:
             return []
         values: dict[str, str] = {}
         # The tokens are bound; what stands in the text is ours.
         selects = [
-            f"SELECT {index}, {what} FROM ({self._match_sql(one, values)}) AS m {condition}"  # noqa: S608
-            for index, one in enumerate(groups)
+            f"SELECT {index}, {expression} FROM ({self._match_sql(group, values)}) AS m {condition}"  # noqa: S608
+            for index, group in enumerate(groups)
         ]
         return self._connection.execute(text(" UNION ALL ".join(selects)), values).all()
 
@@ -143,9 +143,9 @@ class CandidateScores:
     def __init__(self, pairs: Mapping[TermQuery, set[int]], rarity: Mapping[TermQuery, float]) -> None:
         self._matched = count_once(pairs)
         self._worth: dict[int, float] = defaultdict(float)
-        for asked, found in self._matched.items():
-            value = asked.weight * rarity[asked]
-            for row in found:
+        for query, rows in self._matched.items():
+            value = query.weight * rarity[query]
+            for row in rows:
                 self._worth[row] += value
 
     def best(self) -> list[int]:
@@ -154,15 +154,21 @@ class CandidateScores:
 
     def rank(self, rows: Mapping[int, Any], average: float, limit: int) -> list[TextHit]:
         """BM25, repeats of a term not counted: in long answers they tell the length and not the subject."""
-        scores = [(self._score(row, it.length / average), row) for row, it in rows.items()]
+        scores = [(self._score(row, details.length / average), row) for row, details in rows.items()]
         best: dict[str, TextHit] = {}
         for score, row in sorted(scores, reverse=True):
-            it = rows[row]
+            details = rows[row]
             # Of a message in several rows the best one counts.
-            if it.passage not in best:
-                terms = frozenset(asked.term for asked, found in self._matched.items() if row in found)
-                best[it.passage] = TextHit(
-                    it.passage, it.container, it.branch, it.place, it.role, score, terms
+            if details.passage not in best:
+                terms = frozenset(query.term for query, matching in self._matched.items() if row in matching)
+                best[details.passage] = TextHit(
+                    details.passage,
+                    details.container,
+                    details.branch,
+                    details.place,
+                    details.role,
+                    score,
+                    terms,
                 )
             if len(best) == limit:
                 break
@@ -178,23 +184,23 @@ def limit_to_rarest(
 ) -> dict[TermQuery, set[int]]:
     """The same as looking for common tokens among the candidates only, of pairs that are all known."""
     rare: set[int] = set()
-    found: dict[TermQuery, set[int]] = {}
-    for asked in rarest_first:
-        room -= len(pairs[asked])
+    limited: dict[TermQuery, set[int]] = {}
+    for query in rarest_first:
+        room -= len(pairs[query])
         if room >= 0:
-            rare |= pairs[asked]
-            found[asked] = pairs[asked]
-        elif both := pairs[asked] & rare:
-            found[asked] = both
-    return found
+            rare |= pairs[query]
+            limited[query] = pairs[query]
+        elif both := pairs[query] & rare:
+            limited[query] = both
+    return limited
 
 
 def count_once(pairs: Mapping[TermQuery, set[int]]) -> dict[TermQuery, set[int]]:
     """The rows of each token, less those that have the whole word where the token is but a part of it."""
-    whole = {asked.term: found for asked, found in pairs.items() if asked.weight == 1}
+    whole = {query.term: rows for query, rows in pairs.items() if query.weight == 1}
     return {
-        asked: found if asked.weight == 1 else found - whole.get(asked.term, set())
-        for asked, found in pairs.items()
+        query: rows if query.weight == 1 else rows - whole.get(query.term, set())
+        for query, rows in pairs.items()
     }
 
 

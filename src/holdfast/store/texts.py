@@ -66,9 +66,9 @@ def _cut(text: str) -> Iterator[str]:
 
 def _border(window: str) -> int:
     for sign in _BORDERS:
-        found = window.rfind(sign, PIECE_SIZE // 2)
-        if found >= 0:
-            return found + len(sign)
+        position = window.rfind(sign, PIECE_SIZE // 2)
+        if position >= 0:
+            return position + len(sign)
     return len(window)
 
 
@@ -148,11 +148,11 @@ class MessageIndex(Repository):
     @reads
     def read(self, connection: Connection, names: Sequence[str]) -> dict[str, MessageRecord]:
         """The messages of these names; one that was deleted meanwhile is not among them."""
-        found: dict[str, MessageRecord] = {}
+        records: dict[str, MessageRecord] = {}
         for name in names:
             with suppress(NotFound):
-                found[name] = tree.get(connection, name)
-        return found
+                records[name] = tree.get(connection, name)
+        return records
 
     @reads
     def ways_to(self, connection: Connection, messages: Collection[str]) -> dict[str, Mapping[str, int]]:
@@ -214,10 +214,10 @@ class MessageIndex(Repository):
         ids = [row.id for row, _ in done]
         _hold(connection, {row.tree for row, _ in done})
         # Only what still waits: it may have been deleted, or indexed by another process, meanwhile.
-        taken = delete(waiting).where(waiting.c.message.in_(ids)).returning(waiting.c.message)
-        ours = set(connection.scalars(taken))
-        kept = sorted((row for row in rows if row["passage"] in ours), key=itemgetter("scope"))
-        for scope, group in groupby(kept, key=itemgetter("scope")):
+        claim = delete(waiting).where(waiting.c.message.in_(ids)).returning(waiting.c.message)
+        ours = set(connection.scalars(claim))
+        current = sorted((row for row in rows if row["passage"] in ours), key=itemgetter("scope"))
+        for scope, group in groupby(current, key=itemgetter("scope")):
             add_rows(connection, list(group), scope)
 
     @reads
@@ -232,23 +232,27 @@ class MessageIndex(Repository):
         limit: int,
     ) -> TextSearchResult:
         engine = self.prepare()
-        among = fulltext.list_containers(connection, [where])
-        total = sum(one.rows for one in among)
-        average = max(1.0, sum(one.length for one in among) / max(1, total))
-        looked_up = TokenLookup(connection, engine, fulltext.id_ranges(among))
-        counts = looked_up.counts(term_queries(terms, parts))
-        rarity = {asked: inverse_frequency(total, count) for asked, count in counts.items()}
-        pairs = looked_up.pairs(sorted(counts, key=lambda asked: (counts[asked], -asked.weight)), counts)
+        containers = fulltext.list_containers(connection, [where])
+        total = sum(container.rows for container in containers)
+        average = max(1.0, sum(container.length for container in containers) / max(1, total))
+        lookup = TokenLookup(connection, engine, fulltext.id_ranges(containers))
+        counts = lookup.counts(term_queries(terms, parts))
+        rarity = {query: inverse_frequency(total, count) for query, count in counts.items()}
+        pairs = lookup.pairs(sorted(counts, key=lambda query: (counts[query], -query.weight)), counts)
         worth = CandidateScores(pairs, rarity)
         rows = row_details(connection, worth.best())
         if head is not None:
             on_path = paths_to(connection, [head]).get(head, {})
-            rows = {row: it for row, it in rows.items() if it.place <= on_path.get(it.branch, -1)}
-        rows = {row: it for row, it in rows.items() if it.passage not in without}
+            rows = {
+                row: details
+                for row, details in rows.items()
+                if details.place <= on_path.get(details.branch, -1)
+            }
+        rows = {row: details for row, details in rows.items() if details.passage not in without}
         hits = worth.rank(rows, average, limit)
         weights = dict.fromkeys(terms, 0.0)
-        for asked, value in rarity.items():
-            weights[asked.term] = max(weights.get(asked.term, 0.0), asked.weight * value)
+        for query, value in rarity.items():
+            weights[query.term] = max(weights.get(query.term, 0.0), query.weight * value)
         return TextSearchResult(tuple(hits), weights, inverse_frequency(total, 1), engine.name)
 
 
@@ -258,9 +262,9 @@ def searchable_text(message: Message) -> str:
     No thinking, and nothing that we ourselves told people in an answer.
     """
     ours = message.role == "assistant"
-    said = without_thinking(without_banners(message.text)) if ours else message.text
+    text = without_thinking(without_banners(message.text)) if ours else message.text
     calls = (f"{call.name} {call.arguments}" for call in message.tool_calls)
-    return "\n".join((said, *calls)) if message.tool_calls else said
+    return "\n".join((text, *calls)) if message.tool_calls else text
 
 
 def _hold(connection: Connection, trees: Collection[str]) -> None:
@@ -303,15 +307,15 @@ def row_details(connection: Connection, ids: Collection[int]) -> dict[int, Passa
     return details
 
 
-def tokenize(said: str, about: str = "") -> tuple[Iterator[str], int]:
+def tokenize(text: str, about: str = "") -> tuple[Iterator[str], int]:
     """The tokens a text is found by, and how many terms it has.
 
     Marked are the parts of its compounds, and what is said `about` the text and not in it.
     """
-    found = words.terms(said)
-    parts = (f"~{part}" for part in words.parts(said))
+    terms = words.terms(text)
+    parts = (f"~{part}" for part in words.parts(text))
     around = (f"@{term}" for term in words.terms(about))
-    return map(encode, dict.fromkeys(chain(found, parts, around))), len(found)
+    return map(encode, dict.fromkeys(chain(terms, parts, around))), len(terms)
 
 
 def date_words(at: float) -> str:
@@ -325,17 +329,17 @@ def paths_to(connection: Connection, ends: Collection[str]) -> dict[str, Mapping
     columns = messages.c.id, messages.c.tree, messages.c.branch, messages.c.depth
     paths: dict[str, Mapping[str, int]] = {}
     for portion in batches(sorted(ends)):
-        there = connection.execute(select(*columns).where(messages.c.id.in_(portion))).all()
-        trees = {end.tree for end in there}
-        known = {
+        ends_found = connection.execute(select(*columns).where(messages.c.id.in_(portion))).all()
+        trees = {end.tree for end in ends_found}
+        branches_by_id = {
             row.id: row for row in connection.execute(select(branches).where(branches.c.tree.in_(trees)))
         }
-        for end in there:
+        for end in ends_found:
             upto = {end.branch: end.depth}
-            branch = known[end.branch]
+            branch = branches_by_id[end.branch]
             while branch.parent_branch is not None:
                 upto[branch.parent_branch] = branch.fork_depth
-                branch = known[branch.parent_branch]
+                branch = branches_by_id[branch.parent_branch]
             paths[end.id] = upto
     return paths
 
@@ -343,9 +347,9 @@ def paths_to(connection: Connection, ends: Collection[str]) -> dict[str, Mapping
 def index_rows(row: Any, scope: str) -> Iterator[dict[str, Any]]:
     """What is kept of a message: its terms and the parts of its compounds, in rows that engines can hold."""
     message = Message.decode(row.body)
-    said = searchable_text(message)
-    tokens, length = tokenize(said, date_words(row.created_at))
-    kept = {
+    text = searchable_text(message)
+    tokens, length = tokenize(text, date_words(row.created_at))
+    values = {
         "passage": row.id,
         "container": row.tree,
         "scope": scope,
@@ -354,16 +358,16 @@ def index_rows(row: Any, scope: str) -> Iterator[dict[str, Any]]:
         "role": message.role,
         "at": row.created_at,
         "length": length,
-        "traits": int(traits_of(said)) | mark_day(said, row.created_at),
+        "traits": int(traits_of(text)) | mark_day(text, row.created_at),
         "body": "",
         "first": 0,
         "last": 0,
     }
     for number, portion in enumerate(_split_tokens(tokens)):
         yield {
-            **kept,
+            **values,
             "tokens": portion,
-            "pieces": [] if number else [piece_digest(one) for one in split_pieces(said)],
+            "pieces": [] if number else [piece_digest(piece) for piece in split_pieces(text)],
         }
 
 

@@ -93,8 +93,8 @@ _PLACES = select(messages.c.id, messages.c.branch, messages.c.depth).where(_BY_N
 
 
 def read_message(row: Sequence[Any]) -> MessageRecord:
-    name, tree, branch, depth, parent, body, *rest = row
-    return MessageRecord(name, tree, branch, depth, parent, Message.decode(body), *rest)
+    name, tree, branch, depth, parent, body, *details = row
+    return MessageRecord(name, tree, branch, depth, parent, Message.decode(body), *details)
 
 
 def get(connection: Connection, message_id: str, *, tree: str | None = None) -> MessageRecord:
@@ -123,12 +123,14 @@ def part(connection: Connection, message_id: str, *, below: int, keep: Sequence[
     """Of the way to the message: all that is deeper than `below`, and what is named in `keep`."""
     end = get(connection, message_id)
     place = {"branch": end.branch, "depth": end.depth}
-    found = [read_message(row) for row in connection.execute(_PATH, {**place, "low": below + 1})]
+    messages_below = [read_message(row) for row in connection.execute(_PATH, {**place, "low": below + 1})]
     upto = _links(connection, end)
     for names in batches(keep):
-        kept = map(read_message, connection.execute(_NAMED, {"names": names}))
-        found += [one for one in kept if one.depth <= min(below, upto.get(one.branch, -1))]
-    return sorted(found, key=lambda message: message.depth)
+        named = map(read_message, connection.execute(_NAMED, {"names": names}))
+        messages_below += [
+            message for message in named if message.depth <= min(below, upto.get(message.branch, -1))
+        ]
+    return sorted(messages_below, key=lambda message: message.depth)
 
 
 def depths(connection: Connection, end: MessageRecord, names: Sequence[str]) -> dict[str, int]:
@@ -153,8 +155,8 @@ def sizes(connection: Connection, message_id: str, *, limit: int) -> list[tuple[
     end = get(connection, message_id)
     low = max(0, end.depth - limit + 1)
     rows = connection.execute(_PATH_SIZES, {"branch": end.branch, "depth": end.depth, "low": low})
-    found = [(row.id, row.depth, row.role, row.size) for row in rows]
-    return sorted(found, key=lambda one: one[1], reverse=True)
+    sizes_found = [(row.id, row.depth, row.role, row.size) for row in rows]
+    return sorted(sizes_found, key=lambda one: one[1], reverse=True)
 
 
 def path_ids(connection: Connection, message_id: str) -> list[str]:
@@ -172,15 +174,15 @@ def find_existing(
     connection: Connection, tree: str, parent: MessageRecord | None, new: Sequence[NewMessage]
 ) -> list[MessageRecord]:
     """The leading ones of `new` that already follow `parent`, word for word."""
-    found: list[MessageRecord] = []
+    existing: list[MessageRecord] = []
     for item in new:
-        tip = found[-1] if found else parent
+        tip = existing[-1] if existing else parent
         wanted = {"tree": tree, "parent": tip.id if tip else "", "digest": item.message.digest}
         row = _SAME_WORDS.first(connection, **wanted)
         if row is None:
             break
-        found.append(read_message(row))
-    return found
+        existing.append(read_message(row))
+    return existing
 
 
 def append(

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, delete, exists, insert, select, update
+from sqlalchemy import Connection, delete, exists, insert, select, update
 
 from holdfast.errors import BadRequest, NotFound
 from holdfast.store.database import Repository, reads, upsert, writes
@@ -126,13 +126,13 @@ class KeyRepository(Repository):
         row = match and connection.execute(select(keys).where(keys.c.id == match["id"])).first()
         if not match or not row or not is_secret(match["secret"], row.digest):
             return None
-        return _from(row._mapping)
+        return Key(**row._mapping)
 
     @reads
     def all(self, connection: Connection) -> list[Key]:
         """All keys, oldest first."""
         rows = connection.execute(select(keys).order_by(keys.c.created_at, keys.c.id))
-        return [_from(row._mapping) for row in rows]
+        return [Key(**row._mapping) for row in rows]
 
     @reads
     def any(self, connection: Connection) -> bool:
@@ -149,7 +149,7 @@ class KeyRepository(Repository):
         if row is None:
             raise NotFound(f"There is no key {name}.", hint="`holdfast keys list` has their ids.")
         connection.execute(delete(keys).where(keys.c.id == name))
-        return _from(row._mapping)
+        return Key(**row._mapping)
 
 
 def is_token(text: str) -> bool:
@@ -177,10 +177,6 @@ def _check(key: Key) -> None:
             )
     if key.rate < 0:
         raise BadRequest("A rate is at least 0.", hint="0 means no limit.", param="rate")
-
-
-def _from(row: RowMapping) -> Key:
-    return Key(**row)
 
 
 class SessionRepository(Repository):

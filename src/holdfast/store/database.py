@@ -34,7 +34,6 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.types import TypeEngine
 
 from holdfast.errors import Conflict, HoldfastError, StoreError
 from holdfast.messages import canonical
@@ -93,7 +92,7 @@ class _Compiled:
         self._errors = dialect.loaded_dbapi.Error
         self._positions = compiled.positiontup
         self._into: list[tuple[str, Conversion]] = [
-            (name, _impl(bound.type, dialect).bind_processor(dialect))
+            (name, bound.type.dialect_impl(dialect).bind_processor(dialect))
             for bound, name in compiled.bind_names.items()
         ]
         columns = list(clause.selected_columns if isinstance(clause, Select) else clause.exported_columns)
@@ -104,7 +103,7 @@ class _Compiled:
             for at, column in enumerate(columns)
             # Numbers and texts come out of every driver as they are; only our own types do not.
             if isinstance(column.type, TypeDecorator)
-            and (convert := _impl(column.type, dialect).result_processor(dialect, None)) is not None
+            and (convert := column.type.dialect_impl(dialect).result_processor(dialect, None)) is not None
         ]
 
     def run(self, connection: Connection, values: Mapping[str, Any]) -> tuple[list[Any], int]:
@@ -130,10 +129,6 @@ class _Compiled:
         for at, convert in self._out:
             values[at] = convert(values[at])
         return self._row._make(values)
-
-
-def _impl(kind: TypeEngine[Any], dialect: Dialect) -> TypeEngine[Any]:
-    return kind.dialect_impl(dialect)
 
 
 P = ParamSpec("P")

@@ -6,9 +6,8 @@ It keeps and returns them; how a window looks under these decisions is worked ou
 import re
 import time
 from collections.abc import Collection, Sequence
-from typing import Any
 
-from sqlalchemy import Connection, Row, Text, bindparam, delete, insert, or_, select, type_coerce, update
+from sqlalchemy import Connection, Text, bindparam, delete, insert, or_, select, type_coerce, update
 
 from holdfast.errors import Conflict, NotFound
 from holdfast.messages import JsonObject
@@ -84,7 +83,7 @@ class DecisionRepository(Repository):
     @reads
     def of(self, connection: Connection, lane: str) -> list[Decision]:
         """The decisions in force in a lane, in the order they were made."""
-        return _in_lane(connection, lane, vetoed=False)
+        return [Decision(**row._asdict()) for row in _IN_FORCE.all(connection, lane=lane)]
 
     @reads
     def get_many(self, connection: Connection, names: Sequence[str]) -> list[Decision]:
@@ -93,7 +92,7 @@ class DecisionRepository(Repository):
             return []
         query = select(decisions).where(decisions.c.id.in_(names), decisions.c.vetoed_at.is_(None))
         rows = connection.execute(query.order_by(decisions.c.created_at, decisions.c.id))
-        return [_decision(row) for row in rows]
+        return [Decision(**row._mapping) for row in rows]
 
     @reads
     def by_rule(self, connection: Connection, conversation: str, rule: str) -> list[Decision]:
@@ -113,7 +112,8 @@ class DecisionRepository(Repository):
         data = type_coerce(decisions.c.data, Text)
         named = or_(*(data.like(f'%"{_escape_like(name)}"%', escape="\\") for name in names))
         query = select(decisions).where(decisions.c.kind == "add", named)
-        additions = map(_decision, connection.execute(query.order_by(decisions.c.created_at, decisions.c.id)))
+        rows = connection.execute(query.order_by(decisions.c.created_at, decisions.c.id))
+        additions = (Decision(**row._mapping) for row in rows)
         return [
             decision
             for decision in additions
@@ -130,7 +130,7 @@ class DecisionRepository(Repository):
     @reads
     def vetoes(self, connection: Connection, lane: str) -> list[Decision]:
         """The decisions that were undone, and should not be made again."""
-        return _in_lane(connection, lane, vetoed=True)
+        return [Decision(**row._asdict()) for row in _VETOED.all(connection, lane=lane)]
 
     @writes
     def remove(self, connection: Connection, decision: str, now: float | None = None) -> Decision:
@@ -199,19 +199,10 @@ class CompactionRepository(Repository):
         connection.execute(delete(compactions).where(compactions.c.created_at < before))
 
 
-def _in_lane(connection: Connection, lane: str, *, vetoed: bool) -> list[Decision]:
-    statement = _VETOED if vetoed else _IN_FORCE
-    return [Decision(**row._asdict()) for row in statement.all(connection, lane=lane)]
-
-
 def _get(connection: Connection, decision: str) -> Decision:
     row = connection.execute(select(decisions).where(decisions.c.id == decision)).first()
     if row is None:
         raise NotFound(f"decision '{decision}' not found")
-    return _decision(row)
-
-
-def _decision(row: Row[Any]) -> Decision:
     return Decision(**row._mapping)
 
 

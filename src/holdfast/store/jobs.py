@@ -6,7 +6,7 @@ A job ends once; what comes later changes nothing. It does not know how to send 
 import hashlib
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any, Literal, cast, get_args
 
 from sqlalchemy import (
@@ -56,6 +56,8 @@ _NO_USAGE = Usage()
 STOPPED = "Holdfast was stopped before the answer was complete"
 
 
+# Fields that are columns of the same name.
+_PLAIN_FIELDS = [field.name for field in fields(JobRecord) if field.name != "usage"]
 _NEW_JOB = PreparedStatement(
     insert(jobs),
     [
@@ -173,7 +175,6 @@ class JobRepository(Repository):
         now: float | None = None,
     ) -> None:
         """The job is over, and this is what came of it. `cut`: the server stopped, or the client left."""
-        known = {"upstream": upstream, "window": window, "first_token_at": first_token_at}
         end_job(
             connection,
             job,
@@ -181,7 +182,9 @@ class JobRepository(Repository):
             error=error,
             usage=usage,
             now=now,
-            **{name: value for name, value in known.items() if value is not None},
+            upstream=upstream,
+            window=window,
+            first_token_at=first_token_at,
         )
 
     @reads
@@ -250,7 +253,7 @@ def end_job(
     error: str = "",
     usage: Usage = _NO_USAGE,
     now: float | None = None,
-    **known: float | str,
+    **late: float | str | None,
 ) -> None:
     _END_JOB.run(
         connection,
@@ -263,7 +266,7 @@ def end_job(
             "cached_tokens": usage.cached,
             "timings": usage.timings,
             "finished_at": time.time() if now is None else now,
-            **{name: known.get(name) for name in _LATE},
+            **{name: late.get(name) for name in _LATE},
         },
     )
 
@@ -276,24 +279,8 @@ def _get_job(connection: Connection, job: str) -> JobRecord:
 
 
 def _read_job(row: Row[Any]) -> JobRecord:
-    return JobRecord(
-        id=row.id,
-        conversation=row.conversation,
-        kind=row.kind,
-        user=row.user,
-        project=row.project,
-        model=row.model,
-        upstream=row.upstream,
-        status=row.status,
-        prompt=row.prompt,
-        usage=Usage(row.prompt_tokens, row.completion_tokens, row.cached_tokens, row.timings),
-        window=row.window,
-        queued_at=row.queued_at,
-        started_at=row.started_at,
-        first_token_at=row.first_token_at,
-        finished_at=row.finished_at,
-        error=row.error,
-    )
+    usage = Usage(row.prompt_tokens, row.completion_tokens, row.cached_tokens, row.timings)
+    return JobRecord(usage=usage, **{name: getattr(row, name) for name in _PLAIN_FIELDS})
 
 
 _TAKE_QUERY = delete(drafts).where(drafts.c.job == bindparam("taken")).returning(*drafts.columns)
@@ -374,12 +361,7 @@ class DraftRepository(Repository):
 
 def _read_draft(row: Row[Any]) -> DraftRecord:
     return DraftRecord(
-        job=row.job,
-        conversation=row.conversation,
-        parent=row.parent,
-        message=Message.decode(row.body),
-        model=row.model,
-        beat_at=row.beat_at,
+        row.job, row.conversation, row.parent, Message.decode(row.body), row.model, row.beat_at
     )
 
 

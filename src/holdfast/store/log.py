@@ -7,7 +7,7 @@ which conversation a request belongs to: that is found out elsewhere, with the a
 import re
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from sqlalchemy import (
@@ -19,12 +19,12 @@ from sqlalchemy import (
     delete,
     exists,
     func,
+    insert,
     literal,
     select,
     tuple_,
     update,
 )
-from sqlalchemy import insert as insert_into
 
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.messages import Scope
@@ -55,23 +55,14 @@ _MOVE_HEAD = PreparedStatement(
     )
 )
 _CONVERSATION_BY_ID = PreparedStatement(select(conversations).where(conversations.c.id == bindparam("id")))
-_NEW_CONVERSATION = PreparedStatement(insert_into(conversations), conversations.columns.keys())
+_NEW_CONVERSATION = PreparedStatement(insert(conversations), conversations.columns.keys())
+# Fields that are columns of the same name.
+_PLAIN_FIELDS = [field.name for field in fields(ConversationRecord) if field.name != "scope"]
 
 
 def read_conversation(row: Row[Any]) -> ConversationRecord:
-    return ConversationRecord(
-        id=row.id,
-        tree=row.tree,
-        scope=Scope(row.user, row.project, row.kind),
-        title=row.title,
-        head=row.head,
-        version=row.version,
-        client=row.client,
-        external_id=row.external_id,
-        settings=row.settings,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-    )
+    scope = Scope(row.user, row.project, row.kind)
+    return ConversationRecord(scope=scope, **{name: getattr(row, name) for name in _PLAIN_FIELDS})
 
 
 def in_scope(scope: Scope) -> ColumnElement[bool]:
@@ -130,23 +121,26 @@ def lock_trees(connection: Connection, trees: Collection[str]) -> None:
     connection.execute(query.with_for_update(key_share=True)).all()
 
 
-def insert_conversation(connection: Connection, new: ConversationRecord) -> ConversationRecord:
-    row = {
-        "id": new.id,
-        "tree": new.tree,
-        "user": new.scope.user,
-        "project": new.scope.project,
-        "kind": new.scope.kind,
-        "title": new.title,
-        "head": new.head,
-        "version": new.version,
-        "client": new.client,
-        "external_id": new.external_id,
-        "settings": new.settings,
-        "created_at": new.created_at,
-        "updated_at": new.updated_at,
-    }
-    _NEW_CONVERSATION.run(connection, row)
+def insert_conversation(
+    connection: Connection,
+    scope: Scope,
+    tree: str,
+    *,
+    head: str | None = None,
+    version: int = 0,
+    title: str = "",
+    client: str = "",
+    external_id: str = "",
+    settings: Mapping[str, Any] | None = None,
+    now: float | None = None,
+) -> ConversationRecord:
+    """Create a conversation on a tree of messages."""
+    now = time.time() if now is None else now
+    new = ConversationRecord(
+        new_id("c"), tree, scope, title, head, version, client, external_id, dict(settings or {}), now, now
+    )
+    row = {name: getattr(new, name) for name in _PLAIN_FIELDS}
+    _NEW_CONVERSATION.run(connection, {**row, **asdict(scope)})
     return new
 
 
@@ -158,9 +152,9 @@ def change_conversation(connection: Connection, conversation_id: str, **values: 
 def update_head(
     connection: Connection, moved: ConversationRecord, head: str | None, now: float
 ) -> ConversationRecord:
-    values = {"head": head, "version": moved.version + 1, "updated_at": now}
+    values: dict[str, Any] = {"head": head, "version": moved.version + 1, "updated_at": now}
     _MOVE_HEAD.run(connection, {"moved": moved.id, **values})
-    return replace(moved, head=head, version=moved.version + 1, updated_at=now)
+    return replace(moved, **values)
 
 
 def _not_found(conversation_id: str) -> NotFound:
@@ -185,10 +179,10 @@ def _forget_prompts(connection: Connection, gone: ConversationRecord) -> None:
     sent = select(jobs.c.prompt).where(ours, jobs.c.prompt.is_not(None)).distinct()
     digests = list(connection.scalars(sent))
     connection.execute(update(jobs).where(ours).values(prompt=None))
-    for portion in batches(digests):
-        still_named = select(jobs.c.prompt).where(jobs.c.prompt.in_(portion))
+    for batch in batches(digests):
+        still_named = select(jobs.c.prompt).where(jobs.c.prompt.in_(batch))
         connection.execute(
-            delete(prompts).where(prompts.c.digest.in_(portion), prompts.c.digest.not_in(still_named))
+            delete(prompts).where(prompts.c.digest.in_(batch), prompts.c.digest.not_in(still_named))
         )
 
 
@@ -226,23 +220,9 @@ class ConversationLog(Repository):
         external_id: str = "",
         now: float | None = None,
     ) -> ConversationRecord:
-        """A new conversation without messages, on a tree of its own."""
-        now = time.time() if now is None else now
+        """Create a conversation without messages, on a tree of its own."""
         return insert_conversation(
-            connection,
-            ConversationRecord(
-                id=new_id("c"),
-                tree=new_id("t"),
-                scope=scope,
-                title=title,
-                head=None,
-                version=0,
-                client=client,
-                external_id=external_id,
-                settings={},
-                created_at=now,
-                updated_at=now,
-            ),
+            connection, scope, new_id("t"), title=title, client=client, external_id=external_id, now=now
         )
 
     @writes
@@ -258,24 +238,23 @@ class ConversationLog(Repository):
         settings: Mapping[str, Any] | None = None,
         now: float | None = None,
     ) -> tuple[ConversationRecord, list[MessageRecord]]:
-        """A new conversation with its first messages."""
+        """Create a conversation with its first messages."""
         now = time.time() if now is None else now
-        place = new_id("t")
-        grown = tree.append(connection, place, None, messages, now)
-        conversation = ConversationRecord(
-            id=new_id("c"),
-            tree=place,
-            scope=scope,
-            title=title,
-            head=grown[-1].id if grown else None,
+        tree_id = new_id("t")
+        records = tree.append(connection, tree_id, None, messages, now)
+        conversation = insert_conversation(
+            connection,
+            scope,
+            tree_id,
+            head=records[-1].id if records else None,
             version=1,
+            title=title,
             client=client,
             external_id=external_id,
-            settings=dict(settings or {}),
-            created_at=now,
-            updated_at=now,
+            settings=settings,
+            now=now,
         )
-        return insert_conversation(connection, conversation), grown
+        return conversation, records
 
     @writes
     def lock(self, connection: Connection, conversation_id: str) -> ConversationRecord:
@@ -378,24 +357,16 @@ class ConversationLog(Repository):
         now: float | None = None,
     ) -> ConversationRecord:
         """A second head on the same tree: it shares every message up to `message_id`, and copies none."""
-        now = time.time() if now is None else now
         origin = lock_conversation(connection, conversation_id)
-        head = tree.get(connection, message_id, tree=origin.tree)
         return insert_conversation(
             connection,
-            ConversationRecord(
-                id=new_id("c"),
-                tree=origin.tree,
-                scope=origin.scope,
-                title=title or origin.title,
-                head=head.id,
-                version=0,
-                client=origin.client,
-                external_id="",
-                settings=origin.settings,
-                created_at=now,
-                updated_at=now,
-            ),
+            origin.scope,
+            origin.tree,
+            head=tree.get(connection, message_id, tree=origin.tree).id,
+            title=title or origin.title,
+            client=origin.client,
+            settings=origin.settings,
+            now=now,
         )
 
     @writes

@@ -212,7 +212,9 @@ class MessageIndex(Repository):
     def _index(self, connection: Connection, rows: list[dict[str, Any]], done: list[Any]) -> None:
         waiting = fulltext.waiting_table
         ids = [row.id for row, _ in done]
-        _hold(connection, {row.tree for row, _ in done})
+        # Nobody may delete from these trees or number new containers meanwhile.
+        log.lock_trees(connection, {row.tree for row, _ in done})
+        fulltext.lock_index(connection)
         # Only what still waits: it may have been deleted, or indexed by another process, meanwhile.
         claim = delete(waiting).where(waiting.c.message.in_(ids)).returning(waiting.c.message)
         ours = set(connection.scalars(claim))
@@ -265,12 +267,6 @@ def searchable_text(message: Message) -> str:
     text = without_thinking(without_banners(message.text)) if ours else message.text
     calls = (f"{call.name} {call.arguments}" for call in message.tool_calls)
     return "\n".join((text, *calls)) if message.tool_calls else text
-
-
-def _hold(connection: Connection, trees: Collection[str]) -> None:
-    """Let nobody delete from these trees or number new ones meanwhile. Deleting locks in the same order."""
-    log.lock_trees(connection, trees)
-    fulltext.lock_index(connection)
 
 
 def _scopes(connection: Connection, trees: Collection[str]) -> dict[str, str]:

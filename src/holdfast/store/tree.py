@@ -30,6 +30,7 @@ from holdfast.store.values import MessageRecord, NewMessage, new_id
 
 # In the order of `MessageRecord`: looking names up in each row would cost a third of the time of a long path.
 _COLUMNS = [messages.c["body" if field.name == "message" else field.name] for field in fields(MessageRecord)]
+_PLAIN_FIELDS = [field.name for field in fields(MessageRecord) if field.name != "message"]
 
 
 def _chain(low: BindParameter[int]) -> CTE:
@@ -192,15 +193,15 @@ def append(
     if not new:
         return []
     branch, depth = _place_after(connection, tree, tip)
-    grown: list[MessageRecord] = []
+    records: list[MessageRecord] = []
     for item in new:
-        before = grown[-1] if grown else tip
-        grown.append(
+        before = records[-1] if records else tip
+        records.append(
             MessageRecord(
                 id=new_id("m"),
                 tree=tree,
                 branch=branch,
-                depth=depth + len(grown),
+                depth=depth + len(records),
                 parent=before.id if before else None,
                 message=item.message,
                 anchor=item.anchor,
@@ -210,9 +211,12 @@ def append(
                 created_at=now,
             )
         )
-    for message in grown:
-        _NEW.run(connection, _row(message))
-    return grown
+    for record in records:
+        message = record.message
+        row = {name: getattr(record, name) for name in _PLAIN_FIELDS}
+        row |= {"role": message.role, "digest": message.digest, "body": message.encode()}
+        _NEW.run(connection, row)
+    return records
 
 
 def _place_after(connection: Connection, tree: str, tip: MessageRecord | None) -> tuple[str, int]:
@@ -231,21 +235,3 @@ def _place_after(connection: Connection, tree: str, tip: MessageRecord | None) -
         },
     )
     return branch, fork_depth + 1
-
-
-def _row(message: MessageRecord) -> dict[str, Any]:
-    return {
-        "id": message.id,
-        "tree": message.tree,
-        "branch": message.branch,
-        "depth": message.depth,
-        "parent": message.parent,
-        "role": message.message.role,
-        "digest": message.message.digest,
-        "body": message.message.encode(),
-        "anchor": message.anchor,
-        "model": message.model,
-        "finish": message.finish,
-        "job": message.job,
-        "created_at": message.created_at,
-    }

@@ -1,6 +1,7 @@
-"""What Holdfast keeps: the log of messages, drafts, jobs, decisions, settings, in SQLite or PostgreSQL.
+"""The database: log of messages, drafts, jobs, decisions, settings, search index; in SQLite or PostgreSQL.
 
-`open_store` opens it; the values below are what goes in and comes out. It knows no model server, no window.
+`open_store` opens it; the values below are what goes in and comes out. The package knows no model server and
+no window.
 """
 
 from holdfast.store.access import Key

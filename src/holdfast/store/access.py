@@ -1,6 +1,7 @@
-"""How secrets are kept: as digests, from which nobody gets them back.
+"""Access: keys of programs, passwords and sessions of people. Only digests of secrets are stored.
 
-Random ones are long enough for a plain digest; a password is chosen by a person, so trying one costs time.
+A client sends a key as `hf_ID_SECRET`: it is found by its id and checked by the digest of its secret. Random
+secrets are long enough for a plain digest; passwords are chosen by people, so they get a slow one.
 """
 
 import base64
@@ -26,7 +27,7 @@ _SALT = 16
 
 
 def new_secret() -> str:
-    """256 random bits."""
+    """Return 256 random bits as text."""
     return secrets.token_urlsafe(32)
 
 
@@ -35,12 +36,12 @@ def digest_of(secret: str) -> str:
 
 
 def is_secret(given: str, digest: str) -> bool:
-    """Takes the same time whatever is given."""
+    """Compare in constant time."""
     return hmac.compare_digest(digest_of(given), digest)
 
 
 def password_digest(password: str) -> str:
-    """With a salt of its own, and with what it took to make it, so that this can change later."""
+    """Return a salted digest that names its parameters, so that these can change later."""
     salt = secrets.token_bytes(_SALT)
     hashed = _scrypt(password, salt, _COST, _BLOCK, _PARALLELISM)
     numbers = (str(number) for number in (_COST, _BLOCK, _PARALLELISM))
@@ -73,10 +74,10 @@ _USE_PRECISION = 3_600.0
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Who comes with it: a user, in one project or (empty) in the one the client names.
+    """The rights of a program: a user, in one project or (empty) in the one the client names.
 
-    A forwarder speaks for the people it names. `rate` is requests a minute, 0 for as many as one likes. With
-    `files`, what its people say may point at files on this machine.
+    A forwarder speaks for the people it names. `rate` is requests a minute, 0 for no limit. With `files`,
+    requests may refer to files on this machine.
     """
 
     id: str = ""
@@ -94,7 +95,7 @@ class Key:
     digest: str = field(default="", repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """All but the digest."""
+        """Return all fields but the digest."""
         return {name: getattr(self, name) for name in _PUBLIC_FIELDS}
 
 
@@ -102,11 +103,13 @@ _PUBLIC_FIELDS = tuple(name for name in Key.__dataclass_fields__ if name != "dig
 
 
 class KeyRepository(Repository):
+    """Keys by id."""
+
     __slots__ = ()
 
     @writes
     def create(self, connection: Connection, template: Key, now: float | None = None) -> tuple[Key, str]:
-        """A new key like this one, and what a client has to send: it can never be shown again."""
+        """Create a key like `template`; also return its token, which can never be shown again."""
         _check(template)
         secret = new_secret()
         key = replace(
@@ -121,7 +124,7 @@ class KeyRepository(Repository):
 
     @reads
     def holder(self, connection: Connection, token: str) -> Key | None:
-        """The key that this is, None for any other words."""
+        """Return the key with this token, None for any other text."""
         match = _TOKEN.fullmatch(token)
         row = match and connection.execute(select(keys).where(keys.c.id == match["id"])).first()
         if not match or not row or not is_secret(match["secret"], row.digest):
@@ -130,7 +133,7 @@ class KeyRepository(Repository):
 
     @reads
     def all(self, connection: Connection) -> list[Key]:
-        """All keys, oldest first."""
+        """Return all keys, oldest first."""
         rows = connection.execute(select(keys).order_by(keys.c.created_at, keys.c.id))
         return [Key(**row._mapping) for row in rows]
 
@@ -153,17 +156,17 @@ class KeyRepository(Repository):
 
 
 def is_token(text: str) -> bool:
-    """Whether somebody means a key of ours: most programs send some word or other as a key."""
+    """Whether the text has the form of our keys: most programs send some word or other as a key."""
     return _TOKEN.fullmatch(text) is not None
 
 
 def is_name(text: str) -> bool:
-    """Whether a user or a project can be called so."""
+    """Whether a user or a project can have this name."""
     return _NAME.fullmatch(text) is not None
 
 
 def is_stale(key: Key, now: float) -> bool:
-    """Whether it is time to write down again that a key is used."""
+    """Whether the last use of a key should be recorded again."""
     return key.used_at is None or now - key.used_at > _USE_PRECISION
 
 
@@ -180,13 +183,15 @@ def _check(key: Key) -> None:
 
 
 class SessionRepository(Repository):
+    """Passwords of people and the sessions they opened. A session expires by itself."""
+
     __slots__ = ()
 
     @writes
     def set_password(
         self, connection: Connection, user: str, digest: str | None, now: float | None = None
     ) -> None:
-        """Another password, None for no more; whoever came in with the old one has to come anew."""
+        """Set a user's password, None to remove it, and close their sessions."""
         now = time.time() if now is None else now
         if digest is None:
             connection.execute(delete(passwords).where(passwords.c.user == user))
@@ -196,12 +201,12 @@ class SessionRepository(Repository):
 
     @reads
     def password(self, connection: Connection, user: str) -> str | None:
-        """The digest of the user's password; None if they have none."""
+        """Return the digest of the user's password, None if they have none."""
         return connection.scalar(select(passwords.c.digest).where(passwords.c.user == user))
 
     @writes
     def open(self, connection: Connection, user: str, seconds: float, now: float | None = None) -> str:
-        """A new session for so many seconds: what its browser has to send. Those that have ended go."""
+        """Open a session for so many seconds, return its token, and delete expired sessions."""
         now = time.time() if now is None else now
         connection.execute(delete(sessions).where(sessions.c.expires_at <= now))
         token = new_secret()
@@ -211,7 +216,7 @@ class SessionRepository(Repository):
 
     @reads
     def holder(self, connection: Connection, token: str, now: float | None = None) -> str | None:
-        """The user whose session this is; None if it is none, or none any more."""
+        """Return the user of this session, None if it is unknown or expired."""
         now = time.time() if now is None else now
         # Found by a digest of 256 random bits: how long that takes tells nobody anything.
         mine = (sessions.c.digest == digest_of(token), sessions.c.expires_at > now)

@@ -1,6 +1,7 @@
-"""What was done to the messages of a window, by lane, and the compactions that took place.
+"""What was done to the window of a conversation: decisions, compactions, lanes, and marks on messages.
 
-It keeps and returns them; how a window looks under these decisions is worked out in `window`.
+A lane is a conversation in windows of one size. What a window looks like under its decisions is computed in
+`window`.
 """
 
 import re
@@ -41,6 +42,8 @@ _BY_RULE = PreparedStatement(
 
 
 class DecisionRepository(Repository):
+    """Decisions by lane; one that was undone stays as a veto."""
+
     __slots__ = ()
 
     @writes
@@ -61,7 +64,7 @@ class DecisionRepository(Repository):
         name: str = "",
         now: float | None = None,
     ) -> Decision:
-        """Keep a decision; `name` is the id it has where others already speak of it."""
+        """Save a decision; `name` is its id where others already refer to it."""
         decision = name or new_id("d")
         row = {
             "id": decision,
@@ -82,12 +85,12 @@ class DecisionRepository(Repository):
 
     @reads
     def of(self, connection: Connection, lane: str) -> list[Decision]:
-        """The decisions in force in a lane, in the order they were made."""
+        """Return the decisions in force in a lane, oldest first."""
         return [Decision(**row._asdict()) for row in _IN_FORCE.all(connection, lane=lane)]
 
     @reads
     def get_many(self, connection: Connection, names: Sequence[str]) -> list[Decision]:
-        """Some decisions by their ids, in the order they were made; those undone meanwhile are left out."""
+        """Return decisions by their ids, oldest first, without those that were undone."""
         if not names:
             return []
         query = select(decisions).where(decisions.c.id.in_(names), decisions.c.vetoed_at.is_(None))
@@ -96,16 +99,13 @@ class DecisionRepository(Repository):
 
     @reads
     def by_rule(self, connection: Connection, conversation: str, rule: str) -> list[Decision]:
-        """The decisions in force that one rule made, in whatever window, whether they still show or not."""
+        """Return the decisions in force that one rule made in a conversation, in all windows."""
         rows = _BY_RULE.all(connection, conversation=conversation, rule=rule)
         return [Decision(**row._asdict()) for row in rows]
 
     @reads
     def quoting(self, connection: Connection, sources: Collection[str]) -> list[Decision]:
-        """The decisions of all lanes that put one of these memories, or what is called so, into a window.
-
-        Those that were undone are among them.
-        """
+        """Return the decisions of all lanes, vetoed ones too, that added one of these memories or names."""
         if not sources:
             return []
         names = sources if len(sources) <= _NAMES else ("memories", "name")
@@ -123,18 +123,18 @@ class DecisionRepository(Repository):
 
     @writes
     def rewrite(self, connection: Connection, decision: str, *, data: JsonObject, tokens_after: int) -> None:
-        """Keep other contents under a decision: what was forgotten must not stay in it."""
+        """Replace the contents of a decision: what was forgotten must not stay in it."""
         change = update(decisions).where(decisions.c.id == decision)
         connection.execute(change.values(data=data, tokens_after=tokens_after))
 
     @reads
     def vetoes(self, connection: Connection, lane: str) -> list[Decision]:
-        """The decisions that were undone, and should not be made again."""
+        """Return the decisions that were undone and should not be made again."""
         return [Decision(**row._asdict()) for row in _VETOED.all(connection, lane=lane)]
 
     @writes
     def remove(self, connection: Connection, decision: str, now: float | None = None) -> Decision:
-        """Undo a decision. It stays as a veto, dated by the first time it was undone."""
+        """Undo a decision. It stays as a veto, with the time it was first undone."""
         connection.execute(
             update(decisions)
             .where(decisions.c.id == decision, decisions.c.vetoed_at.is_(None))
@@ -144,6 +144,8 @@ class DecisionRepository(Repository):
 
 
 class CompactionRepository(Repository):
+    """Statistics of the compactions of each conversation."""
+
     __slots__ = ()
 
     @writes
@@ -165,7 +167,7 @@ class CompactionRepository(Repository):
         duration_ms: int = 0,
         now: float | None = None,
     ) -> Compaction:
-        """Note what was done; `tokens_freed` where that is not the difference of the two others."""
+        """Record a compaction; `tokens_freed` where that is not the difference of the two others."""
         new = Compaction(
             id=new_id("k"),
             conversation=conversation,
@@ -188,14 +190,14 @@ class CompactionRepository(Repository):
 
     @reads
     def of(self, connection: Connection, conversation: str) -> list[Compaction]:
-        """The compactions of a conversation, oldest first."""
+        """Return the compactions of a conversation, oldest first."""
         query = select(compactions).where(compactions.c.conversation == conversation)
         rows = connection.execute(query.order_by(compactions.c.created_at, compactions.c.id))
         return [Compaction(**row._mapping) for row in rows]
 
     @writes
     def forget(self, connection: Connection, before: float) -> None:
-        """Old statistics go; the decisions and summaries they are about stay."""
+        """Delete old statistics; their decisions and summaries stay."""
         connection.execute(delete(compactions).where(compactions.c.created_at < before))
 
 
@@ -207,7 +209,7 @@ def _get(connection: Connection, decision: str) -> Decision:
 
 
 def _escape_like(text: str) -> str:
-    """A text in which no sign stands for others."""
+    """Escape the wildcards of LIKE."""
     return re.sub(r"([\\%_])", r"\\\1", text)
 
 
@@ -222,6 +224,8 @@ _NEW_LANE = PreparedStatement(insert(lanes), lanes.columns.keys())
 
 
 class LaneRepository(Repository):
+    """Lanes, changed by compare-and-swap: two requests of one conversation may run at once."""
+
     __slots__ = ()
 
     @reads
@@ -231,13 +235,13 @@ class LaneRepository(Repository):
 
     @reads
     def load_state(self, connection: Connection, lane: str) -> tuple[int, JsonObject]:
-        """Its version and its state, without its report, which is long; no version if there is none yet."""
+        """Return version and state without the report, which is long; (0, {}) if there is none yet."""
         row = _LANE_STATE.first(connection, lane=lane)
         return (0, {}) if row is None else (row.version, row.state)
 
     @reads
     def of(self, connection: Connection, conversation: str) -> list[LaneRecord]:
-        """The lanes of a conversation, the last used first."""
+        """Return the lanes of a conversation, the last used first."""
         query = select(lanes).where(lanes.c.conversation == conversation)
         rows = connection.execute(query.order_by(lanes.c.updated_at.desc(), lanes.c.id))
         return [LaneRecord(**row._mapping) for row in rows]
@@ -255,7 +259,7 @@ class LaneRepository(Repository):
         expect: int,
         now: float | None = None,
     ) -> None:
-        """Keep a lane, if its version still is `expect` (0: there is none yet); else it is a Conflict."""
+        """Save a lane if its version still is `expect` (0: there is none yet), else raise Conflict."""
         values = {
             "state": state,
             "report": report,
@@ -272,7 +276,7 @@ class LaneRepository(Repository):
 
     @writes
     def replace_report(self, connection: Connection, lane: str, report: JsonObject) -> None:
-        """Put another report in the place of the last one; the lane itself is as it was."""
+        """Replace the last report; the lane itself does not change."""
         connection.execute(update(lanes).where(lanes.c.id == lane).values(report=report))
 
 
@@ -283,11 +287,13 @@ _MARKS_ON_TREE = PreparedStatement(
 
 
 class MarkRepository(Repository):
+    """Pins, and sentences that bind what is said later; stored by message."""
+
     __slots__ = ()
 
     @writes
     def put(self, connection: Connection, message: str, kind: str, texts: Sequence[str] = ("",)) -> None:
-        """Mark a message. The texts take the place of those it had before."""
+        """Mark a message. The texts replace those it had before."""
         place = tree.get(connection, message).tree
         connection.execute(delete(marks).where(marks.c.message == message, marks.c.kind == kind))
         rows = [
@@ -299,13 +305,13 @@ class MarkRepository(Repository):
 
     @writes
     def remove(self, connection: Connection, message: str, kind: str) -> bool:
-        """Take a mark away; whether there was one."""
+        """Remove a mark; return whether there was one."""
         gone = connection.execute(delete(marks).where(marks.c.message == message, marks.c.kind == kind))
         return gone.rowcount > 0
 
     @reads
     def of(self, connection: Connection, message: str) -> list[Mark]:
-        """The marks on the way from the root to this message, in order."""
+        """Return the marks on the path to this message, in order."""
         rows = _MARKS_ON_TREE.all(connection, message=message)
         if not rows:
             return []

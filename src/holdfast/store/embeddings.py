@@ -1,7 +1,7 @@
 """Vectors of the pieces of texts, and the cache of those that no row of the index needs.
 
-A vector belongs to the words it was made from and to the embedder that made it. It goes with the last row
-that has those words; one that was asked for without any row stays while it is of use. Knows bytes only.
+A vector belongs to its words and to the embedder that made it. It is deleted with the last row that has those
+words; one that was requested without a row stays while it is used.
 """
 
 import time
@@ -38,7 +38,7 @@ _UNUSED = 24 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many pieces there are, and how many have no vector yet; those `refused` will never have one."""
+    """How many pieces there are, how many have no vector yet, and how many the embedder `refused`."""
 
     pieces: int
     missing: int
@@ -102,7 +102,7 @@ class EmbeddingRepository(Repository):
 
     @reads
     def of_rows(self, connection: Connection, model: str, rows: Collection[int]) -> list[tuple[int, bytes]]:
-        """The vectors of these rows that are there, and what is in place of one, by row."""
+        """Return the vectors of these rows (or REFUSED), by row."""
         query = select(piece_table.c.row, embeddings.c.vector).join(embeddings, _vector_of_piece(model))
         return [
             (row, bytes(vector))
@@ -111,7 +111,7 @@ class EmbeddingRepository(Repository):
         ]
 
     def get_vectors(self, model: str, digests: Collection[str], now: float | None = None) -> dict[str, bytes]:
-        """The vectors that are there, and what is in place of one; all of them count as used now."""
+        """Return the known vectors (or REFUSED) by digest, and mark them as used."""
         now = time.time() if now is None else now
         vectors = self._get_vectors(model, sorted(digests))
         old = [digest for digest, (_, used_at) in vectors.items() if used_at < now - _COARSE]
@@ -151,7 +151,7 @@ class EmbeddingRepository(Repository):
 
     @writes
     def drop_others(self, connection: Connection, model: str, now: float | None = None) -> int:
-        """Forget the vectors of every other embedder that nobody has used for a day."""
+        """Delete the vectors of other embedders that were not used for a day."""
         recent = (time.time() if now is None else now) - _UNUSED
         column = embeddings.c.model
         other_models = connection.scalars(select(column).where(column != model).distinct()).all()

@@ -1,8 +1,8 @@
-"""Full-text engines under one interface: FTS5 in SQLite, tsvector in PostgreSQL, and a plain scan.
+"""Full-text engines (FTS5, tsvector, plain scan), the tables they search, and the numbering of rows.
 
-An engine keeps rows of tokens and says which rows have which; what the tokens mean and how rows are ranked is
-said in `texts` and `passages`. The tables carry a version of their own and are no part of the migrations:
-whatever is in them can be built again from the log and the notes.
+An engine stores rows of tokens and finds the rows that have some. Every scope, and every container in it (the
+tree of a conversation, a file with notes), is a range of row ids. The tables have a version of their own and
+no migrations: they can be rebuilt from the log and the notes.
 """
 
 import hashlib
@@ -116,19 +116,20 @@ _SIGNS = str.maketrans({sign: chr(0xE000 + ord(sign)) for sign in string.punctua
 
 
 def encode(term: str) -> str:
+    """Return a term as a token that no engine splits."""
     return term.translate(_SIGNS)
 
 
 @dataclass(frozen=True, slots=True)
 class Fts5Engine:
-    """FTS5. The rows are the content it indexes; triggers keep both together."""
+    """FTS5. The rows are its content table; triggers keep both in step."""
 
     name: str = "fts5"
     # All ids of a query as one text.
     joined: str = "group_concat(id)"
 
     def match_sql(self, groups: TokenGroups, ids: IdRange, values: dict[str, str]) -> str:
-        """SQL for the rows in a range of ids that have a token of every group; it needs `values`."""
+        """Return SQL for the rows in a range of ids that have a token of every group; fills `values`."""
         name = _bind(values, _expression(groups, " AND ", " OR ", '"'))
         return (
             f"SELECT rowid AS id FROM text_index WHERE text_index MATCH {name} AND {_between('rowid', ids)}"  # noqa: S608
@@ -159,7 +160,7 @@ class Fts5Engine:
 
 @dataclass(frozen=True, slots=True)
 class ScanEngine:
-    """No engine at all, for a SQLite without FTS5: every row is looked at. Right, but slow for long logs."""
+    """No engine, for a SQLite without FTS5: every row is looked at. Correct, but slow for long logs."""
 
     name: str = "scan"
     joined: str = "group_concat(id)"
@@ -180,7 +181,7 @@ class ScanEngine:
 
 @dataclass(frozen=True, slots=True)
 class TsvectorEngine:
-    """PostgreSQL's tsvector with a GIN index. It gets lexemes, so no configuration of its own splits them."""
+    """PostgreSQL's tsvector with a GIN index. It gets lexemes, so no configuration splits them."""
 
     name: str = "tsvector"
     joined: str = "string_agg(CAST(id AS text), ',')"
@@ -208,7 +209,7 @@ TextEngine = Fts5Engine | ScanEngine | TsvectorEngine
 
 
 def choose_engine(connection: Connection) -> TextEngine:
-    """The best engine this database has."""
+    """Return the best engine this database has."""
     if connection.dialect.name == "postgresql":
         return TsvectorEngine()
     known = connection.exec_driver_sql("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").first()
@@ -216,7 +217,7 @@ def choose_engine(connection: Connection) -> TextEngine:
 
 
 def is_ready(connection: Connection, engine: TextEngine, version: int) -> bool:
-    """Whether the tables are there, of this version, and told of every message."""
+    """Whether the tables exist in this version, with the triggers that report every message."""
     if connection.dialect.name == "postgresql":
         query = (
             "SELECT to_regclass('text_state') IS NOT NULL"
@@ -235,13 +236,13 @@ def is_ready(connection: Connection, engine: TextEngine, version: int) -> bool:
 
 
 def lock_index(connection: Connection) -> None:
-    """Let no other process change the tables until this transaction ends; in SQLite none can anyway."""
+    """Lock the tables until this transaction ends; SQLite has one writer anyway."""
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
 
 
 def build_index(connection: Connection, engine: TextEngine, version: int) -> None:
-    """Make the tables anew, with every message of the log waiting to be indexed."""
+    """Create the tables anew, with every message of the log waiting to be indexed."""
     lock_index(connection)
     if is_ready(connection, engine, version):
         return
@@ -350,7 +351,7 @@ def _tables(identity: str) -> list[str]:
 
 
 def _bind(values: dict[str, str], value: str) -> str:
-    """A name for the value, as it stands in SQL."""
+    """Add the value to `values` and return its placeholder."""
     name = f"v{len(values)}"
     values[name] = value
     return f":{name}"
@@ -361,7 +362,7 @@ def _between(name: str, ids: IdRange) -> str:
 
 
 def _expression(groups: TokenGroups, both: str, either: str, quote: str) -> str:
-    """The groups in an engine's own language. Tokens have no ASCII signs, so quoting them is enough."""
+    """Return the groups in an engine's query language. Tokens have no ASCII signs, so quoting is enough."""
     return both.join("(" + either.join(f"{quote}{token}{quote}" for token in group) + ")" for group in groups)
 
 
@@ -388,9 +389,9 @@ SearchPlace = Scope | NotesFolder | str
 
 
 class Container(NamedTuple):
-    """One container as the index has it. Equal values mean that nothing in it has changed.
+    """One container of the index. Equal values mean that nothing in it has changed.
 
-    A tuple, since every question compares all of a scope's with those it knows.
+    A tuple, since every search compares all containers of a scope with those it has cached.
     """
 
     name: str
@@ -406,7 +407,7 @@ class Container(NamedTuple):
         return first, first + ROWS_OF_CONTAINER - 1
 
     def continues(self, before: "Container") -> bool:
-        """Whether all rows of the one before are still there, and others only came after them."""
+        """Whether all rows of `before` are still there, and others were only added."""
         return self.stamp == before.stamp and self.rows - before.rows == self.next - before.next
 
 
@@ -440,12 +441,12 @@ def scope_key(scope: Scope) -> str:
 
 
 def container_number(row: int) -> int:
-    """The number of the container that a row is in."""
+    """Return the number of the container that a row is in."""
     return row // ROWS_OF_CONTAINER
 
 
 def list_containers(connection: Connection, places: Collection[SearchPlace] | None) -> list[Container]:
-    """The containers in these places, everywhere for None, by number."""
+    """Return the containers in these places, all for None, by number."""
     containers: dict[int, Container] = {}
     if places is None:
         containers.update((row.number, row) for row in _EVERY.all(connection))
@@ -459,10 +460,9 @@ def list_containers(connection: Connection, places: Collection[SearchPlace] | No
 
 
 def fingerprint(connection: Connection, places: Collection[SearchPlace]) -> tuple[Any, ...]:
-    """Equal where the list of containers is, and quicker to come by.
+    """Return a value that changes whenever the list of containers does, and is faster to get.
 
-    Rows that come count up what was added, rows that go count down what is there, and the stamp of a new
-    container is above all others'.
+    Added rows increase `next`, removed rows decrease `rows`, and the stamp of a new container is the highest.
     """
     return tuple(
         tuple(_NAMED.all(connection, name=place))
@@ -477,16 +477,16 @@ def _place_key(place: Scope | NotesFolder) -> str:
 
 
 class RowChanges(NamedTuple):
-    """Rows that are not there any more, or not as they were, and rows to read, as ranges of ids."""
+    """Rows that are gone or changed, and rows to read, as ranges of ids."""
 
     gone: list[IdRange]
     new: list[IdRange]
 
 
 def diff_containers(before: Sequence[Container], after: Sequence[Container]) -> RowChanges:
-    """What to do to rows held of some containers, for them to be those of the containers now.
+    """Return what to drop and what to read to bring cached rows of some containers up to date.
 
-    A conversation that goes on has rows more, and only those are new.
+    A conversation that goes on has more rows, and only those are new.
     """
     if len(before) == len(after):
         # Nearly always one of thousands has changed, and both lists are in one order.
@@ -516,9 +516,9 @@ def diff_containers(before: Sequence[Container], after: Sequence[Container]) -> 
 
 
 def rows_within(containers: Sequence[Container], rows: Iterable[R]) -> Iterator[R]:
-    """Of rows that begin with their id, in order, those that were there when the containers were looked at.
+    """Of rows that begin with their id, in order, yield those that existed when the containers were listed.
 
-    What came since is new when somebody looks again.
+    Later ones are new at the next look.
     """
     for number, group in groupby(rows, key=lambda row: container_number(row[0])):
         at = bisect_left(containers, number, key=attrgetter("number"))
@@ -528,7 +528,7 @@ def rows_within(containers: Sequence[Container], rows: Iterable[R]) -> Iterator[
 
 
 def id_ranges(containers: Sequence[Container]) -> list[IdRange]:
-    """The ids of their rows: one range for each scope, since the containers of a scope lie together."""
+    """Return the row ids of containers: one range per scope, since those of a scope are adjacent."""
     spans: list[IdRange] = []
     for _, group in groupby(containers, key=lambda one: one.number // CONTAINERS_OF_SCOPE):
         near = list(group)
@@ -537,10 +537,10 @@ def id_ranges(containers: Sequence[Container]) -> list[IdRange]:
 
 
 def number_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: str) -> list[dict[str, Any]]:
-    """The rows with their ids, and the books of their containers brought up to date."""
+    """Return the rows with ids, and update the counts of their containers."""
     by_container = itemgetter("container")
     groups = {name: list(group) for name, group in groupby(sorted(rows, key=by_container), key=by_container)}
-    known = _known(connection, list(groups))
+    known = _find_numbers(connection, list(groups))
     free = None if len(known) == len(groups) else _next_number(connection, scope)
     numbered: list[dict[str, Any]] = []
     new_containers: list[dict[str, Any]] = []
@@ -569,8 +569,8 @@ def number_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: s
     return sorted(numbered, key=itemgetter("id"))
 
 
-def _known(connection: Connection, names: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """The numbers of those containers that have one, and the next free place in each."""
+def _find_numbers(connection: Connection, names: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return number and next free place of those containers that exist."""
     columns = (container_table.c.container, container_table.c.number, container_table.c.next)
     numbers: dict[str, tuple[int, int]] = {}
     for portion in batches(names):
@@ -580,7 +580,7 @@ def _known(connection: Connection, names: Sequence[str]) -> dict[str, tuple[int,
 
 
 def _next_number(connection: Connection, scope: str) -> int:
-    """The number for a new container: after the last one of its scope, and scopes lie far apart."""
+    """Return the number for a new container: after the last of its scope; scopes are far apart."""
     last: int | None = connection.scalar(
         select(func.max(container_table.c.number)).where(container_table.c.scope == scope)
     )

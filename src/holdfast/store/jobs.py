@@ -1,6 +1,8 @@
-"""Requests to model servers, from the queue to the end: who was asked, how long it took, what it cost.
+"""Requests to model servers, and the work around them.
 
-A job ends once; what comes later changes nothing. It does not know how to send anything.
+Jobs (a job ends once; later reports change nothing), their prompts, drafts of answers (saved about once a
+second, so that a crash loses next to nothing), the outbox of work promised in a commit, and leases on
+background work.
 """
 
 import hashlib
@@ -88,6 +90,8 @@ _END_JOB = PreparedStatement(
 
 
 class JobRepository(Repository):
+    """Jobs from the queue to their end."""
+
     __slots__ = ()
 
     @writes
@@ -105,7 +109,7 @@ class JobRepository(Repository):
         queued: bool = False,
         now: float | None = None,
     ) -> JobRecord:
-        """A new job, running at once or, with `queued`, waiting for its turn."""
+        """Create a job, running or, with `queued`, waiting for its turn."""
         now = time.time() if now is None else now
         job = new_id("j")
         row: dict[str, Any] = {
@@ -130,7 +134,7 @@ class JobRepository(Repository):
 
     @writes
     def mark_queued(self, connection: Connection, job: str, upstream: str) -> None:
-        """It cannot begin yet: others are before it at this server."""
+        """The job has to wait: others are before it at this server."""
         connection.execute(
             update(jobs)
             .where(jobs.c.id == job, jobs.c.status == "running")
@@ -148,7 +152,7 @@ class JobRepository(Repository):
         window: int | None = None,
         now: float | None = None,
     ) -> None:
-        """The job's turn has come; what was decided while it waited can be said now."""
+        """The job's turn has come; sets what was decided while it waited."""
         decided = {"upstream": upstream, "prompt": prompt, "window": window}
         connection.execute(
             update(jobs)
@@ -174,7 +178,7 @@ class JobRepository(Repository):
         first_token_at: float | None = None,
         now: float | None = None,
     ) -> None:
-        """The job is over, and this is what came of it. `cut`: the server stopped, or the client left."""
+        """End the job with its result. `cut`: the server stopped, or the client left."""
         end_job(
             connection,
             job,
@@ -202,7 +206,7 @@ class JobRepository(Repository):
         user: str | None = None,
         project: str | None = None,
     ) -> list[JobRecord]:
-        """The last jobs, newest first: all of them, or of one user, project, conversation or status."""
+        """Return the last jobs, newest first, optionally of one user, project, conversation or status."""
         query = select(jobs).order_by(jobs.c.queued_at.desc(), jobs.c.id.desc()).limit(limit)
         if user is not None:
             query = query.where(jobs.c.user == user)
@@ -216,7 +220,7 @@ class JobRepository(Repository):
 
     @writes
     def abandon(self, connection: Connection, before: float, now: float | None = None) -> int:
-        """End what began before and has no answer being written: nobody works on it any more; how many."""
+        """End the open jobs from before that have no draft: nobody works on them. Return how many."""
         written = exists().where(drafts.c.job == jobs.c.id)
         lost = update(jobs).where(jobs.c.queued_at < before, jobs.c.status.in_(_OPEN), ~written)
         now = time.time() if now is None else now
@@ -224,13 +228,13 @@ class JobRepository(Repository):
 
     @writes
     def forget(self, connection: Connection, before: float) -> int:
-        """Remove what is older; how many. In a conversation, an answer may be asked for by its job's name."""
+        """Delete older jobs outside conversations (there an answer is found by its job); return how many."""
         old = delete(jobs).where(jobs.c.queued_at < before, jobs.c.conversation.is_(None))
         return connection.execute(old).rowcount
 
 
 def job_to_json(job: JobRecord) -> dict[str, Any]:
-    """A job for people and programs: when, where and how much, and no word of what it was about."""
+    """Return a job as JSON: when, where and how much, but nothing of its content."""
     values = asdict(job)
     usage = values.pop("usage")
     del values["prompt"]
@@ -255,6 +259,7 @@ def end_job(
     now: float | None = None,
     **late: float | str | None,
 ) -> None:
+    """End a job in this transaction; `late` are columns that stay as they are for None."""
     _END_JOB.run(
         connection,
         {
@@ -289,6 +294,11 @@ _TAKE_STALE_DRAFT = PreparedStatement(_TAKE_QUERY.where(drafts.c.beat_at <= bind
 
 
 class DraftRepository(Repository):
+    """Answers that are being written.
+
+    A draft becomes a message when it is finished, or when its writer has gone silent.
+    """
+
     __slots__ = ()
 
     @writes
@@ -302,7 +312,7 @@ class DraftRepository(Repository):
         model: str = "",
         now: float | None = None,
     ) -> None:
-        """Keep what has arrived so far. Saving is also the sign that the writer is alive."""
+        """Save what has arrived so far. This is also the writer's heartbeat."""
         row = {
             "job": job,
             "conversation": conversation,
@@ -319,8 +329,8 @@ class DraftRepository(Repository):
     ) -> MessageRecord | None:
         """Turn the draft into a message; None if there is no such draft (any more).
 
-        The head moves to it if nothing else happened since the question; otherwise the answer is kept beside
-        what did happen.
+        The head moves to it if nothing else happened since the question; otherwise the answer becomes a side
+        branch.
         """
         draft = _take_draft(connection, job)
         if draft is None:
@@ -342,7 +352,7 @@ class DraftRepository(Repository):
     def recover(
         self, connection: Connection, now: float | None = None, stale_after: float = 5.0
     ) -> list[MessageRecord]:
-        """Keep the answers whose writers have gone silent, marked as cut off. Empty ones are dropped."""
+        """Turn drafts whose writers have gone silent into messages cut short. Empty ones are dropped."""
         now = database_time(connection) if now is None else now
         stale = select(drafts.c.job).where(drafts.c.beat_at <= now - stale_after)
         messages: list[MessageRecord] = []
@@ -366,7 +376,7 @@ def _read_draft(row: Row[Any]) -> DraftRecord:
 
 
 def _take_draft(connection: Connection, job: str, *, beat_until: float | None = None) -> DraftRecord | None:
-    """Remove the draft and give it to the caller: of several who try, one gets it."""
+    """Delete the draft and return it: of several callers, one gets it."""
     if beat_until is None:
         row = _TAKE_DRAFT.first(connection, taken=job)
     else:
@@ -375,7 +385,7 @@ def _take_draft(connection: Connection, job: str, *, beat_until: float | None = 
 
 
 def _is_superseded(head: MessageRecord, draft: DraftRecord, new: NewMessage) -> bool:
-    """Whether the head is only an earlier state of this answer, or a fragment of another to its question."""
+    """Whether the head is an earlier state of this answer, or a fragment of another to its question."""
     fragment = head.parent == draft.parent and head.finish == "cut" and new.finish != "cut"
     return head.job == draft.job or fragment
 
@@ -395,7 +405,7 @@ def _append_draft(connection: Connection, draft: DraftRecord, new: NewMessage, n
 
 
 class Outbox(Repository):
-    """`promised` counts what this process has put in, for who wonders whether there is anything to do."""
+    """Work promised in a commit and carried out after it. `promised` counts what this process added."""
 
     __slots__ = ("promised",)
 
@@ -405,7 +415,7 @@ class Outbox(Repository):
 
     @writes
     def put(self, connection: Connection, topic: str, payload: Any, now: float | None = None) -> str:
-        """Promise some work. Inside `Store.atomically` it is promised only if all the rest is committed."""
+        """Add work. Inside `Store.atomically` it is added only if the transaction commits."""
         item = new_id("o")
         row = {
             "id": item,
@@ -421,14 +431,14 @@ class Outbox(Repository):
 
     @reads
     def pending(self, connection: Connection, limit: int = 100) -> list[OutboxItem]:
-        """What is still to be done, oldest first."""
+        """Return what is still to be done, oldest first."""
         query = select(outbox).where(outbox.c.done_at.is_(None))
         rows = connection.execute(query.order_by(outbox.c.created_at, outbox.c.id).limit(limit))
         return [OutboxItem(**row._mapping) for row in rows]
 
     @writes
     def complete(self, connection: Connection, item: str, now: float | None = None) -> None:
-        """The promise is kept; what it was about stands where it belongs, and no longer here."""
+        """Mark an item as done, and drop its payload."""
         values = {"done_at": time.time() if now is None else now, "payload": {}}
         connection.execute(
             update(outbox).where(outbox.c.id == item, outbox.c.done_at.is_(None)).values(values)
@@ -436,25 +446,27 @@ class Outbox(Repository):
 
     @writes
     def forget(self, connection: Connection, before: float) -> None:
-        """Promises that were kept before this moment are of no more use."""
+        """Delete items that were done before this moment."""
         connection.execute(delete(outbox).where(outbox.c.done_at < before))
 
     @writes
     def record_failure(self, connection: Connection, item: str, error: str) -> None:
-        """An attempt went wrong; the item stays pending."""
+        """Count a failed attempt; the item stays pending."""
         connection.execute(
             update(outbox).where(outbox.c.id == item).values(attempts=outbox.c.attempts + 1, error=error)
         )
 
 
 class LeaseRepository(Repository):
+    """Who may do a piece of background work: server, command line and MCP may all run at once."""
+
     __slots__ = ()
 
     @writes
     def take(
         self, connection: Connection, name: str, owner: str, ttl: float, now: float | None = None
     ) -> bool:
-        """Get the lease for `ttl` seconds, if it is free, has run out, or is ours already."""
+        """Take the lease for `ttl` seconds, if it is free, has expired, or is ours already."""
         now = database_time(connection) if now is None else now
         mine = {"name": name, "owner": owner, "expires_at": now + ttl}
         # Inserting first makes sure that there is a row, so that of two takers one waits for the other.
@@ -467,7 +479,7 @@ class LeaseRepository(Repository):
     def renew(
         self, connection: Connection, name: str, owner: str, ttl: float, now: float | None = None
     ) -> bool:
-        """Keep the lease for another `ttl` seconds. False: it has run out, and the work must stop."""
+        """Extend the lease by `ttl` seconds. False: it has expired, and the work must stop."""
         now = database_time(connection) if now is None else now
         ours = leases.c.name == name, leases.c.owner == owner, leases.c.expires_at > now
         return connection.execute(update(leases).where(*ours).values(expires_at=now + ttl)).rowcount == 1
@@ -478,6 +490,11 @@ class LeaseRepository(Repository):
 
 
 class PromptRepository(Repository):
+    """System messages and tools as they were sent, each set stored once.
+
+    They are large, rarely change, and are no part of a conversation's log: clients put clocks into them.
+    """
+
     __slots__ = ()
 
     @writes
@@ -488,7 +505,7 @@ class PromptRepository(Repository):
         tools: Sequence[JsonObject] = (),
         now: float | None = None,
     ) -> str:
-        """Keep them if they are new; the digest that comes back names them."""
+        """Save them if they are new; return their digest."""
         body = {"system": [message.encode() for message in system], "tools": list(tools)}
         digest = hashlib.sha256(canonical(body).encode()).hexdigest()[:32]
         created_at = time.time() if now is None else now

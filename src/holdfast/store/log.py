@@ -1,7 +1,8 @@
-"""Conversations: heads on the tree of messages, and who may see them.
+"""Conversations: heads on the tree of messages, and whose they are.
 
-Appending moves a head by compare-and-swap and can be repeated safely. It does not know what a window is, nor
-which conversation a request belongs to: that is found out elsewhere, with the anchors kept here.
+Appending moves a head by compare-and-swap and can be repeated safely. Which conversation a request belongs to
+is decided elsewhere, with the anchors stored here. The functions take a connection, so that other
+repositories can use them in their transactions.
 """
 
 import re
@@ -97,17 +98,17 @@ def get_conversation(
 
 
 def conversations_on(connection: Connection, trees: Collection[str]) -> list[ConversationRecord]:
-    """Those on any of these trees, few enough for one statement, oldest first."""
+    """Return the conversations on these trees, oldest first; few enough trees for one statement."""
     query = select(conversations).where(conversations.c.tree.in_(sorted(trees)))
     rows = connection.execute(query.order_by(conversations.c.created_at, conversations.c.id))
     return [read_conversation(row) for row in rows]
 
 
 def lock_conversation(connection: Connection, conversation_id: str) -> ConversationRecord:
-    """The conversation, for a change: until the transaction ends nobody else can change its tree.
+    """Return the conversation, locked with its tree until the transaction ends.
 
-    On SQLite there is only one writer anyway. On PostgreSQL all heads of the tree are locked, in one order,
-    since two conversations may grow the same branch.
+    SQLite has only one writer anyway. On PostgreSQL all heads of the tree are locked, in one order, since two
+    conversations may append to the same branch.
     """
     for row in _LOCK_TREE.all(connection, id=conversation_id):
         if row.id == conversation_id:
@@ -116,7 +117,7 @@ def lock_conversation(connection: Connection, conversation_id: str) -> Conversat
 
 
 def lock_trees(connection: Connection, trees: Collection[str]) -> None:
-    """Let nobody else change these trees until the transaction ends; locked in the same order as above."""
+    """Lock these trees until the transaction ends, in the same order as `lock_conversation`."""
     query = select(conversations.c.id).where(conversations.c.tree.in_(trees)).order_by(conversations.c.id)
     connection.execute(query.with_for_update(key_share=True)).all()
 
@@ -162,6 +163,7 @@ def _not_found(conversation_id: str) -> NotFound:
 
 
 def remove_conversation(connection: Connection, gone: ConversationRecord) -> None:
+    """Delete a conversation and the messages that no other conversation shares."""
     siblings = [other for other in conversations_on(connection, [gone.tree]) if other.id != gone.id]
     _forget_prompts(connection, gone)
     # Drafts, decisions and compactions go with the conversation, token counts with their messages.
@@ -174,7 +176,7 @@ def remove_conversation(connection: Connection, gone: ConversationRecord) -> Non
 
 
 def _forget_prompts(connection: Connection, gone: ConversationRecord) -> None:
-    """System messages may quote the conversation; those that no other job has sent are removed."""
+    """Delete the prompts of its jobs that no other job has sent: they may quote the conversation."""
     ours = jobs.c.conversation == gone.id
     sent = select(jobs.c.prompt).where(ours, jobs.c.prompt.is_not(None)).distinct()
     digests = list(connection.scalars(sent))
@@ -189,7 +191,7 @@ def _forget_prompts(connection: Connection, gone: ConversationRecord) -> None:
 def _remove_unshared_messages(
     connection: Connection, gone: ConversationRecord, siblings: list[ConversationRecord]
 ) -> None:
-    """Remove the part of the path that no other head stands on, with all that grew out of it."""
+    """Delete the part of the path that no other head needs, with all that branches off it."""
     if gone.head is None:
         return
     shared = {name for other in siblings if other.head for name in tree.path_ids(connection, other.head)}
@@ -205,6 +207,8 @@ def _remove_unshared_messages(
 
 
 class ConversationLog(Repository):
+    """Reads and writes conversations and their messages."""
+
     __slots__ = ()
 
     # Conversations
@@ -258,14 +262,14 @@ class ConversationLog(Repository):
 
     @writes
     def lock(self, connection: Connection, conversation_id: str) -> ConversationRecord:
-        """The conversation, for changes in this transaction: until it ends nobody else can change it."""
+        """Return the conversation, locked until the transaction ends."""
         return lock_conversation(connection, conversation_id)
 
     @reads
     def get(
         self, connection: Connection, conversation_id: str, scope: Scope | None = None
     ) -> ConversationRecord:
-        """A conversation by its id or a clear beginning of it. One of another scope is as good as missing."""
+        """Return a conversation by its id or a unique prefix of it. One of another scope is not found."""
         return get_conversation(connection, conversation_id, scope)
 
     @reads
@@ -276,7 +280,7 @@ class ConversationLog(Repository):
         limit: int = 50,
         before: tuple[float, str] | None = None,
     ) -> list[ConversationRecord]:
-        """The last used conversations, newest first; `before` is (updated_at, id) of the last one seen."""
+        """Return the last used conversations, newest first; `before`: (updated_at, id) of the last seen."""
         order = tuple_(conversations.c.updated_at, conversations.c.id)
         query = select(conversations).where(in_scope(scope))
         if before is not None:
@@ -288,7 +292,7 @@ class ConversationLog(Repository):
     def list_used_since(
         self, connection: Connection, at: float, limit: int = 100
     ) -> list[ConversationRecord]:
-        """The last used conversations of all scopes, newest first: for what is done for everybody."""
+        """Return the last used conversations of all scopes, newest first."""
         query = select(conversations).where(conversations.c.updated_at >= at)
         query = query.order_by(conversations.c.updated_at.desc(), conversations.c.id.desc()).limit(limit)
         return [read_conversation(row) for row in connection.execute(query)]
@@ -297,7 +301,7 @@ class ConversationLog(Repository):
     def list_unused_since(
         self, connection: Connection, at: float, scope: Scope | None = None, limit: int = 100
     ) -> list[ConversationRecord]:
-        """Conversations in which nothing was said since then, of all scopes or of one; oldest first."""
+        """Return conversations without a new message since `at`, of all scopes or of one; oldest first."""
         query = select(conversations).where(conversations.c.updated_at < at)
         if scope is not None:
             query = query.where(in_scope(scope))
@@ -306,13 +310,13 @@ class ConversationLog(Repository):
 
     @reads
     def of_user(self, connection: Connection, user: str, names: Sequence[str]) -> list[ConversationRecord]:
-        """Those of a user's conversations that have one of these ids and are still there, of any project."""
+        """Return those of a user's conversations that have one of these ids, of any project."""
         query = select(conversations).where(conversations.c.user == user, conversations.c.id.in_(names))
         return [read_conversation(row) for row in connection.execute(query)]
 
     @reads
     def scopes(self, connection: Connection, user: str) -> list[Scope]:
-        """Where a user has conversations."""
+        """Return the scopes in which a user has conversations."""
         places = (conversations.c.user, conversations.c.project, conversations.c.kind)
         query = select(*places).where(conversations.c.user == user).distinct().order_by(*places)
         return [Scope(*row) for row in connection.execute(query)]
@@ -321,7 +325,7 @@ class ConversationLog(Repository):
     def by_external_id(
         self, connection: Connection, scope: Scope, external_id: str
     ) -> list[ConversationRecord]:
-        """The conversations another tool calls by this id, newest first; none for an empty id."""
+        """Return the conversations with this id in another tool, newest first; none for an empty id."""
         query = (
             select(conversations)
             .where(in_scope(scope), conversations.c.external_id == external_id)
@@ -332,14 +336,14 @@ class ConversationLog(Repository):
 
     @reads
     def conversations_of(self, connection: Connection, tree: str) -> list[ConversationRecord]:
-        """All heads on one tree, oldest first."""
+        """Return all conversations on one tree, oldest first."""
         return conversations_on(connection, [tree])
 
     @reads
     def conversations_on(
         self, connection: Connection, trees: Collection[str]
     ) -> dict[str, list[ConversationRecord]]:
-        """All heads on each of these trees, oldest first."""
+        """Return all conversations on each of these trees, oldest first."""
         by_tree: dict[str, list[ConversationRecord]] = {name: [] for name in trees}
         for portion in batches(sorted(trees)):
             for conversation in conversations_on(connection, portion):
@@ -356,7 +360,7 @@ class ConversationLog(Repository):
         *,
         now: float | None = None,
     ) -> ConversationRecord:
-        """A second head on the same tree: it shares every message up to `message_id`, and copies none."""
+        """Create a second head on the same tree: it shares all messages up to `message_id`."""
         origin = lock_conversation(connection, conversation_id)
         return insert_conversation(
             connection,
@@ -378,14 +382,14 @@ class ConversationLog(Repository):
     def update_settings(
         self, connection: Connection, conversation_id: str, changes: Mapping[str, Any]
     ) -> ConversationRecord:
-        """Change some settings of a conversation; one that becomes None is taken away."""
+        """Change some settings of a conversation; None removes one."""
         known = lock_conversation(connection, conversation_id).settings
         settings = {name: value for name, value in {**known, **changes}.items() if value is not None}
         return change_conversation(connection, conversation_id, settings=settings)
 
     @writes
     def delete(self, connection: Connection, conversation_id: str) -> None:
-        """Remove a conversation and all its words, except those that another conversation shares."""
+        """Delete a conversation and all its messages, except those that another conversation shares."""
         remove_conversation(connection, lock_conversation(connection, conversation_id))
 
     # Messages
@@ -402,10 +406,10 @@ class ConversationLog(Repository):
         move_head: bool = True,
         now: float | None = None,
     ) -> list[MessageRecord]:
-        """Put messages after `parent` and move the head to the last of them, if the head still is `expect`.
+        """Append messages after `parent` and move the head to the last one, if the head still is `expect`.
 
-        What is already there is not written again, so a call can be repeated. A head that moved meanwhile is
-        a Conflict, and nothing is written. With `move_head` off the messages become a side branch.
+        Messages that exist are not written again, so a call can be repeated. A head that has moved is a
+        Conflict, and nothing is written. With `move_head` off the messages become a side branch.
         """
         conversation = lock_conversation(connection, conversation_id)
         _, records = _extend(connection, conversation, messages, parent, expect, move_head, now)
@@ -422,7 +426,7 @@ class ConversationLog(Repository):
         expect: str | None,
         now: float | None = None,
     ) -> tuple[ConversationRecord, list[MessageRecord]]:
-        """The same for a conversation that was locked in this transaction, which comes back as it is then."""
+        """Like `append` for a conversation locked in this transaction; returns it, too, as it is then."""
         return _extend(connection, conversation, messages, parent, expect, True, now)
 
     @writes
@@ -451,44 +455,44 @@ class ConversationLog(Repository):
 
     @reads
     def answer(self, connection: Connection, tree_id: str, job: str) -> MessageRecord | None:
-        """What came of a job in a tree; None if nothing did, or if the same words were there before."""
+        """Return the message that a job wrote in a tree, None if it wrote none or repeated one."""
         return tree.answer(connection, tree_id, job)
 
     @reads
     def path(self, connection: Connection, message_id: str) -> list[MessageRecord]:
-        """Every message from the root to this one, in order."""
+        """Return every message from the root to this one, in order."""
         return tree.path(connection, message_id)
 
     @reads
     def tail(self, connection: Connection, message_id: str, limit: int) -> list[MessageRecord]:
-        """The last `limit` messages of the path, in order."""
+        """Return the last `limit` messages of the path, in order."""
         return tree.path(connection, message_id, limit=limit)
 
     @reads
     def part(
         self, connection: Connection, message_id: str, *, below: int, keep: Sequence[str] = ()
     ) -> list[MessageRecord]:
-        """Of the path: what is deeper than `below`, and those named in `keep`; in order."""
+        """Return the messages of the path that are deeper than `below` or named in `keep`, in order."""
         return tree.part(connection, message_id, below=below, keep=keep)
 
     @reads
     def sizes(self, connection: Connection, message_id: str, limit: int) -> list[tuple[str, int, str, int]]:
-        """The last `limit` messages of the path, newest first: id, depth, role, length; none is decoded."""
+        """Return id, depth, role and length of the last `limit` messages of the path, newest first."""
         return tree.sizes(connection, message_id, limit=limit)
 
     @reads
     def path_ids(self, connection: Connection, message_id: str) -> list[str]:
-        """The names of the messages on the path, in order: the index is their depth."""
+        """Return the ids of the messages on the path, in order: the index is their depth."""
         return tree.path_ids(connection, message_id)
 
     @reads
     def children(self, connection: Connection, message_id: str) -> list[MessageRecord]:
-        """What follows a message: more than one where an answer was repeated or a question edited."""
+        """Return the messages after one: several where an answer was repeated or a question edited."""
         return tree.children(connection, message_id)
 
     @reads
     def roots(self, connection: Connection, tree_id: str) -> list[str]:
-        """The names of the first messages of a tree: more than one where the very first was edited."""
+        """Return the ids of the first messages of a tree: several where the very first was edited."""
         first = select(messages.c.id).where(messages.c.tree == tree_id, messages.c.parent.is_(None))
         return list(connection.scalars(first.order_by(messages.c.created_at, messages.c.id)))
 
@@ -496,7 +500,7 @@ class ConversationLog(Repository):
     def find_anchors(
         self, connection: Connection, scope: Scope, anchors: Sequence[str], *, limit: int = 500
     ) -> list[AnchorHit]:
-        """Messages with one of these anchors, in trees that belong to exactly this scope; newest first."""
+        """Return messages with one of these anchors in trees of exactly this scope, newest first."""
         ours = exists().where(conversations.c.tree == messages.c.tree, in_scope(scope))
         newest = (messages.c.created_at.desc(), messages.c.id.desc())
         names = ("anchor", "id", "tree", "depth", "created_at", "parent")
@@ -513,7 +517,7 @@ class ConversationLog(Repository):
 
     @writes
     def set_tokens(self, connection: Connection, counter: str, counts: Mapping[str, int]) -> None:
-        """Keep how many tokens messages have, counted by `counter`."""
+        """Save how many tokens messages have, counted by `counter`."""
         if counts:
             upsert(
                 connection,
@@ -523,7 +527,7 @@ class ConversationLog(Repository):
 
     @reads
     def tokens(self, connection: Connection, counter: str, messages: Sequence[str]) -> dict[str, int]:
-        """The counts that are known; a message never counted is not in it."""
+        """Return the known counts; a message that was never counted is missing."""
         counts: dict[str, int] = {}
         for portion in batches(messages):
             query = select(message_tokens.c.message, message_tokens.c.tokens).where(

@@ -1,7 +1,7 @@
-"""What is known of memories beside their files: how often each was of use, and which ones are forgotten.
+"""What the database knows of memories, whose text is in files: their use, tombstones, and profile proposals.
 
-Scope is in every key, since an id of a hand-written memory is made of its words. Never holds the words of
-what was forgotten, only their digests.
+The scope is in every key, since the id of a hand-written memory is made of its words. Of what was forgotten
+only digests are stored.
 """
 
 import time
@@ -20,6 +20,8 @@ from holdfast.store.values import new_id
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
+    """How often a memory was recalled, and when last."""
+
     recalls: int = 0
     used_at: float = 0.0
 
@@ -35,6 +37,8 @@ class Tombstone:
 
 
 class RecollectionRepository(Repository):
+    """Counts the use of memories and remembers which ones are forgotten."""
+
     __slots__ = ()
 
     @writes
@@ -60,12 +64,12 @@ class RecollectionRepository(Repository):
     def uses(
         self, connection: Connection, scope: Scope, memories: Collection[str] | None = None
     ) -> dict[str, MemoryUse]:
-        """How often each of these memories was of use, or of all; those that never were are left out."""
+        """Return the use of these memories, or of all, without those never used."""
         return _uses(connection, scope, memories)
 
     @writes
     def forget(self, connection: Connection, scope: Scope, stones: Collection[Tombstone]) -> None:
-        """Drop what is known of memories, and remember that they are not wanted."""
+        """Delete what is known of memories, and add their tombstones."""
         for stone in stones:
             known = memory_uses.c.memory == stone.memory
             connection.execute(delete(memory_uses).where(*_scope_filter(memory_uses, scope), known))
@@ -73,12 +77,12 @@ class RecollectionRepository(Repository):
 
     @writes
     def bury(self, connection: Connection, scope: Scope, stone: Tombstone) -> None:
-        """Remember that some words are not wanted, though no memory is gone."""
+        """Add a tombstone for words of which no memory exists."""
         _bury(connection, scope, stone)
 
     @reads
     def find_forgotten(self, connection: Connection, scope: Scope, memories: Collection[str]) -> set[str]:
-        """Which of these are forgotten."""
+        """Return which of these memories are forgotten."""
         ours = *_scope_filter(tombstones, scope), tombstones.c.memory.in_(sorted(memories))
         return set(connection.scalars(select(tombstones.c.memory).where(*ours)))
 
@@ -92,7 +96,7 @@ class RecollectionRepository(Repository):
 
     @writes
     def lift(self, connection: Connection, scope: Scope, memories: Sequence[str]) -> None:
-        """What was forgotten under these names may be remembered again: somebody asked for it."""
+        """Remove tombstones: somebody asked to remember these again."""
         connection.execute(
             delete(tombstones).where(*_scope_filter(tombstones, scope), tombstones.c.memory.in_(memories))
         )
@@ -135,7 +139,7 @@ ProposalStatus = Literal["open", "accepted", "dismissed"]
 
 @dataclass(frozen=True, slots=True)
 class ProfileProposal:
-    """`field` of a user's profile may be `value`: `text` says so, which was said in `messages`."""
+    """A value for a field of a user's profile: `text` says so, which was said in `messages`."""
 
     id: str
     user: str
@@ -149,6 +153,8 @@ class ProfileProposal:
 
 
 class ProposalRepository(Repository):
+    """Values the profile might learn, until decided. Dismissed ones stay, so as not to be proposed again."""
+
     __slots__ = ()
 
     @writes
@@ -164,7 +170,7 @@ class ProposalRepository(Repository):
         messages: tuple[str, ...] = (),
         now: float | None = None,
     ) -> ProfileProposal | None:
-        """Propose a value, unless it waits already or was not wanted."""
+        """Propose a value, unless it is open already or was dismissed."""
         same = (proposals.c.user == user, proposals.c.field == field, proposals.c.value == value)
         if connection.execute(select(proposals.c.id).where(*same, proposals.c.status != "accepted")).first():
             return None
@@ -184,12 +190,12 @@ class ProposalRepository(Repository):
 
     @writes
     def withdraw(self, connection: Connection, user: str, text: str) -> None:
-        """Whoever forgets what was said does not want to be asked about it."""
+        """Delete proposals made from this text: whoever forgets it is not asked about it."""
         connection.execute(delete(proposals).where(proposals.c.user == user, proposals.c.text == text))
 
     @reads
     def open(self, connection: Connection, user: str) -> list[ProfileProposal]:
-        """What still waits for the user, oldest first."""
+        """Return the user's open proposals, oldest first."""
         mine = (proposals.c.user == user, proposals.c.status == "open")
         rows = connection.execute(
             select(proposals).where(*mine).order_by(proposals.c.created_at, proposals.c.id)

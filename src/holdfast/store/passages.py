@@ -1,7 +1,7 @@
-"""What can be searched as a whole: chunks of notes beside the messages of conversations, as rows alike.
+"""The index of everything that is searched: chunks of notes beside the messages of conversations.
 
-Keeps the chunks of files and the list of files they are of, and says which rows have which words. How a file
-is cut and how rows are ranked by more than their words is decided by those who call it.
+Stores the chunks of files and the list of indexed files, and finds the rows that have some terms. Callers
+decide how a file is cut and how rows are ranked further.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -80,9 +80,9 @@ _FILES = PreparedStatement(
 
 @dataclass(frozen=True, slots=True)
 class NewPassage:
-    """A part of a file to be found. `about` are words it is found by and that are not in it.
+    """A part of a file to index. `about` are words it is found by that are not in it.
 
-    `kind` is that of a memory; a part that is none has no kind.
+    `kind` is that of a memory, empty for any other part.
     """
 
     name: str
@@ -98,9 +98,9 @@ class NewPassage:
 
 @dataclass(frozen=True, slots=True)
 class PassageMatches:
-    """Which rows have which of the tokens asked for, and what is needed to weigh them.
+    """The rows that have each token of a search, and what is needed to score them.
 
-    `worth` is the most that each term of the question can give, of those too that nothing has.
+    `worth` is the most that each term can contribute, including terms that no row has.
     """
 
     having: Mapping[TermQuery, set[int]]
@@ -218,14 +218,14 @@ class PassageIndex(Repository):
 
     @reads
     def outlines(self, connection: Connection, ranges: Sequence[IdRange]) -> list[tuple[Any, ...]]:
-        """The id, length, time, role, branch and traits of every row in these ranges, by id."""
+        """Return id, length, time, role, branch and traits of every row in these ranges, by id."""
         return [
             row for first, last in sorted(ranges) for row in _OUTLINES.all(connection, low=first, high=last)
         ]
 
     @reads
     def texts(self, connection: Connection, ids: Collection[int]) -> dict[int, str]:
-        """The words of rows; of one that was deleted meanwhile there are none."""
+        """Return the words of rows; deleted ones are missing."""
         wanted = sorted(ids)
         query = (
             select(row_table.c.id, row_table.c.role, row_table.c.body, messages.c.body.label("said"))
@@ -239,7 +239,7 @@ class PassageIndex(Repository):
         }
 
     def _load_containers(self, connection: Connection, places: Collection[SearchPlace]) -> list[Container]:
-        """The containers in these places: a question asks for them several times, and most stay the same."""
+        """Return the containers in these places, from the cache while nothing has changed."""
         key = tuple(places)
         state = fulltext.fingerprint(connection, key)
         held = self._container_cache.pop(key, None)
@@ -308,7 +308,7 @@ class PassageIndex(Repository):
 def _note_bodies(
     connection: Connection, names: Sequence[str], by: Column[str], then: Column[str]
 ) -> dict[str, dict[str, str]]:
-    """The words of notes by one column, which has one of the names, and then by another."""
+    """Return the words of notes by one column, which has one of the names, and then by another."""
     bodies: dict[str, dict[str, str]] = {}
     for portion in batches(names):
         query = select(by, then, fulltext.row_table.c.body).where(

@@ -1,7 +1,7 @@
-"""Finding rows by their tokens and ranking them, alike on every engine.
+"""Finding rows by their tokens and ranking them, the same on every engine.
 
-The engine only says which rows have a token; which rows are looked at closely and what they are worth is
-worked out here, by one BM25. It knows no message and no scope, only ranges of ids.
+The engine only finds the rows that have a token; the candidates and their BM25 scores are computed here, on
+ranges of row ids.
 """
 
 import math
@@ -32,7 +32,7 @@ _ABOUT_WEIGHT = 0.8
 
 @dataclass(frozen=True, slots=True)
 class TextHit:
-    """A message that has some of the terms asked for; `matched` are those, as they were asked."""
+    """A message that has some of the terms; `matched` are those."""
 
     message: str
     tree: str
@@ -45,7 +45,7 @@ class TextHit:
 
 @dataclass(frozen=True, slots=True)
 class TextSearchResult:
-    """Hits, best first; what each term weighs there, by its rarity; and which engine found them.
+    """Hits, best first; the weight of each term by its rarity; and the engine that was used.
 
     A term that nothing has weighs 0, one that is only part of a compound weighs less.
     """
@@ -59,7 +59,7 @@ class TextSearchResult:
 
 @dataclass(frozen=True, slots=True)
 class TermQuery:
-    """One token to look for, the term it stands for, and what it is worth."""
+    """One token to look for, the term it stands for, and its weight."""
 
     token: str
     term: str
@@ -67,7 +67,7 @@ class TermQuery:
 
 
 class TokenLookup:
-    """Which rows in some ranges of ids have which tokens."""
+    """Finds the rows with given tokens in some ranges of ids."""
 
     def __init__(self, connection: Connection, engine: TextEngine, ranges: Sequence[IdRange]) -> None:
         self._connection = connection
@@ -75,18 +75,18 @@ class TokenLookup:
         self._ranges = ranges or [(0, -1)]
 
     def counts(self, queries: Sequence[TermQuery]) -> dict[TermQuery, int]:
-        """How many rows have each token; those that none has are left out."""
+        """Return how many rows have each token, without those that none has."""
         rows = self._each([((query.token,),) for query in queries], "count(*)")
         return {queries[index]: count for index, count in rows if count}
 
     def all_pairs(self, queries: Sequence[TermQuery]) -> dict[TermQuery, set[int]]:
-        """The rows of each token, however many: for places with few rows, quicker than to count first."""
+        """Return all rows of each token: where there are few rows, faster than counting first."""
         return self._rows_of(queries, [((query.token,),) for query in queries])
 
     def pairs(
         self, rarest_first: Sequence[TermQuery], counts: Mapping[TermQuery, int], room: int = _CANDIDATES
     ) -> dict[TermQuery, set[int]]:
-        """The rows of each token, for the candidates: the rows that have one of the rarest tokens."""
+        """Return the rows of each token among the candidates: the rows with one of the rarest tokens."""
         rare: list[TermQuery] = []
         most = room
         for asked in rarest_first:
@@ -104,7 +104,7 @@ class TokenLookup:
         return self._rows_of(rarest_first, groups)
 
     def _newest(self, rarest_first: Sequence[TermQuery], most: int) -> dict[TermQuery, set[int]]:
-        """Where every token is common: the newest rows that have the rarest of them."""
+        """Where every token is common: take the newest rows that have the rarest of them."""
         if not rarest_first:
             return {}
         values: dict[str, str] = {}
@@ -122,7 +122,7 @@ class TokenLookup:
         return {queries[index]: set(map(int, joined[index].split(","))) for index in sorted(joined)}
 
     def _each(self, groups: Sequence[TokenGroups], expression: str, condition: str = "") -> Sequence[Any]:
-        """One question for each of `groups`, all in one statement; every row says which it answers."""
+        """Run one query for each of `groups` in one statement; every row begins with its number."""
         if not groups:
             return []
         values: dict[str, str] = {}
@@ -138,7 +138,7 @@ class TokenLookup:
 
 
 class CandidateScores:
-    """What the candidates' terms are worth. A term counts once: whole, or else as part of a compound."""
+    """Scores of the candidates. A term counts once: whole, or else as part of a compound."""
 
     def __init__(self, pairs: Mapping[TermQuery, set[int]], rarity: Mapping[TermQuery, float]) -> None:
         self._matched = count_once(pairs)
@@ -149,11 +149,11 @@ class CandidateScores:
                 self._worth[row] += value
 
     def best(self) -> list[int]:
-        """The rows worth most, before their length is known."""
+        """Return the rows with the highest scores, before their length is known."""
         return nlargest(_CLOSELY, self._worth, key=lambda row: (self._worth[row], row))
 
     def rank(self, rows: Mapping[int, Any], average: float, limit: int) -> list[TextHit]:
-        """BM25, repeats of a term not counted: in long answers they tell the length and not the subject."""
+        """Rank by BM25 without term frequency, which in long answers reflects length, not subject."""
         scores = [(self._score(row, details.length / average), row) for row, details in rows.items()]
         best: dict[str, TextHit] = {}
         for score, row in sorted(scores, reverse=True):
@@ -182,7 +182,7 @@ class CandidateScores:
 def limit_to_rarest(
     pairs: Mapping[TermQuery, set[int]], rarest_first: Sequence[TermQuery], room: int
 ) -> dict[TermQuery, set[int]]:
-    """The same as looking for common tokens among the candidates only, of pairs that are all known."""
+    """Limit known pairs to the candidates, with the same result as `TokenLookup.pairs`."""
     rare: set[int] = set()
     limited: dict[TermQuery, set[int]] = {}
     for query in rarest_first:
@@ -196,7 +196,7 @@ def limit_to_rarest(
 
 
 def count_once(pairs: Mapping[TermQuery, set[int]]) -> dict[TermQuery, set[int]]:
-    """The rows of each token, less those that have the whole word where the token is but a part of it."""
+    """Return the rows of each token, without those that have the whole word of which it is a part."""
     whole = {query.term: rows for query, rows in pairs.items() if query.weight == 1}
     return {
         query: rows if query.weight == 1 else rows - whole.get(query.term, set())
@@ -205,11 +205,12 @@ def count_once(pairs: Mapping[TermQuery, set[int]]) -> dict[TermQuery, set[int]]
 
 
 def inverse_frequency(total: int, having: int) -> float:
+    """Return how much a term weighs that `having` of `total` rows have."""
     return math.log(1 + (total - having + 0.5) / (having + 0.5))
 
 
 def term_queries(terms: Sequence[str], parts: Sequence[str], *, about: bool = False) -> list[TermQuery]:
-    """The tokens to look for; with `about` also in what is known of a text and not said in it."""
+    """Return the tokens to look for; with `about` also in what is known of a text but not said in it."""
     whole = list(dict.fromkeys(terms))[:TERMS]
     pieces = [part for part in dict.fromkeys(parts) if part not in whole][:TERMS]
     return [

@@ -1,7 +1,6 @@
 """The tables, one schema for SQLite and PostgreSQL.
 
-It only describes them: `migrations` creates them, the modules of each topic read and write them. A test holds
-the two descriptions together.
+`migrations` creates them; a test compares the two descriptions.
 """
 
 from sqlalchemy import (

@@ -1,6 +1,6 @@
-"""Settings changed while running, from the page or the command line, by name.
+"""Settings changed while running, and what is known of the models of each server.
 
-Which names there are, and what overrides what, is said in `config`.
+Which settings there are, and what overrides what, is in `config`.
 """
 
 import time
@@ -14,6 +14,8 @@ from holdfast.store.values import KnownModel, ModelChanges
 
 
 class SettingsRepository(Repository):
+    """Settings by name."""
+
     __slots__ = ()
 
     @reads
@@ -42,6 +44,8 @@ _MODEL = PreparedStatement(
 
 
 class ModelRepository(Repository):
+    """Models by server and name: their windows, and the `num_ctx` in use."""
+
     __slots__ = ()
 
     @writes
@@ -54,7 +58,7 @@ class ModelRepository(Repository):
         now: float | None = None,
         **changes: Unpack[ModelChanges],
     ) -> KnownModel:
-        """Note what is known now. What is not mentioned stays; None takes a value back."""
+        """Save what is known now. Fields not given stay; None removes a value."""
         updated_at = time.time() if now is None else now
         row = {"info": {}, **changes, "upstream": upstream, "name": name, "updated_at": updated_at}
         upsert(connection, models, row, update=(*changes, "updated_at"))

@@ -1,8 +1,8 @@
-"""A SQLite file on disk: who may use it, and how a new version of it comes into place.
+"""A SQLite file: locking it, creating it, and replacing it by a migrated version.
 
-Everyone who has the file open shares a lock on `PATH.lock`; making or migrating it takes that lock alone. The
-new version is built beside the old one and swapped in: a crash at any moment leaves one whole database. It
-knows nothing of tables, and nothing of who reads or writes once the file is ready.
+Everyone who has the file open shares a lock on `PATH.lock`; creating or migrating it takes that lock
+exclusively. The new version is built beside the old one and swapped in: a crash at any moment leaves one
+whole database.
 """
 
 import fcntl
@@ -28,7 +28,7 @@ _EMPTY_FILES: dict[MigrationScripts, bytes] = {}
 
 
 class FileLock:
-    """An advisory lock on a file of its own; the system drops it when the process ends, however it ends."""
+    """An advisory lock on a file of its own; the system releases it when the process ends."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -54,7 +54,7 @@ class FileLock:
 
 
 def prepare(path: Path, scripts: MigrationScripts) -> FileLock:
-    """Make sure a current database is at `path`. Keep the lock that comes back for as long as you use it."""
+    """Make sure a current database is at `path`. Keep the returned lock for as long as you use it."""
     with _translate_errors(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with ExitStack() as unless_ready:
@@ -66,7 +66,7 @@ def prepare(path: Path, scripts: MigrationScripts) -> FileLock:
 
 
 def _lock_current(path: Path, lock: FileLock, scripts: MigrationScripts) -> None:
-    """Come to hold the lock together with others, over a database that is current."""
+    """Wait until the lock is shared and the database is current."""
     began = time.monotonic()
     while True:
         if not lock.acquire_shared():
@@ -112,7 +112,7 @@ def _upgrade_file(path: Path, scripts: MigrationScripts) -> None:
 
 
 def version_of(path: Path) -> str | None:
-    """The schema version of the file, None if there is nothing in it yet."""
+    """Return the schema version of the file, None if it is empty."""
     if not path.exists() or path.stat().st_size == 0:
         return None
     try:
@@ -138,7 +138,7 @@ def version_of(path: Path) -> str | None:
 
 
 def _create_tables(piece: Path, scripts: MigrationScripts) -> None:
-    """Tables with nothing in them are the same in every file: who opens many makes them once."""
+    """Create the tables, or copy the empty database that was created before: they are all the same."""
     if (filled := _EMPTY_FILES.get(scripts)) is not None:
         with piece.open("wb") as file:
             file.write(filled)
@@ -169,7 +169,7 @@ def _migrate(piece: Path, scripts: MigrationScripts) -> None:
 
 
 def _checkpoint(path: Path) -> None:
-    """Move all that is in the journal into the file itself."""
+    """Move everything in the journal into the file itself."""
     with closing(sqlite3.connect(path, timeout=_OTHERS_LOOK)) as connection:
         (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
@@ -191,7 +191,7 @@ def _backup_path(path: Path, version: str) -> Path:
 
 @contextmanager
 def _new_version(path: Path) -> Iterator[Path]:
-    """A file beside the database to build the new one in; gone afterwards, whatever happened."""
+    """Yield a path beside the database for building the new one; removed afterwards in any case."""
     piece = path.with_name(f"{path.name}.new")
     leftovers = [piece.with_name(piece.name + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
     try:

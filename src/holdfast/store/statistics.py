@@ -1,7 +1,4 @@
-"""What requests to model servers and compactions came to, day by day: added up where they lie.
-
-Numbers only; whose they may be shown to is decided elsewhere.
-"""
+"""Daily totals of requests to model servers and of compactions, computed in the database."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +25,7 @@ DAY = 86_400
 
 @dataclass(frozen=True, slots=True)
 class StatisticsPeriod:
-    """From which time on, for whom (None is everybody), and where a day begins, in seconds before UTC's."""
+    """Start, user and project (None: all), and the offset of local midnight from UTC in seconds."""
 
     since: float
     offset: int = 0
@@ -38,7 +35,7 @@ class StatisticsPeriod:
 
 @dataclass(frozen=True, slots=True)
 class DayOfJobs:
-    """`day` counts from 1970. Of a prompt's tokens some were `cached`; `writing` is how long answers took."""
+    """`day` counts from 1970. `cached` tokens are part of `prompt`; `writing` is the time answers took."""
 
     day: int
     jobs: int
@@ -53,8 +50,7 @@ class DayOfJobs:
 
 @dataclass(frozen=True, slots=True)
 class DayOfWaiting:
-    """Seconds until the first piece of an answer: half came sooner than the median, and 95 of 100 than the
-    other."""
+    """Seconds until the first piece of an answer: median and 95th percentile."""
 
     day: int
     median: float
@@ -78,6 +74,8 @@ class ModelTotals:
 
 
 class Statistics(Repository):
+    """Totals for a period."""
+
     __slots__ = ()
 
     @reads
@@ -98,7 +96,7 @@ class Statistics(Repository):
 
     @reads
     def waiting(self, connection: Connection, span: StatisticsPeriod) -> list[DayOfWaiting]:
-        """How long people waited for an answer to begin; what was done in the background is not counted."""
+        """Return how long people waited for an answer to begin, without background jobs."""
         day = _day(jobs.c.queued_at, span)
         waited = jobs.c.first_token_at - jobs.c.queued_at
         ranked = (
@@ -121,7 +119,7 @@ class Statistics(Repository):
 
     @reads
     def compactions(self, connection: Connection, span: StatisticsPeriod) -> list[DayOfCompactions]:
-        """How often each level worked, and what it freed; what somebody undid has freed nothing."""
+        """Return how often each level worked and what it freed; undone ones have freed nothing."""
         undone = exists().where(
             decisions.c.conversation == compactions.c.conversation,
             decisions.c.batch == compactions.c.id,
@@ -140,7 +138,7 @@ class Statistics(Repository):
 
     @reads
     def models(self, connection: Connection, span: StatisticsPeriod) -> list[ModelTotals]:
-        """Which models were asked, the busiest first."""
+        """Return which models were used, the busiest first."""
         prompt, completion = _total(jobs.c.prompt_tokens), _total(jobs.c.completion_tokens)
         query = select(jobs.c.model, func.count(), prompt, completion).where(_job_filter(span))
         rows = connection.execute(

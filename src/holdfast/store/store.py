@@ -1,7 +1,7 @@
-"""The store as a whole: its topics on one database, opened from a location string.
+"""The store as a whole: its repositories on one database, opened from a location.
 
 `sqlite:///PATH` is a file, `sqlite://` a database in memory that is gone when it is closed (for tests and
-trials), `postgresql://…` a server. What is stored is the topics' business.
+trials), `postgresql://…` a server, whose driver is an extra and is loaded only then.
 """
 
 import sqlite3
@@ -90,7 +90,7 @@ _PRAGMAS = (
 
 
 class Store:
-    """Everything Holdfast keeps in a database, by topic. Every method of a topic is one transaction.
+    """Everything Holdfast stores in a database. Every method of a repository is one transaction.
 
     Plain callers call the methods; on an event loop it is `await store.run(store.log.append, …)`.
     """
@@ -125,11 +125,11 @@ class Store:
     def defer_write(
         self, about: str, call: Callable[[], object], failed: Callable[[HoldfastError], object]
     ) -> None:
-        """Have it called in the next transaction, whoever's that is; `failed` is told of trouble."""
+        """Call `call` in the next transaction, whoever starts it; `failed` gets the error if it fails."""
         self.database.defer_write(about, call, failed)
 
     async def flush(self, about: str | None = None) -> None:
-        """See that what goes along with others is written, all of it or what is about something."""
+        """Write the deferred writes now, all of them or those about one thing."""
         await self.database.flush(about)
 
     def read_snapshot(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -138,7 +138,7 @@ class Store:
 
     @on_writer_thread
     def atomically(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call `work` in one transaction: what it does with this store is committed together or not."""
+        """Call `work` in one transaction: all its changes of this store are committed together or not."""
         return self.database.write(lambda _: work(*args, **kwargs))
 
     def close(self) -> None:
@@ -154,7 +154,7 @@ class Store:
 
 
 def open_store(location: str, *, scripts: MigrationScripts = SHIPPED) -> Store:
-    """Open the database at `location`, made or migrated first where that is needed."""
+    """Open the database at `location`, created or migrated first where needed."""
     try:
         url = make_url(location)
     except ArgumentError as error:

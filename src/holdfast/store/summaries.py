@@ -1,7 +1,7 @@
-"""Summaries of conversations: what each says, and which messages it stands for.
+"""Summaries of conversations: the text of each, and which messages it stands for.
 
-They belong to a tree and form a chain along it: each goes on where the one before it ends, so no message is
-covered twice. What is in them is known in `compaction`.
+They belong to a tree and form a chain along it: each continues where the previous one ends, so no message is
+covered twice. Their contents are defined in `compaction`.
 """
 
 import time
@@ -19,6 +19,8 @@ from holdfast.store.values import SummaryRecord, new_id
 
 
 class SummaryRepository(Repository):
+    """Summaries along the trees of messages."""
+
     __slots__ = ()
 
     @writes
@@ -35,9 +37,9 @@ class SummaryRepository(Repository):
         name: str = "",
         now: float | None = None,
     ) -> SummaryRecord:
-        """Keep a summary of the messages in `covers`, which follow what `previous` covers; `name` is its id.
+        """Save a summary of the messages in `covers`, which follow what `previous` covers; `name` is its id.
 
-        A Conflict if another one has covered any of them meanwhile.
+        Raises Conflict if another summary has covered any of them meanwhile.
         """
         end = tree.get(connection, covers[-1])
         # Of two who look at the same moment, both would find nothing.
@@ -64,7 +66,7 @@ class SummaryRepository(Repository):
 
     @reads
     def latest(self, connection: Connection, message: str) -> SummaryRecord | None:
-        """The summary that reaches furthest on the way to this message."""
+        """Return the summary that reaches furthest on the path to this message."""
         return _latest(connection, message)
 
     @reads
@@ -74,7 +76,7 @@ class SummaryRepository(Repository):
 
     @reads
     def of(self, connection: Connection, message: str) -> list[SummaryRecord]:
-        """All summaries on the way to this message, in order."""
+        """Return all summaries on the path to this message, in order."""
         query = select(summaries).where(summaries.c.through.in_(list(_summary_ends(connection, message))))
         query = query.order_by(summaries.c.depth)
         return [_read_summary(row) for row in connection.execute(query)]
@@ -90,7 +92,7 @@ def _latest(connection: Connection, message: str) -> SummaryRecord | None:
 
 
 def _summary_ends(connection: Connection, message: str) -> dict[str, int]:
-    """The messages on the way to this one where a summary ends, each with its depth."""
+    """Return the messages on the path to this one at which a summary ends, each with its depth."""
     end = tree.get(connection, message)
     ends = select(summaries.c.through).where(summaries.c.tree == end.tree, summaries.c.depth <= end.depth)
     return tree.depths(connection, end, list(connection.scalars(ends)))

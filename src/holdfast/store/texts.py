@@ -1,8 +1,9 @@
-"""Full text over the messages of the log: keeping it up to date, and finding messages by terms.
+"""The full-text index of messages: keeping it up to date, and finding messages by terms.
 
 Indexing is lazy: a message waits until somebody searches or `catch_up` is called, so a turn pays nothing for
-it, and a search never misses what is in the log. All branches are indexed, the ones that were edited away
-too; `head` narrows a search to what leads to one message. Ranking is the same on every engine.
+it, and a search never misses what is in the log. All branches are indexed, those that were edited away too;
+`head` narrows a search to the path to one message. A long text has many subjects, so vectors are made of its
+short pieces.
 """
 
 import hashlib
@@ -46,11 +47,12 @@ _BORDERS = ("\n\n", "\n", ". ", "? ", "! ", "; ", ", ", " ")
 
 
 def split_pieces(text: str) -> list[str]:
+    """Cut a text into pieces short enough for one vector each."""
     return [piece for piece, _ in zip(_cut(text), range(MAX_PIECES), strict=False)]
 
 
 def piece_digest(text: str) -> str:
-    """A name for the words of a piece, the same wherever they stand."""
+    """Return a key for the words of a piece, the same wherever they stand."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
 
 
@@ -100,7 +102,7 @@ class PassageRow:
 
 
 class MessageIndex(Repository):
-    """`plain` does without an engine for full text, as on a SQLite that has none."""
+    """Finds messages by their words. With `plain` no full-text engine is used, as on a SQLite without one."""
 
     __slots__ = ("_engine", "_plain")
 
@@ -110,9 +112,9 @@ class MessageIndex(Repository):
         self._engine: TextEngine | None = None
 
     def catch_up(self, limit: int | None = None, *, where: Scope | str | None = None) -> int:
-        """Index messages that wait for it, oldest first, at most `limit`; says how many were indexed.
+        """Index waiting messages, oldest first, at most `limit`; return how many were indexed.
 
-        `where` narrows it to a scope or a tree. The reading of texts is done on the caller's thread.
+        `where` narrows it to a scope or a tree. Texts are tokenized on the caller's thread.
         """
         self.prepare()
         done = 0
@@ -137,17 +139,17 @@ class MessageIndex(Repository):
         without: Collection[str] = (),
         limit: int = 50,
     ) -> TextSearchResult:
-        """The messages of a scope, or of the tree of that name, that have most of the rarest terms.
+        """Find the messages of a scope or a tree that have most of the rarest terms.
 
-        `parts` are what compounds in the question may be made of. With `head`, only messages on the way to it
-        are found; those named in `without` never are.
+        `parts` are possible parts of compounds in the question. With `head`, only messages on the path to it
+        are found; those in `without` never are.
         """
         self.catch_up(where=where)
         return self._find(where, terms, parts, head, without, limit)
 
     @reads
     def read(self, connection: Connection, names: Sequence[str]) -> dict[str, MessageRecord]:
-        """The messages of these names; one that was deleted meanwhile is not among them."""
+        """Return the messages with these ids; deleted ones are missing."""
         records: dict[str, MessageRecord] = {}
         for name in names:
             with suppress(NotFound):
@@ -156,19 +158,16 @@ class MessageIndex(Repository):
 
     @reads
     def ways_to(self, connection: Connection, messages: Collection[str]) -> dict[str, Mapping[str, int]]:
-        """For each message, the branches on the way from the root to it, with the depth each is followed to.
-
-        One that was deleted has none.
-        """
+        """For each message, return the branches on its path and the depth up to which each is followed."""
         return paths_to(connection, messages)
 
     @property
     def engine(self) -> str:
-        """What full text is done with: `fts5`, `tsvector`, or `scan` where there is nothing better."""
+        """The full-text engine in use: `fts5`, `tsvector`, or `scan` where there is nothing better."""
         return self.prepare().name
 
     def prepare(self) -> TextEngine:
-        """The engine, with its tables made where there were none or old ones."""
+        """Return the engine, after creating its tables where they are missing or outdated."""
         if self._engine is None:
             engine, ready = self._look()
             if not ready:
@@ -259,9 +258,9 @@ class MessageIndex(Repository):
 
 
 def searchable_text(message: Message) -> str:
-    """The text a message is found by: what was said, and what tools were called with.
+    """Return the text a message is found by: what was said, and what tools were called with.
 
-    No thinking, and nothing that we ourselves told people in an answer.
+    Without thinking, and without the banners that Holdfast adds to answers.
     """
     ours = message.role == "assistant"
     text = without_thinking(without_banners(message.text)) if ours else message.text
@@ -270,14 +269,14 @@ def searchable_text(message: Message) -> str:
 
 
 def _scopes(connection: Connection, trees: Collection[str]) -> dict[str, str]:
-    """The scope of each tree. All conversations on a tree have the same one."""
+    """Return the scope of each tree. All conversations on a tree have the same one."""
     columns = (conversations.c.tree, conversations.c.user, conversations.c.project, conversations.c.kind)
     rows = connection.execute(select(*columns).where(conversations.c.tree.in_(trees)).distinct())
     return {row.tree: fulltext.scope_key(Scope(row.user, row.project, row.kind)) for row in rows}
 
 
 def add_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: str) -> None:
-    """Number the rows and put them into the index, with the pieces that stand for them."""
+    """Number the rows and insert them into the index, with their pieces."""
     new = fulltext.number_rows(connection, rows, scope)
     names = [column.name for column in fulltext.row_table.columns]
     connection.execute(insert(fulltext.row_table), [{name: row[name] for name in names} for row in new])
@@ -304,9 +303,9 @@ def row_details(connection: Connection, ids: Collection[int]) -> dict[int, Passa
 
 
 def tokenize(text: str, about: str = "") -> tuple[Iterator[str], int]:
-    """The tokens a text is found by, and how many terms it has.
+    """Return the tokens a text is found by, and how many terms it has.
 
-    Marked are the parts of its compounds, and what is said `about` the text and not in it.
+    Parts of compounds and words that are `about` the text but not in it are marked.
     """
     terms = words.terms(text)
     parts = (f"~{part}" for part in words.parts(text))
@@ -315,13 +314,13 @@ def tokenize(text: str, about: str = "") -> tuple[Iterator[str], int]:
 
 
 def date_words(at: float) -> str:
-    """A day as people ask for it, in both languages."""
+    """Return a day as people ask for it, in both languages."""
     day = datetime.fromtimestamp(at, UTC).astimezone()
     return f"{day:%Y-%m-%d} {day.day} {MONTH_NAMES[day.month - 1]} {day.year}"
 
 
 def paths_to(connection: Connection, ends: Collection[str]) -> dict[str, Mapping[str, int]]:
-    """How far each branch belongs to the way from the root to each of these messages."""
+    """Return how far each branch belongs to the path to each of these messages; deleted ones are missing."""
     columns = messages.c.id, messages.c.tree, messages.c.branch, messages.c.depth
     paths: dict[str, Mapping[str, int]] = {}
     for portion in batches(sorted(ends)):
@@ -341,7 +340,7 @@ def paths_to(connection: Connection, ends: Collection[str]) -> dict[str, Mapping
 
 
 def index_rows(row: Any, scope: str) -> Iterator[dict[str, Any]]:
-    """What is kept of a message: its terms and the parts of its compounds, in rows that engines can hold."""
+    """Yield the rows of a message: its terms and parts of compounds, in sizes that engines can hold."""
     message = Message.decode(row.body)
     text = searchable_text(message)
     tokens, length = tokenize(text, date_words(row.created_at))

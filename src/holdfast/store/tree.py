@@ -1,7 +1,7 @@
-"""The tree of messages: finding the way to a message, and growing it.
+"""The tree of messages: reading the path to a message, and appending to it.
 
-Functions on a connection, so that they can be part of any transaction. They know no conversation: which
-message is whose, and where a head stands, is said in `log`.
+Functions on a connection, so that they can be part of any transaction. Conversations and their heads are in
+`log`.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _PLAIN_FIELDS = [field.name for field in fields(MessageRecord) if field.name != 
 
 
 def _chain(low: BindParameter[int]) -> CTE:
-    """A branch and those it comes from, as far down as `low`, each with the depth up to which it counts."""
+    """A branch and its ancestors, down to depth `low`, each with the depth up to which it is followed."""
     links = (
         select(branches, bindparam("depth", type_=BigInteger).label("upto"))
         .where(branches.c.id == bindparam("branch"))
@@ -48,7 +48,7 @@ def _chain(low: BindParameter[int]) -> CTE:
 
 
 def _path_query(*columns: ColumnElement[Any]) -> Select[Any]:
-    """The messages from `low` to `depth` of a branch and of the branches it comes from, in any order."""
+    """The messages from `low` to `depth` of a branch and its ancestors, in any order."""
     low = bindparam("low", type_=BigInteger)
     links = _chain(low)
     return (
@@ -99,7 +99,7 @@ def read_message(row: Sequence[Any]) -> MessageRecord:
 
 
 def get(connection: Connection, message_id: str, *, tree: str | None = None) -> MessageRecord:
-    """The message, if it is there and, when `tree` is given, in that tree."""
+    """Return the message; it must be in `tree` if that is given."""
     row = _BY_ID.first(connection, id=message_id)
     if row is None or tree not in (None, row.tree):
         raise NotFound(f"message '{message_id}' not found")
@@ -107,13 +107,13 @@ def get(connection: Connection, message_id: str, *, tree: str | None = None) -> 
 
 
 def answer(connection: Connection, tree: str, job: str) -> MessageRecord | None:
-    """The message that a job wrote in a tree."""
+    """Return the message that a job wrote in a tree."""
     row = connection.execute(_OF_JOB, {"tree": tree, "job": job}).first()
     return None if row is None else read_message(row)
 
 
 def path(connection: Connection, message_id: str, *, limit: int | None = None) -> list[MessageRecord]:
-    """The way from the root to the message, or the last `limit` messages of it."""
+    """Return the path from the root to the message, or its last `limit` messages."""
     end = get(connection, message_id)
     low = 0 if limit is None else max(0, end.depth - limit + 1)
     rows = connection.execute(_PATH, {"branch": end.branch, "depth": end.depth, "low": low})
@@ -121,7 +121,7 @@ def path(connection: Connection, message_id: str, *, limit: int | None = None) -
 
 
 def part(connection: Connection, message_id: str, *, below: int, keep: Sequence[str]) -> list[MessageRecord]:
-    """Of the way to the message: all that is deeper than `below`, and what is named in `keep`."""
+    """Return the messages of the path that are deeper than `below` or named in `keep`."""
     end = get(connection, message_id)
     place = {"branch": end.branch, "depth": end.depth}
     messages_below = [read_message(row) for row in connection.execute(_PATH, {**place, "low": below + 1})]
@@ -135,7 +135,7 @@ def part(connection: Connection, message_id: str, *, below: int, keep: Sequence[
 
 
 def depths(connection: Connection, end: MessageRecord, names: Sequence[str]) -> dict[str, int]:
-    """Those of the messages that are on the way to `end`, each with its depth."""
+    """Return those of the messages that are on the path to `end`, each with its depth."""
     upto = _links(connection, end) if names else {}
     return {
         row.id: row.depth
@@ -146,13 +146,13 @@ def depths(connection: Connection, end: MessageRecord, names: Sequence[str]) -> 
 
 
 def _links(connection: Connection, end: MessageRecord) -> dict[str, int]:
-    """The branches on the way to a message, and how far each of them is followed."""
+    """Return the branches on the path to a message, and the depth up to which each is followed."""
     rows = connection.execute(_LINKS, {"branch": end.branch, "depth": end.depth, "low": 0})
     return {row.id: row.upto for row in rows}
 
 
 def sizes(connection: Connection, message_id: str, *, limit: int) -> list[tuple[str, int, str, int]]:
-    """Name, depth, role and length of the last messages of the way, the newest first."""
+    """Return id, depth, role and length of the last messages of the path, newest first."""
     end = get(connection, message_id)
     low = max(0, end.depth - limit + 1)
     rows = connection.execute(_PATH_SIZES, {"branch": end.branch, "depth": end.depth, "low": low})
@@ -161,7 +161,7 @@ def sizes(connection: Connection, message_id: str, *, limit: int) -> list[tuple[
 
 
 def path_ids(connection: Connection, message_id: str) -> list[str]:
-    """The names of the messages on the way from the root to this one."""
+    """Return the ids of the messages on the path from the root to this one."""
     end = get(connection, message_id)
     rows = connection.execute(_PATH_IDS, {"branch": end.branch, "depth": end.depth, "low": 0})
     return [row.id for row in sorted(rows, key=lambda row: int(row.depth))]
@@ -174,7 +174,7 @@ def children(connection: Connection, message_id: str) -> list[MessageRecord]:
 def find_existing(
     connection: Connection, tree: str, parent: MessageRecord | None, new: Sequence[NewMessage]
 ) -> list[MessageRecord]:
-    """The leading ones of `new` that already follow `parent`, word for word."""
+    """Return the leading messages of `new` that already follow `parent`, word for word."""
     existing: list[MessageRecord] = []
     for item in new:
         tip = existing[-1] if existing else parent
@@ -189,7 +189,7 @@ def find_existing(
 def append(
     connection: Connection, tree: str, tip: MessageRecord | None, new: Sequence[NewMessage], now: float
 ) -> list[MessageRecord]:
-    """Put `new` after `tip`, one after the other. None of them may be there yet (see `find_existing`)."""
+    """Append `new` after `tip`, in order. None of them may exist there yet (see `find_existing`)."""
     if not new:
         return []
     branch, depth = _place_after(connection, tree, tip)
@@ -220,7 +220,7 @@ def append(
 
 
 def _place_after(connection: Connection, tree: str, tip: MessageRecord | None) -> tuple[str, int]:
-    """Where a child of `tip` goes: on in its branch if it is the last one there, else into a new branch."""
+    """Return branch and depth for a child of `tip`: its branch if `tip` is its last, else a new one."""
     if tip is not None and _AT.first(connection, branch=tip.branch, depth=tip.depth + 1) is None:
         return tip.branch, tip.depth + 1
     branch = new_id("b")

@@ -1,6 +1,6 @@
-"""What the store hands out and takes in: frozen values, one for each kind of row.
+"""The values that the store returns and takes: frozen, one for each kind of row. And new ids.
 
-They know no SQL. Times are seconds since the epoch, in UTC.
+Times are seconds since the epoch, in UTC.
 """
 
 import secrets
@@ -18,7 +18,7 @@ JobStatus = Literal["queued", "running", "done", "failed", "cut"]
 
 @dataclass(frozen=True, slots=True)
 class NewMessage:
-    """A message to append. `anchor` is the caller's own key to find it again; the store does not read it."""
+    """A message to append. `anchor` is the caller's own key to find it again."""
 
     message: Message
     anchor: str | None = None
@@ -29,7 +29,7 @@ class NewMessage:
 
 @dataclass(frozen=True, slots=True)
 class MessageRecord:
-    """A message with its place in the tree: `branch` and `depth` find it, `parent` says what it follows."""
+    """A stored message with its place in the tree: `branch` and `depth` locate it, `parent` precedes it."""
 
     id: str
     tree: str
@@ -46,6 +46,8 @@ class MessageRecord:
 
 @dataclass(frozen=True, slots=True)
 class AnchorHit:
+    """A message that was found by its anchor."""
+
     anchor: str
     message: str
     tree: str
@@ -72,12 +74,12 @@ class ConversationRecord:
 
     @property
     def off(self) -> bool:
-        """Whether requests are passed through, and nothing more of it is kept."""
+        """Whether requests are passed through and nothing more is recorded."""
         return self.settings.get("off") is True
 
     @property
     def memory(self) -> bool:
-        """Whether anything is remembered in it and of it."""
+        """Whether memories are recalled in it and taken from it."""
         return self.settings.get("memory") is not False
 
 
@@ -95,7 +97,7 @@ class DraftRecord:
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """One request to a model server. A time that is None has not come yet."""
+    """One request to a model server. A time of None has not come yet."""
 
     id: str
     conversation: str | None
@@ -126,9 +128,9 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was done to named messages in a lane's window, and why. `vetoed_at` is set once it was undone.
+    """What was done to messages in a lane's window, and why. `vetoed_at` is set once it was undone.
 
-    Those of one `batch` were made together, and the compaction of that name says what they came to.
+    Decisions of one `batch` were made together; the compaction with that id has their totals.
     """
 
     id: str
@@ -148,7 +150,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What is special about a message: somebody pinned it, or `text` in it is a rule or a decision."""
+    """A property of a message: it is pinned, or `text` in it is a rule or a decision."""
 
     message: str
     kind: str
@@ -158,9 +160,9 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class LaneRecord:
-    """How one conversation stands in windows of one size: what was last sent there, and its report.
+    """The state of a conversation in windows of one size: what was last sent there, and its report.
 
-    `state` belongs to whoever wrote it; `version` rises with every change.
+    The store does not read `state`; `version` rises with every change.
     """
 
     id: str
@@ -174,7 +176,7 @@ class LaneRecord:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """One compaction that took place: how much it freed, how, and how long it took."""
+    """One compaction: how much it freed, how, and how long it took."""
 
     id: str
     conversation: str
@@ -194,9 +196,9 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRecord:
-    """A summary as it is kept. `covers` names the messages it stands for, beyond those of `previous`.
+    """A stored summary. `covers` names the messages it stands for, beyond those of `previous`.
 
-    `body` belongs to whoever wrote it; `path` says how it was made.
+    The store does not read `body`; `path` says how it was made.
     """
 
     id: str
@@ -214,7 +216,7 @@ class SummaryRecord:
 
 @dataclass(frozen=True, slots=True)
 class OutboxItem:
-    """Work that was promised in a commit and is carried out after it, as often as it takes."""
+    """Work that was promised in a commit and is carried out after it, with retries."""
 
     id: str
     topic: str
@@ -227,7 +229,7 @@ class OutboxItem:
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """What is known of a model on a server. None means: not known, or not set."""
+    """What is known of a model on a server. None: not known, or not set."""
 
     upstream: str
     name: str
@@ -239,7 +241,7 @@ class KnownModel:
 
 
 class ModelChanges(TypedDict, total=False):
-    """The fields of a known model that a caller may set; those left out stay as they are."""
+    """The fields of a known model that a caller may set; missing ones stay as they are."""
 
     trained_window: int | None
     recommended_ctx: int | None
@@ -257,10 +259,10 @@ _last = 0
 
 
 def new_id(prefix: str) -> str:
-    """A new name: 48 bits of milliseconds, then 80 random ones.
+    """Return a new id: the prefix, 48 bits of milliseconds, and 80 random bits.
 
-    Names made by one process always rise, also within a millisecond and when the clock is set back, so they
-    settle the order of rows that carry the same time.
+    Ids of one process always rise, within a millisecond and when the clock is set back as well, so they order
+    rows of the same time.
     """
     global _last
     with _lock:
@@ -272,5 +274,5 @@ def new_id(prefix: str) -> str:
 
 
 def short_id(length: int = 8) -> str:
-    """A new name to be typed by hand: random letters alone, for things of which there are few."""
+    """Return a new id that can be typed: random letters, for things of which there are few."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(length))

@@ -66,9 +66,9 @@ def _text(value: bytes) -> str:
 KEY_PREFIX = "hf"
 
 _TOKEN = re.compile(rf"{KEY_PREFIX}_(?P<id>[0-9a-z]{{8}})_(?P<secret>[A-Za-z0-9_-]{{43}})")
-# A name that others may have to type. It has no colon: that stands before the names of forwarded people.
+# A name that people may have to type. No colon: that separates the names of forwarded people.
 _NAME = re.compile(r"\w[\w.@+ -]{0,98}")
-# How exactly it is known when a key was last used: writing that down each time would cost too much.
+# The last use of a key is recorded at most this often, in seconds: each time would cost too much.
 _USE_PRECISION = 3_600.0
 
 
@@ -218,7 +218,7 @@ class SessionRepository(Repository):
     def holder(self, connection: Connection, token: str, now: float | None = None) -> str | None:
         """Return the user of this session, None if it is unknown or expired."""
         now = time.time() if now is None else now
-        # Found by a digest of 256 random bits: how long that takes tells nobody anything.
+        # Looked up by a digest of 256 random bits, so the time it takes reveals nothing.
         mine = (sessions.c.digest == digest_of(token), sessions.c.expires_at > now)
         return connection.scalar(select(sessions.c.user).where(*mine))
 

@@ -39,7 +39,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from holdfast.errors import Conflict, HoldfastError, StoreError
 from holdfast.messages import canonical
 
-# A value on its way into the database or out of it; None where it goes as it is.
+# Converts a value for the database or from it; None where none is needed.
 Conversion = Callable[[Any], Any] | None
 
 
@@ -106,7 +106,7 @@ class _Compiled:
         self._out: list[tuple[int, Callable[[Any], Any]]] = [
             (at, convert)
             for at, column in enumerate(columns)
-            # Numbers and texts come out of every driver as they are; only our own types do not.
+            # Every driver returns numbers and text as they are; only our own types need converting.
             if isinstance(column.type, TypeDecorator)
             and (convert := column.type.dialect_impl(dialect).result_processor(dialect, None)) is not None
         ]
@@ -169,17 +169,17 @@ class Database:
         self._closed = False
         self._writer = ThreadPoolExecutor(1, "holdfast-writer", initializer=self._mark_writer_thread)
         self._readers = ThreadPoolExecutor(_READERS, "holdfast-reader")
-        # These belong to the writer thread: who it is, the transaction it is in, and the connection it holds.
+        # Used by the writer thread only: its id, its open transaction, and the connection it holds.
         self._writer_thread: int | None = None
         self._open: Connection | None = None
         self._holds = holds
         self._held: Connection | None = None
-        # Whether a part of that transaction failed: then none of it may be committed.
+        # Whether a part of that transaction failed: then it must not be committed.
         self._failed = False
-        # What is to be part of the next transaction; and the same with what is part of this one.
+        # Writes for the next transaction; `_unwritten` includes those of the current one.
         self._deferred: deque[_DeferredWrite] = deque()
         self._unwritten: set[_DeferredWrite] = set()
-        # Each thread's view of one moment, where it reads several things together.
+        # The connection of each thread that is inside `read_snapshot`.
         self._snapshot = _Snapshot()
 
     @property
@@ -242,7 +242,7 @@ class Database:
         self._closed = True
         self._readers.shutdown()
         self._writer.shutdown()
-        # The system may give the number of a thread that has ended to another one.
+        # The system may reuse the id of a thread that has ended.
         self._writer_thread = None
         if self._held is not None:
             self._held.close()
@@ -286,7 +286,7 @@ class Database:
                 try:
                     return self._commit(work, deferred)
                 except _DeferredWriteFailed:
-                    # Before the work itself began: once more without what failed.
+                    # The work itself has not begun: repeat without the deferred write that failed.
                     continue
                 finally:
                     self._deferred.extendleft(reversed(deferred))
@@ -308,7 +308,7 @@ class Database:
             self._open, self._failed = connection, False
             try:
                 for item in tuple(deferred):
-                    # Taken out first: one that breaks is not tried again.
+                    # Removed first: one that fails is not tried again.
                     deferred.remove(item)
                     self._run_deferred(item)
                     deferred.append(item)
@@ -336,7 +336,7 @@ class Database:
             if self._holds:
                 self._held = connection
         finally:
-            # One in which something failed is not used again as it is.
+            # A connection on which something failed is not reused.
             if self._held is None:
                 connection.close()
 

@@ -17,7 +17,7 @@ from holdfast.store.database import PreparedStatement, Repository, reads, upsert
 from holdfast.store.schema import compactions, decisions, lanes, marks, messages
 from holdfast.store.values import Compaction, Decision, LaneRecord, Mark, new_id
 
-# More names than these are not put into one question: all that quotes anything is looked through instead.
+# With more names than this, all decisions that quote anything are read instead of filtered by name.
 _NAMES = 50
 
 

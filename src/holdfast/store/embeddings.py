@@ -28,11 +28,11 @@ from holdfast.store.schema import embeddings
 from holdfast.store.texts import MessageIndex
 
 CACHED = 50_000
-# When something was last used is noted this coarsely, in seconds: reading must not mean writing.
+# The last use is recorded at most this often, in seconds, so that reading rarely means writing.
 _COARSE = 3600.0
-# In place of a vector: the embedder cannot do these words.
+# Stored in place of a vector when the embedder refused the text.
 REFUSED = b""
-# Another process may use another embedder; who has not asked for its vectors for a day does no longer.
+# Another process may use another embedder; after a day without use it is taken for gone.
 _UNUSED = 24 * 3600.0
 
 
@@ -106,8 +106,8 @@ class EmbeddingRepository(Repository):
         query = select(piece_table.c.row, embeddings.c.vector).join(embeddings, _vector_of_piece(model))
         return [
             (row, bytes(vector))
-            for portion in batches(sorted(rows))
-            for row, vector in connection.execute(query.where(piece_table.c.row.in_(portion)))
+            for batch in batches(sorted(rows))
+            for row, vector in connection.execute(query.where(piece_table.c.row.in_(batch)))
         ]
 
     def get_vectors(self, model: str, digests: Collection[str], now: float | None = None) -> dict[str, bytes]:
@@ -131,7 +131,7 @@ class EmbeddingRepository(Repository):
         now = time.time() if now is None else now
         rows = [
             {"digest": digest, "model": model, "vector": vector, "used_at": now}
-            # In one order, or two processes that keep the same ones would wait for each other.
+            # Sorted, so that two processes that save the same vectors do not deadlock.
             for digest, vector in sorted(vectors.items())
         ]
         upsert(connection, embeddings, rows)
@@ -168,9 +168,9 @@ class EmbeddingRepository(Repository):
         self, connection: Connection, model: str, digests: Sequence[str]
     ) -> dict[str, tuple[bytes, float]]:
         vectors: dict[str, tuple[bytes, float]] = {}
-        for portion in batches(digests):
+        for batch in batches(digests):
             query = select(embeddings.c.digest, embeddings.c.vector, embeddings.c.used_at).where(
-                embeddings.c.model == model, embeddings.c.digest.in_(portion)
+                embeddings.c.model == model, embeddings.c.digest.in_(batch)
             )
             vectors.update(
                 {row.digest: (bytes(row.vector), row.used_at) for row in connection.execute(query)}
@@ -179,8 +179,8 @@ class EmbeddingRepository(Repository):
 
     @writes
     def _touch(self, connection: Connection, model: str, digests: Sequence[str], now: float) -> None:
-        for portion in batches(digests):
-            ours = embeddings.c.model == model, embeddings.c.digest.in_(portion)
+        for batch in batches(digests):
+            ours = embeddings.c.model == model, embeddings.c.digest.in_(batch)
             connection.execute(update(embeddings).where(*ours).values(used_at=now))
 
 

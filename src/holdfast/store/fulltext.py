@@ -35,7 +35,7 @@ from holdfast.messages import Scope, canonical
 from holdfast.store.database import PreparedStatement, WordsColumn, batches
 from holdfast.store.values import new_id
 
-# A change of the tables or triggers needs a new number: they are then built anew.
+# Increase it when tables or triggers change: they are then rebuilt.
 _LAYOUT = 4
 
 # Groups of tokens: a row must have one token of every group.
@@ -58,7 +58,7 @@ row_table = Table(
     Column("role", Text),
     Column("at", Double),
     Column("length", BigInteger),
-    # What can be seen of the text itself: flags of `Trait`, and the day it names.
+    # Properties of the text itself: flags of `Trait`, and the day it names.
     Column("traits", BigInteger),
     Column("tokens", Text),
     Column("body", WordsColumn),
@@ -111,7 +111,7 @@ waiting_table = Table(
 )
 state_table = Table("text_state", metadata, Column("name", Text, primary_key=True), Column("value", Text))
 
-# Engines split text at ASCII signs; moved to where Unicode has no meaning for them, they stay in their token.
+# Engines split text at ASCII punctuation; mapped to private-use characters it stays in its token.
 _SIGNS = str.maketrans({sign: chr(0xE000 + ord(sign)) for sign in string.punctuation})
 
 
@@ -224,7 +224,7 @@ def is_ready(connection: Connection, engine: TextEngine, version: int) -> bool:
             " AND EXISTS (SELECT 1 FROM pg_trigger WHERE tgname = 'text_said')"
         )
     else:
-        # A migration that makes the table of messages anew takes the triggers away with the old one.
+        # A migration that recreates the table of messages drops its triggers.
         names = ["text_state", "text_said", *(["text_index"] if isinstance(engine, Fts5Engine) else [])]
         listed = ", ".join(f"'{name}'" for name in names)
         query = f"SELECT count(*) = {len(names)} FROM sqlite_master WHERE name IN ({listed})"  # noqa: S608
@@ -277,7 +277,7 @@ _LEFT = (
     " WHERE container = OLD.container;"
     " DELETE FROM text_containers WHERE container = OLD.container AND rows = 0;"
 )
-# Words that are gone leave no vector behind.
+# A vector is deleted with the last piece that has its words.
 _CUT = (
     "DELETE FROM embeddings WHERE digest = OLD.digest"
     " AND NOT EXISTS (SELECT 1 FROM text_pieces WHERE digest = OLD.digest);"
@@ -489,7 +489,7 @@ def diff_containers(before: Sequence[Container], after: Sequence[Container]) -> 
     A conversation that goes on has more rows, and only those are new.
     """
     if len(before) == len(after):
-        # Nearly always one of thousands has changed, and both lists are in one order.
+        # Nearly always one of thousands has changed, and both lists are in the same order.
         pairs = [(old, now) for old, now in zip(before, after, strict=True) if old != now]
         before, after = [old for old, _ in pairs], [now for _, now in pairs]
     known = {container.number: container for container in before}
@@ -536,6 +536,12 @@ def id_ranges(containers: Sequence[Container]) -> list[IdRange]:
     return spans
 
 
+def average_length(containers: Sequence[Container]) -> float:
+    """Return how many terms a row has on average, at least 1."""
+    rows = sum(container.rows for container in containers)
+    return max(1.0, sum(container.length for container in containers) / max(1, rows))
+
+
 def number_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: str) -> list[dict[str, Any]]:
     """Return the rows with ids, and update the counts of their containers."""
     by_container = itemgetter("container")
@@ -573,8 +579,8 @@ def _find_numbers(connection: Connection, names: Sequence[str]) -> dict[str, tup
     """Return number and next free place of those containers that exist."""
     columns = (container_table.c.container, container_table.c.number, container_table.c.next)
     numbers: dict[str, tuple[int, int]] = {}
-    for portion in batches(names):
-        query = select(*columns).where(container_table.c.container.in_(portion))
+    for batch in batches(names):
+        query = select(*columns).where(container_table.c.container.in_(batch))
         numbers.update({row.container: (row.number, row.next) for row in connection.execute(query)})
     return numbers
 

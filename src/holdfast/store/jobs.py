@@ -54,7 +54,7 @@ FinalStatus = Literal["done", "failed", "cut"]
 
 _OPEN: tuple[JobStatus, ...] = ("queued", "running")
 _NO_USAGE = Usage()
-# Why a job ended that its process did not end.
+# The error of a job whose process was stopped.
 STOPPED = "Holdfast was stopped before the answer was complete"
 
 
@@ -67,7 +67,7 @@ _NEW_JOB = PreparedStatement(
         "queued_at", "started_at", "timings", "error",
     ],
 )  # fmt: skip
-# What a job came to, and what may become known only on the way: that stays as it was where nothing is said.
+# Columns set at the end; those in `_LATE` keep their value where None is given.
 _OUTCOME = (
     "status",
     "error",

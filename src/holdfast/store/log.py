@@ -34,7 +34,7 @@ from holdfast.store.database import PreparedStatement, Repository, batches, read
 from holdfast.store.schema import branches, conversations, jobs, message_tokens, messages, prompts
 from holdfast.store.values import AnchorHit, ConversationRecord, MessageRecord, NewMessage, new_id
 
-# An id that was typed by hand may be cut short, but not so short that it means many.
+# An id may be abbreviated when typed, but not so far that it matches many.
 _BEGINNING = re.compile(r"c_[0-9a-z]{6,25}")
 
 _TREE_OF_CONVERSATION = (
@@ -198,7 +198,7 @@ def _remove_unshared_messages(
     own = [name for name in tree.path_ids(connection, gone.head) if name not in shared]
     if not own:
         return
-    # No other head stands below the first of them, or that one would be shared too.
+    # No other head is below the first of them, or that one would be shared as well.
     doomed = select(literal(own[0]).label("id")).cte("doomed", recursive=True)
     doomed = doomed.union_all(select(messages.c.id).join(doomed, messages.c.parent == doomed.c.id))
     connection.execute(delete(messages).where(messages.c.id.in_(select(doomed.c.id))))
@@ -345,8 +345,8 @@ class ConversationLog(Repository):
     ) -> dict[str, list[ConversationRecord]]:
         """Return all conversations on each of these trees, oldest first."""
         by_tree: dict[str, list[ConversationRecord]] = {name: [] for name in trees}
-        for portion in batches(sorted(trees)):
-            for conversation in conversations_on(connection, portion):
+        for batch in batches(sorted(trees)):
+            for conversation in conversations_on(connection, batch):
                 by_tree[conversation.tree].append(conversation)
         return by_tree
 
@@ -508,8 +508,8 @@ class ConversationLog(Repository):
         query = select(*columns).where(ours).order_by(*newest).limit(limit)
         hits = [
             AnchorHit(*row)
-            for portion in batches(anchors)
-            for row in connection.execute(query.where(messages.c.anchor.in_(portion)))
+            for batch in batches(anchors)
+            for row in connection.execute(query.where(messages.c.anchor.in_(batch)))
         ]
         return sorted(hits, key=lambda hit: (hit.created_at, hit.message), reverse=True)[:limit]
 
@@ -529,9 +529,9 @@ class ConversationLog(Repository):
     def tokens(self, connection: Connection, counter: str, messages: Sequence[str]) -> dict[str, int]:
         """Return the known counts; a message that was never counted is missing."""
         counts: dict[str, int] = {}
-        for portion in batches(messages):
+        for batch in batches(messages):
             query = select(message_tokens.c.message, message_tokens.c.tokens).where(
-                message_tokens.c.counter == counter, message_tokens.c.message.in_(portion)
+                message_tokens.c.counter == counter, message_tokens.c.message.in_(batch)
             )
             counts.update({row.message: row.tokens for row in connection.execute(query)})
         return counts

@@ -6,7 +6,7 @@ only digests are stored.
 
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from sqlalchemy import ColumnElement, Connection, RowMapping, Table, delete, select, update
@@ -50,7 +50,7 @@ class RecollectionRepository(Repository):
         known = _uses(connection, scope, memories)
         rows = [
             {
-                **_scope_values(scope),
+                **asdict(scope),
                 "memory": name,
                 "recalls": known.get(name, MemoryUse()).recalls + 1,
                 "used_at": moment,
@@ -104,7 +104,7 @@ class RecollectionRepository(Repository):
 
 def _bury(connection: Connection, scope: Scope, stone: Tombstone) -> None:
     row = {
-        **_scope_values(scope),
+        **asdict(scope),
         "memory": stone.memory,
         "words": sorted(stone.words),
         "messages": sorted(stone.messages),
@@ -121,17 +121,13 @@ def _uses(
     queries = (
         [query]
         if memories is None
-        else [query.where(memory_uses.c.memory.in_(portion)) for portion in batches(sorted(memories))]
+        else [query.where(memory_uses.c.memory.in_(batch)) for batch in batches(sorted(memories))]
     )
-    return {name: MemoryUse(*use) for one in queries for name, *use in connection.execute(one)}
-
-
-def _scope_values(scope: Scope) -> dict[str, str]:
-    return {"user": scope.user, "project": scope.project, "kind": scope.kind}
+    return {name: MemoryUse(*use) for query in queries for name, *use in connection.execute(query)}
 
 
 def _scope_filter(table: Table, scope: Scope) -> list[ColumnElement[bool]]:
-    return [table.c[name] == value for name, value in _scope_values(scope).items()]
+    return [table.c[name] == value for name, value in asdict(scope).items()]
 
 
 ProposalStatus = Literal["open", "accepted", "dismissed"]

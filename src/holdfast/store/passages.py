@@ -37,11 +37,10 @@ from holdfast.store.texts import (
 from holdfast.text.dates import mark_day
 from holdfast.text.questions import Trait, traits_of
 
-# Rows looked at for a question: those with the rarest of its terms, which common terms then only order. With
-# fewer, engines take longer: to look for common terms among some rows costs more than to fetch all that have
-# them.
+# Candidates of a search: rows with the rarest terms; common terms only order them. With fewer, engines take
+# longer: looking for common terms among some rows costs more than fetching all that have them.
 _CANDIDATES = 20_000
-# Places whose containers are held in memory; those not asked for longest go.
+# Sets of places whose containers are cached; the least recently used are dropped.
 _CACHED_PLACES = 8
 NOTE = "note"
 
@@ -92,7 +91,7 @@ class NewPassage:
     at: float
     about: str = ""
     kind: str = ""
-    # Whether it still holds; what another memory took the place of is found, but not told.
+    # Whether it still holds; a superseded memory is found, but not shown to the model.
     holds: bool = True
 
 
@@ -111,8 +110,7 @@ class PassageMatches:
 
     @property
     def average(self) -> float:
-        total = sum(container.rows for container in self.containers)
-        return max(1.0, sum(container.length for container in self.containers) / max(1, total))
+        return fulltext.average_length(self.containers)
 
 
 class PassageIndex(Repository):
@@ -310,10 +308,8 @@ def _note_bodies(
 ) -> dict[str, dict[str, str]]:
     """Return the words of notes by one column, which has one of the names, and then by another."""
     bodies: dict[str, dict[str, str]] = {}
-    for portion in batches(names):
-        query = select(by, then, fulltext.row_table.c.body).where(
-            by.in_(portion), fulltext.row_table.c.role == NOTE
-        )
+    for batch in batches(names):
+        query = select(by, then, row_table.c.body).where(by.in_(batch), row_table.c.role == NOTE)
         for first, second, body in connection.execute(query):
             bodies.setdefault(first, {})[second] = body
     return bodies
@@ -324,7 +320,7 @@ def _note_row(container: str, place: int, passage: NewPassage) -> dict[str, obje
     return {
         "passage": passage.name,
         "container": container,
-        # Files do not branch; what kind of note it is stands here instead.
+        # Files do not branch; the column holds the kind of the note instead.
         "branch": passage.kind,
         "place": place,
         "role": NOTE,

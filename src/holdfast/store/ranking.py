@@ -15,18 +15,17 @@ from sqlalchemy import Connection, text
 
 from holdfast.store.fulltext import IdRange, TextEngine, TokenGroups, encode
 
-# Of a question, as many terms are looked up; a longer one is a text, not a question.
+# Terms of a question that are looked up; a longer one is a text, not a question.
 TERMS = 64
-# Rows compared: those with the rarest terms, which common terms then only order. And those of them whose
-# length is looked at.
+# Candidates: rows with the rarest terms; common terms only order them. And those whose length is read.
 _CANDIDATES = 500
 _CLOSELY = 250
-# The two numbers of BM25.
+# The parameters k1 and b of BM25.
 _SATURATION = 0.9
 _BY_LENGTH = 0.6
-# What only a part of a compound is worth beside a whole word.
+# Weight of a part of a compound, where a whole word has 1.
 _PART_WEIGHT = 0.4
-# What the date or the name of the file is worth beside the words themselves.
+# Weight of words about a text (its date, the name of its file), where its own have 1.
 _ABOUT_WEIGHT = 0.8
 
 
@@ -52,7 +51,7 @@ class TextSearchResult:
 
     hits: tuple[TextHit, ...]
     rarity: Mapping[str, float]
-    # How rare a term is that one message has.
+    # The weight of a term that only one message has.
     rarest: float
     engine: str
 
@@ -117,7 +116,7 @@ class TokenLookup:
     def _rows_of(
         self, queries: Sequence[TermQuery], groups: Sequence[TokenGroups], condition: str = ""
     ) -> dict[TermQuery, set[int]]:
-        # A text for each, since a row of the driver for every id takes several times as long.
+        # All ids as one text: a row of the driver for every id takes several times as long.
         joined = {index: ids for index, ids in self._each(groups, self._engine.joined, condition) if ids}
         return {queries[index]: set(map(int, joined[index].split(","))) for index in sorted(joined)}
 
@@ -126,7 +125,7 @@ class TokenLookup:
         if not groups:
             return []
         values: dict[str, str] = {}
-        # The tokens are bound; what stands in the text is ours.
+        # The tokens are bound; the rest of the text is ours.
         selects = [
             f"SELECT {index}, {expression} FROM ({self._match_sql(group, values)}) AS m {condition}"  # noqa: S608
             for index, group in enumerate(groups)

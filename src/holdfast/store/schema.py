@@ -73,7 +73,7 @@ message_tokens = Table(
     Column("tokens", BigInteger, nullable=False),
 )
 
-# What is special about a message: pinned by somebody, or holding a rule or a decision, which `text` quotes.
+# Marks on a message: it is pinned, or it has a rule or a decision, which `text` quotes.
 marks = Table(
     "marks",
     metadata,
@@ -157,7 +157,7 @@ jobs = Table(
     Index("jobs_prompt", "prompt"),
 )
 
-# What a conversation looks like in windows of one size: `state` can be worked out anew from the decisions.
+# A conversation in windows of one size: `state` can be recomputed from the decisions.
 lanes = Table(
     "lanes",
     metadata,
@@ -278,7 +278,7 @@ leases = Table(
 )
 
 # Vectors of short texts, by a digest of their words and the key of the embedder that made them: float32,
-# little end first. What no row of the index needs is kept as long as it is of use.
+# little-endian. Those that no row of the index needs stay while they are used.
 embeddings = Table(
     "embeddings",
     metadata,
@@ -289,7 +289,7 @@ embeddings = Table(
     Index("embeddings_used", "used_at"),
 )
 
-# How often a memory was of use. It lies in a file, so nothing here can refer to it but by name.
+# How often a memory was used. Memories are in files, so there is no table to refer to.
 memory_uses = Table(
     "memory_uses",
     metadata,
@@ -301,7 +301,7 @@ memory_uses = Table(
     Column("used_at", Double, nullable=False),
 )
 
-# What somebody wanted forgotten, to be known when it comes again: digests of its words, never the words.
+# What was forgotten, to recognise it when it comes again: digests of its words, never the words.
 tombstones = Table(
     "tombstones",
     metadata,
@@ -329,7 +329,7 @@ proposals = Table(
     Index("proposals_user", "user", "status", "created_at"),
 )
 
-# Who may come in. A secret is never kept, only its digest; an empty project means that the client names it.
+# Access keys. Only the digest of a secret is stored; with an empty project the client names it.
 keys = Table(
     "keys",
     metadata,

@@ -19,7 +19,7 @@ from sqlalchemy import URL, NullPool, create_engine
 from holdfast.errors import MigrationFailed, StoreError
 from holdfast.store.migrate import SHIPPED, MigrationScripts, is_current, upgrade
 
-# How long to wait for another process that is building or migrating the file, and for those that only look.
+# Seconds to wait for a process that creates or migrates the file, and for those that use it.
 _OTHERS_MIGRATE = 60.0
 _OTHERS_LOOK = 2.0
 _PAUSE = 0.02
@@ -75,11 +75,11 @@ def _lock_current(path: Path, lock: FileLock, scripts: MigrationScripts) -> None
         elif is_current(version_of(path), scripts, str(path)):
             return
         else:
-            # Never wait for the lock alone while sharing it: two who do would wait for each other.
+            # Never wait for the exclusive lock while sharing it: two processes would deadlock.
             lock.release()
             if lock.acquire_exclusive():
                 _upgrade_file(path, scripts)
-                # The next round takes the lock together with others, and looks again.
+                # The next round shares the lock, and checks again.
                 lock.release()
                 continue
             if time.monotonic() - began > _OTHERS_LOOK:
@@ -91,7 +91,7 @@ def _lock_current(path: Path, lock: FileLock, scripts: MigrationScripts) -> None
 
 
 def _upgrade_file(path: Path, scripts: MigrationScripts) -> None:
-    # Another process may have done it between our look and our lock.
+    # Another process may have done it before we got the lock.
     version = version_of(path)
     if is_current(version, scripts, str(path)):
         return
@@ -104,7 +104,7 @@ def _upgrade_file(path: Path, scripts: MigrationScripts) -> None:
             _copy(path, piece)
             _migrate(piece, scripts)
             _copy(path, _backup_path(path, version))
-        # An old journal beside the new file would be taken for its own; `_checkpoint` has emptied it.
+        # An old journal would be applied to the new file; `_checkpoint` has emptied it.
         for suffix in ("-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
         piece.replace(path)
@@ -164,7 +164,7 @@ def _migrate(piece: Path, scripts: MigrationScripts) -> None:
             raise MigrationFailed(
                 f"The migrated copy is not sound: {verdict}, {len(orphans)} broken references."
             )
-        # Set here, where nobody else looks: switching it on a file in use can fail.
+        # Set here, before anybody uses the file: switching it later can fail.
         connection.execute("PRAGMA journal_mode = WAL")
 
 

@@ -43,7 +43,7 @@ class DayOfJobs:
     prompt: int
     cached: int
     completion: int
-    # Tokens of answers whose beginning and end are both known, and the seconds between these.
+    # Tokens of answers whose start and end are known, and the seconds between them.
     written: int
     writing: float
 
@@ -148,7 +148,7 @@ class Statistics(Repository):
 
 
 def _day(moment: ColumnElement[Any], span: StatisticsPeriod) -> ColumnElement[Any]:
-    # An engine may round a second up; of numbers without a fraction all divide alike.
+    # Engines round differently; integers divide the same everywhere.
     return (cast(moment, BigInteger) + span.offset) // DAY
 
 
@@ -162,5 +162,5 @@ def _owner_filter(table: Any, span: StatisticsPeriod) -> ColumnElement[bool]:
 
 
 def _total(column: ColumnElement[Any]) -> ColumnElement[Any]:
-    # A sum is of a type of its own in PostgreSQL.
+    # PostgreSQL returns sums as numeric.
     return cast(func.coalesce(func.sum(column), 0), BigInteger)

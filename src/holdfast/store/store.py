@@ -179,8 +179,8 @@ def _open_memory(scripts: MigrationScripts) -> Database:
 def _open_file(path: Path, scripts: MigrationScripts) -> Database:
     lock = sqlite_file.prepare(path, scripts)
     url = URL.create("sqlite", database=str(path))
-    # A write that begins as a read cannot wait for its turn, it fails; so writers say at once what they are.
-    # They have a connection of their own: what it has read of the file stays good until another writes.
+    # A transaction that turns from reading to writing fails instead of waiting; so writers lock at the start.
+    # They have a connection of their own: its page cache stays valid until another process writes.
     writing = _sqlite_engine(url, begin="BEGIN IMMEDIATE", pool_size=1, max_overflow=0)
     return Database(_sqlite_engine(url, max_overflow=-1), writing, holds=True, on_close=lock.close)
 

@@ -42,7 +42,7 @@ class SummaryRepository(Repository):
         Raises Conflict if another summary has covered any of them meanwhile.
         """
         end = tree.get(connection, covers[-1])
-        # Of two who look at the same moment, both would find nothing.
+        # Two processes that check at the same time would both find nothing.
         log.lock_trees(connection, [end.tree])
         last = _latest(connection, end.id)
         if (last.id if last else None) != previous:

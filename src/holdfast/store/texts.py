@@ -37,12 +37,12 @@ from holdfast.text.dates import MONTH_NAMES, mark_day
 from holdfast.text.questions import traits_of
 from holdfast.thinking import without_thinking
 
-# In characters. Longer pieces blur, shorter ones lose what they are about.
+# In characters. Vectors of longer pieces blur, shorter pieces lose their subject.
 PIECE_SIZE = 400
-# A text of enormous size is found by the words of the rest; its vectors are those of its beginning.
+# Only the beginning of an enormous text has vectors; the rest is found by its words.
 MAX_PIECES = 300
 
-# Where a text may be cut, the best first.
+# Where a text may be cut, best first.
 _BORDERS = ("\n\n", "\n", ". ", "? ", "! ", "; ", ", ", " ")
 
 
@@ -74,13 +74,13 @@ def _border(window: str) -> int:
     return len(window)
 
 
-# Messages indexed in one transaction: others wait for the writer no longer than these take to write.
-_PORTION = 100
+# Messages indexed in one transaction, few enough not to block the writer for long.
+_BATCH = 100
 # A row of tokens stays well under what PostgreSQL can hold in one.
 _ROW_SIZE = 200_000
 
 
-# Most of the time nothing waits, and a question asks that more than once.
+# Usually nothing waits, and every search asks several times.
 _FIRST_WAITING = PreparedStatement(select(func.min(fulltext.waiting_table.c.id).label("id")))
 
 
@@ -119,13 +119,13 @@ class MessageIndex(Repository):
         self.prepare()
         done = 0
         while limit is None or done < limit:
-            portion = _PORTION if limit is None else min(_PORTION, limit - done)
-            waiting = self._waiting(where, portion)
+            batch = _BATCH if limit is None else min(_BATCH, limit - done)
+            waiting = self._waiting(where, batch)
             if not waiting:
                 break
             self._index([row for message in waiting for row in index_rows(*message)], waiting)
             done += len(waiting)
-            if len(waiting) < portion:
+            if len(waiting) < batch:
                 break
         return done
 
@@ -235,7 +235,7 @@ class MessageIndex(Repository):
         engine = self.prepare()
         containers = fulltext.list_containers(connection, [where])
         total = sum(container.rows for container in containers)
-        average = max(1.0, sum(container.length for container in containers) / max(1, total))
+        average = fulltext.average_length(containers)
         lookup = TokenLookup(connection, engine, fulltext.id_ranges(containers))
         counts = lookup.counts(term_queries(terms, parts))
         rarity = {query: inverse_frequency(total, count) for query, count in counts.items()}
@@ -323,8 +323,8 @@ def paths_to(connection: Connection, ends: Collection[str]) -> dict[str, Mapping
     """Return how far each branch belongs to the path to each of these messages; deleted ones are missing."""
     columns = messages.c.id, messages.c.tree, messages.c.branch, messages.c.depth
     paths: dict[str, Mapping[str, int]] = {}
-    for portion in batches(sorted(ends)):
-        ends_found = connection.execute(select(*columns).where(messages.c.id.in_(portion))).all()
+    for batch in batches(sorted(ends)):
+        ends_found = connection.execute(select(*columns).where(messages.c.id.in_(batch))).all()
         trees = {end.tree for end in ends_found}
         branches_by_id = {
             row.id: row for row in connection.execute(select(branches).where(branches.c.tree.in_(trees)))
@@ -358,21 +358,21 @@ def index_rows(row: Any, scope: str) -> Iterator[dict[str, Any]]:
         "first": 0,
         "last": 0,
     }
-    for number, portion in enumerate(_split_tokens(tokens)):
+    for number, batch in enumerate(_split_tokens(tokens)):
         yield {
             **values,
-            "tokens": portion,
+            "tokens": batch,
             "pieces": [] if number else [piece_digest(piece) for piece in split_pieces(text)],
         }
 
 
 def _split_tokens(tokens: Iterator[str]) -> Iterator[str]:
-    size, portion = 0, list[str]()
+    size, batch = 0, list[str]()
     for token in tokens:
-        portion.append(token)
+        batch.append(token)
         size += len(token) + 1
         if size >= _ROW_SIZE:
-            yield " ".join(portion)
-            size, portion = 0, []
-    if portion:
-        yield " ".join(portion)
+            yield " ".join(batch)
+            size, batch = 0, []
+    if batch:
+        yield " ".join(batch)

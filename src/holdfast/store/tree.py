@@ -28,7 +28,7 @@ from holdfast.store.database import PreparedStatement, batches
 from holdfast.store.schema import branches, messages
 from holdfast.store.values import MessageRecord, NewMessage, new_id
 
-# In the order of `MessageRecord`: looking names up in each row would cost a third of the time of a long path.
+# In the order of `MessageRecord`: access by name would cost a third of the time of a long path.
 _COLUMNS = [messages.c["body" if field.name == "message" else field.name] for field in fields(MessageRecord)]
 _PLAIN_FIELDS = [field.name for field in fields(MessageRecord) if field.name != "message"]
 
@@ -64,7 +64,7 @@ _CHILDREN = (
     .where(messages.c.parent == bindparam("parent"))
     .order_by(messages.c.created_at, messages.c.id)
 )
-# The empty text is spelled out, as it is in the index: with a parameter there the index would not be used.
+# The empty string is a literal, as in the index: with a parameter the index would not be used.
 _SAME_WORDS = PreparedStatement(
     select(*_COLUMNS).where(
         messages.c.tree == bindparam("tree"),
@@ -87,7 +87,7 @@ _PATH_SIZES = _path_query(
 )
 _WAY = _chain(bindparam("low", type_=BigInteger))
 _LINKS = select(_WAY.c.id, _WAY.c.upto)
-# By name first, and only then by place: together, a planner may walk the whole way to find a few.
+# By id first, then by place: with both at once, a planner may scan the whole path to find a few.
 _BY_NAME = messages.c.id.in_(bindparam("names", expanding=True))
 _NAMED = select(*_COLUMNS).where(_BY_NAME)
 _PLACES = select(messages.c.id, messages.c.branch, messages.c.depth).where(_BY_NAME)

@@ -303,7 +303,7 @@ class Database:
         item.failed(error)
 
     def _commit(self, work: Callable[[Connection], R], deferred: list["_DeferredWrite"]) -> R:
-        """Run one transaction: the deferred writes, then the work. What is left in `deferred` was not."""
+        """Run one transaction: deferred writes, then the work. Those left in `deferred` were not written."""
         with self._connect() as connection, connection.begin():
             self._open, self._failed = connection, False
             try:

@@ -30,57 +30,11 @@ from holdfast.store.settings import ModelRepository, SettingsRepository
 from holdfast.store.summaries import SummaryRepository
 from holdfast.store.texts import MessageIndex
 
-# Any number will do, as long as every Holdfast uses the same.
-_MIGRATION_LOCK = 4_065_201_107
-
-
-def connect(url: URL, scripts: MigrationScripts) -> Engine:
-    """An engine for a database that is reachable and current."""
-    shown = url.render_as_string(hide_password=True)
-    try:
-        engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
-    except ModuleNotFoundError as error:
-        raise StoreError(
-            "PostgreSQL needs the package psycopg.", hint="Install it: pip install 'holdfast[postgres]'."
-        ) from error
-    try:
-        with engine.connect() as connection:
-            current = is_current(_version_of(connection), scripts, shown)
-        if not current:
-            _migrate(engine, scripts, shown)
-    except DBAPIError as error:
-        engine.dispose()
-        raise StoreError(
-            f"Cannot use {shown}: {error.orig}.", hint="See that the server runs and lets this user in."
-        ) from error
-    except StoreError:
-        engine.dispose()
-        raise
-    return engine
-
-
-def _migrate(engine: Engine, scripts: MigrationScripts, shown: str) -> None:
-    # DDL is transactional here: either all of it happens or nothing, and others wait for the lock.
-    try:
-        with engine.begin() as connection:
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
-            if not is_current(_version_of(connection), scripts, shown):
-                upgrade(connection, scripts)
-    except MigrationFailed as error:
-        error.hint = f"{shown} is as it was: the Holdfast that made it can still use it."
-        raise
-
-
-def _version_of(connection: Connection) -> str | None:
-    if not inspect(connection).has_table("alembic_version"):
-        return None
-    version: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
-    return version
-
-
 P = ParamSpec("P")
 R = TypeVar("R")
 
+# Any number will do, as long as every Holdfast uses the same.
+_MIGRATION_LOCK = 4_065_201_107
 _BUSY_TIMEOUT = 10.0
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
@@ -186,9 +140,53 @@ def _open_file(path: Path, scripts: MigrationScripts) -> Database:
 
 
 def _open_server(url: URL, scripts: MigrationScripts) -> Database:
-    engine = connect(url, scripts)
+    engine = _connect_server(url, scripts)
     reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     return Database(reading, engine)
+
+
+def _connect_server(url: URL, scripts: MigrationScripts) -> Engine:
+    """Return an engine for a PostgreSQL database that is reachable and current."""
+    shown = url.render_as_string(hide_password=True)
+    try:
+        engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        raise StoreError(
+            "PostgreSQL needs the package psycopg.", hint="Install it: pip install 'holdfast[postgres]'."
+        ) from error
+    try:
+        with engine.connect() as connection:
+            current = is_current(_version_of(connection), scripts, shown)
+        if not current:
+            _migrate(engine, scripts, shown)
+    except DBAPIError as error:
+        engine.dispose()
+        raise StoreError(
+            f"Cannot use {shown}: {error.orig}.", hint="See that the server runs and lets this user in."
+        ) from error
+    except StoreError:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _migrate(engine: Engine, scripts: MigrationScripts, shown: str) -> None:
+    # DDL is transactional in PostgreSQL, and other processes wait for the lock.
+    try:
+        with engine.begin() as connection:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+            if not is_current(_version_of(connection), scripts, shown):
+                upgrade(connection, scripts)
+    except MigrationFailed as error:
+        error.hint = f"{shown} is as it was: the Holdfast that made it can still use it."
+        raise
+
+
+def _version_of(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    version: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    return version
 
 
 def _sqlite_engine(url: URL, *, begin: str = "BEGIN", **options: object) -> Engine:

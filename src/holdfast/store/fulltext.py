@@ -411,14 +411,10 @@ class Container(NamedTuple):
         return self.stamp == before.stamp and self.rows - before.rows == self.next - before.next
 
 
-_CONTAINER_COLUMNS = (
-    container_table.c.container,
-    container_table.c.number,
-    container_table.c.stamp,
-    container_table.c.next,
-    container_table.c.rows,
-    container_table.c.length,
-)
+# In the order of the fields of `Container`.
+_CONTAINER_COLUMNS = [
+    container_table.c[name] for name in ("container", "number", "stamp", "next", "rows", "length")
+]
 _IN_SCOPE = PreparedStatement(
     select(*_CONTAINER_COLUMNS).where(container_table.c.scope == bindparam("key")), row=Container
 )

@@ -68,22 +68,14 @@ _NEW_JOB = PreparedStatement(
     ],
 )  # fmt: skip
 # Columns set at the end; those in `_LATE` keep their value where None is given.
-_OUTCOME = (
-    "status",
-    "error",
-    "prompt_tokens",
-    "completion_tokens",
-    "cached_tokens",
-    "timings",
-    "finished_at",
-)
+_RESULT = ("status", "error", "prompt_tokens", "completion_tokens", "cached_tokens", "timings", "finished_at")
 _LATE = ("upstream", "window", "first_token_at")
 _IS_OPEN = or_(*(jobs.c.status == literal_column(f"'{status}'") for status in _OPEN))
 _END_JOB = PreparedStatement(
     update(jobs)
     .where(jobs.c.id == bindparam("ended"), _IS_OPEN)
     .values(
-        {name: bindparam(name) for name in _OUTCOME}
+        {name: bindparam(name) for name in _RESULT}
         | {name: func.coalesce(bindparam(name, type_=jobs.c[name].type), jobs.c[name]) for name in _LATE}
     )
 )
@@ -207,15 +199,9 @@ class JobRepository(Repository):
         project: str | None = None,
     ) -> list[JobRecord]:
         """Return the last jobs, newest first, optionally of one user, project, conversation or status."""
+        filters = {"user": user, "project": project, "conversation": conversation, "status": status}
         query = select(jobs).order_by(jobs.c.queued_at.desc(), jobs.c.id.desc()).limit(limit)
-        if user is not None:
-            query = query.where(jobs.c.user == user)
-        if project is not None:
-            query = query.where(jobs.c.project == project)
-        if conversation is not None:
-            query = query.where(jobs.c.conversation == conversation)
-        if status is not None:
-            query = query.where(jobs.c.status == status)
+        query = query.where(*(jobs.c[name] == value for name, value in filters.items() if value is not None))
         return [_read_job(row) for row in connection.execute(query)]
 
     @writes
@@ -243,10 +229,10 @@ def job_to_json(job: JobRecord) -> dict[str, Any]:
 
 
 def parse_status(name: str) -> JobStatus:
-    for status in get_args(JobStatus):
-        if status == name:
-            return cast(JobStatus, status)
-    raise BadRequest(f"no job has the status {name!r}", hint=f"It is {', '.join(get_args(JobStatus))}.")
+    """Return the status of that name; a BadRequest lists those there are."""
+    if name not in get_args(JobStatus):
+        raise BadRequest(f"no job has the status {name!r}", hint=f"It is {', '.join(get_args(JobStatus))}.")
+    return cast(JobStatus, name)
 
 
 def end_job(

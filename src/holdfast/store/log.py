@@ -57,6 +57,7 @@ _MOVE_HEAD = PreparedStatement(
 )
 _CONVERSATION_BY_ID = PreparedStatement(select(conversations).where(conversations.c.id == bindparam("id")))
 _NEW_CONVERSATION = PreparedStatement(insert(conversations), conversations.columns.keys())
+_NEWEST_FIRST = (conversations.c.updated_at.desc(), conversations.c.id.desc())
 # Fields that are columns of the same name.
 _PLAIN_FIELDS = [field.name for field in fields(ConversationRecord) if field.name != "scope"]
 
@@ -285,7 +286,7 @@ class ConversationLog(Repository):
         query = select(conversations).where(in_scope(scope))
         if before is not None:
             query = query.where(order < before)
-        query = query.order_by(conversations.c.updated_at.desc(), conversations.c.id.desc()).limit(limit)
+        query = query.order_by(*_NEWEST_FIRST).limit(limit)
         return [read_conversation(row) for row in connection.execute(query)]
 
     @reads
@@ -294,7 +295,7 @@ class ConversationLog(Repository):
     ) -> list[ConversationRecord]:
         """Return the last used conversations of all scopes, newest first."""
         query = select(conversations).where(conversations.c.updated_at >= at)
-        query = query.order_by(conversations.c.updated_at.desc(), conversations.c.id.desc()).limit(limit)
+        query = query.order_by(*_NEWEST_FIRST).limit(limit)
         return [read_conversation(row) for row in connection.execute(query)]
 
     @reads
@@ -330,7 +331,7 @@ class ConversationLog(Repository):
             select(conversations)
             .where(in_scope(scope), conversations.c.external_id == external_id)
             .where(conversations.c.external_id != "")
-            .order_by(conversations.c.updated_at.desc(), conversations.c.id.desc())
+            .order_by(*_NEWEST_FIRST)
         )
         return [read_conversation(row) for row in connection.execute(query)]
 

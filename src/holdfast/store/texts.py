@@ -190,15 +190,10 @@ class MessageIndex(Repository):
         if _FIRST_WAITING.first(connection).id is None:
             return []
         waiting = fulltext.waiting_table
-        columns = (
-            messages.c.id,
-            messages.c.tree,
-            messages.c.branch,
-            messages.c.depth,
-            messages.c.body,
-            messages.c.created_at,
+        names = ("id", "tree", "branch", "depth", "body", "created_at")
+        query = select(*(messages.c[name] for name in names)).join(
+            waiting, waiting.c.message == messages.c.id
         )
-        query = select(*columns).join(waiting, waiting.c.message == messages.c.id)
         if isinstance(where, Scope):
             query = query.where(waiting.c.tree.in_(select(conversations.c.tree).where(log.in_scope(where))))
         elif where is not None:

@@ -10,7 +10,7 @@ from holdfast.engine import Ask
 from holdfast.fitting import recalling
 from holdfast.memory.base import SUMMARY_TOPIC, SummaryNote
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.workspace.folder import FolderWorkspace
 from holdfast.messages import ChatRequest, Message, Scope, ToolCall
 from tests.fitting.remembering import last, remembering
 from tests.fitting.talking import Client, provider
@@ -230,7 +230,7 @@ async def test_an_embedder_that_hangs_holds_up_nobody(tmp_path, monkeypatch):
 
 
 async def test_a_person_stops_the_reading_of_notes_and_it_goes_on_later(tmp_path):
-    class Slow(Folder):
+    class Slow(FolderWorkspace):
         reads = 0
         begun, go, second = threading.Event(), threading.Event(), threading.Event()
 
@@ -438,7 +438,7 @@ async def test_for_a_question_files_are_listed_once_and_unchanged_ones_are_not_r
         assert index.is_empty(ME), "what is gone is seen by the first who looks"
 
 
-class Watched(Folder):
+class Watched(FolderWorkspace):
     """Tells what was done with files."""
 
     def __init__(self, folder):

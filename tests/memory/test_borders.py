@@ -7,11 +7,11 @@ import pytest
 
 from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import Memory, SummaryNote
-from holdfast.memory.keeping.exchange import exported, take_in
+from holdfast.memory.keeping.exchange import dump_memories, load_memories
 from holdfast.memory.keeping.library import Library
 from holdfast.memory.profiles.profile import Profile
 from holdfast.memory.scopes import may_see, summary_file
-from holdfast.memory.workspace.base import Transient
+from holdfast.memory.workspace.base import InMemoryWorkspace
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
 from holdfast.store import open_store
@@ -41,7 +41,7 @@ def name_of(scope):
 
 @pytest.fixture
 def workspace():
-    return Transient()
+    return InMemoryWorkspace()
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def library(workspace, store):
 def standing():
     """The same, for tests that change nothing."""
     with open_store("sqlite://") as opened:
-        yield filled(Transient(), opened)
+        yield filled(InMemoryWorkspace(), opened)
 
 
 def filled(workspace, store):
@@ -85,7 +85,7 @@ def test_everyone_sees_what_is_theirs_and_nothing_else(standing, who):
     assert library.page(who).total == len(library.page(who, history=True).memories) == 2 * len(SEES[who])
     assert library.stats(who).active == 2
     for form in ("json", "markdown"):
-        out = exported(library, who, form).text
+        out = dump_memories(library, who, form).text
         assert {scope for scope in EVERYONE if f"word {name_of(scope)}." in out} == SEES[who]
         assert ("Archived" in out) == (form == "json" and BEN in SEES[who])
 
@@ -137,9 +137,9 @@ def test_a_group_is_one_whoever_speaks(library):
 
 
 def test_an_import_stays_on_its_side(library):
-    out = exported(library, ANNAS_GARDEN).text
-    take_in(library, BEN, out)
-    take_in(library, CHESS, out)
+    out = dump_memories(library, ANNAS_GARDEN).text
+    load_memories(library, BEN, out)
+    load_memories(library, CHESS, out)
     assert owners(library.page(ANNAS_HOUSE).memories) == SEES[ANNAS_HOUSE]
     assert ANNA in owners(library.page(BEN, own=True).memories)
     assert owners(library.page(GARDEN_GROUP).memories) == {GARDEN_GROUP}

@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.errors import ConfigError
-from holdfast.memory.gate import Gate
+from holdfast.memory.gate import MemoryGate
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from holdfast.memory.gate import Gate
     ],
 )
 def test_what_is_near_is_told(location):
-    assert Gate().lets_pass(location)
+    assert MemoryGate().lets_pass(location)
 
 
 @pytest.mark.parametrize(
@@ -29,18 +29,18 @@ def test_what_is_near_is_told(location):
     ["https://api.example.com/v1", "http://8.8.8.8:11434", "https://user:pass@models.example.org", "http://"],
 )
 def test_what_is_elsewhere_is_not(location):
-    assert not Gate().lets_pass(location)
+    assert not MemoryGate().lets_pass(location)
 
 
 def test_the_user_decides_by_server():
-    gate = Gate.of("https://api.example.com=on, 192.168.1.5:11434=off, http://[fd00::1]=off")
+    gate = MemoryGate.of("https://api.example.com=on, 192.168.1.5:11434=off, http://[fd00::1]=off")
     assert gate.lets_pass("https://api.example.com/v1")
     assert gate.lets_pass("https://api.example.com:8443/v1")
     assert not gate.lets_pass("https://other.example.com/v1")
     assert not gate.lets_pass("http://192.168.1.5:11434")
     assert gate.lets_pass("http://192.168.1.5:8080")
     assert not gate.lets_pass("http://[fd00::1]:11434")
-    assert Gate.of("").lets_pass("http://127.0.0.1:11434")
+    assert MemoryGate.of("").lets_pass("http://127.0.0.1:11434")
 
 
 @pytest.mark.parametrize(
@@ -48,4 +48,4 @@ def test_the_user_decides_by_server():
 )
 def test_nonsense_is_refused(text):
     with pytest.raises(ConfigError, match="memories"):
-        Gate.of(text)
+        MemoryGate.of(text)

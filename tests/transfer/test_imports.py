@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import BadRequest
 from holdfast.memory.keeping.library import Library
-from holdfast.memory.workspace.base import Transient
+from holdfast.memory.workspace.base import InMemoryWorkspace
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
@@ -461,7 +461,7 @@ items = st.one_of(
 @given(st.lists(items, max_size=8))
 def test_importing_twice_is_importing_once(found):
     with open_store("sqlite://") as store:
-        workspace = Transient()
+        workspace = InMemoryWorkspace()
         library = Library(Notes(workspace), store.recollections)
 
         def state():

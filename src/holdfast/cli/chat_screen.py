@@ -112,12 +112,12 @@ class Notebook:
 
     def forget(self, library: "Library", scope: Scope) -> None:
         """Delete the newest memory; what it had replaced becomes valid again."""
-        from holdfast.memory.keeping.exchange import take_in
+        from holdfast.memory.keeping.exchange import load_memories
 
         wrong, restored = library.take_back(scope, self._newest_id())
 
         def undo() -> str:
-            take_in(library, scope, canonical({"memories": [wrong.to_json()]}))
+            load_memories(library, scope, canonical({"memories": [wrong.to_json()]}))
             return wrong.text
 
         self._undo = undo

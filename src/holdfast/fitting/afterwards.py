@@ -20,7 +20,7 @@ from holdfast.background.retention import Retention
 from holdfast.background.watcher import FolderWatcher
 from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.fitting.compacting import Compacting
-from holdfast.memory.remembering import Remembering
+from holdfast.memory.remembering import MemoryService
 from holdfast.memory.workspace.base import Workspace
 from holdfast.patterns import compiling
 from holdfast.research.library import Research
@@ -63,7 +63,7 @@ class Afterwards:
         compacting: Compacting,
         projector: Projector | None,
         pause: float = 0.0,
-        remembering: Remembering | None = None,
+        remembering: MemoryService | None = None,
         research: Research | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:

@@ -25,10 +25,10 @@ from holdfast.mcp.base import (
 )
 from holdfast.memory import reading
 from holdfast.memory.private import MARK
-from holdfast.memory.scopes import elsewhere
+from holdfast.memory.scopes import extra_notes_name
 from holdfast.memory.searching.hits import Answer, Hit, cites
-from holdfast.memory.workspace.base import Entry, Note
-from holdfast.memory.workspace.checks import checked_kind
+from holdfast.memory.workspace.base import Note, NoteEntry
+from holdfast.memory.workspace.checks import check_kind
 from holdfast.memory.workspace.items import PART
 from holdfast.messages import Scope
 from holdfast.research.finding import Finding, ResearchSource
@@ -48,7 +48,7 @@ def find_note(services: McpServices, scope: Scope, path: str) -> Note:
     return reading.note_at(services.remembering.workspace, scope, path)
 
 
-def list_notes(services: McpServices, scope: Scope) -> Sequence[Entry]:
+def list_notes(services: McpServices, scope: Scope) -> Sequence[NoteEntry]:
     """Return all notes that this scope can read: the workspace by path, then those of `notes_paths`."""
     notes = reading.notes_of(services.remembering.workspace, scope)
     extra = services.remembering.extra
@@ -59,7 +59,7 @@ def list_notes(services: McpServices, scope: Scope) -> Sequence[Entry]:
 
 def can_read_extra(services: McpServices, scope: Scope) -> bool:
     """Whether this scope may read the notes of `notes_paths`; the index knows their owner."""
-    return NotesOf(elsewhere(scope.user)) in services.remembering.index.places(scope)
+    return NotesOf(extra_notes_name(scope.user)) in services.remembering.index.places(scope)
 
 
 # Limits for lists of unreadable files and replaced memories, and for the text of each.
@@ -135,7 +135,7 @@ def get_note(services: McpServices, caller: Caller, given: Values) -> ToolReply:
 
 def write_memory(services: McpServices, caller: Caller, given: Values) -> ToolReply:
     caller.check_memory()
-    library, kind = services.remembering.library, checked_kind(given["kind"])
+    library, kind = services.remembering.library, check_kind(given["kind"])
     change = library.add(caller.scope, given["text"], kind)
     memory = change.memory
     path = str(library.place(caller.scope, memory.id))

@@ -19,7 +19,7 @@ SUMMARY_TOPIC = "summary"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MemorySource:
     """Where something was said: messages of a conversation."""
 
     conversation: str
@@ -48,7 +48,7 @@ class Memory:
     messages: tuple[str, ...] = ()
     valid_from: float = 0.0
     language: str = ""
-    also: tuple[Source, ...] = ()
+    also: tuple[MemorySource, ...] = ()
     seen: float = 0.0
     superseded_by: str = ""
     valid_until: float = 0.0
@@ -65,8 +65,8 @@ class Memory:
         return max(self.valid_from, self.seen)
 
     @property
-    def sources(self) -> tuple[Source, ...]:
-        first = (Source(self.conversation, self.messages),) if self.conversation else ()
+    def sources(self) -> tuple[MemorySource, ...]:
+        first = (MemorySource(self.conversation, self.messages),) if self.conversation else ()
         return first + self.also
 
     def to_json(self) -> dict[str, Any]:
@@ -78,12 +78,12 @@ class Memory:
         if value["kind"] not in KINDS:
             raise ValueError(f"{value['kind']!r} is no kind of memory")
         scope, messages = Scope(**value["scope"]), tuple(value["messages"])
-        also = tuple(Source.from_json(one) for one in value.get("also", ()))
+        also = tuple(MemorySource.from_json(one) for one in value.get("also", ()))
         return cls(**{**value, "scope": scope, "messages": messages, "also": also})
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class MemoryNews:
     """What became of a memory that stood in the notes of a folder: its words now, none where it is gone."""
 
     memory: str
@@ -114,7 +114,7 @@ class SummaryNote:
         return cls(**{**value, "scope": Scope(**value["scope"])})
 
 
-class Memories(Protocol):
+class MemoryRepository(Protocol):
     """Where memories are kept. Writing the same one again changes nothing."""
 
     def allow(self, memories: Sequence[Memory]) -> None:

@@ -16,22 +16,22 @@ _LOCAL_ENDINGS = (".local", ".lan", ".home.arpa", ".internal", ".localhost")
 
 
 # A host, and a port where one is named.
-_Place = tuple[str, int | None]
+_Address = tuple[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class MemoryGate:
     """`said` has what the user decided, by host and port; a host without one stands for all of its ports."""
 
-    said: Mapping[_Place, bool] = field(default_factory=dict)
+    said: Mapping[_Address, bool] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, text: str) -> "Gate":
+    def of(cls, text: str) -> "MemoryGate":
         """From the setting: `https://api.example.com=on, 192.168.1.5:11434=off`."""
-        said: dict[_Place, bool] = {}
+        said: dict[_Address, bool] = {}
         for entry in filter(None, (part.strip() for part in text.split(","))):
             address, _, word = entry.rpartition("=")
-            place = _place(address if "//" in address else f"//{address}")
+            place = _parse_address(address if "//" in address else f"//{address}")
             if word.strip() not in ("on", "off") or place is None:
                 raise ConfigError(
                     f"'{entry}' does not say which server may be told memories.",
@@ -44,14 +44,14 @@ class Gate:
         """Whether memories may go to the server at this location. What has no address runs inside of us."""
         if "//" not in location:
             return True
-        place = _place(location)
+        place = _parse_address(location)
         if place is None:
             return False
         host, _ = place
-        return self.said.get(place, self.said.get((host, None), _is_near(host)))
+        return self.said.get(place, self.said.get((host, None), is_local_host(host)))
 
 
-def _place(address: str) -> _Place | None:
+def _parse_address(address: str) -> _Address | None:
     try:
         parts = urlsplit(address.strip())
         port = parts.port
@@ -60,7 +60,7 @@ def _place(address: str) -> _Place | None:
     return (parts.hostname, port) if parts.hostname else None
 
 
-def _is_near(host: str) -> bool:
+def is_local_host(host: str) -> bool:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

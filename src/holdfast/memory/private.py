@@ -1,6 +1,6 @@
 """What must not be remembered: text a person marked private, and secrets by their shape, German and English.
 
-The log keeps everything; whatever else is stored goes through `redacted` first. It does not know what the
+The log keeps everything; whatever else is stored goes through `redact` first. It does not know what the
 text is for. Account numbers (IBANs), hashes, UUIDs and order numbers are no secrets: people want them kept.
 """
 
@@ -12,7 +12,7 @@ from holdfast.errors import BadRequest
 MARK = "[secret]"
 
 
-def _list(words: str) -> frozenset[str]:
+def _word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
@@ -85,7 +85,7 @@ _REFERENCE = re.compile(
     r"|(?:os|process|self|settings|config|env|request|args|data|form|user)[.\[]|[\w.]{1,60}\(|[\w.]{0,60}passwor[dt]\b)",
     re.IGNORECASE,
 )
-_SAID_OF_IT = _list(
+_SAID_OF_IT = _word_set(
     """
     not no a an the too wrong incorrect correct right invalid valid expired required optional missing empty
     blank set unset unknown reset changed safe secure weak strong hashed encrypted stored saved shared kept
@@ -106,37 +106,37 @@ _DIGITS = re.compile(r"(?<![\w.,/#-])(?<![A-Z]{2}\d\d\s)\d(?:[ -]?\d){14,15}(?![
 _ISSUERS = re.compile(r"4\d{15}|(?:5[1-5]|2[2-7]|6[05]|35)\d{14}|3[47]\d{13}")
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """The text without what is marked `<private>`, each secret in it replaced by a neutral mark."""
-    kept, _ = _without_marked(text)
-    return _without_secrets(kept)
+    kept, _ = _drop_marked(text)
+    return _mask_secrets(kept)
 
 
-def redacted_file(text: str) -> str:
+def redact_file(text: str) -> str:
     """The same for a whole file that a person wrote; BadRequest where a mark would swallow the rest of it.
 
     A tag in backticks is one that the text speaks of.
     """
     quoted = {tag.start() + 1 for tag in _QUOTED.finditer(text)}
-    kept, is_open = _without_marked(text, quoted)
+    kept, is_open = _drop_marked(text, quoted)
     if is_open or any(not key[1] for key in _PEM.finditer(kept)):
         raise BadRequest(
             "A private part or key begins in this text and has no end.",
             hint="Close it, as in <private>…</private>, or put the tag into backticks; nothing was written.",
         )
-    return _without_secrets(kept)
+    return _mask_secrets(kept)
 
 
-def _without_secrets(text: str) -> str:
+def _mask_secrets(text: str) -> str:
     lowered = text.casefold()
     for hints, pattern, replacement in _SECRETS:
         # Most texts have none of the words: looking for a word is much quicker than for a pattern.
         if any(hint in lowered for hint in hints):
             text = pattern.sub(replacement, text)
-    return _DIGITS.sub(_unless_number, text)
+    return _DIGITS.sub(_mask_if_card, text)
 
 
-def _without_marked(text: str, quoted: Container[int] = ()) -> tuple[str, bool]:
+def _drop_marked(text: str, quoted: Container[int] = ()) -> tuple[str, bool]:
     """Everything outside the tags, quoted ones aside; one never closed hides the rest, and that is told."""
     kept: list[str] = []
     depth = done = 0
@@ -150,11 +150,11 @@ def _without_marked(text: str, quoted: Container[int] = ()) -> tuple[str, bool]:
     return "".join([*kept, text[done:] if not depth else ""]), depth > 0
 
 
-def _unless_reference(match: re.Match[str]) -> str:
+def _mask_unless_reference(match: re.Match[str]) -> str:
     return match[0] if _REFERENCE.match(match[2]) else match[1] + MARK
 
 
-def _unless_said_of_it(match: re.Match[str]) -> str:
+def _mask_unless_description(match: re.Match[str]) -> str:
     value = match[2]
     if _REFERENCE.match(value):
         return match[0]
@@ -166,12 +166,12 @@ def _unless_said_of_it(match: re.Match[str]) -> str:
     return match[1] + MARK + value[len(word) :]
 
 
-def _unless_number(match: re.Match[str]) -> str:
+def _mask_if_card(match: re.Match[str]) -> str:
     digits = re.sub(r"\D", "", match[0])
-    return MARK if _ISSUERS.fullmatch(digits) and _is_valid(digits) else match[0]
+    return MARK if _ISSUERS.fullmatch(digits) and _has_valid_check_digit(digits) else match[0]
 
 
-def _is_valid(digits: str) -> bool:
+def _has_valid_check_digit(digits: str) -> bool:
     """The check digit of payment cards: every second digit counts twice."""
     doubled = (2 * int(digit) for digit in digits[-2::-2])
     return (sum(map(int, digits[-1::-2])) + sum(value - 9 * (value > 9) for value in doubled)) % 10 == 0
@@ -183,8 +183,8 @@ _SECRETS: tuple[tuple[tuple[str, ...], re.Pattern[str], _Replacement], ...] = (
     (("",), _KEYS, MARK),
     (("bearer", "authorization"), _IN_HEADER, rf"\1{MARK}"),
     (("://",), _IN_URL, rf"\1{MARK}@"),
-    (("key", "token", "secret", "schlüssel", "geheimnis"), _KEYED, _unless_reference),
-    (("pass", "kennwort", "zugangscode", "pwd", "losung", "--token"), _TOLD, _unless_said_of_it),
+    (("key", "token", "secret", "schlüssel", "geheimnis"), _KEYED, _mask_unless_reference),
+    (("pass", "kennwort", "zugangscode", "pwd", "losung", "--token"), _TOLD, _mask_unless_description),
     (("pass", "kennwort", "zugangscode", "pwd", "losung"), _BARE, rf"\1{MARK}"),
     (("pin", "puk", "cvv", "cvc"), _PIN, rf"\1{MARK}"),
 )

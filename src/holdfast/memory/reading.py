@@ -9,8 +9,15 @@ from pathlib import PurePosixPath
 
 from holdfast.errors import StoreError
 from holdfast.memory.scopes import folder, is_summary, may_see, visible
-from holdfast.memory.workspace.base import Entry, Note, Workspace, inside, look, not_there
-from holdfast.memory.workspace.comments import first_comment
+from holdfast.memory.workspace.base import (
+    Note,
+    NoteEntry,
+    Workspace,
+    check_path,
+    missing_error,
+    read_or_empty,
+)
+from holdfast.memory.workspace.comments import read_comment
 from holdfast.messages import Scope
 
 MARKDOWN = frozenset({".md", ".markdown"})
@@ -18,24 +25,24 @@ MARKDOWN = frozenset({".md", ".markdown"})
 _RESERVED = frozenset({"conversations", "projects", "groups"})
 
 
-def place_of(scope: Scope, path: str, suffixes: Collection[str] = MARKDOWN) -> PurePosixPath:
+def check_note_path(scope: Scope, path: str, suffixes: Collection[str] = MARKDOWN) -> PurePosixPath:
     """The path of a file in this scope, if it may be one."""
-    place = inside(path)
+    place = check_path(path)
     disguised = any(part.lower() in _RESERVED and part not in _RESERVED for part in place.parts)
     if disguised or place.suffix.lower() not in suffixes or not may_see(scope, place):
-        raise not_there(place)
+        raise missing_error(place)
     return place
 
 
 def note_at(workspace: Workspace, scope: Scope, path: str, suffixes: Collection[str] = MARKDOWN) -> Note:
-    place = place_of(scope, path, suffixes)
+    place = check_note_path(scope, path, suffixes)
     note = workspace.read(place)
     if is_summary(place) and not _is_of(scope, note):
-        raise not_there(place)
+        raise missing_error(place)
     return note
 
 
-def notes_of(workspace: Workspace, scope: Scope, suffixes: Collection[str] = MARKDOWN) -> list[Entry]:
+def notes_of(workspace: Workspace, scope: Scope, suffixes: Collection[str] = MARKDOWN) -> list[NoteEntry]:
     """All that this scope can read, and what would be read if it had no trouble, by path."""
     return [
         entry
@@ -48,7 +55,7 @@ def notes_of(workspace: Workspace, scope: Scope, suffixes: Collection[str] = MAR
 
 def _is_summary_of(scope: Scope, workspace: Workspace, path: PurePosixPath) -> bool:
     try:
-        return _is_of(scope, look(workspace, path))
+        return _is_of(scope, read_or_empty(workspace, path))
     except StoreError:
         # It cannot be read, so nobody can tell whose it is.
         return False
@@ -58,4 +65,4 @@ def _is_of(scope: Scope, summary: Note) -> bool:
     """Summaries of all of a person's projects lie together; each says whose it is."""
     if scope.kind == "group":
         return True
-    return (first_comment(summary.text).get("project") or Scope().project) == scope.project
+    return (read_comment(summary.text).get("project") or Scope().project) == scope.project

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 from holdfast.errors import EmbedderError, HoldfastError
-from holdfast.memory.base import Memory, News
+from holdfast.memory.base import Memory, MemoryNews
 from holdfast.memory.embedders.choice import ChosenEmbedder
 from holdfast.memory.keeping.library import Change, Library
 from holdfast.memory.profiles.profile import Profile
@@ -52,7 +52,7 @@ _UNASKED = "Without an embedder nobody can be told."
 log = logging.getLogger("holdfast.memory")
 
 
-class Remembering:
+class MemoryService:
     """`extra` are notes outside of the workspace; `learns` lets the profile take over what is proposed.
 
     With `batching`, many vectors at once are made by jobs of the embedder's server, where it has such;
@@ -102,7 +102,7 @@ class Remembering:
             Notes(workspace), store.recollections, similar=self._similar, told=self._changed
         )
         # Hear of memories that are gone or have other words, whoever did it, after it is in the files.
-        self.listeners: list[Callable[[Sequence[News]], None]] = []
+        self.listeners: list[Callable[[Sequence[MemoryNews]], None]] = []
         # Hear of every change that is made here, by what it was.
         self.followers: list[Callable[[Sequence[Memory], Change], None]] = []
 
@@ -237,11 +237,13 @@ class Remembering:
         if change in _NEWS:
             self._tell(
                 [
-                    News(memory.id, str(folder(memory.scope)), memory.text if change == "edited" else "")
+                    MemoryNews(
+                        memory.id, str(folder(memory.scope)), memory.text if change == "edited" else ""
+                    )
                     for memory in memories
                 ]
             )
 
-    def _tell(self, news: Sequence[News]) -> None:
+    def _tell(self, news: Sequence[MemoryNews]) -> None:
         for listener in self.listeners:
             listener(news)

@@ -105,15 +105,15 @@ def is_finding(path: PurePosixPath) -> bool:
     return len(parts) == depth + 2 and parts[depth] == RESEARCH
 
 
-def elsewhere(user: str) -> str:
+def extra_notes_name(user: str) -> str:
     """The name under which Markdown files outside of the workspace are a user's notes."""
     return f"extra:{user}"
 
 
-def hears_of(scope: Scope, notes: str) -> bool:
+def can_recall_from(scope: Scope, notes: str) -> bool:
     """Whether what stands in a folder of notes can have been told in conversations of this scope."""
     folders = {str(folder(one)) for one in visible(scope)} | {str(folder(owner(scope)) / CONVERSATIONS)}
-    return notes in folders or (scope.kind == "private" and notes == elsewhere(scope.user))
+    return notes in folders or (scope.kind == "private" and notes == extra_notes_name(scope.user))
 
 
 def may_see(scope: Scope, path: PurePosixPath) -> bool:

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from holdfast.errors import BadRequest, EmbedderError
-from holdfast.memory.remembering import Remembering
+from holdfast.memory.remembering import MemoryService
 from holdfast.memory.searching.nearness import MEASURED, UNRELATED, on_scale, usual_nearness
 from holdfast.messages import Scope
 from holdfast.research.finding import (
@@ -81,7 +81,7 @@ class Research:
 
     def __init__(
         self,
-        remembering: Remembering,
+        remembering: MemoryService,
         gather: SourceGatherer | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:

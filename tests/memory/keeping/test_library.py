@@ -10,11 +10,11 @@ import pytest
 from holdfast.background.projector import Projector
 from holdfast.compaction.persistence import enqueue_memory_requests
 from holdfast.errors import BadRequest, Conflict, NotFound
-from holdfast.memory.base import Memory, Source
-from holdfast.memory.keeping.exchange import exported, take_in
+from holdfast.memory.base import Memory, MemorySource
+from holdfast.memory.keeping.exchange import dump_memories, load_memories
 from holdfast.memory.keeping.library import Library
 from holdfast.memory.keeping.succession import decide, rivals
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.workspace.folder import FolderWorkspace
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
@@ -58,7 +58,7 @@ class World:
 
     def another(self, **options):
         return Library(
-            Notes(Folder(self.folder)),
+            Notes(FolderWorkspace(self.folder)),
             self.store.recollections,
             told=lambda memories, change: self.changes.extend((change, one.text) for one in memories),
             clock=self.clock,
@@ -113,7 +113,7 @@ def test_said_again_is_one_memory_with_both_sources(world):
     world.library.write([again])
     (memory,) = world.library.page(world.me).memories
     assert (memory.id, memory.date) == ("x_1", NOW + 9)
-    assert memory.sources == (Source("c_1", ("n_1",)), Source("c_2", ("n_9",)))
+    assert memory.sources == (MemorySource("c_1", ("n_1",)), MemorySource("c_2", ("n_9",)))
     assert [change for change, _ in world.changes] == ["added", "updated"]
 
 
@@ -223,14 +223,14 @@ def test_a_name_that_is_no_text_is_told_in_numbers_lists_and_exports(world):
     assert len(told) == 2
     assert all("gr\\xfc\\xdfe.md: Its name is no text" in one for one in told)
     for form in ("json", "markdown"):
-        out = exported(world.library, world.me, form)
+        out = dump_memories(world.library, world.me, form)
         assert out.left_out == told
         assert "Roses need water." in out.text
-    left_out = json.loads(exported(world.library, world.me).text)["left_out"]
+    left_out = json.loads(dump_memories(world.library, world.me).text)["left_out"]
     assert left_out == list(told)
-    again = take_in(world.library, world.me, exported(world.library, world.me).text)
+    again = load_memories(world.library, world.me, dump_memories(world.library, world.me).text)
     assert (again.known, again.bad) == (1, ())
-    assert take_in(world.library, world.me, exported(world.library, world.me).text[:-2]).bad == ()
+    assert load_memories(world.library, world.me, dump_memories(world.library, world.me).text[:-2]).bad == ()
 
 
 # A person at the files
@@ -327,7 +327,7 @@ def test_who_asks_for_it_gets_it_back(world):
 
 def test_a_conversations_memories_can_go_with_it(world):
     world.library.write([world.found("Fact one."), world.found("Fact two.", "x_2", conversation="c_2")])
-    world.library.write([world.found("Fact three.", "x_3", also=(Source("c_2"),))])
+    world.library.write([world.found("Fact three.", "x_3", also=(MemorySource("c_2"),))])
     gone = world.library.forget_conversation(world.me, "c_1")
     assert [memory.id for memory in gone] == ["x_1"]
     assert set(world.texts()) == {"Fact two.", "Fact three."}
@@ -380,8 +380,8 @@ def test_a_move_cut_short_by_a_crash_leaves_one_memory(world):
     before = (world.home / "MEMORY.md").read_text()
     world.library.archive(world.me, memory.id)
     (world.home / "MEMORY.md").write_text(before)
-    assert exported(world.library, world.me).text.count("Fact one.") == 1
-    assert '"archived"' not in exported(world.library, world.me).text
+    assert dump_memories(world.library, world.me).text.count("Fact one.") == 1
+    assert '"archived"' not in dump_memories(world.library, world.me).text
     world.library.forget(world.me, memory.id)
     assert world.library.everything(world.me) == ([], [])
 
@@ -403,22 +403,22 @@ def filled(world):
 def test_an_export_comes_back_whole_after_everything_was_deleted(filled):
     garden = replace(filled.me, project="garden")
     kept, archived = filled.library.everything(garden)
-    out = exported(filled.library, garden).text
+    out = dump_memories(filled.library, garden).text
     for scope in (filled.me, garden):
         filled.library.clear(scope, filled.library.confirmation(scope))
-    came = take_in(filled.library, filled.me, out)
+    came = load_memories(filled.library, filled.me, out)
     assert (came.added, came.known, came.bad) == (5, 0, ())
-    again = take_in(filled.library, filled.me, out)
+    again = load_memories(filled.library, filled.me, out)
     assert (again.added, again.updated, again.known) == (0, 0, 5)
     assert filled.library.everything(garden) == (kept, archived)
 
 
 def test_markdown_goes_out_and_in(filled, tmp_path, store):
-    out = exported(filled.library, filled.me, "markdown").text
+    out = dump_memories(filled.library, filled.me, "markdown").text
     assert "- We switched to SQLite." in out
     other = World(tmp_path / "other", store)
-    assert take_in(other.library, other.me, out + "\n- Written by hand.\n").added == 4
-    assert take_in(other.library, other.me, out).known == 3
+    assert load_memories(other.library, other.me, out + "\n- Written by hand.\n").added == 4
+    assert load_memories(other.library, other.me, out).known == 3
     assert "Written by hand." in other.texts()
     assert other.texts(history=True).count("We use Postgres.") == 1
 
@@ -433,13 +433,13 @@ def test_bad_lines_are_named_and_the_rest_comes_in(world):
         '{"text": "Nan", "importance": NaN}',
     ]
     text = "\n".join(lines)
-    came = take_in(world.library, world.me, text)
+    came = load_memories(world.library, world.me, text)
     assert came.added == 1
     assert [bad.split(":")[0] for bad in came.bad] == ["line 2", "line 3", "line 4", "line 5", "line 6"]
     assert "no kind of memory" in came.bad[2]
-    assert take_in(world.library, world.me, '{"text": "Good one."}').known == 1
+    assert load_memories(world.library, world.me, '{"text": "Good one."}').known == 1
     with pytest.raises(BadRequest):
-        take_in(world.library, world.me, '{"memories": 7}')
+        load_memories(world.library, world.me, '{"memories": 7}')
 
 
 def test_the_order_of_an_import_does_not_matter(world):
@@ -447,13 +447,13 @@ def test_the_order_of_an_import_does_not_matter(world):
         '{"text": "The database runs on port 5433.", "valid_from": 2000}',
         '{"text": "The database runs on port 5432.", "valid_from": 1000}',
     ]
-    assert take_in(world.library, world.me, "\n".join(rows)).added == 2
+    assert load_memories(world.library, world.me, "\n".join(rows)).added == 2
     assert world.texts() == ["The database runs on port 5433."]
 
 
 def test_what_comes_in_belongs_to_who_brings_it(world, tmp_path):
     row = '{"text": "Mine now.", "scope": {"user": "somebody", "project": "secret", "kind": "group"}}'
-    take_in(world.library, world.me, row)
+    load_memories(world.library, world.me, row)
     assert world.texts() == ["Mine now."]
     assert {path.name for path in (tmp_path / "workspace").iterdir() if path.is_dir()} == {world.me.user}
 
@@ -461,7 +461,7 @@ def test_what_comes_in_belongs_to_who_brings_it(world, tmp_path):
 # What others do meanwhile, and what cannot be read
 
 
-class Meddled(Folder):
+class Meddled(FolderWorkspace):
     """A workspace in which somebody else is quicker once: between a reading and its writing."""
 
     def __init__(self, folder):
@@ -523,7 +523,7 @@ def test_a_place_that_cannot_be_read_blocks_nothing_else(world, tmp_path, place,
     small = world.another(limit=1)
     assert small.add(world.me, "Fact two.").action == "added"
     assert world.library.edit(world.me, memory.id, pinned=True).pinned
-    assert "Fact one." in exported(world.library, world.me).text
+    assert "Fact one." in dump_memories(world.library, world.me).text
     assert len(world.library.stats(world.me).troubles) == 1
     world.library.forget(world.me, memory.id)
     with pytest.raises(NotFound):
@@ -537,12 +537,12 @@ def test_what_a_person_wrote_by_hand_is_never_archived_unasked(world):
     small.add(world.me, "Fact one.", importance=0.1)
     small.add(world.me, "Fact two.")
     assert set(world.texts()) == {"Mine one.", "Mine two.", "Mine three.", "Fact two."}
-    assert take_in(small, world.me, "- Theirs one.\n- Theirs two.\n").added == 2
-    assert take_in(small, world.me, "- Theirs one.\n- Theirs two.\n").known == 2
+    assert load_memories(small, world.me, "- Theirs one.\n- Theirs two.\n").added == 2
+    assert load_memories(small, world.me, "- Theirs one.\n- Theirs two.\n").known == 2
     assert len(world.texts()) == 4
 
 
-class Counted(Folder):
+class Counted(FolderWorkspace):
     """A workspace that knows which files were read and written."""
 
     def __init__(self, folder):

@@ -5,11 +5,11 @@ from itertools import combinations
 
 import pytest
 
-from holdfast.memory.base import Memory, Source
+from holdfast.memory.base import Memory, MemorySource
 from holdfast.memory.keeping.contradiction import supersedes
-from holdfast.memory.keeping.likeness import digests, may_mean_the_same, same, same_digests
-from holdfast.memory.keeping.tidying import judge, merged, surplus
-from holdfast.memory.profiles.traits import Trait, trait_in
+from holdfast.memory.keeping.likeness import hash_words, may_mean_the_same, same, same_digests
+from holdfast.memory.keeping.tidying import judge, least_useful, merge
+from holdfast.memory.profiles.traits import ProfileTrait, read_trait
 from holdfast.messages import Scope
 from holdfast.store import Use
 from tests.memory.keeping.statements import BOTH_HOLD, ONE_AT_A_TIME, pairs, statements
@@ -50,7 +50,7 @@ def test_another_spelling_says_the_same(spelling):
 )
 def test_a_word_without_weight_makes_no_difference(one, other):
     assert same(one, other)
-    assert same_digests(digests(one), digests(other))
+    assert same_digests(hash_words(one), hash_words(other))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_long_texts_are_the_same_only_if_they_are_equal():
     assert same(one, f" {one}\n")
     assert not same(one, other)
     assert not may_mean_the_same(one, f"{one} And so on.")
-    assert not same_digests(digests(one), digests(f"{one} Port 4711."))
+    assert not same_digests(hash_words(one), hash_words(f"{one} Port 4711."))
 
 
 def test_vectors_decide_only_where_words_allow_it():
@@ -106,10 +106,10 @@ def test_said_again_adds_date_and_source_and_takes_nothing_away():
         valid_from=900.0,
         importance=0.2,
     )
-    both = merged(old, new)
+    both = merge(old, new)
     assert (both.id, both.valid_from, both.date, both.importance) == ("m_1", 100.0, 900.0, 0.9)
-    assert both.sources == (Source("c_1", ("n_1",)), Source("c_2", ("n_5",)))
-    assert merged(both, new) == both
+    assert both.sources == (MemorySource("c_1", ("n_1",)), MemorySource("c_2", ("n_5",)))
+    assert merge(both, new) == both
 
 
 # What no longer holds
@@ -231,9 +231,9 @@ def test_the_least_useful_make_room_and_pinned_ones_never():
     old = memory("old", "m_5", valid_from=now - 700 * DAY)
     dull = memory("dull", "m_6", importance=0.2, valid_from=now)
     uses = {"m_3": Use(recalls=7, used_at=now - 10 * DAY)}
-    assert surplus([*kept, old, dull], uses, now, limit=4) == [old, dull]
-    assert surplus(kept, uses, now, limit=4) == []
-    assert surplus([replace(one, pinned=True) for one in kept], uses, now, limit=1) == []
+    assert least_useful([*kept, old, dull], uses, now, limit=4) == [old, dull]
+    assert least_useful(kept, uses, now, limit=4) == []
+    assert least_useful([replace(one, pinned=True) for one in kept], uses, now, limit=1) == []
 
 
 # Traits
@@ -242,20 +242,20 @@ def test_the_least_useful_make_room_and_pinned_ones_never():
 @pytest.mark.parametrize(
     ("text", "trait"),
     [
-        ("I like short answers.", Trait("preferences.answer_length", "short")),
-        ("Bitte immer kurze Antworten.", Trait("preferences.answer_length", "kurz")),
-        ("Antworte ausführlich.", Trait("preferences.answer_length", "ausführlich")),
-        ("Always answer in German.", Trait("language", "German")),
-        ("Antworten bitte auf Deutsch.", Trait("language", "Deutsch")),
-        ("Code examples should be in Python.", Trait("preferences.code_language", "Python")),
-        ("Please call me Kim.", Trait("name", "Kim")),
-        ("Ich möchte geduzt werden.", Trait("preferences.formality", "du")),
+        ("I like short answers.", ProfileTrait("preferences.answer_length", "short")),
+        ("Bitte immer kurze Antworten.", ProfileTrait("preferences.answer_length", "kurz")),
+        ("Antworte ausführlich.", ProfileTrait("preferences.answer_length", "ausführlich")),
+        ("Always answer in German.", ProfileTrait("language", "German")),
+        ("Antworten bitte auf Deutsch.", ProfileTrait("language", "Deutsch")),
+        ("Code examples should be in Python.", ProfileTrait("preferences.code_language", "Python")),
+        ("Please call me Kim.", ProfileTrait("name", "Kim")),
+        ("Ich möchte geduzt werden.", ProfileTrait("preferences.formality", "du")),
         ("I do not like short answers.", None),
         ("Please call me later.", None),
-        ("CALL ME Kim.", Trait("name", "Kim")),
+        ("CALL ME Kim.", ProfileTrait("name", "Kim")),
         ("I like tea.", None),
         ("Short answers in English, detailed answers in German.", None),
     ],
 )
 def test_a_preference_may_speak_of_a_field(text, trait):
-    assert trait_in(text) == trait
+    assert read_trait(text) == trait

@@ -6,7 +6,7 @@ from sqlalchemy import delete
 from holdfast.errors import BadRequest, Conflict, TooLarge
 from holdfast.memory.base import Memory
 from holdfast.memory.profiles.profile import Profile
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.workspace.folder import FolderWorkspace
 from holdfast.messages import Scope
 from holdfast.store import open_store
 from holdfast.store.schema import proposals
@@ -43,7 +43,7 @@ def store(migrated):
 
 @pytest.fixture
 def profile(tmp_path, store):
-    return Profile(Folder(tmp_path / "workspace"), store.proposals)
+    return Profile(FolderWorkspace(tmp_path / "workspace"), store.proposals)
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 
 from holdfast.errors import BadRequest, NotFound, StoreError, TooLarge
 from holdfast.memory.searching.sources import ExtraPaths
-from holdfast.memory.workspace.folder import LARGEST, Folder
-from holdfast.memory.workspace.items import memories_in
+from holdfast.memory.workspace.folder import LARGEST, FolderWorkspace
+from holdfast.memory.workspace.items import read_memories
 from holdfast.messages import Scope
 
 
@@ -26,7 +26,7 @@ def home(tmp_path):
 
 @pytest.fixture
 def workspace(home):
-    return Folder(home)
+    return FolderWorkspace(home)
 
 
 def paths(workspace):
@@ -75,7 +75,7 @@ def test_links_in_a_circle_are_told_and_do_not_hang(workspace, home):
 
 def test_the_workspace_itself_may_be_a_link(home, tmp_path):
     (tmp_path / "linked").symlink_to(home)
-    Folder(tmp_path / "linked").write("a.md", "x")
+    FolderWorkspace(tmp_path / "linked").write("a.md", "x")
     assert (home / "a.md").read_text() == "x"
 
 
@@ -134,10 +134,10 @@ def child(script, *arguments, **options):
 READ_ONLY = """
 import os
 from holdfast.errors import StoreError
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.workspace.folder import FolderWorkspace
 if os.getuid() == 0:
     os.setuid(65534)
-workspace = Folder(Path(sys.argv[1]))
+workspace = FolderWorkspace(Path(sys.argv[1]))
 print(workspace.read("a.md").text)
 for call in (lambda: workspace.write("a.md", "two"), lambda: workspace.entries("hidden")):
     try:
@@ -181,7 +181,7 @@ DAY = datetime.fromtimestamp(1_771_900_000, UTC).astimezone().date().isoformat()
 def notes_of_the_day(home: Path):
     text = (home / f"default/memory/{DAY}.md").read_text()
     assert text.startswith(f"# {DAY}\n\n## Notes\n\n- Note ")
-    return [memory.id for memory in memories_in(text, Scope())]
+    return [memory.id for memory in read_memories(text, Scope())]
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from holdfast.errors import StoreError
 from holdfast.memory.base import Memory, SummaryNote
 from holdfast.memory.scopes import memory_file, safe_name, summary_file
-from holdfast.memory.workspace.items import ids_in, memories_in, spelled, with_memories
+from holdfast.memory.workspace.items import add_items, normalise, read_ids, read_memories
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
 
@@ -141,16 +141,16 @@ texts = st.text(
 @example(['<!-- holdfast {"id":"m_9","kind":"fact"} -->', "\ud800 \0 \u2028 x"], "\ud800")
 def test_any_text_stays_one_item_and_reads_back(written, conversation):
     memories = [
-        fact(f"m_{at}", text, conversation=conversation) for at, text in enumerate(written) if spelled(text)
+        fact(f"m_{at}", text, conversation=conversation) for at, text in enumerate(written) if normalise(text)
     ]
-    text = with_memories("", memories)
+    text = add_items("", memories)
     text.encode()
-    read = memories_in(text, ME)
+    read = read_memories(text, ME)
     assert [(memory.id, memory.text) for memory in read] == [
-        (memory.id, spelled(memory.text)) for memory in memories
+        (memory.id, normalise(memory.text)) for memory in memories
     ]
-    assert ids_in(text) == {memory.id for memory in memories}
-    assert with_memories(text, memories) == text
+    assert read_ids(text) == {memory.id for memory in memories}
+    assert add_items(text, memories) == text
 
 
 def test_a_memory_without_words_is_none(notes, tmp_path):
@@ -256,14 +256,14 @@ def shared(one: str, other: str) -> int:
 @example(["## Facts", "  two", "==="], "\n", False, "New.")
 @given(person, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), texts)
 def test_a_new_item_leaves_every_other_character_as_it_was(lines, newline, ended, text):
-    assume(spelled(text))
+    assume(normalise(text))
     old = newline.join(lines) + (newline if ended else "")
-    new = with_memories(old, [fact("m_new", text)])
+    new = add_items(old, [fact("m_new", text)])
     assert shared(old, new) + shared(old[::-1], new[::-1]) >= len(old)
-    read = {memory.id: memory.text for memory in memories_in(new, ME)}
-    assert read["m_new"] == spelled(text)
+    read = {memory.id: memory.text for memory in read_memories(new, ME)}
+    assert read["m_new"] == normalise(text)
     # Whatever the person's Markdown does, headings do not pile up.
-    again = with_memories(new, [fact("m_newer", "Newer.")])
+    again = add_items(new, [fact("m_newer", "Newer.")])
     assert again.count("## Facts") == new.count("## Facts")
 
 

@@ -14,14 +14,14 @@ from holdfast.memory.embedders.hashing import Hashing
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Search
-from holdfast.memory.workspace.base import ABSENT, change
-from holdfast.memory.workspace.choice import S3Options, workspace_at
+from holdfast.memory.workspace.base import ABSENT, update_file
+from holdfast.memory.workspace.choice import S3Options, open_workspace
 from holdfast.memory.workspace.folder import LARGEST
 from holdfast.memory.workspace.notes import Notes
-from holdfast.memory.workspace.s3.bucket import Bucket
-from holdfast.memory.workspace.s3.cache import Cache
+from holdfast.memory.workspace.s3.bucket import S3Workspace
+from holdfast.memory.workspace.s3.cache import ObjectCache
 from holdfast.memory.workspace.s3.listing import FRESH, OLDEST, REST
-from holdfast.memory.workspace.s3.objects import Objects
+from holdfast.memory.workspace.s3.objects import S3Client
 from holdfast.messages import Scope
 from holdfast.store import open_store
 from tests.buckets import IN_ONE_WORKER, Relay
@@ -51,7 +51,7 @@ def opened(s3_server, place, clock, tmp_path):
     """Opens the place as a machine of its own: one name, one cache."""
 
     def machine(name="here", options=s3_server.options):
-        return Bucket(Objects(place, options), Cache(tmp_path / name), clock)
+        return S3Workspace(S3Client(place, options), ObjectCache(tmp_path / name), clock)
 
     return machine
 
@@ -104,7 +104,7 @@ def test_who_read_something_old_cannot_write_over_what_is_new(opened):
     ours.write("day.md", "one\ntwo\n")
     with pytest.raises(Conflict):
         theirs.write("day.md", "one\nthree\n", old.tag)
-    assert change(theirs, "day.md", lambda text: text + "three\n")
+    assert update_file(theirs, "day.md", lambda text: text + "three\n")
     assert theirs.read("day.md").text == "one\ntwo\nthree\n"
 
 
@@ -193,7 +193,7 @@ def test_a_note_that_was_removed_can_be_made_again(opened):
 def test_no_append_is_lost_to_a_removal_and_none_brings_back_what_is_gone(opened):
     ours, theirs = opened("ours"), opened("theirs")
     old = ours.write("day.md", "one\n")
-    change(ours, "day.md", lambda text: text + "two\n")
+    update_file(ours, "day.md", lambda text: text + "two\n")
     with pytest.raises(Conflict):
         theirs.remove("day.md", expect=old)
 
@@ -202,7 +202,7 @@ def test_no_append_is_lost_to_a_removal_and_none_brings_back_what_is_gone(opened
             theirs.remove("day.md", expect=theirs.read("day.md").tag)
         return text + "three\n"
 
-    assert change(ours, "day.md", work)
+    assert update_file(ours, "day.md", work)
     assert opened("reader").read("day.md").text == "three\n"
 
 
@@ -233,7 +233,7 @@ def test_what_cannot_work_says_what_to_do(s3_server, place, location, changes, w
         lambda workspace: workspace.remove("a.md"),
     ):
         with pytest.raises(StoreError, match=words):
-            call(workspace_at(location or place, options))
+            call(open_workspace(location or place, options))
 
 
 def test_a_server_that_is_away_leaves_what_is_known_and_says_so(opened, s3_server, relay, clock):
@@ -308,5 +308,5 @@ def test_an_index_goes_on_where_it_was_and_answers_without_the_server(opened, s3
 
 def test_the_cache_of_one_place_is_not_that_of_another(s3_server, tmp_path):
     for words in ("one", "two"):
-        workspace_at(s3_server.new_place(), s3_server.options, tmp_path).write("a.md", words)
+        open_workspace(s3_server.new_place(), s3_server.options, tmp_path).write("a.md", words)
     assert len(list(tmp_path.iterdir())) == 2

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import StoreError
-from holdfast.memory.workspace.base import ABSENT, Entry, below
-from holdfast.memory.workspace.s3.listing import OLDEST, REST, Listing
+from holdfast.memory.workspace.base import ABSENT, NoteEntry, is_below
+from holdfast.memory.workspace.s3.listing import OLDEST, REST, ObjectList
 
 A = PurePosixPath("a.md")
 
 
 def entry(path, tag="1"):
-    return Entry(PurePosixPath(path), 1, 0.0, tag)
+    return NoteEntry(PurePosixPath(path), 1, 0.0, tag)
 
 
 class Server:
@@ -25,7 +25,7 @@ class Server:
         self.now, self.asked, self.away = 0.0, 0, False
         self.meanwhile = lambda: None
         self.told = []
-        self.listing = Listing(self.look, lambda found: self.told.append(list(found)), lambda: self.now)
+        self.listing = ObjectList(self.look, lambda found: self.told.append(list(found)), lambda: self.now)
 
     def look(self):
         self.asked += 1
@@ -103,5 +103,5 @@ def test_what_is_below_a_folder_is_what_paths_say_in_their_order(names, folder):
     wanted = sorted(PurePosixPath(name) for name in names)
     assert [one.path for one in listing.below(PurePosixPath())] == wanted
     place = PurePosixPath(folder)
-    assert [one.path for one in listing.below(place)] == [path for path in wanted if below(path, place)]
+    assert [one.path for one in listing.below(place)] == [path for path in wanted if is_below(path, place)]
     assert listing.tag(PurePosixPath("nowhere")) == ABSENT

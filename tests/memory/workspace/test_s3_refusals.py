@@ -8,12 +8,12 @@ import pytest
 
 from holdfast.config import HIDDEN, Config, Settings
 from holdfast.errors import ConfigError, StoreError
-from holdfast.memory.workspace.choice import S3Options, workspace_at
-from holdfast.memory.workspace.folder import Folder
-from holdfast.memory.workspace.s3.bucket import Bucket
-from holdfast.memory.workspace.s3.cache import Cache
+from holdfast.memory.workspace.choice import S3Options, open_workspace
+from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.workspace.s3.bucket import S3Workspace
+from holdfast.memory.workspace.s3.cache import ObjectCache
 from holdfast.memory.workspace.s3.listing import OLDEST
-from holdfast.memory.workspace.s3.objects import Objects, address
+from holdfast.memory.workspace.s3.objects import S3Client, address
 from holdfast.wiring import build_workspace, notes_location
 
 PLACE = "s3://bucket/prefix"
@@ -92,30 +92,30 @@ def server(running):
 )
 def test_a_refusal_says_what_to_do(server, status, code, words):
     server.answers = [refused(status, code)]
-    for call in (lambda: workspace_at(PLACE, server.options).entries(), lambda: written(server)):
+    for call in (lambda: open_workspace(PLACE, server.options).entries(), lambda: written(server)):
         with pytest.raises(StoreError, match=f"s3://bucket/prefix cannot be reached.*{words}"):
             call()
 
 
 def written(server):
-    return workspace_at(PLACE, server.options).write("a.md", "x")
+    return open_workspace(PLACE, server.options).write("a.md", "x")
 
 
 def test_a_busy_server_is_asked_again(server):
     server.answers = [refused(503, "SlowDown"), refused(503, "SlowDown"), listed("a.md")]
-    assert [str(entry.path) for entry in workspace_at(PLACE, server.options).entries()] == ["a.md"]
+    assert [str(entry.path) for entry in open_workspace(PLACE, server.options).entries()] == ["a.md"]
 
 
 def test_one_that_stays_busy_is_given_up_and_nothing_is_lost(server):
     server.answers = [refused(503, "SlowDown")]
     with pytest.raises(StoreError, match=r"asks for fewer requests\. Nothing is lost"):
-        workspace_at(PLACE, server.options).entries()
+        open_workspace(PLACE, server.options).entries()
     assert len(server.asked) > 1
 
 
 def test_a_server_that_does_not_compare_tags_is_not_written_to(server):
     server.answers = [(200, "")]
-    workspace = workspace_at(PLACE, server.options)
+    workspace = open_workspace(PLACE, server.options)
     for _ in range(2):
         with pytest.raises(StoreError, match=r"lets writers write over each other.*Update it"):
             workspace.write("a.md", "x")
@@ -126,19 +126,19 @@ def test_a_server_that_does_not_compare_tags_is_not_written_to(server):
 def test_a_name_that_is_no_path_is_told_and_what_is_known_stays(server):
     now = 0.0
     server.answers = [listed("default/a.md"), listed("default/a.md", "default/odd&#10;name.md")]
-    workspace = Bucket(Objects(PLACE, server.options), Cache(None), lambda: now)
+    workspace = S3Workspace(S3Client(PLACE, server.options), ObjectCache(None), lambda: now)
     assert [str(entry.path) for entry in workspace.entries()] == ["default/a.md"]
     now += OLDEST + 1
     known, word = workspace.entries("default")
     assert str(known.path) == "default/a.md"
     assert "odd" in word.trouble
     with pytest.raises(StoreError, match=r"name is no path.*Rename it or move it"):
-        workspace_at(PLACE, server.options).entries()
+        open_workspace(PLACE, server.options).entries()
 
 
 def test_a_server_that_failed_is_left_alone_for_a_while(server):
     server.answers = [refused(503, "SlowDown")]
-    workspace = workspace_at(PLACE, server.options)
+    workspace = open_workspace(PLACE, server.options)
     for _ in range(3):
         with pytest.raises(StoreError):
             workspace.entries()
@@ -160,7 +160,7 @@ def test_a_server_that_failed_is_left_alone_for_a_while(server):
 )
 def test_settings_that_cannot_work_are_refused_at_once(location, options, words):
     with pytest.raises(ConfigError, match=words):
-        workspace_at(location, options)
+        open_workspace(location, options)
 
 
 def test_the_secret_is_never_shown():
@@ -178,7 +178,7 @@ def test_settings_choose_the_place(tmp_path, server):
     ):
         settings = Settings(home=tmp_path, workspace=told)
         assert notes_location(settings) == str(folder)
-        assert isinstance(build_workspace(settings), Folder)
+        assert isinstance(build_workspace(settings), FolderWorkspace)
     server.answers = [listed("a.md")]
     given = {"s3_endpoint": server.options.endpoint, "s3_key": "k", "s3_secret": "s"}
     workspace = build_workspace(Settings(home=tmp_path, workspace=PLACE, **given))
@@ -199,4 +199,4 @@ def test_without_the_library_it_is_named(monkeypatch):
         if name.partition(".")[0] == "obstore":
             monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ConfigError, match=r"pip install 'holdfast\[s3\]'"):
-        workspace_at(PLACE, S3Options())
+        open_workspace(PLACE, S3Options())

@@ -15,7 +15,7 @@ from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import KINDS, Kind, Memory
 from holdfast.memory.keeping.tidying import LIMIT, usefulness
 from holdfast.memory.scopes import day_file, memory_file, owner, visible
-from holdfast.memory.workspace.checks import listed_kind
+from holdfast.memory.workspace.checks import check_listed_kind
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
 from holdfast.store import Recollections, Use
@@ -29,7 +29,7 @@ Aside = Literal["former", "archived"]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MemoryPage:
     """A part of a list. `troubles` are files that could not be read, in words."""
 
     memories: tuple[Memory, ...]
@@ -38,7 +38,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Stats:
+class MemoryStats:
     active: int = 0
     superseded: int = 0
     archived: int = 0
@@ -52,7 +52,7 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class LocatedMemory:
     file: PurePosixPath
     memory: Memory
 
@@ -82,7 +82,7 @@ class Catalogue:
         history: bool = False,
         only: Aside | None = None,
         own: bool = False,
-    ) -> Page:
+    ) -> MemoryPage:
         """What a scope can see, newest first, with what no longer holds for `history`; or only its `own`.
 
         With `only`, instead, what no longer holds or what is in the archive. Summaries are there if they are
@@ -100,11 +100,11 @@ class Catalogue:
         elif only is None and not history:
             found = [memory for memory in found if memory.active]
         if kind is not None:
-            found = [memory for memory in found if memory.kind == listed_kind(kind)]
+            found = [memory for memory in found if memory.kind == check_listed_kind(kind)]
         if text.strip():
-            found = [memory for memory in found if _speaks_of(memory.text, text)]
+            found = [memory for memory in found if _mentions(memory.text, text)]
         found.sort(key=lambda memory: (memory.date, memory.id), reverse=True)
-        return Page(tuple(found[offset : offset + limit]), len(found), tuple(troubles))
+        return MemoryPage(tuple(found[offset : offset + limit]), len(found), tuple(troubles))
 
     def get(self, scope: Scope, name: str) -> Memory:
         """A memory by its id, also one that no longer holds or is in the archive."""
@@ -150,7 +150,7 @@ class Catalogue:
             first = memory_file(whose)
             files = first, day_file(whose, moment), day_file(whose, moment - _DAY)
             there: dict[PurePosixPath, list[Memory]] = {file: [] for file in files}
-            for where in _once(self.notes.each(files, whose, [])):
+            for where in _unique(self.notes.each(files, whose, [])):
                 there[where.file].append(where.memory)
             active = [memory for memory in there.pop(first) if memory.active]
             uses = self._records.uses(whose, [memory.id for memory in active])
@@ -187,14 +187,14 @@ class Catalogue:
         rest = [memory for memory in known if memory not in first]
         return [*first, *rest, *prose, *days, *newest]
 
-    def stats(self, scope: Scope) -> Stats:
+    def stats(self, scope: Scope) -> MemoryStats:
         """Numbers of a scope's own memories."""
         mine = owner(scope)
         troubles: list[str] = []
         every = [where.memory for where in self._all(mine, troubles)]
         active = [memory for memory in every if memory.active]
         dates = [memory.date for memory in active if memory.date]
-        return Stats(
+        return MemoryStats(
             active=len(active),
             superseded=len(every) - len(active),
             archived=sum(map(len, self.notes.archived(mine, troubles).values())),
@@ -207,13 +207,18 @@ class Catalogue:
             troubles=tuple(troubles),
         )
 
-    def _find(self, scope: Scope, name: str) -> Where:
+    def _find(self, scope: Scope, name: str) -> LocatedMemory:
         troubles: list[str] = []
         scopes = visible(scope)[::-1]
         # Most are in the curated files: those first, before all the days are read.
         curated = (self.notes.each([memory_file(whose)], whose, []) for whose in scopes)
         places = chain(
-            (Where(file, memory) for files in curated for file, memories in files for memory in memories),
+            (
+                LocatedMemory(file, memory)
+                for files in curated
+                for file, memories in files
+                for memory in memories
+            ),
             (where for whose in scopes for where in self._everywhere(whose, troubles)),
         )
         found = next((where for where in places if where.memory.id == name), None)
@@ -222,33 +227,33 @@ class Catalogue:
             raise NotFound(f"There is no memory {name!r} here.", hint=" ".join([*troubles, hint]))
         return found
 
-    def _all(self, scope: Scope, troubles: list[str]) -> Iterator[Where]:
-        return _once(self.notes.of(scope, troubles).items())
+    def _all(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
+        return _unique(self.notes.of(scope, troubles).items())
 
-    def _shelved(self, scope: Scope, troubles: list[str]) -> Iterator[Where]:
-        return _once(self.notes.archived(scope, troubles).items())
+    def _shelved(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
+        return _unique(self.notes.archived(scope, troubles).items())
 
-    def _summed(self, scope: Scope, troubles: list[str]) -> Iterator[Where]:
-        return _once(self.notes.summaries(scope, troubles).items())
+    def _summed(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
+        return _unique(self.notes.summaries(scope, troubles).items())
 
-    def _everywhere(self, scope: Scope, troubles: list[str] | None = None) -> Iterator[Where]:
+    def _everywhere(self, scope: Scope, troubles: list[str] | None = None) -> Iterator[LocatedMemory]:
         """Every item of a scope, its archive and copies included."""
         told: list[str] = [] if troubles is None else troubles
         for read in (self.notes.of, self.notes.archived):
             for file, memories in read(scope, told).items():
-                yield from (Where(file, memory) for memory in memories)
+                yield from (LocatedMemory(file, memory) for memory in memories)
 
 
-def _once(files: Iterable[tuple[PurePosixPath, list[Memory]]]) -> Iterator[Where]:
+def _unique(files: Iterable[tuple[PurePosixPath, list[Memory]]]) -> Iterator[LocatedMemory]:
     """Every memory where it stands first; what a crash left twice is one."""
     seen: set[str] = set()
     for file, memories in files:
         for memory in memories:
             if memory.id not in seen:
                 seen.add(memory.id)
-                yield Where(file, memory)
+                yield LocatedMemory(file, memory)
 
 
-def _speaks_of(text: str, asked: str) -> bool:
+def _mentions(text: str, asked: str) -> bool:
     wanted = set(terms(asked))
     return asked.strip().casefold() in text.casefold() or bool(wanted and wanted <= set(terms(text)))

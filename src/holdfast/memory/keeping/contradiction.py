@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from holdfast.memory.keeping.rivals import COUNTRIES, MONTHS_AND_DAYS, OPPOSITES, REGIONS, group_of
+from holdfast.memory.keeping.rivals import COUNTRIES, MONTHS_AND_DAYS, OPPOSITES, REGIONS, find_group
 from holdfast.words import terms
 
 
-def _list(words: str) -> frozenset[str]:
+def _word_set(words: str) -> frozenset[str]:
     return frozenset(words.casefold().split())
 
 
@@ -25,13 +25,13 @@ _LONGEST = 400
 _VALUE = 3
 
 # What a statement is the same without.
-_FILLERS = _list(
+_FILLERS = _word_set(
     """
     the now currently already der die das den dem jetzt nun inzwischen mittlerweile derzeit aktuell neuerdings
     """
 )
 # Verbs whose value is one at a time when it is a number: "listens on port 5432".
-_MEASURES = _list(
+_MEASURES = _word_set(
     """
     is are has have costs cost takes needs uses runs run listens starts ends closes opens lasts equals expires
     ist sind hat haben kostet kosten dauert braucht nutzt läuft laufen lauscht hört beginnt endet schließt
@@ -39,15 +39,15 @@ _MEASURES = _list(
     """
 )
 # … when it is one of several rivals: "runs on Debian".
-_NAMES = _list(
+_NAMES = _word_set(
     """
     live lives located hosted deployed runs listens stored based
     wohne wohnt lebe lebt läuft liegt sitzt steht
     """
 )
 # … and when it is any name behind the word for a place: "lives in Kiel". In German every noun looks like one.
-_PLACED = _list("live lives located hosted based wohne wohnt lebe lebt liegt sitzt steht")
-_PLACES = _list("in at im bei")
+_PLACED = _word_set("live lives located hosted based wohne wohnt lebe lebt liegt sitzt steht")
+_PLACES = _word_set("in at im bei")
 # Who works on one thing may work on another; an employer is one.
 _EMPLOYED = {
     ("work", "at"),
@@ -57,33 +57,33 @@ _EMPLOYED = {
     ("arbeite", "bei"),
     ("arbeitet", "bei"),
 }
-_CALLED = _list("called named heißt lautet")
-_WISHES = _list(
+_CALLED = _word_set("called named heißt lautet")
+_WISHES = _word_set(
     "should must prefers prefer shall soll sollen sollte muss müssen bevorzugt bevorzuge bevorzugen"
 )
-_BE = _list("is are ist sind")
+_BE = _word_set("is are ist sind")
 # What may stand between a verb and its number. Behind other words a number is a name: "server 1", "Raum 12".
-_BEFORE_NUMBER = _list(
+_BEFORE_NUMBER = _word_set(
     """
     at on to in after for of by until from since about around only per within every least most be
     um am auf nach bei für bis ab von mit seit im zu alle etwa rund nur maximal mindestens höchstens
     """
 )
-_NUMBERED = _list("port version release python java node php ruby django level stufe")
+_NUMBERED = _word_set("port version release python java node php ruby django level stufe")
 # Of such things there may be more than one.
-_ONE_OF_MANY = _list("a an one another some ein eine einen einem einer eines noch")
-_USES = _list(
+_ONE_OF_MANY = _word_set("a an one another some ein eine einen einem einer eines noch")
+_USES = _word_set(
     """
     use uses using used run runs live lives work works is are stay stays stick chose store
     nutzen nutzt nutze verwenden verwendet verwende setzen setzt läuft laufen wohnt wohnen lebt leben arbeitet
     arbeiten ist sind bleiben bleibt entschieden einsetzen speichern
     """
 )
-_NEGATIONS = _list("not no never anymore nicht kein keine keinen keinem keiner nie niemals")
+_NEGATIONS = _word_set("not no never anymore nicht kein keine keinen keinem keiner nie niemals")
 # What comes with a negation, and what with its absence, and means nothing else there.
-_WITH_NEGATION = _list("longer any more mehr")
-_AROUND = _list("do does did don't doesn't ein eine einen einem einer a an")
-_ROLES = _list("as als for für in im on auf at bei")
+_WITH_NEGATION = _word_set("longer any more mehr")
+_AROUND = _word_set("do does did don't doesn't ein eine einen einem einer a an")
+_ROLES = _word_set("as als for für in im on auf at bei")
 
 # One word, or several that each begin with a capital.
 _NAME = r"[\"'`„“]?(\w[\w.+#/-]*\b(?-i:(?: [A-ZÄÖÜ\d][\w+#/-]*)?))[\"'`“”]?"
@@ -115,7 +115,7 @@ def supersedes(new: str, old: str) -> bool:
     """Whether the old statement no longer holds once the new one does."""
     if len(new) > _LONGEST or len(old) > _LONGEST:
         return False
-    return _other_value(new, old) or _turned_around(new, old) or _left_behind(new, old)
+    return _other_value(new, old) or _is_negation_of(new, old) or _names_what_it_replaces(new, old)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def _other_value(new: str, old: str) -> bool:
 def _counts(before: Sequence[str]) -> bool:
     """Whether a number behind these words says how much or when, of the one thing there is."""
     last = before[-1]
-    measure = last in _MEASURES | _NAMES | _WISHES | _BEFORE_NUMBER | _NUMBERED or group_of(last) != ""
+    measure = last in _MEASURES | _NAMES | _WISHES | _BEFORE_NUMBER | _NUMBERED or find_group(last) != ""
     return measure and not _ONE_OF_MANY & {*before}
 
 
@@ -182,7 +182,7 @@ def _other_name(
     mine: Sequence[_Word], theirs: Sequence[_Word], before: Sequence[str], behind: Sequence[str]
 ) -> bool:
     frame = frozenset(before)
-    groups = {group_of(word.low) for word in (*mine, *theirs)}
+    groups = {find_group(word.low) for word in (*mine, *theirs)}
     rivals = len(groups) == 1 and "" not in groups
     # What is for one may be for another too.
     single = frame & (_BE | _WISHES | _NAMES) and before[-1] not in ("for", "für")
@@ -206,7 +206,7 @@ def _places_apart(mine: Sequence[_Word], theirs: Sequence[_Word]) -> bool:
     return not places & REGIONS or places <= COUNTRIES
 
 
-def _turned_around(new: str, old: str) -> bool:
+def _is_negation_of(new: str, old: str) -> bool:
     """The same statement, with a negation or without."""
     (negated, plain), (was_negated, was) = _without_negation(new), _without_negation(old)
     return negated != was_negated and len(plain) >= 2 and plain == was
@@ -220,7 +220,7 @@ def _without_negation(text: str) -> tuple[bool, tuple[str, ...]]:
     return bool(denied), tuple(word.stem for word in words if word.low not in dropped)
 
 
-def _left_behind(new: str, old: str) -> bool:
+def _names_what_it_replaces(new: str, old: str) -> bool:
     """A change that says what it leaves, or whose like it takes the place of."""
     change = _change(new)
     if change is None:
@@ -233,8 +233,8 @@ def _left_behind(new: str, old: str) -> bool:
     if left:
         values = {word.stem for word in words if word.low == left}
     else:
-        group = group_of(taken)
-        values = {word.stem for word in words if group and group_of(word.low) == group}
+        group = find_group(taken)
+        values = {word.stem for word in words if group and find_group(word.low) == group}
     # What else the old statement speaks of must be the new one's subject too.
     rest = {term for word in words if word.low not in _USES for term in terms(word.low)} - values
     return len(values) == 1 and rest <= set(terms(new.casefold()))

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from holdfast.errors import BadRequest, TooLarge
-from holdfast.memory.base import KINDS, Memory, Source
+from holdfast.memory.base import KINDS, Memory, MemorySource
 from holdfast.memory.keeping.library import Library
 from holdfast.memory.workspace.comments import EARLIEST, LATEST
-from holdfast.memory.workspace.items import ids_in, memories_in, spelled, with_memories
+from holdfast.memory.workspace.items import add_items, normalise, read_ids, read_memories
 from holdfast.messages import Scope, canonical
 
-Format = Literal["json", "markdown"]
+ExportFormat = Literal["json", "markdown"]
 
 _LARGEST = 20_000_000
 _BAD_SHOWN = 100
@@ -29,7 +29,7 @@ _BEGINS, _ENDS = '{"memories":[', '],"left_out":'
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportCounts:
     """How many came in, and what could not be read, with its line."""
 
     added: int = 0
@@ -40,20 +40,20 @@ class Imported:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class MemoryExport:
     """What goes out; `left_out` are files that could not be read, each with the reason."""
 
     text: str
     left_out: tuple[str, ...] = ()
 
 
-def exported(library: Library, scope: Scope, form: Format = "json") -> Exported:
+def dump_memories(library: Library, scope: Scope, form: ExportFormat = "json") -> MemoryExport:
     """All a scope can see, history and archive included; Markdown is for reading and has no archive."""
     troubles: list[str] = []
     kept, archived = library.everything(scope, troubles)
     left_out = tuple(dict.fromkeys(troubles))
     if form == "markdown":
-        return Exported(with_memories("", kept), left_out)
+        return MemoryExport(add_items("", kept), left_out)
     names = {memory.id for memory in kept}
     rows = [canonical(memory.to_json()) for memory in kept]
     rows += [
@@ -61,10 +61,10 @@ def exported(library: Library, scope: Scope, form: Format = "json") -> Exported:
     ]
     # One a line, so that a line can be named, compared and taken out.
     text = "\n".join((_BEGINS, ",\n".join(rows), f"{_ENDS}{canonical(left_out)}}}", ""))
-    return Exported(text, left_out)
+    return MemoryExport(text, left_out)
 
 
-def take_in(library: Library, scope: Scope, text: str) -> Imported:
+def load_memories(library: Library, scope: Scope, text: str) -> ImportCounts:
     """Bring memories in. Those that are there already, under their id or in other words, stay as they are."""
     if len(text) > _LARGEST:
         raise TooLarge(f"An import has at most {_LARGEST:,} characters.", hint="Bring it in in parts.")
@@ -87,7 +87,7 @@ def take_in(library: Library, scope: Scope, text: str) -> Imported:
     for start in range(0, len(fresh), _PORTION):
         outcomes += library.keep(fresh[start : start + _PORTION])
     told = [outcome.action for outcome in outcomes]
-    return Imported(
+    return ImportCounts(
         added=told.count("added") + told.count("superseded"),
         updated=told.count("updated"),
         known=count + told.count("known"),
@@ -98,8 +98,8 @@ def take_in(library: Library, scope: Scope, text: str) -> Imported:
 
 def _read(text: str, scope: Scope, bad: list[str]) -> Iterator[tuple[Memory, bool]]:
     if not text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
-        marked = ids_in(text)
-        for memory in memories_in(text, scope, by_hand=True):
+        marked = read_ids(text)
+        for memory in read_memories(text, scope, by_hand=True):
             # What a person wrote elsewhere is an import here, and makes room like others.
             yield memory if memory.id in marked else replace(memory, id=f"i_{memory.id}"), False
         return
@@ -138,23 +138,23 @@ def _lines(text: str, bad: list[str]) -> Iterator[tuple[str, Any]]:
 
 def _memory(value: Mapping[str, Any], into: Scope) -> Memory:
     text = value["text"]
-    if not isinstance(text, str) or not spelled(text):
+    if not isinstance(text, str) or not normalise(text):
         raise ValueError("there are no words in it")
     kind = value.get("kind", "fact")
     if kind not in KINDS:
         raise ValueError(f"{kind!r} is no kind of memory")
-    digest = hashlib.sha256(spelled(text).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(normalise(text).encode()).hexdigest()[:16]
     return Memory(
         id=str(value.get("id") or f"i_{digest}"),
         kind=kind,
-        text=spelled(text),
+        text=normalise(text),
         scope=_scope(value.get("scope"), into),
         importance=_number(value, "importance", 0.5, (0.0, 1.0)),
         conversation=str(value.get("conversation", "")),
         messages=tuple(map(str, value.get("messages", ()))),
         valid_from=_number(value, "valid_from", 0.0, _MOMENTS),
         language=str(value.get("language", "")),
-        also=tuple(Source.from_json(one) for one in value.get("also", ())),
+        also=tuple(MemorySource.from_json(one) for one in value.get("also", ())),
         seen=_number(value, "seen", 0.0, _MOMENTS),
         superseded_by=str(value.get("superseded_by", "")),
         valid_until=_number(value, "valid_until", 0.0, _MOMENTS),

@@ -13,14 +13,14 @@ from typing import Any, Literal
 
 from holdfast.errors import BadRequest, Conflict, HoldfastError
 from holdfast.memory.base import Kind, Memory, SummaryNote
-from holdfast.memory.keeping.catalogue import Catalogue, Where
-from holdfast.memory.keeping.likeness import digests, overlap, same_digests
-from holdfast.memory.keeping.tidying import LIMIT, Outcome, Similar, surplus, tidied
-from holdfast.memory.private import MARK, redacted
+from holdfast.memory.keeping.catalogue import Catalogue, LocatedMemory
+from holdfast.memory.keeping.likeness import hash_words, jaccard, same_digests
+from holdfast.memory.keeping.tidying import LIMIT, Similar, WriteOutcome, least_useful, tidy
+from holdfast.memory.private import MARK, redact
 from holdfast.memory.scopes import archive, archive_file, folder, memory_file, owner, visible
-from holdfast.memory.workspace.checks import checked_importance, checked_kind, checked_text
-from holdfast.memory.workspace.items import is_by_hand, spelled, with_memories, without
-from holdfast.memory.workspace.notes import Notes, added, by_file, by_hand
+from holdfast.memory.workspace.checks import check_importance, check_kind, check_text
+from holdfast.memory.workspace.items import add_items, is_handwritten, normalise, remove_items
+from holdfast.memory.workspace.notes import Notes, add, group_by_file, is_curated
 from holdfast.messages import Scope
 from holdfast.store import Recollections, Tombstone, new_id
 from holdfast.text.statements import named_share
@@ -29,7 +29,7 @@ from holdfast.words import language_of
 log = logging.getLogger("holdfast.memory")
 
 Change = Literal["added", "updated", "superseded", "edited", "archived", "forgotten"]
-Told = Callable[[Sequence[Memory], Change], None]
+ChangeListener = Callable[[Sequence[Memory], Change], None]
 
 # What a person writes down by themselves matters to them.
 _BY_REQUEST = 0.8
@@ -41,7 +41,7 @@ _NAMED = 0.5
 _CORRECTED = "=corrected"
 
 
-def _nobody(memories: Sequence[Memory], change: Change) -> None:
+def _ignore_change(memories: Sequence[Memory], change: Change) -> None:
     """For those who keep nothing beside the files."""
 
 
@@ -54,7 +54,7 @@ class Library(Catalogue):
         records: Recollections,
         *,
         similar: Similar | None = None,
-        told: Told = _nobody,
+        told: ChangeListener = _ignore_change,
         limit: int = LIMIT,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -68,17 +68,17 @@ class Library(Catalogue):
     def write_summary(self, note: SummaryNote) -> None:
         self.notes.write_summary(note)
 
-    def keep(self, memories: Sequence[Memory]) -> list[Outcome]:
+    def keep(self, memories: Sequence[Memory]) -> list[WriteOutcome]:
         """Keep what was found in conversations: without secrets, tidied, and nothing that was forgotten."""
-        outcomes: list[Outcome] = []
+        outcomes: list[WriteOutcome] = []
         wanted: list[Memory] = []
         for memory, stones in self._with_stones(memories):
             if _worth(memory.text) and not stones:
                 undated = memory.kind == "note" and not memory.valid_from
                 wanted.append(replace(memory, valid_from=self._now()) if undated else memory)
             else:
-                outcomes.append(Outcome("refused", memory))
-        for file, group in by_file(wanted).items():
+                outcomes.append(WriteOutcome("refused", memory))
+        for file, group in group_by_file(wanted).items():
             outcomes += self._keep(file, group)
         for scope in {memory.scope for memory in wanted}:
             try:
@@ -96,15 +96,15 @@ class Library(Catalogue):
         *,
         importance: float = _BY_REQUEST,
         pinned: bool = False,
-    ) -> Outcome:
+    ) -> WriteOutcome:
         """Keep what somebody asks for, also where it was forgotten once."""
-        words = _without_secrets(text)
+        words = _clean_text(text)
         memory = Memory(
             id=new_id("y"),
-            kind=checked_kind(kind),
+            kind=check_kind(kind),
             text=words,
             scope=owner(scope, kind),
-            importance=checked_importance(importance),
+            importance=check_importance(importance),
             valid_from=self._now(),
             language=language_of(words),
             pinned=pinned,
@@ -162,12 +162,12 @@ class Library(Catalogue):
         file, now = memory_file(scope), self._clock()
         ((_, there),) = self.notes.each([file], scope)
         # What a person wrote themselves stays where they put it.
-        there = [memory for memory in there if not is_by_hand(memory)]
+        there = [memory for memory in there if not is_handwritten(memory)]
         active = [memory for memory in there if memory.active]
         history = [memory for memory in there if not memory.active]
         if max(len(active), len(history)) <= self._limit:
             return []
-        leaving = surplus(active, self._records.uses(scope), now, self._limit)
+        leaving = least_useful(active, self._records.uses(scope), now, self._limit)
         leaving += sorted(history, key=lambda memory: memory.valid_until)[
             : max(0, len(history) - self._limit)
         ]
@@ -196,9 +196,9 @@ class Library(Catalogue):
     ) -> Memory:
         """Correct a memory where it stands; another kind may belong into another file."""
         asked: dict[str, Any] = {
-            "text": None if text is None else _without_secrets(text),
-            "kind": None if kind is None else checked_kind(kind),
-            "importance": None if importance is None else checked_importance(importance),
+            "text": None if text is None else _clean_text(text),
+            "kind": None if kind is None else check_kind(kind),
+            "importance": None if importance is None else check_importance(importance),
             "pinned": pinned,
         }
         wanted = {field: value for field, value in asked.items() if value is not None}
@@ -214,7 +214,7 @@ class Library(Catalogue):
         old, new = where.memory, corrected(where.memory)
         if new.text != old.text and old.messages:
             # What was corrected must not come back from the message it was taken from; from others it may.
-            words = digests(old.text) | {_CORRECTED}
+            words = hash_words(old.text) | {_CORRECTED}
             stone = Tombstone(new_id("z"), words, frozenset(old.messages), self._clock())
             self._records.bury(old.scope, stone)
         same_kind = new.kind == old.kind
@@ -225,7 +225,7 @@ class Library(Catalogue):
             # From what stands there by then: others may have changed what is not asked for here.
             there = self.notes.revise(target, name, old.scope, corrected)
             if there is None:
-                raise _not_as_read(name)
+                raise _changed_meanwhile(name)
             new = there
         self.told([new], "edited")
         return new
@@ -236,17 +236,17 @@ class Library(Catalogue):
         memory = where.memory
         aside = archive(memory.scope) in where.file.parents
         if not aside and not self._to_archive(where.file, [memory], memory.scope):
-            raise _not_as_read(name)
+            raise _changed_meanwhile(name)
         return memory
 
-    def shelve(self, memories: Sequence[Memory]) -> list[Outcome]:
+    def shelve(self, memories: Sequence[Memory]) -> list[WriteOutcome]:
         """Put memories straight into the archive, where they come from one."""
         scopes: dict[Scope, list[Memory]] = {}
-        for memory in map(_presentable, memories):
+        for memory in map(_sanitise, memories):
             scopes.setdefault(memory.scope, []).append(memory)
         for scope, group in scopes.items():
             self._to_shelf(group, scope)
-        return [Outcome("added", memory) for memory in memories]
+        return [WriteOutcome("added", memory) for memory in memories]
 
     def forget(self, scope: Scope, name: str) -> Memory:
         """Remove a memory for good, its copies too, and see that it is not learned again."""
@@ -291,18 +291,18 @@ class Library(Catalogue):
     def _with_stones(self, memories: Sequence[Memory]) -> Iterator[tuple[Memory, list[Tombstone]]]:
         """Each memory as it would be kept, with what says that it was forgotten."""
         every: dict[Scope, list[Tombstone]] = {}
-        for memory in map(_presentable, memories):
+        for memory in map(_sanitise, memories):
             if memory.scope not in every:
                 every[memory.scope] = self._records.forgotten(memory.scope)
-            words = digests(memory.text)
+            words = hash_words(memory.text)
             yield memory, [stone for stone in every[memory.scope] if _was_forgotten(memory, words, stone)]
 
-    def _keep(self, file: PurePosixPath, group: Sequence[Memory]) -> list[Outcome]:
-        outcomes: list[Outcome] = []
+    def _keep(self, file: PurePosixPath, group: Sequence[Memory]) -> list[WriteOutcome]:
+        outcomes: list[WriteOutcome] = []
 
         def work(text: str) -> str:
             nonlocal outcomes
-            text, outcomes = tidied(text, group, added, similar=self.similar, by_hand=by_hand(file))
+            text, outcomes = tidy(text, group, add, similar=self.similar, by_hand=is_curated(file))
             return text
 
         self.notes.change(file, work)
@@ -312,12 +312,12 @@ class Library(Catalogue):
                 self.told([outcome.memory], "updated" if outcome.action == "updated" else "added")
         return outcomes
 
-    def _move(self, where: Where, target: PurePosixPath, new: Memory) -> None:
+    def _move(self, where: LocatedMemory, target: PurePosixPath, new: Memory) -> None:
         """First there, then here: a crash in between leaves it twice and never not at all."""
-        self.notes.change(target, lambda there: added(there, [new]))
+        self.notes.change(target, lambda there: add(there, [new]))
         if self.notes.take_unchanged(where.file, [where.memory], where.memory.scope):
             self.notes.take(target, [new.id], new.scope)
-            raise _not_as_read(new.id)
+            raise _changed_meanwhile(new.id)
 
     def _to_archive(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> list[Memory]:
         """Which of them are in the archive now: what somebody changed meanwhile stays where it is."""
@@ -334,8 +334,8 @@ class Library(Catalogue):
 
         def shelved(text: str) -> str:
             # A copy that a crash left there may be an older one.
-            text = without(text, {memory.id for memory in memories}, scope)
-            return with_memories(text, memories, month.stem)
+            text = remove_items(text, {memory.id for memory in memories}, scope)
+            return add_items(text, memories, month.stem)
 
         self.notes.change(month, shelved)
         return month
@@ -355,16 +355,16 @@ class Library(Catalogue):
 
 def _stone(memory: Memory, now: float) -> Tombstone:
     messages = frozenset(name for source in memory.sources for name in source.messages)
-    return Tombstone(memory.id, digests(memory.text), messages, now)
+    return Tombstone(memory.id, hash_words(memory.text), messages, now)
 
 
-def _presentable(memory: Memory) -> Memory:
-    return replace(memory, text=spelled(redacted(memory.text)), scope=owner(memory.scope, memory.kind))
+def _sanitise(memory: Memory) -> Memory:
+    return replace(memory, text=normalise(redact(memory.text)), scope=owner(memory.scope, memory.kind))
 
 
-def _without_secrets(text: str) -> str:
+def _clean_text(text: str) -> str:
     """The words somebody wants to be kept. Their size comes first: looking for secrets takes time."""
-    words = spelled(redacted(checked_text(text)))
+    words = normalise(redact(check_text(text)))
     if not _worth(words):
         raise BadRequest(
             "There is nothing left to remember once private text and secrets are taken out.",
@@ -374,7 +374,7 @@ def _without_secrets(text: str) -> str:
     return words
 
 
-def _not_as_read(name: str) -> Conflict:
+def _changed_meanwhile(name: str) -> Conflict:
     return Conflict(f"The memory {name!r} was changed, moved or removed meanwhile.", hint="Look again.")
 
 
@@ -383,6 +383,6 @@ def _worth(text: str) -> bool:
 
 
 def _was_forgotten(memory: Memory, words: frozenset[str], stone: Tombstone) -> bool:
-    if set(memory.messages) & stone.messages and overlap(words, stone.words) >= _AGAIN:
+    if set(memory.messages) & stone.messages and jaccard(words, stone.words) >= _AGAIN:
         return True
     return same_digests(words, stone.words)

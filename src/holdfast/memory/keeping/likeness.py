@@ -51,7 +51,7 @@ _TURNS = _list(
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ContentWords:
     """The words of a text that count, stemmed, in order; `names` are those with a capital or a digit."""
 
     words: tuple[str, ...]
@@ -61,7 +61,7 @@ class Said:
 
 
 @lru_cache(maxsize=8_192)
-def said(text: str) -> Said:
+def content_words(text: str) -> ContentWords:
     words: list[str] = []
     names: list[str] = []
     small: set[str] = set()
@@ -78,14 +78,14 @@ def said(text: str) -> Said:
             small.add(word)
         elif bare[:1].isupper() or _has_digit(bare):
             names.append(word)
-    return Said(tuple(words), tuple(names), frozenset(small), frozenset(words))
+    return ContentWords(tuple(words), tuple(names), frozenset(small), frozenset(words))
 
 
 def same(one: str, other: str) -> bool:
     """Whether both texts say the same, but for a few plain words that one has beyond the other."""
     if _is_long(one, other):
         return one.split() == other.split()
-    a, b = said(one), said(other)
+    a, b = content_words(one), content_words(other)
     return _comparable(a, b) and _ratio(a.words, b.words) >= ALIKE
 
 
@@ -93,19 +93,19 @@ def may_mean_the_same(one: str, other: str) -> bool:
     """Whether nothing in the words speaks against it: for vectors to say whether they do."""
     if _is_long(one, other):
         return one.split() == other.split()
-    a, b = said(one), said(other)
+    a, b = content_words(one), content_words(other)
     beyond = abs(len(a.words) - len(b.words))
     return _comparable(a, b) and beyond <= _EXTRA * min(len(a.words), len(b.words))
 
 
 def fuller(one: str, other: str) -> str:
     """Of two texts that say the same the one that says all the other does; the first where both do."""
-    return other if len(said(other).words) > len(said(one).words) else one
+    return other if len(content_words(other).words) > len(content_words(one).words) else one
 
 
-def digests(text: str) -> frozenset[str]:
+def hash_words(text: str) -> frozenset[str]:
     """The words of a text, told apart but not told; a sign marks those that must not differ."""
-    found = said(text)
+    found = content_words(text)
     return frozenset(
         ("=" if word in found.small or _has_digit(word) else "")
         + hashlib.sha256(word.encode()).hexdigest()[:16]
@@ -117,10 +117,10 @@ def same_digests(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two texts of which only digests are left say the same."""
     beyond = one ^ other
     within = one <= other or other <= one
-    return within and not any(digest.startswith("=") for digest in beyond) and overlap(one, other) >= ALIKE
+    return within and not any(digest.startswith("=") for digest in beyond) and jaccard(one, other) >= ALIKE
 
 
-def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     """How much two sets share, of all they have."""
     return len(one & other) / len(one | other) if one or other else 0.0
 
@@ -129,7 +129,7 @@ def _is_long(one: str, other: str) -> bool:
     return max(len(one), len(other)) > _LONGEST
 
 
-def _comparable(a: Said, b: Said) -> bool:
+def _comparable(a: ContentWords, b: ContentWords) -> bool:
     """One says all that the other does, in the same order, and what it has beyond are plain words."""
     more, less = (a, b) if len(a.words) >= len(b.words) else (b, a)
     if not less.words or not less.every <= more.every:
@@ -152,7 +152,7 @@ def _follow(less: Sequence[str], more: Sequence[str]) -> bool:
     return all(word in left for word in less)
 
 
-def _is_marked(word: str, text: Said) -> bool:
+def _is_marked(word: str, text: ContentWords) -> bool:
     """Names, numbers and the small words that turn a meaning around."""
     return word in text.small or word in text.names or _has_digit(word)
 

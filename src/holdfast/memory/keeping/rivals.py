@@ -70,6 +70,6 @@ OPPOSITES = frozenset(
 )
 
 
-def group_of(word: str) -> str:
+def find_group(word: str) -> str:
     """The trade of a tool or the like; empty for words that are none."""
     return _GROUP_OF.get(word, "")

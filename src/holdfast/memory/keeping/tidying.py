@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from holdfast.memory.base import Memory, Source
+from holdfast.memory.base import Memory, MemorySource
 from holdfast.memory.keeping.contradiction import supersedes
 from holdfast.memory.keeping.likeness import ALIKE, fuller, may_mean_the_same, same
-from holdfast.memory.workspace.items import ids_in, memories_in, with_changed
+from holdfast.memory.workspace.items import read_ids, read_memories, replace_item
 from holdfast.store.recollections import Use
 from holdfast.text.slots import compare, overlap, says_more, touches
 
@@ -33,7 +33,7 @@ _OLD = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MemoryVerdict:
     """What becomes of a new memory, and which old ones it concerns; `rival` is one that it may replace."""
 
     action: Literal["add", "known", "update", "supersede"]
@@ -42,7 +42,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class WriteOutcome:
     """`memory` as it stands in the file now; `others` are those it took the place of."""
 
     action: Literal["added", "known", "updated", "superseded", "refused"]
@@ -53,29 +53,29 @@ class Outcome:
 Added = Callable[[str, Sequence[Memory]], str]
 
 
-def judge(new: Memory, known: Sequence[Memory], similar: Similar | None = None) -> Verdict:
+def judge(new: Memory, known: Sequence[Memory], similar: Similar | None = None) -> MemoryVerdict:
     """What a new memory means for those that are there, which are of the same file."""
     rivals = [memory for memory in known if (memory.kind == "note") == (new.kind == "note")]
     alike = _alike(new, rivals, similar)
     if alike is not None:
         if alike.active:
-            return Verdict("update", (alike,))
+            return MemoryVerdict("update", (alike,))
         if new.valid_from <= alike.valid_until or set(new.messages) & set(alike.messages):
             # It is history already, and nobody said it again.
-            return Verdict("known", (alike,))
+            return MemoryVerdict("known", (alike,))
     if new.kind == "note" or not new.active:
-        return Verdict("add")
+        return MemoryVerdict("add")
     return _by_slots(new, [memory for memory in rivals if _gives_way(memory, new)], similar)
 
 
-def _by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) -> Verdict:
+def _by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) -> MemoryVerdict:
     """What a statement of the same thing in other words, or with another value, comes to.
 
     Among many only the nearest is believed to be meant: a wrong replacement loses knowledge.
     """
     over = [memory for memory in rivals if supersedes(new.text, memory.text)]
     if over:
-        return Verdict("supersede", tuple(over))
+        return MemoryVerdict("supersede", tuple(over))
     near = sorted(rivals, key=lambda memory: memory.date)[-_COMPARED:]
     scores = similar(new.text, [memory.text for memory in near]) if similar is not None and near else ()
     likeness = dict(zip((memory.id for memory in near), scores, strict=False))
@@ -86,7 +86,7 @@ def _by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) ->
         and (relation := compare(new.text, memory.text, likeness.get(memory.id, 0.0))) != "apart"
     ]
     if not related:
-        return Verdict("add")
+        return MemoryVerdict("add")
 
     def nearness(memory: Memory) -> float:
         return likeness.get(memory.id, 0.0) + _SHARED * overlap(new.text, memory.text)
@@ -94,47 +94,47 @@ def _by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) ->
     sure = [pair for pair in related if pair[1] != "maybe"]
     best, relation = max(sure or related, key=lambda pair: nearness(pair[0]))
     if relation == "maybe":
-        return Verdict("add", rival=best)
+        return MemoryVerdict("add", rival=best)
     if nearness(best) < _SURE and any(nearness(memory) > nearness(best) for memory in near):
-        return Verdict("add")
+        return MemoryVerdict("add")
     if relation == "same" and not says_more(new.text, best.text):
-        return Verdict("update", (best,))
-    return Verdict("supersede", (best,))
+        return MemoryVerdict("update", (best,))
+    return MemoryVerdict("supersede", (best,))
 
 
-def tidied(
+def tidy(
     text: str, fresh: Sequence[Memory], added: Added, *, similar: Similar | None = None, by_hand: bool = False
-) -> tuple[str, list[Outcome]]:
+) -> tuple[str, list[WriteOutcome]]:
     """The text of a file with new memories in it, all of one scope, and what became of each."""
     if not fresh:
         return text, []
-    before = {memory.id: memory for memory in memories_in(text, fresh[0].scope, by_hand=by_hand)}
-    taken, known, names = ids_in(text), dict(before), list[str]()
-    outcomes: list[Outcome] = []
+    before = {memory.id: memory for memory in read_memories(text, fresh[0].scope, by_hand=by_hand)}
+    taken, known, names = read_ids(text), dict(before), list[str]()
+    outcomes: list[WriteOutcome] = []
     for new in fresh:
         if new.id in taken or new.id in known:
-            outcomes.append(Outcome("known", known.get(new.id, new)))
+            outcomes.append(WriteOutcome("known", known.get(new.id, new)))
             continue
         verdict = judge(new, list(known.values()), similar)
         if verdict.action in ("known", "update"):
             (old,) = verdict.others
-            known[old.id] = merged(old, new) if verdict.action == "update" else old
-            outcomes.append(Outcome("known" if known[old.id] == old else "updated", known[old.id]))
+            known[old.id] = merge(old, new) if verdict.action == "update" else old
+            outcomes.append(WriteOutcome("known" if known[old.id] == old else "updated", known[old.id]))
             continue
         gone = [replace(old, superseded_by=new.id, valid_until=new.valid_from) for old in verdict.others]
         known.update({old.id: old for old in gone})
         kept = replace(new, may_replace=verdict.rival.id) if verdict.rival else new
         known[new.id] = kept
         names.append(new.id)
-        outcomes.append(Outcome("superseded" if gone else "added", kept, tuple(gone)))
+        outcomes.append(WriteOutcome("superseded" if gone else "added", kept, tuple(gone)))
     for name, memory in before.items():
         if known[name] != memory:
             newer = known.get(known[name].superseded_by)
-            text = with_changed(text, known[name], by_hand=by_hand, successor=newer.text if newer else "")
+            text = replace_item(text, known[name], by_hand=by_hand, successor=newer.text if newer else "")
     return (added(text, [known[name] for name in names]) if names else text), outcomes
 
 
-def merged(old: Memory, new: Memory) -> Memory:
+def merge(old: Memory, new: Memory) -> Memory:
     """The old memory, said again: its id and its beginning stay, date and sources are added to."""
     also = [one for one in new.sources if not any(_covers(known, one) for known in old.sources)]
     return replace(
@@ -147,7 +147,7 @@ def merged(old: Memory, new: Memory) -> Memory:
     )
 
 
-def surplus(
+def least_useful(
     active: Sequence[Memory], uses: Mapping[str, Use], now: float, limit: int = LIMIT
 ) -> list[Memory]:
     """Those that make room, the least useful first. Pinned ones never do."""
@@ -182,5 +182,5 @@ def _gives_way(old: Memory, new: Memory) -> bool:
     return old.active and not old.pinned and (not new.valid_from or old.date <= new.valid_from)
 
 
-def _covers(known: Source, source: Source) -> bool:
+def _covers(known: MemorySource, source: MemorySource) -> bool:
     return known.conversation == source.conversation and set(source.messages) <= set(known.messages)

@@ -12,11 +12,19 @@ from ruamel.yaml.error import YAMLError
 
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.memory.base import Memory
-from holdfast.memory.private import redacted_file
-from holdfast.memory.profiles.text import FIELDS, Told, language_in, parsed, told, value_of, with_field
-from holdfast.memory.profiles.traits import trait_in
+from holdfast.memory.private import redact_file
+from holdfast.memory.profiles.text import (
+    FIELDS,
+    ProfileExcerpt,
+    detect_language,
+    get_field,
+    parse,
+    render_for_model,
+    set_field,
+)
+from holdfast.memory.profiles.traits import read_trait
 from holdfast.memory.scopes import profile_file
-from holdfast.memory.workspace.base import Note, Workspace, change, look
+from holdfast.memory.workspace.base import Note, Workspace, read_or_empty, update_file
 from holdfast.messages import Scope
 from holdfast.store import Proposal
 from holdfast.store.proposals import Proposals
@@ -41,16 +49,16 @@ class Profile:
 
     def show(self, scope: Scope) -> Note:
         """The file as it is, broken or not; empty where there is none."""
-        return look(self._workspace, profile_file(_private(scope)))
+        return read_or_empty(self._workspace, profile_file(_private(scope)))
 
     def fields(self, scope: Scope) -> dict[str, Any]:
-        return dict(parsed(self.show(scope).text))
+        return dict(parse(self.show(scope).text))
 
     def replace(self, scope: Scope, text: str, expect: str | None = None) -> str:
         """Put another text in place, as it was written, if it is a profile; its tag."""
-        parsed(text)
-        kept = redacted_file(text)
-        parsed(kept)
+        parse(text)
+        kept = redact_file(text)
+        parse(kept)
         return self._workspace.write(profile_file(_private(scope)), kept, expect)
 
     def set(self, scope: Scope, key: str, value: str) -> None:
@@ -62,41 +70,41 @@ class Profile:
 
         def work(text: str) -> str:
             for key, value in _flat(fields):
-                text = with_field(text, key, value)
+                text = set_field(text, key, value)
             return text
 
-        change(self._workspace, profile_file(_private(scope)), work)
+        update_file(self._workspace, profile_file(_private(scope)), work)
 
     def fill(self, scope: Scope, form: Mapping[str, Any], language: Literal["de", "en"] = "en") -> None:
         """Take over a setup form. Fields get the names of the language, unless the file has its own."""
         unknown = sorted(set(form) - set(_FORM))
         if unknown:
             raise BadRequest(f"'{unknown[0]}' is no field of the form.", hint=f"It has {', '.join(_FORM)}.")
-        fields = {_named(_FORM[name], language): _listed(name, value) for name, value in form.items()}
+        fields = {_named(_FORM[name], language): _split_products(name, value) for name, value in form.items()}
         self.patch(scope, {name: value for name, value in fields.items() if value not in ("", [], None)})
 
     def text(
         self, scope: Scope, cap: int, count: Callable[[str], int], language: Literal["de", "en"] | None = None
-    ) -> Told:
+    ) -> ProfileExcerpt:
         """What a model is told within a cap of tokens, in the profile's own language if none is named.
 
         A group is told nothing, a broken file is reported.
         """
         if scope.kind == "group":
-            return Told()
+            return ProfileExcerpt()
         try:
             text = self.show(scope).text
-            return told(text, cap, count, language or language_in(text))
+            return render_for_model(text, cap, count, language or detect_language(text))
         except HoldfastError as error:
-            return Told(trouble=str(error))
+            return ProfileExcerpt(trouble=str(error))
 
     def propose(self, memory: Memory) -> Proposal | None:
         """Propose what a preference says of a field; None where it says nothing new."""
         if memory.kind != "preference" or memory.scope.kind == "group":
             return None
-        trait = trait_in(memory.text)
+        trait = read_trait(memory.text)
         try:
-            there = value_of(self.show(memory.scope).text, trait.field) if trait else None
+            there = get_field(self.show(memory.scope).text, trait.field) if trait else None
         except HoldfastError:
             # A broken file can wait for its person; so can what it might learn.
             there = None
@@ -153,7 +161,7 @@ def _named(field: str, language: Literal["de", "en"]) -> str:
     return FIELDS[field][1 if language == "de" else 0]
 
 
-def _listed(name: str, value: Any) -> Any:
+def _split_products(name: str, value: Any) -> Any:
     """Products come as a list, or with commas between them."""
     if name == "products" and isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]

@@ -14,7 +14,7 @@ from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from holdfast.errors import BadRequest, TooLarge
-from holdfast.memory.private import redacted
+from holdfast.memory.private import redact
 from holdfast.words import language_of
 
 LARGEST = 2_048
@@ -67,7 +67,7 @@ _ENDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ProfileExcerpt:
     """What a model is told of a profile, the fields that had no room, and what is wrong with the file."""
 
     text: str = ""
@@ -75,7 +75,7 @@ class Told:
     trouble: str = ""
 
 
-class NoProfile(BadRequest):
+class InvalidProfile(BadRequest):
     """A text that cannot be a profile; `line` is where it goes wrong, 0 where that is not one place."""
 
     def __init__(self, message: str, *, hint: str = "", line: int = 0) -> None:
@@ -83,7 +83,7 @@ class NoProfile(BadRequest):
         self.line = line
 
 
-def parsed(text: str) -> CommentedMap:
+def parse(text: str) -> CommentedMap:
     """The fields of a profile, comments kept. BadRequest says what is wrong with it, and in which line."""
     size = len(text.encode(errors="replace"))
     if size > LARGEST:
@@ -112,19 +112,19 @@ def parsed(text: str) -> CommentedMap:
     return found
 
 
-def written(fields: CommentedMap) -> str:
+def serialize(fields: CommentedMap) -> str:
     """The fields as YAML. Checked again, since a change may have made it too large."""
     out = io.StringIO()
     if fields:
         _yaml().dump(fields, out)
     text = out.getvalue()
-    parsed(text)
+    parse(text)
     return text
 
 
-def with_field(text: str, key: str, value: Any) -> str:
+def set_field(text: str, key: str, value: Any) -> str:
     """The profile with one field set, or without it where the value is None; comments stay."""
-    fields = parsed(text)
+    fields = parse(text)
     *outer, name = _names_in(fields, key)
     place = fields
     for part in outer:
@@ -143,11 +143,11 @@ def with_field(text: str, key: str, value: Any) -> str:
         return text
     else:
         place[name] = _plain(value)
-    return written(fields) if fields else ""
+    return serialize(fields) if fields else ""
 
 
-def value_of(text: str, key: str) -> Any:
-    found: Any = parsed(text)
+def get_field(text: str, key: str) -> Any:
+    found: Any = parse(text)
     for part in _names_in(found, key):
         if not isinstance(found, dict) or part not in found:
             return None
@@ -155,15 +155,15 @@ def value_of(text: str, key: str) -> Any:
     return found
 
 
-def language_in(text: str) -> Literal["de", "en"]:
+def detect_language(text: str) -> Literal["de", "en"]:
     """The language to tell a profile in: the one it names, else that of its fields and words.
 
     Never that of a question, which may change from turn to turn.
     """
-    named = str(value_of(text, "language") or "").lower()
+    named = str(get_field(text, "language") or "").lower()
     if named:
         return "de" if named.startswith(("de", "ger")) else "en"
-    return "de" if _GERMAN_ONLY.intersection(parsed(text)) or language_of(text) == "de" else "en"
+    return "de" if _GERMAN_ONLY.intersection(parse(text)) or language_of(text) == "de" else "en"
 
 
 def label_of(key: str, language: Literal["de", "en"]) -> str:
@@ -188,9 +188,11 @@ def _label(name: str, language: Literal["de", "en"], *, inside: bool) -> str:
     return name.capitalize() if own else _GERMAN[known]
 
 
-def told(text: str, cap: int, count: Callable[[str], int], language: Literal["de", "en"]) -> Told:
+def render_for_model(
+    text: str, cap: int, count: Callable[[str], int], language: Literal["de", "en"]
+) -> ProfileExcerpt:
     """As much of the profile as fits into so many tokens, the first ranks first, in the order of the file."""
-    fields = parsed(text)
+    fields = parse(text)
     units = list(_units(fields))
     company = any(name in fields for name in FIELDS["company"])
     chosen: set[str] = set()
@@ -201,7 +203,9 @@ def told(text: str, cap: int, count: Callable[[str], int], language: Literal["de
         if count(whole) <= cap:
             chosen.add(key)
             best = whole
-    return Told(redacted(best), tuple(label_of(key, language) for key, _ in units if key not in chosen))
+    return ProfileExcerpt(
+        redact(best), tuple(label_of(key, language) for key, _ in units if key not in chosen)
+    )
 
 
 def _yaml() -> YAML:
@@ -280,11 +284,11 @@ def _body(units: list[tuple[str, Any]], language: Literal["de", "en"]) -> str:
 def _plain(value: Any) -> Any:
     """A value without secrets, as YAML keeps it."""
     if isinstance(value, str):
-        return redacted(value)
+        return redact(value)
     if isinstance(value, dict):
         return CommentedMap({str(name): _plain(inner) for name, inner in value.items()})
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def _broken(what: str, line: int = 0) -> NoProfile:
-    return NoProfile(f"The profile {what}.", hint="Correct it; the file was not touched.", line=line)
+def _broken(what: str, line: int = 0) -> InvalidProfile:
+    return InvalidProfile(f"The profile {what}.", hint="Correct it; the file was not touched.", line=line)

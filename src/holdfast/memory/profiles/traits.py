@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Trait:
+class ProfileTrait:
     """A field, by its English name with a dot for what is inside another, and the value it may have."""
 
     field: str
@@ -49,7 +49,7 @@ _CODES = re.compile(
 )
 
 
-def trait_in(text: str) -> Trait | None:
+def read_trait(text: str) -> ProfileTrait | None:
     """The field a preference speaks of, if there is just one and nothing is denied."""
     if _NOT.search(text):
         return None
@@ -57,23 +57,23 @@ def trait_in(text: str) -> Trait | None:
     return found[0] if len(found) == 1 else None
 
 
-def _traits(text: str) -> list[Trait | None]:
+def _traits(text: str) -> list[ProfileTrait | None]:
     return [
-        _only("name", _NAMED, text),
-        _only("language", _SPEAKS, text),
-        _only("preferences.code_language", _CODES, text),
-        _listed("preferences.answer_length", _LENGTHS, text)
+        _match_group("name", _NAMED, text),
+        _match_group("language", _SPEAKS, text),
+        _match_group("preferences.code_language", _CODES, text),
+        _match_value("preferences.answer_length", _LENGTHS, text)
         if re.search(_ANSWER, text, re.IGNORECASE)
         else None,
-        _listed("preferences.formality", _TONES, text),
+        _match_value("preferences.formality", _TONES, text),
     ]
 
 
-def _only(field: str, pattern: re.Pattern[str], text: str) -> Trait | None:
+def _match_group(field: str, pattern: re.Pattern[str], text: str) -> ProfileTrait | None:
     found = {group for match in pattern.finditer(text) for group in match.groups() if group}
-    return Trait(field, found.pop()) if len(found) == 1 else None
+    return ProfileTrait(field, found.pop()) if len(found) == 1 else None
 
 
-def _listed(field: str, values: dict[str, str], text: str) -> Trait | None:
+def _match_value(field: str, values: dict[str, str], text: str) -> ProfileTrait | None:
     found = [value for value, words in values.items() if re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)]
-    return Trait(field, found[0]) if len(found) == 1 else None
+    return ProfileTrait(field, found[0]) if len(found) == 1 else None

@@ -28,12 +28,12 @@ _PAUSE = 0.005
 _LONGEST_NAME = 200
 
 
-class Away(StoreError):
+class WorkspaceUnreachable(StoreError):
     """The place of the notes cannot be reached just now: that says nothing of any file in it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NoteEntry:
     """A file as the list shows it. `tag` is equal for equal content as long as nobody wrote.
 
     `trouble` says why it cannot be used, where its name tells that already.
@@ -62,7 +62,7 @@ class Workspace(Protocol):
         """Where the files are on this machine, for who watches them; None where they are elsewhere."""
         ...
 
-    def entries(self, prefix: PurePosixPath | str = "") -> list[Entry]:
+    def entries(self, prefix: PurePosixPath | str = "") -> list[NoteEntry]:
         """All files under a folder, by path; hidden ones and links are left out."""
         ...
 
@@ -79,13 +79,13 @@ class Workspace(Protocol):
         ...
 
 
-def change(workspace: Workspace, path: PurePosixPath | str, work: Callable[[str], str]) -> bool:
+def update_file(workspace: Workspace, path: PurePosixPath | str, work: Callable[[str], str]) -> bool:
     """Read, change and write a file, again where others were quicker; whether anything was written.
 
     `work` gets the text (empty where there is no file) and may be called several times.
     """
     for _ in range(_TRIES):
-        found = look(workspace, path)
+        found = read_or_empty(workspace, path)
         text = work(found.text)
         if text == found.text:
             return False
@@ -99,7 +99,7 @@ def change(workspace: Workspace, path: PurePosixPath | str, work: Callable[[str]
     raise Conflict(f"{path} is written by others all the time.", hint="Try again in a moment.")
 
 
-def look(workspace: Workspace, path: PurePosixPath | str) -> Note:
+def read_or_empty(workspace: Workspace, path: PurePosixPath | str) -> Note:
     """What is in a file; an empty text where there is none."""
     try:
         return workspace.read(path)
@@ -107,7 +107,7 @@ def look(workspace: Workspace, path: PurePosixPath | str) -> Note:
         return Note("", ABSENT)
 
 
-def inside(path: PurePosixPath | str) -> PurePosixPath:
+def check_path(path: PurePosixPath | str) -> PurePosixPath:
     """A path that stays in the workspace, for whoever means to use it as one."""
     told = str(path)
     plain = PurePosixPath(told)
@@ -122,7 +122,7 @@ def inside(path: PurePosixPath | str) -> PurePosixPath:
     return plain
 
 
-def unusable(name: str) -> str:
+def name_problem(name: str) -> str:
     """Why nothing can be written down under a name; empty where it can."""
     # Bytes of another encoding are no text.
     if not name.isascii() and any("\ud800" <= sign <= "\udfff" for sign in name):
@@ -130,26 +130,26 @@ def unusable(name: str) -> str:
     return ""
 
 
-def shown(name: str) -> str:
+def printable_name(name: str) -> str:
     """A name that can be told whatever is in it. No usable one looks like this: they have no backslash."""
     if name.isascii():
         return name
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def below(path: PurePosixPath, prefix: PurePosixPath) -> bool:
+def is_below(path: PurePosixPath, prefix: PurePosixPath) -> bool:
     return path == prefix or prefix in path.parents
 
 
-def not_there(path: PurePosixPath) -> NotFound:
+def missing_error(path: PurePosixPath) -> NotFound:
     return NotFound(f"There is no note {path}.", hint="See which ones there are.")
 
 
-def moved_on(path: PurePosixPath) -> Conflict:
+def conflict_error(path: PurePosixPath) -> Conflict:
     return Conflict(f"{path} was changed by somebody else meanwhile.", hint="Read it again.")
 
 
-class Transient:
+class InMemoryWorkspace:
     """A workspace in memory, for tests and trials."""
 
     folder = None
@@ -159,24 +159,24 @@ class Transient:
         self._count = 0
         self._lock = threading.Lock()
 
-    def entries(self, prefix: PurePosixPath | str = "") -> list[Entry]:
-        place = inside(prefix)
+    def entries(self, prefix: PurePosixPath | str = "") -> list[NoteEntry]:
+        place = check_path(prefix)
         with self._lock:
             return [
-                Entry(path, len(note.text.encode("utf-8", "surrogateescape")), mtime, note.tag)
+                NoteEntry(path, len(note.text.encode("utf-8", "surrogateescape")), mtime, note.tag)
                 for path, (note, mtime) in sorted(self._files.items())
-                if below(path, place)
+                if is_below(path, place)
             ]
 
     def read(self, path: PurePosixPath | str) -> Note:
-        place = inside(path)
+        place = check_path(path)
         with self._lock:
             if place not in self._files:
-                raise not_there(place)
+                raise missing_error(place)
             return self._files[place][0]
 
     def write(self, path: PurePosixPath | str, text: str, expect: str | None = None) -> str:
-        place = inside(path)
+        place = check_path(path)
         with self._lock:
             self._check(place, expect)
             self._count += 1
@@ -184,7 +184,7 @@ class Transient:
             return f"{self._count}"
 
     def remove(self, path: PurePosixPath | str, expect: str | None = None) -> None:
-        place = inside(path)
+        place = check_path(path)
         with self._lock:
             self._check(place, expect)
             self._files.pop(place, None)
@@ -192,4 +192,4 @@ class Transient:
     def _check(self, place: PurePosixPath, expect: str | None) -> None:
         there = self._files[place][0].tag if place in self._files else ABSENT
         if expect is not None and expect != there:
-            raise moved_on(place)
+            raise conflict_error(place)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from holdfast.errors import ConfigError
 from holdfast.memory.workspace.base import Workspace
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.workspace.folder import FolderWorkspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +27,19 @@ def is_bucket(location: str) -> bool:
     return location.startswith("s3://")
 
 
-def workspace_at(location: str, options: S3Options, cache: Path | None = None) -> Workspace:
+def open_workspace(location: str, options: S3Options, cache: Path | None = None) -> Workspace:
     """The workspace in a folder or at `s3://bucket/prefix`; `cache` is for what comes from a server."""
     if not is_bucket(location):
-        return Folder(Path(location).expanduser())
+        return FolderWorkspace(Path(location).expanduser())
     try:
-        from holdfast.memory.workspace.s3.bucket import Bucket
-        from holdfast.memory.workspace.s3.cache import Cache
-        from holdfast.memory.workspace.s3.objects import Objects
+        from holdfast.memory.workspace.s3.bucket import S3Workspace
+        from holdfast.memory.workspace.s3.cache import ObjectCache
+        from holdfast.memory.workspace.s3.objects import S3Client
     except ModuleNotFoundError as error:
         raise ConfigError(
             "Notes on S3 need the package obstore.", hint="Install it: pip install 'holdfast[s3]'."
         ) from error
-    objects = Objects(location, options)
+    objects = S3Client(location, options)
     # Two buckets of the same name on two servers are two.
     own = hashlib.sha256(f"{options.endpoint}\0{objects.place}".encode()).hexdigest()[:16]
-    return Bucket(objects, Cache(cache / own if cache is not None else None))
+    return S3Workspace(objects, ObjectCache(cache / own if cache is not None else None))

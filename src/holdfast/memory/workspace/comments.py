@@ -21,7 +21,7 @@ EARLIEST = datetime(1, 1, 2, tzinfo=UTC).timestamp()
 LATEST = datetime(9999, 12, 30, tzinfo=UTC).timestamp()
 
 
-def comment(fields: Mapping[str, Any]) -> str:
+def write_comment(fields: Mapping[str, Any]) -> str:
     """A comment for machines. Fields that are empty are left out."""
     kept = {
         name: value for name, value in fields.items() if value is not False and value not in ("", [], None)
@@ -31,23 +31,23 @@ def comment(fields: Mapping[str, Any]) -> str:
     return f"<!-- holdfast {safe} -->"
 
 
-def comments_in(text: str) -> Iterator[dict[str, Any]]:
+def read_comments(text: str) -> Iterator[dict[str, Any]]:
     for found in COMMENT.finditer(text):
         # A comment that a person damaged is one of theirs.
         with suppress(ValueError, RecursionError):
             yield json.loads(found[1], parse_float=_finite, parse_constant=_finite)
 
 
-def first_comment(text: str) -> dict[str, Any]:
-    return next(comments_in(text), {})
+def read_comment(text: str) -> dict[str, Any]:
+    return next(read_comments(text), {})
 
 
-def moment(seconds: float) -> str:
+def format_time(seconds: float) -> str:
     """A time that people can read too."""
     return datetime.fromtimestamp(seconds, UTC).isoformat() if seconds else ""
 
 
-def seconds_of(told: object) -> float:
+def parse_time(told: object) -> float:
     try:
         found = datetime.fromisoformat(str(told))
     except ValueError:

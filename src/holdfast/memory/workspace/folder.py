@@ -17,13 +17,13 @@ from holdfast.errors import BadRequest, StoreError, TooLarge
 from holdfast.memory.workspace.base import (
     ABSENT,
     EVERY_NOTE,
-    Entry,
     Note,
-    inside,
-    moved_on,
-    not_there,
-    shown,
-    unusable,
+    NoteEntry,
+    check_path,
+    conflict_error,
+    missing_error,
+    name_problem,
+    printable_name,
 )
 from holdfast.store.sqlite_file import FileLock, sync_folder
 
@@ -39,17 +39,17 @@ _LOOKS = 5
 _KNOWN = 20_000
 
 
-class Folder:
+class FolderWorkspace:
     """The workspace in `folder`, which is made when there is something to write."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def entries(self, prefix: PurePosixPath | str = "") -> list[Entry]:
-        place = inside(prefix)
+    def entries(self, prefix: PurePosixPath | str = "") -> list[NoteEntry]:
+        place = check_path(prefix)
         if self._is_absent(place):
             return []
-        with _in_our_words(self.folder):
+        with _translate_errors(self.folder):
             start = self._real(place)
             if start.is_file():
                 return [] if (self.folder / place).is_symlink() else [_entry(str(place), start.stat())]
@@ -57,31 +57,31 @@ class Folder:
             return list(_walk(str(start), str(place) if place.parts else ""))
 
     def read(self, path: PurePosixPath | str) -> Note:
-        place = inside(path)
+        place = check_path(path)
         if self._is_absent(place):
-            raise not_there(place)
-        with _in_our_words(self.folder):
+            raise missing_error(place)
+        with _translate_errors(self.folder):
             try:
                 return _read(self._real(place), place)
             except FileNotFoundError as error:
-                raise not_there(place) from error
+                raise missing_error(place) from error
 
     def write(self, path: PurePosixPath | str, text: str, expect: str | None = None) -> str:
-        place = inside(path)
+        place = check_path(path)
         content = text.encode("utf-8", "surrogateescape")
         check_size(place, len(content))
         with self._writing():
             file = self._real(place)
             if expect is not None and expect != _tag_at(file):
-                raise moved_on(place)
+                raise conflict_error(place)
             return _replace(file, content)
 
     def remove(self, path: PurePosixPath | str, expect: str | None = None) -> None:
-        place = inside(path)
+        place = check_path(path)
         with self._writing():
             file = self.folder / place
             if expect is not None and expect != _tag_at(self._real(place)):
-                raise moved_on(place)
+                raise conflict_error(place)
             # A link a person made is theirs; what it points to stays where it is.
             file.unlink(missing_ok=True)
             if file.parent.is_dir():
@@ -105,14 +105,14 @@ class Folder:
             real = (root / place).resolve()
         except RuntimeError as error:
             # Python 3.11 to 3.12 say so of a loop of links.
-            raise _leads_out(place) from error
+            raise _outside_error(place) from error
         if real.is_symlink() or (real != root and root not in real.parents):
-            raise _leads_out(place)
+            raise _outside_error(place)
         return real
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with _in_our_words(self.folder):
+        with _translate_errors(self.folder):
             _make_folder(self.folder)
             with closing(FileLock(self.folder / ".lock")) as lock:
                 began = time.monotonic()
@@ -126,21 +126,21 @@ class Folder:
                 yield
 
 
-def _walk(start: str, place: str) -> Iterator[Entry]:
+def _walk(start: str, place: str) -> Iterator[NoteEntry]:
     """Every file below a folder, by path. Links are not followed, and what is hidden is not ours to show.
 
     What has a name that is no text is listed with that trouble, a folder as a whole.
     """
     try:
-        found = sorted(os.scandir(start), key=lambda entry: shown(entry.name))
+        found = sorted(os.scandir(start), key=lambda entry: printable_name(entry.name))
     except FileNotFoundError:
         # A folder that is not there has no files; one that may not be looked into must not seem empty.
         return
     for entry in found:
         if entry.name.startswith(".") or entry.is_symlink():
             continue
-        path = f"{place}/{shown(entry.name)}" if place else shown(entry.name)
-        if trouble := unusable(entry.name):
+        path = f"{place}/{printable_name(entry.name)}" if place else printable_name(entry.name)
+        if trouble := name_problem(entry.name):
             with suppress(FileNotFoundError):
                 told = _entry(f"{path}/{EVERY_NOTE}" if entry.is_dir() else path, entry.stat())
                 yield replace(told, trouble=trouble)
@@ -159,25 +159,25 @@ def check_size(place: PurePosixPath, size: int) -> None:
         )
 
 
-def _entry(path: str, status: os.stat_result) -> Entry:
-    return _listed(path, status.st_size, status.st_mtime, _told(status))
+def _entry(path: str, status: os.stat_result) -> NoteEntry:
+    return _cached_entry(path, status.st_size, status.st_mtime, _version(status))
 
 
 @lru_cache(_KNOWN)
-def _listed(path: str, size: int, mtime: float, told: tuple[int, ...]) -> Entry:
+def _cached_entry(path: str, size: int, mtime: float, told: tuple[int, ...]) -> NoteEntry:
     """Made once: every request lists all files, and hardly any is another one than before."""
-    return Entry(PurePosixPath(path), size, mtime, _spelled(told))
+    return NoteEntry(PurePosixPath(path), size, mtime, _format_tag(told))
 
 
 def _tag(status: os.stat_result) -> str:
-    return _spelled(_told(status))
+    return _format_tag(_version(status))
 
 
-def _told(status: os.stat_result) -> tuple[int, ...]:
+def _version(status: os.stat_result) -> tuple[int, ...]:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _spelled(told: tuple[int, ...]) -> str:
+def _format_tag(told: tuple[int, ...]) -> str:
     return "-".join(f"{number:x}" for number in told)
 
 
@@ -239,7 +239,7 @@ def _make_folder(folder: Path) -> None:
         sync_folder(folder.parent)
 
 
-def _leads_out(place: PurePosixPath) -> BadRequest:
+def _outside_error(place: PurePosixPath) -> BadRequest:
     return BadRequest(
         f"{place} is a link that leads out of the workspace, or in a circle.",
         hint="Put the file itself there; folders elsewhere can be named as extra paths for searching.",
@@ -247,7 +247,7 @@ def _leads_out(place: PurePosixPath) -> BadRequest:
 
 
 @contextmanager
-def _in_our_words(folder: Path) -> Iterator[None]:
+def _translate_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

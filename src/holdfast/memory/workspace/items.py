@@ -18,15 +18,15 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from holdfast.memory.base import KINDS, Kind, Memory, Source
+from holdfast.memory.base import KINDS, Kind, Memory, MemorySource
 from holdfast.memory.workspace.comments import (
     BEGINNING,
     COMMENT,
-    comment,
-    comments_in,
-    first_comment,
-    moment,
-    seconds_of,
+    format_time,
+    parse_time,
+    read_comment,
+    read_comments,
+    write_comment,
 )
 from holdfast.messages import Scope
 
@@ -66,7 +66,7 @@ _markdown = MarkdownIt("commonmark").disable("inline")
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class LocatedItem:
     """A memory and the lines it stands on, counted from one, as editors do."""
 
     memory: Memory
@@ -74,87 +74,87 @@ class Placed:
     last: int
 
 
-def ids_in(text: str) -> set[str]:
+def read_ids(text: str) -> set[str]:
     """The ids of all items, those included of which a person left nothing but the comment."""
-    return {str(found["id"]) for found in comments_in(text) if "id" in found}
+    return {str(found["id"]) for found in read_comments(text) if "id" in found}
 
 
-def placed(text: str, scope: Scope, *, by_hand: bool = False) -> list[Placed]:
+def locate_items(text: str, scope: Scope, *, by_hand: bool = False) -> list[LocatedItem]:
     """The items that are memories, as they read now; `by_hand` includes those without a comment of ours.
 
     What a person wrote by hand has an id made of its words, until a machine has to write one down. Of two
     items with one id, which only a copy can be, the first counts.
     """
-    found: dict[str, Placed] = {}
-    for item, memory in _all(text, scope, by_hand=by_hand):
-        found.setdefault(memory.id, Placed(memory, item.start + 1, item.end))
+    found: dict[str, LocatedItem] = {}
+    for item, memory in _read_items(text, scope, by_hand=by_hand):
+        found.setdefault(memory.id, LocatedItem(memory, item.start + 1, item.end))
     return list(found.values())
 
 
-def memories_in(text: str, scope: Scope, *, by_hand: bool = False) -> list[Memory]:
-    return [one.memory for one in placed(text, scope, by_hand=by_hand)]
+def read_memories(text: str, scope: Scope, *, by_hand: bool = False) -> list[Memory]:
+    return [one.memory for one in locate_items(text, scope, by_hand=by_hand)]
 
 
-def is_by_hand(memory: Memory) -> bool:
+def is_handwritten(memory: Memory) -> bool:
     """Whether a person wrote it, and nobody else."""
     return memory.id.startswith(_BY_HAND)
 
 
-def id_is_of_words(name: str) -> bool:
+def has_content_id(name: str) -> bool:
     """Whether an id is made of words, so that others may have the same one for the same words."""
     return name.startswith((_BY_HAND, PART))
 
 
-def with_memories(text: str, memories: Sequence[Memory], title: str = "") -> str:
+def add_items(text: str, memories: Sequence[Memory], title: str = "") -> str:
     """The text with these memories added, each under the heading of its kind; known ones are left out."""
-    known = ids_in(text)
+    known = read_ids(text)
     fresh = {
-        memory.id: replace(memory, text=spelled(memory.text))
+        memory.id: replace(memory, text=normalise(memory.text))
         for memory in memories
-        if memory.id not in known and spelled(memory.text)
+        if memory.id not in known and normalise(memory.text)
     }
     language = next((memory.language for memory in fresh.values() if memory.language in _TITLES), "en")
     if fresh and not text.strip():
         text += f"# {title or _TITLES[language]}\n"
     for kind in KINDS:
-        items = [_written(memory) for memory in fresh.values() if memory.kind == kind]
+        items = [_format_item(memory) for memory in fresh.values() if memory.kind == kind]
         if items:
-            text = _added(text, kind, items, _HEADINGS[kind][language])
+            text = _insert_items(text, kind, items, _HEADINGS[kind][language])
     return text
 
 
-def with_changed(text: str, memory: Memory, *, by_hand: bool = False, successor: str = "") -> str:
+def replace_item(text: str, memory: Memory, *, by_hand: bool = False, successor: str = "") -> str:
     """The text with the item of this id as the memory says; nothing else is touched.
 
     Fields of its comment that we do not know stay, and as long as the words are the same, so do their lines.
     What no longer holds is struck, with the words of its `successor` behind it.
     """
-    for item, old in _all(text, memory.scope, by_hand=by_hand):
+    for item, old in _read_items(text, memory.scope, by_hand=by_hand):
         if old.id == memory.id:
-            fields = {**first_comment(item.text), **_told(memory)}
-            same = spelled(memory.text) == old.text
+            fields = {**read_comment(item.text), **_comment_fields(memory)}
+            same = normalise(memory.text) == old.text
             if same and memory.active == old.active:
                 lines = _with_comment(item.text, fields)
             elif same and old.active:
-                lines = _with_comment(_strike(item.text, memory, successor), fields)
+                lines = _with_comment(_strike_lines(item.text, memory, successor), fields)
             else:
                 newline = _newline(text)
-                words = replace(memory, text=spelled(memory.text))
-                lines = "".join(line + newline for line in _written(words, fields, successor))
-            return _spliced(text, item, lines)
+                words = replace(memory, text=normalise(memory.text))
+                lines = "".join(line + newline for line in _format_item(words, fields, successor))
+            return _splice(text, item, lines)
     return text
 
 
-def without(text: str, names: Collection[str], scope: Scope, *, by_hand: bool = False) -> str:
+def remove_items(text: str, names: Collection[str], scope: Scope, *, by_hand: bool = False) -> str:
     """The text without the items of these ids, copies included."""
     lines = _LINE.findall(text)
-    for item, memory in _all(text, scope, by_hand=by_hand):
+    for item, memory in _read_items(text, scope, by_hand=by_hand):
         if memory.id in names:
             lines[item.start : item.end] = [""] * (item.end - item.start)
     return "".join(lines)
 
 
-def spelled(text: str) -> str:
+def normalise(text: str) -> str:
     """The text as it can stand in a file: one kind of line end, real characters only, no loose ends."""
     whole = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     lines = whole.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -170,16 +170,16 @@ class _Item:
     end: int
 
 
-def _all(text: str, scope: Scope, *, by_hand: bool) -> Iterator[tuple[_Item, Memory]]:
+def _read_items(text: str, scope: Scope, *, by_hand: bool) -> Iterator[tuple[_Item, Memory]]:
     items = list(_items(_LINE.findall(text)))
-    hands = _by_hand(text, items, scope) if by_hand else {}
+    hands = _read_handwritten(text, items, scope) if by_hand else {}
     for item in items:
         memory = hands.get(item.start) or _memory(item.text, scope)
         if memory is not None:
             yield item, memory
 
 
-def _by_hand(text: str, items: Sequence[_Item], scope: Scope) -> dict[int, Memory]:
+def _read_handwritten(text: str, items: Sequence[_Item], scope: Scope) -> dict[int, Memory]:
     """The items without a comment of ours, by line; what looks like one inside of code is none."""
     bare = [item for item in items if not BEGINNING.search(item.text)]
     if not bare:
@@ -201,10 +201,10 @@ def _by_hand(text: str, items: Sequence[_Item], scope: Scope) -> dict[int, Memor
 
 
 def _kind_under(heading: str) -> Kind:
-    return next((kind for kind in KINDS if heading in _names(kind)), "fact")
+    return next((kind for kind in KINDS if heading in _heading_names(kind)), "fact")
 
 
-def _names(kind: Kind) -> set[str]:
+def _heading_names(kind: Kind) -> set[str]:
     return {name.casefold() for name in _HEADINGS[kind].values()}
 
 
@@ -237,9 +237,9 @@ def _end_of(lines: Sequence[str], start: int) -> int:
 
 
 def _memory(item: str, scope: Scope) -> Memory | None:
-    fields, text = first_comment(item), _text_of(item)
+    fields, text = read_comment(item), _text_of(item)
     if fields.get("superseded_by"):
-        text = _unstruck(text)
+        text = _remove_strikes(text)
     if not text or "id" not in fields or fields.get("kind") not in KINDS:
         return None
     also = fields.get("also")
@@ -251,12 +251,12 @@ def _memory(item: str, scope: Scope) -> Memory | None:
         importance=_importance(fields.get("importance")),
         conversation=str(fields.get("conversation", "")),
         messages=_strings(fields.get("messages")),
-        valid_from=seconds_of(fields.get("valid_from")),
+        valid_from=parse_time(fields.get("valid_from")),
         language=str(fields.get("language", "")),
         also=tuple(_sources(also if isinstance(also, list) else [])),
-        seen=seconds_of(fields.get("seen")),
+        seen=parse_time(fields.get("seen")),
         superseded_by=str(fields.get("superseded_by", "")),
-        valid_until=seconds_of(fields.get("valid_until")),
+        valid_until=parse_time(fields.get("valid_until")),
         pinned=fields.get("pinned") is True,
         may_replace=str(fields.get("may_replace", "")),
     )
@@ -272,57 +272,57 @@ def _strings(told: object) -> tuple[str, ...]:
     return tuple(str(one) for one in told) if isinstance(told, list) else ()
 
 
-def _sources(told: Sequence[object]) -> Iterator[Source]:
+def _sources(told: Sequence[object]) -> Iterator[MemorySource]:
     for one in told:
         if isinstance(one, dict) and "conversation" in one:
-            yield Source(str(one["conversation"]), _strings(one.get("messages")))
+            yield MemorySource(str(one["conversation"]), _strings(one.get("messages")))
 
 
 def _text_of(item: str) -> str:
     first, *rest = _LINE.findall(COMMENT.sub("", item))
     lines = [_BULLET.sub("", first, count=1), *(line.removeprefix(_INDENT) for line in rest)]
-    return spelled(_OPENED.sub(r"<\1!--", _CLOSED.sub(r"--\1>", "".join(lines))))
+    return normalise(_OPENED.sub(r"<\1!--", _CLOSED.sub(r"--\1>", "".join(lines))))
 
 
-def _told(memory: Memory) -> dict[str, Any]:
+def _comment_fields(memory: Memory) -> dict[str, Any]:
     return {
         "id": memory.id,
         "kind": memory.kind,
         "importance": memory.importance,
         "conversation": memory.conversation,
         "messages": list(memory.messages),
-        "valid_from": moment(memory.valid_from),
+        "valid_from": format_time(memory.valid_from),
         "language": memory.language,
         "also": [{"conversation": one.conversation, "messages": list(one.messages)} for one in memory.also],
-        "seen": moment(memory.seen),
+        "seen": format_time(memory.seen),
         "superseded_by": memory.superseded_by,
-        "valid_until": moment(memory.valid_until),
+        "valid_until": format_time(memory.valid_until),
         "pinned": memory.pinned,
         "may_replace": memory.may_replace,
     }
 
 
-def _written(memory: Memory, fields: Mapping[str, Any] | None = None, successor: str = "") -> list[str]:
-    words = memory.text if memory.active else _struck(memory, successor)
+def _format_item(memory: Memory, fields: Mapping[str, Any] | None = None, successor: str = "") -> list[str]:
+    words = memory.text if memory.active else _format_struck(memory, successor)
     text = _CLOSES.sub(r"--\\\1>", _OPENS.sub(r"<\\\1!--", words))
-    first, *rest = [*text.split("\n"), comment(fields or _told(memory))]
+    first, *rest = [*text.split("\n"), write_comment(fields or _comment_fields(memory))]
     return [f"- {first}", *(_INDENT + line if line else "" for line in rest)]
 
 
-def _struck(memory: Memory, successor: str) -> str:
+def _format_struck(memory: Memory, successor: str) -> str:
     """The words of a memory that no longer holds, as people see it: struck, since when, and what is now."""
     if "~" in memory.text:
         return memory.text
     lines = (f"~~{line}~~" if line.strip() else line for line in memory.text.split("\n"))
-    return "\n".join(lines) + _behind(memory, successor)
+    return "\n".join(lines) + _successor_suffix(memory, successor)
 
 
-def _behind(memory: Memory, successor: str) -> str:
-    told = ": ".join(filter(None, (moment(memory.valid_until)[:10], " ".join(successor.split()))))
+def _successor_suffix(memory: Memory, successor: str) -> str:
+    told = ": ".join(filter(None, (format_time(memory.valid_until)[:10], " ".join(successor.split()))))
     return f" {_ARROW} {told or '…'}"
 
 
-def _strike(item: str, memory: Memory, successor: str) -> str:
+def _strike_lines(item: str, memory: Memory, successor: str) -> str:
     """The same in the lines of an item as they are, with the bullet and the breaks that a person gave it."""
     if "~" in memory.text:
         return item
@@ -333,12 +333,12 @@ def _strike(item: str, memory: Memory, successor: str) -> str:
         start = _LEADS.match(words)
         begin = start.end() if start else 0
         if words[begin:]:
-            tail = _behind(memory, successor) if at == last else ""
+            tail = _successor_suffix(memory, successor) if at == last else ""
             lines[at] = f"{words[:begin]}~~{words[begin:]}~~{tail}{line[len(words) :]}"
     return "".join(lines)
 
 
-def _unstruck(text: str) -> str:
+def _remove_strikes(text: str) -> str:
     """The words alone, whether they are struck or not."""
     if not _BEHIND.search(text):
         return text
@@ -347,14 +347,14 @@ def _unstruck(text: str) -> str:
 
 
 def _with_comment(item: str, fields: Mapping[str, Any]) -> str:
-    told = comment(fields)
+    told = write_comment(fields)
     if COMMENT.search(item):
         return COMMENT.sub(lambda _: told, item, count=1)
     newline = _newline(item)
     return f"{item.rstrip(chr(10) + chr(13))}{newline}{_INDENT}{told}{newline}"
 
 
-def _spliced(text: str, item: _Item, lines: str) -> str:
+def _splice(text: str, item: _Item, lines: str) -> str:
     every = _LINE.findall(text)
     return "".join(every[: item.start]) + lines + "".join(every[item.end :])
 
@@ -364,7 +364,7 @@ def _newline(text: str) -> str:
     return ending.group() if ending else "\n"
 
 
-def _added(text: str, kind: Kind, items: Sequence[list[str]], heading: str) -> str:
+def _insert_items(text: str, kind: Kind, items: Sequence[list[str]], heading: str) -> str:
     lines = _LINE.findall(text)
     newline = _newline(text)
     block = [line for item in items for line in item]
@@ -382,7 +382,7 @@ def _added(text: str, kind: Kind, items: Sequence[list[str]], heading: str) -> s
 
 def _under_heading(text: str, lines: Sequence[str], kind: Kind) -> int | None:
     """The line after the last one under the heading of this kind, in whichever language it is."""
-    headings, names = _headings(_markdown.parse(text)), _names(kind)
+    headings, names = _headings(_markdown.parse(text)), _heading_names(kind)
     for at, (_, start, name) in enumerate(headings):
         if name in names:
             end = headings[at + 1][0] if at + 1 < len(headings) else len(lines)
@@ -396,7 +396,7 @@ def _under_heading(text: str, lines: Sequence[str], kind: Kind) -> int | None:
 
 def _after_others(lines: Sequence[str], kind: Kind) -> int | None:
     """Where a person gave the heading another name, new items follow those of their kind."""
-    ends = [item.end for item in _items(lines) if first_comment(item.text).get("kind") == kind]
+    ends = [item.end for item in _items(lines) if read_comment(item.text).get("kind") == kind]
     return ends[-1] if ends else None
 
 

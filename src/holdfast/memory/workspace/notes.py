@@ -23,16 +23,16 @@ from holdfast.memory.scopes import (
     visible,
 )
 from holdfast.memory.searching.chunks import chunks
-from holdfast.memory.workspace.base import Entry, Workspace, change, look
-from holdfast.memory.workspace.comments import COMMENT, comment, first_comment, moment, seconds_of
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.workspace.base import NoteEntry, Workspace, read_or_empty, update_file
+from holdfast.memory.workspace.comments import COMMENT, format_time, parse_time, read_comment, write_comment
+from holdfast.memory.workspace.folder import FolderWorkspace
 from holdfast.memory.workspace.items import (
     PART,
-    memories_in,
-    spelled,
-    with_changed,
-    with_memories,
-    without,
+    add_items,
+    normalise,
+    read_memories,
+    remove_items,
+    replace_item,
 )
 from holdfast.messages import Scope
 
@@ -45,7 +45,7 @@ class Notes:
     """The notes in a workspace; a path alone stands for the workspace in that folder."""
 
     def __init__(self, place: Workspace | Path) -> None:
-        self.workspace: Workspace = Folder(place) if isinstance(place, Path) else place
+        self.workspace: Workspace = FolderWorkspace(place) if isinstance(place, Path) else place
         # What was read of files, with the tags they had.
         self._known: dict[tuple[PurePosixPath, Scope], tuple[str, list[Memory]]] = {}
         self._noting = threading.Lock()
@@ -58,16 +58,16 @@ class Notes:
 
     def write(self, memories: Sequence[Memory]) -> None:
         """Add those memories that are not there yet. What is there stays, whoever wrote it."""
-        for file, group in by_file(memories).items():
-            self.change(file, partial(added, memories=group))
+        for file, group in group_by_file(memories).items():
+            self.change(file, partial(add, memories=group))
 
     def write_summary(self, note: SummaryNote) -> None:
         """Make this the summary of its conversation, unless the one that is there is newer."""
 
         def newest(text: str) -> str:
-            there = first_comment(text)
-            newer = _age(there.get("at"), there.get("id", "")) < _age(moment(note.at), note.id)
-            return _summary(note) if newer else text
+            there = read_comment(text)
+            newer = _age(there.get("at"), there.get("id", "")) < _age(format_time(note.at), note.id)
+            return _format_summary(note) if newer else text
 
         self.change(summary_file(note.scope, note.conversation), newest)
 
@@ -76,7 +76,7 @@ class Notes:
         return [
             memory
             for whose in visible(scope)
-            for memory in memories_in(self._text(memory_file(whose)), whose)
+            for memory in read_memories(self._text(memory_file(whose)), whose)
         ]
 
     def of(self, scope: Scope, troubles: list[str] | None = None) -> dict[PurePosixPath, list[Memory]]:
@@ -93,8 +93,8 @@ class Notes:
         """The newest summary of each of a scope's own conversations; a file that is none is left out."""
         found: dict[PurePosixPath, list[Memory]] = {}
         for file in filter(is_summary, self._listed(summaries(scope), troubles)):
-            with _telling(troubles):
-                found[file] = [*_summarised(self._text(file), scope)]
+            with _collect_problems(troubles):
+                found[file] = [*_parse_summary(self._text(file), scope)]
         return found
 
     def each(
@@ -102,7 +102,7 @@ class Notes:
     ) -> Iterator[tuple[PurePosixPath, list[Memory]]]:
         """The memories of these files of a scope, one file after the other, none before it is asked for."""
         for file in files:
-            with _telling(troubles):
+            with _collect_problems(troubles):
                 yield file, self._there(file, scope)
 
     def files(self, scope: Scope, troubles: list[str] | None = None) -> list[PurePosixPath]:
@@ -113,7 +113,7 @@ class Notes:
         """What somebody wrote into a file beside the memories in it, as parts with the names the index
         gives.
         """
-        parts = chunks(self._text(file), by_hand=by_hand(file))
+        parts = chunks(self._text(file), by_hand=is_curated(file))
         return [
             Memory(f"{PART}{part.digest}", "note", part.text, scope, valid_from=at)
             for part in parts
@@ -141,7 +141,9 @@ class Notes:
             old = next((memory for memory in self._in(text, file, scope) if memory.id == name), None)
             new = None if old is None else work(old)
             return (
-                text if new is None else with_changed(text, new, by_hand=by_hand(file), successor=successor)
+                text
+                if new is None
+                else replace_item(text, new, by_hand=is_curated(file), successor=successor)
             )
 
         self.change(file, revised)
@@ -149,7 +151,7 @@ class Notes:
 
     def take(self, file: PurePosixPath, names: Collection[str], scope: Scope) -> bool:
         """Remove the items of these ids; whether there were any."""
-        return self.change(file, lambda text: without(text, names, scope, by_hand=by_hand(file)))
+        return self.change(file, lambda text: remove_items(text, names, scope, by_hand=is_curated(file)))
 
     def take_unchanged(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> list[Memory]:
         """Remove those that still are what was read; the others, which somebody changed meanwhile."""
@@ -160,17 +162,17 @@ class Notes:
             there = {memory.id: memory for memory in self._in(text, file, scope)}
             stay = [memory for memory in memories if there.get(memory.id, memory) != memory]
             names = {memory.id for memory in memories} - {memory.id for memory in stay}
-            return without(text, names, scope, by_hand=by_hand(file))
+            return remove_items(text, names, scope, by_hand=is_curated(file))
 
         self.change(file, taken)
         return stay
 
     def change(self, file: PurePosixPath, work: Callable[[str], str]) -> bool:
-        return change(self.workspace, file, work)
+        return update_file(self.workspace, file, work)
 
     def _listed(self, place: PurePosixPath, troubles: list[str] | None) -> list[PurePosixPath]:
-        found: list[Entry] = []
-        with _telling(troubles):
+        found: list[NoteEntry] = []
+        with _collect_problems(troubles):
             found = self.workspace.entries(place)
         notes = [entry for entry in found if entry.path.suffix == ".md"]
         if troubles is not None:
@@ -179,7 +181,7 @@ class Notes:
 
     def _there(self, file: PurePosixPath, scope: Scope) -> list[Memory]:
         """The memories of a file as it is now; one that did not change is not taken apart again."""
-        note = look(self.workspace, file)
+        note = read_or_empty(self.workspace, file)
         with self._noting:
             tag, memories = self._known.pop((file, scope), (None, []))
         if tag != note.tag:
@@ -191,14 +193,14 @@ class Notes:
         return list(memories)
 
     def _in(self, text: str, file: PurePosixPath, scope: Scope) -> list[Memory]:
-        return memories_in(text, scope, by_hand=by_hand(file))
+        return read_memories(text, scope, by_hand=is_curated(file))
 
     def _text(self, file: PurePosixPath) -> str:
-        return look(self.workspace, file).text
+        return read_or_empty(self.workspace, file).text
 
 
 @contextmanager
-def _telling(troubles: list[str] | None) -> Iterator[None]:
+def _collect_problems(troubles: list[str] | None) -> Iterator[None]:
     """What cannot be read is told, where there is a list to tell it in."""
     try:
         yield
@@ -208,25 +210,25 @@ def _telling(troubles: list[str] | None) -> Iterator[None]:
         troubles.append(str(error))
 
 
-def by_file(memories: Sequence[Memory]) -> dict[PurePosixPath, list[Memory]]:
+def group_by_file(memories: Sequence[Memory]) -> dict[PurePosixPath, list[Memory]]:
     files: dict[PurePosixPath, list[Memory]] = {}
     for memory in memories:
         files.setdefault(memory_file(memory.scope, memory.kind, memory.valid_from), []).append(memory)
     return files
 
 
-def by_hand(file: PurePosixPath) -> bool:
+def is_curated(file: PurePosixPath) -> bool:
     """In the curated file every item counts; elsewhere a list may be just a list."""
     return file.name == "MEMORY.md"
 
 
-def added(text: str, memories: Sequence[Memory]) -> str:
+def add(text: str, memories: Sequence[Memory]) -> str:
     """The text of a file with memories that belong there; a day has its date for a title."""
     notes = memories[0].kind == "note"
-    return with_memories(text, memories, day(memories[0].valid_from) if notes else "")
+    return add_items(text, memories, day(memories[0].valid_from) if notes else "")
 
 
-def _summary(note: SummaryNote) -> str:
+def _format_summary(note: SummaryNote) -> str:
     told = {
         "id": note.id,
         "kind": "summary",
@@ -236,16 +238,16 @@ def _summary(note: SummaryNote) -> str:
         "covers": note.covers,
         "first": note.first,
         "last": note.last,
-        "at": moment(note.at),
+        "at": format_time(note.at),
         "language": note.language,
     }
-    title = " ".join(spelled(note.title).split()) or note.conversation
+    title = " ".join(normalise(note.title).split()) or note.conversation
     # The comment comes first, so that nothing in the words can be taken for it.
-    return f"{comment(told)}\n# {title}\n\n{spelled(note.text)}\n"
+    return f"{write_comment(told)}\n# {title}\n\n{normalise(note.text)}\n"
 
 
-def _summarised(text: str, scope: Scope) -> Iterator[Memory]:
-    told, head = first_comment(text), COMMENT.match(text)
+def _parse_summary(text: str, scope: Scope) -> Iterator[Memory]:
+    told, head = read_comment(text), COMMENT.match(text)
     if head is not None and told.get("kind") == "summary":
         yield Memory(
             id=str(told.get("id", "")),
@@ -253,11 +255,11 @@ def _summarised(text: str, scope: Scope) -> Iterator[Memory]:
             text=text[head.end() :].strip(),
             scope=scope,
             conversation=str(told.get("conversation", "")),
-            valid_from=seconds_of(told.get("at")),
+            valid_from=parse_time(told.get("at")),
             language=str(told.get("language", "")),
         )
 
 
 def _age(at: object, name: object) -> tuple[float, str]:
     """Ids rise with time, so they settle what the clock does not."""
-    return seconds_of(at), str(name)
+    return parse_time(at), str(name)

@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 
 from holdfast.errors import BadRequest, Conflict, NotFound, StoreError
-from holdfast.memory.workspace.base import ABSENT, Entry, Note, inside, moved_on, not_there
+from holdfast.memory.workspace.base import ABSENT, Note, NoteEntry, check_path, conflict_error, missing_error
 from holdfast.memory.workspace.folder import LARGEST, check_size
-from holdfast.memory.workspace.s3.cache import Cache
-from holdfast.memory.workspace.s3.listing import Listing
-from holdfast.memory.workspace.s3.objects import Found, Objects
-from holdfast.memory.workspace.s3.troubles import Unanswered
+from holdfast.memory.workspace.s3.cache import ObjectCache
+from holdfast.memory.workspace.s3.listing import ObjectList
+from holdfast.memory.workspace.s3.objects import S3Client, S3Object
+from holdfast.memory.workspace.s3.troubles import ServerUnreachable
 
 
-class Bucket:
+class S3Workspace:
     """An object without content is no note: programs make such ones for folders, and before they write.
 
     That is also how a note is removed that nobody may have changed meanwhile. Servers compare tags when they
@@ -28,10 +28,12 @@ class Bucket:
 
     folder = None
 
-    def __init__(self, objects: Objects, cache: Cache, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, objects: S3Client, cache: ObjectCache, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._objects = objects
         self._cache = cache
-        self._listing = Listing(self._look, self._tidy, clock)
+        self._listing = ObjectList(self._look, self._tidy, clock)
         # Somebody else wrote these after the list was made: they are read from the server.
         self._doubted: set[PurePosixPath] = set()
         self._proved = False
@@ -40,28 +42,28 @@ class Bucket:
     def __str__(self) -> str:
         return self._objects.place
 
-    def entries(self, prefix: PurePosixPath | str = "") -> list[Entry]:
-        return self._listing.below(inside(prefix))
+    def entries(self, prefix: PurePosixPath | str = "") -> list[NoteEntry]:
+        return self._listing.below(check_path(prefix))
 
     def read(self, path: PurePosixPath | str) -> Note:
-        place = inside(path)
+        place = check_path(path)
         if place in self._doubted:
             return self._fetched(place)
         entry = self._listing.find(place)
         if entry is None:
-            raise not_there(place)
+            raise missing_error(place)
         _check_readable(place, entry.size)
         content = self._cache.get(str(place), entry.tag)
         return self._fetched(place) if content is None else _note(place, content, entry.tag)
 
     def write(self, path: PurePosixPath | str, text: str, expect: str | None = None) -> str:
-        place = inside(path)
+        place = check_path(path)
         content = text.encode("utf-8", "surrogateescape")
         check_size(place, len(content))
         return self._put(place, content, expect)
 
     def remove(self, path: PurePosixPath | str, expect: str | None = None) -> None:
-        place = inside(path)
+        place = check_path(path)
         if expect is None:
             before = self._listing.tag(place)
             with self._asking():
@@ -70,7 +72,7 @@ class Bucket:
         elif expect != ABSENT:
             self._put(place, b"", expect)
         elif self._is_there(place):
-            raise moved_on(place)
+            raise conflict_error(place)
 
     def _put(self, place: PurePosixPath, content: bytes, expect: str | None) -> str:
         before = self._listing.tag(place)
@@ -80,8 +82,8 @@ class Bucket:
                 tag = self._over(place, content, expect)
         except Conflict as error:
             self._doubted.add(place)
-            raise moved_on(place) from error
-        if self._now(place, Found(str(place), len(content), time.time(), tag), before) and content:
+            raise conflict_error(place) from error
+        if self._now(place, S3Object(str(place), len(content), time.time(), tag), before) and content:
             self._cache.keep(str(place), tag, content)
         return tag
 
@@ -109,10 +111,10 @@ class Bucket:
                 found, content = self._objects.get(str(place), LARGEST)
         except NotFound as error:
             self._now(place, None, before)
-            raise not_there(place) from error
+            raise missing_error(place) from error
         is_news = self._now(place, found, before)
         if not found.size:
-            raise not_there(place)
+            raise missing_error(place)
         _check_readable(place, found.size)
         assert content is not None
         note = _note(place, content, found.tag)
@@ -130,7 +132,7 @@ class Bucket:
             return self._listing.find(place) is not None
         return True
 
-    def _now(self, place: PurePosixPath, found: Found | None, before: str) -> bool:
+    def _now(self, place: PurePosixPath, found: S3Object | None, before: str) -> bool:
         now = _entry(found) if found and found.size else None
         if not self._listing.note(place, now, before):
             # Two answers crossed: the next one settles it.
@@ -142,10 +144,10 @@ class Bucket:
             self._cache.drop(str(place), before)
         return True
 
-    def _look(self) -> Iterator[Entry]:
+    def _look(self) -> Iterator[NoteEntry]:
         return (_entry(found) for found in self._objects.every() if found.size and not _is_hidden(found.name))
 
-    def _tidy(self, entries: Iterable[Entry]) -> None:
+    def _tidy(self, entries: Iterable[NoteEntry]) -> None:
         self._cache.keep_only((str(entry.path), entry.tag) for entry in entries)
 
     @contextmanager
@@ -153,7 +155,7 @@ class Bucket:
         self._listing.check()
         try:
             yield
-        except Unanswered as error:
+        except ServerUnreachable as error:
             self._listing.fail(error)
             raise
 
@@ -165,15 +167,15 @@ class Bucket:
                 self._proved = True
 
 
-def _entry(found: Found) -> Entry:
+def _entry(found: S3Object) -> NoteEntry:
     path = PurePosixPath(found.name)
-    return Entry(path, found.size, found.mtime, found.tag, _trouble(path))
+    return NoteEntry(path, found.size, found.mtime, found.tag, _trouble(path))
 
 
 def _trouble(path: PurePosixPath) -> str:
     """Other programs give names that are none here."""
     try:
-        inside(path)
+        check_path(path)
     except BadRequest:
         return "Its name cannot be used here: rename it."
     return ""

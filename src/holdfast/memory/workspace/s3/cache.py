@@ -17,7 +17,7 @@ _CHECKSUM = 32
 _PIECE, _WRITING = ".new", 3_600.0
 
 
-class Cache:
+class ObjectCache:
     """The cache in `folder`, which is made when there is something to keep; without one nothing is kept."""
 
     def __init__(self, folder: Path | None) -> None:

@@ -11,48 +11,48 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePosixPath
 
 from holdfast.errors import HoldfastError
-from holdfast.memory.workspace.base import ABSENT, EVERY_NOTE, Entry
+from holdfast.memory.workspace.base import ABSENT, EVERY_NOTE, NoteEntry
 
 # Seconds for which a list is taken as it is; and after which nobody goes on without a newer one.
 FRESH, OLDEST = 10.0, 30.0
 # Seconds for which a server that did not answer is left alone: others have waited in vain just now.
 REST = 5.0
 
-Look = Callable[[], Iterable[Entry]]
-Told = Callable[[Iterable[Entry]], None]
+Look = Callable[[], Iterable[NoteEntry]]
+Told = Callable[[Iterable[NoteEntry]], None]
 
 
-class Listing:
+class ObjectList:
     """`look` fetches all entries; `told` gets them whenever there are others than before."""
 
     def __init__(self, look: Look, told: Told, clock: Callable[[], float] = time.monotonic) -> None:
         self._look = look
         self._told = told
         self._clock = clock
-        self._entries: dict[PurePosixPath, Entry] | None = None
+        self._entries: dict[PurePosixPath, NoteEntry] | None = None
         # The paths in order, with signs that sort folders as paths do; None after a change.
-        self._order: tuple[list[str], list[Entry]] | None = None
+        self._order: tuple[list[str], list[NoteEntry]] | None = None
         # What we wrote while a list was being fetched, which may not have it yet.
-        self._ours: dict[PurePosixPath, Entry | None] = {}
+        self._ours: dict[PurePosixPath, NoteEntry | None] = {}
         self._looked_at = self._failed_at = float("-inf")
         self._error: HoldfastError | None = None
         self._lock = threading.Lock()
         self._looking = threading.Lock()
 
-    def below(self, place: PurePosixPath) -> list[Entry]:
+    def below(self, place: PurePosixPath) -> list[NoteEntry]:
         """All that is under a folder, by path; with a word about it where the list could not be renewed."""
         self._renew()
         with self._lock:
             if self._order is None:
-                self._order = _ordered(self._entries or {})
+                self._order = _sort_entries(self._entries or {})
             keys, entries = self._order
             key = _key(place)
             # Nothing comes between a path and what is below it: no sign is smaller than the first.
             found = entries[bisect_left(keys, key) : bisect_left(keys, key + "\1")] if key else list(entries)
             error = self._error
-        return found if error is None else [*found, _unseen(place, str(error))]
+        return found if error is None else [*found, _stale_entry(place, str(error))]
 
-    def find(self, path: PurePosixPath) -> Entry | None:
+    def find(self, path: PurePosixPath) -> NoteEntry | None:
         self._renew()
         with self._lock:
             return (self._entries or {}).get(path)
@@ -62,7 +62,7 @@ class Listing:
         with self._lock:
             return self._tag(path)
 
-    def note(self, path: PurePosixPath, entry: Entry | None, before: str) -> bool:
+    def note(self, path: PurePosixPath, entry: NoteEntry | None, before: str) -> bool:
         """The server has told how one is, None if it is gone; whether that is news.
 
         `before` is the tag it had here when the server was asked: if it has another one by now, somebody
@@ -135,14 +135,14 @@ class Listing:
             self._told(found.values())
 
 
-def _put(entries: dict[PurePosixPath, Entry], path: PurePosixPath, entry: Entry | None) -> None:
+def _put(entries: dict[PurePosixPath, NoteEntry], path: PurePosixPath, entry: NoteEntry | None) -> None:
     if entry is None:
         entries.pop(path, None)
     else:
         entries[path] = entry
 
 
-def _tags(entries: Mapping[PurePosixPath, Entry]) -> dict[PurePosixPath, str]:
+def _tags(entries: Mapping[PurePosixPath, NoteEntry]) -> dict[PurePosixPath, str]:
     return {path: entry.tag for path, entry in entries.items()}
 
 
@@ -150,10 +150,10 @@ def _key(path: PurePosixPath) -> str:
     return "\0".join(path.parts)
 
 
-def _ordered(entries: Mapping[PurePosixPath, Entry]) -> tuple[list[str], list[Entry]]:
+def _sort_entries(entries: Mapping[PurePosixPath, NoteEntry]) -> tuple[list[str], list[NoteEntry]]:
     pairs = sorted((_key(path), entry) for path, entry in entries.items())
     return [key for key, _ in pairs], [entry for _, entry in pairs]
 
 
-def _unseen(place: PurePosixPath, error: str) -> Entry:
-    return Entry(place / EVERY_NOTE, 0, 0.0, error, f"Others' changes are not seen just now. {error}")
+def _stale_entry(place: PurePosixPath, error: str) -> NoteEntry:
+    return NoteEntry(place / EVERY_NOTE, 0, 0.0, error, f"Others' changes are not seen just now. {error}")

@@ -23,7 +23,12 @@ from obstore.store import S3Store
 from holdfast.errors import ConfigError, Conflict, NotFound, StoreError
 from holdfast.memory.workspace.base import ABSENT
 from holdfast.memory.workspace.choice import S3Options
-from holdfast.memory.workspace.s3.troubles import Unanswered, code_of, trouble_of, unlistable
+from holdfast.memory.workspace.s3.troubles import (
+    ServerUnreachable,
+    error_code,
+    translate_error,
+    unlistable_error,
+)
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta, PutMode
@@ -47,7 +52,7 @@ _PATHLESS = ("NoSuchBucket", "InvalidBucketName")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class S3Object:
     """An object in a list. `tag` is what the server calls its entity tag."""
 
     name: str
@@ -56,7 +61,7 @@ class Found:
     tag: str
 
 
-class Objects:
+class S3Client:
     """Those at `location`, which is `s3://bucket/prefix`."""
 
     def __init__(self, location: str, options: S3Options) -> None:
@@ -76,22 +81,22 @@ class Objects:
                 retry_config=_AGAIN,
             )
         except (BaseError, ValueError) as error:
-            raise trouble_of(self.place, error) from error
+            raise translate_error(self.place, error) from error
 
-    def every(self) -> Iterator[Found]:
+    def every(self) -> Iterator[S3Object]:
         """All objects, fetched in pages."""
         with self._in_our_words():
             try:
                 for page in self._store.list(chunk_size=_PAGE):
-                    yield from map(_found, page)
+                    yield from map(_to_object, page)
             except InvalidPathError as error:
-                raise unlistable(self.place, error) from error
+                raise unlistable_error(self.place, error) from error
 
-    def get(self, name: str, largest: int) -> tuple[Found, bytes | None]:
+    def get(self, name: str, largest: int) -> tuple[S3Object, bytes | None]:
         """An object, with its content unless that is larger than wanted. NotFound where there is none."""
         with self._in_our_words():
             answer = self._store.get(name)
-            found = _found(answer.meta)
+            found = _to_object(answer.meta)
             return found, bytes(answer.bytes()) if found.size <= largest else None
 
     def put(self, name: str, content: bytes, expect: str | None = None) -> str:
@@ -100,7 +105,7 @@ class Objects:
         for pause in _PAUSES:
             try:
                 return self._put(name, content, expect)
-            except Unanswered:
+            except ServerUnreachable:
                 broken = True
                 time.sleep(pause)
             except Conflict:
@@ -113,7 +118,7 @@ class Objects:
     def delete(self, name: str) -> None:
         """Take an object away, whatever it has become; one that is not there is no trouble."""
         for pause in _PAUSES:
-            with suppress(Unanswered):
+            with suppress(ServerUnreachable):
                 return self._delete(name)
             time.sleep(pause)
         return self._delete(name)
@@ -153,7 +158,7 @@ class Objects:
                 )
         except (AlreadyExistsError, PreconditionError, NotFound) as error:
             raise Conflict(f"{name} in {self.place} is another one by now.") from error
-        return _plain(made["e_tag"])
+        return _strip_tag(made["e_tag"])
 
     def _delete(self, name: str) -> None:
         with suppress(NotFound), self._in_our_words():
@@ -175,11 +180,11 @@ class Objects:
             # These are answers.
             raise
         except FileNotFoundError as error:
-            if code_of(str(error)) in _PATHLESS:
-                raise trouble_of(self.place, error) from error
+            if error_code(str(error)) in _PATHLESS:
+                raise translate_error(self.place, error) from error
             raise NotFound(f"There is no such object in {self.place}.") from error
         except (BaseError, OSError) as error:
-            raise trouble_of(self.place, error) from error
+            raise translate_error(self.place, error) from error
 
 
 def _config(bucket: str, options: S3Options) -> "S3Config":
@@ -210,11 +215,11 @@ def address(bucket: str, options: S3Options) -> str:
     return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
 
 
-def _found(meta: "ObjectMeta") -> Found:
-    return Found(meta["path"], meta["size"], meta["last_modified"].timestamp(), _plain(meta["e_tag"]))
+def _to_object(meta: "ObjectMeta") -> S3Object:
+    return S3Object(meta["path"], meta["size"], meta["last_modified"].timestamp(), _strip_tag(meta["e_tag"]))
 
 
-def _plain(tag: str | None) -> str:
+def _strip_tag(tag: str | None) -> str:
     if not tag:
         raise StoreError(
             "The S3 server gives no entity tags, so nobody could tell whether a note has changed.",

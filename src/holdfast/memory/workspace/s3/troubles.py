@@ -5,7 +5,7 @@ Servers tell the reason as a code inside of their answer; the library hands it o
 
 import re
 
-from holdfast.memory.workspace.base import Away
+from holdfast.memory.workspace.base import WorkspaceUnreachable
 
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _STATUS = re.compile(r"status code: (\d{3})")
@@ -14,12 +14,12 @@ _KEYS = "See that s3_key and s3_secret are those of this server, and that they m
 _LATER = "Nothing is lost: what is to be written waits, and is tried again every minute."
 
 
-class Unanswered(Away):
+class ServerUnreachable(WorkspaceUnreachable):
     """The server was not reached, or the connection broke: nobody knows whether it did what it was asked."""
 
 
 # What the codes mean, and the next step. The bucket is named in front.
-_TOLD = {
+_EXPLANATIONS = {
     "NoSuchBucket": ("There is no such bucket.", "Make it, or name another one in the setting workspace."),
     "InvalidBucketName": ("No bucket can have this name.", "Name another one in the setting workspace."),
     "InvalidAccessKeyId": ("The server does not know the key.", _KEYS),
@@ -48,7 +48,7 @@ _BY_STATUS = {
 }
 
 
-def code_of(told: str) -> str:
+def error_code(told: str) -> str:
     """The code in a library's account of a refusal; empty where the server was not reached."""
     if found := _CODE.search(told):
         return found[1]
@@ -56,30 +56,30 @@ def code_of(told: str) -> str:
     return _BY_STATUS.get(status[1], f"HTTP {status[1]}") if status else ""
 
 
-def trouble_of(place: str, error: Exception) -> Away:
+def translate_error(place: str, error: Exception) -> WorkspaceUnreachable:
     """An error of the library in our words."""
     told = str(error)
-    code = code_of(told)
-    if code in _TOLD:
-        sentence, hint = _TOLD[code]
-        return Away(f"The notes in {place} cannot be reached: {sentence}", hint=hint)
+    code = error_code(told)
+    if code in _EXPLANATIONS:
+        sentence, hint = _EXPLANATIONS[code]
+        return WorkspaceUnreachable(f"The notes in {place} cannot be reached: {sentence}", hint=hint)
     if code:
-        return Away(
+        return WorkspaceUnreachable(
             f"The notes in {place} cannot be reached: the server answered {code}.",
             hint="Its log says more.",
         )
     # Behind the first line stands what the library was made of.
     first = told.partition("\n")[0].rpartition(" - ")[2]
-    return Unanswered(
+    return ServerUnreachable(
         f"The notes in {place} cannot be reached: {first.strip()[:300]}.",
         hint=f"See that the server runs and that s3_endpoint is its address. {_LATER}",
     )
 
 
-def unlistable(place: str, error: Exception) -> Away:
+def unlistable_error(place: str, error: Exception) -> WorkspaceUnreachable:
     """Somebody else put an object there whose name is no path."""
     first = str(error).partition("Debug source:")[0].strip()
-    return Away(
+    return WorkspaceUnreachable(
         f"{place} has an object whose name is no path, so nothing there can be listed: {first[:300]!r}",
         hint="Rename it or move it out of the prefix; nothing was changed.",
     )

@@ -25,14 +25,14 @@ from holdfast.memory.base import Memory
 from holdfast.memory.embedders.base import Embedder, Identity, Vectors
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.folder import S3Options, open_workspace
+from holdfast.memory.items import add_items
 from holdfast.memory.scopes import day_file, memory_file
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Search
 from holdfast.memory.searching.vectors.choice import VectorOptions, chosen
-from holdfast.memory.workspace.base import Workspace
-from holdfast.memory.workspace.choice import S3Options, open_workspace
-from holdfast.memory.workspace.items import add_items
+from holdfast.memory.workspace import Workspace
 from holdfast.messages import Scope
 from holdfast.store import Store, open_store
 

@@ -25,8 +25,8 @@ from holdfast.errors import EmbedderError
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.base import Memory
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import MemoryService
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import open_store
 from holdfast.upstreams.base import ModelInfo, Provider

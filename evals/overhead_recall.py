@@ -23,8 +23,8 @@ from evals.overhead_upstream import MODEL
 from evals.window_rows import Row, progress
 from evals.window_serving import Door
 from holdfast.memory.base import Memory
+from holdfast.memory.items import add_items
 from holdfast.memory.scopes import day_file, memory_file
-from holdfast.memory.workspace.items import add_items
 from holdfast.messages import Scope
 
 PART = "recall"

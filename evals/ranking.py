@@ -35,7 +35,7 @@ from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.ranking import FEATURES, MEANING_FEATURES, SMALLEST_SIZE, USUAL_SIZE
 from holdfast.memory.searching.search import Search
-from holdfast.memory.workspace.base import InMemoryWorkspace
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Role, Scope
 from holdfast.store import NewMessage, Store, open_store
 from holdfast.text.dates import day_at

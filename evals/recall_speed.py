@@ -30,13 +30,13 @@ from evals.retrieval_data import read_docs, read_queries
 from evals.window_rows import Row, progress, told
 from holdfast.memory.base import Memory
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import MemoryService
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.items import add_items
 from holdfast.memory.scopes import day_file
 from holdfast.memory.searching import search
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.outlines import Outlines
-from holdfast.memory.workspace.folder import FolderWorkspace
-from holdfast.memory.workspace.items import add_items
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Message, Role, Scope
 from holdfast.recall import Need, Recall, recall_over
 from holdfast.store import NewMessage, Store, open_store

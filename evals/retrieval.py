@@ -23,7 +23,7 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Search
-from holdfast.memory.workspace.base import InMemoryWorkspace
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Role, Scope
 from holdfast.store import NewMessage, Store, open_store
 

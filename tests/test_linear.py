@@ -27,11 +27,11 @@ from holdfast.conversations.side_requests import classify_side_request, find_sum
 from holdfast.files.digests import build_digest
 from holdfast.files.references import find_references
 from holdfast.i18n import without_banners
-from holdfast.memory.keeping.contradiction import supersedes
-from holdfast.memory.keeping.likeness import content_words
+from holdfast.memory.contradictions import supersedes
+from holdfast.memory.items import read_memories
 from holdfast.memory.private import redact, redact_file
 from holdfast.memory.searching.chunks import chunks
-from holdfast.memory.workspace.items import read_memories
+from holdfast.memory.tidy import content_words
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.patterns import Late
 from holdfast.research.finding import estimate_volatility

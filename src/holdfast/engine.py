@@ -37,8 +37,8 @@ from holdfast.fitting.researching import Researching, live_notes
 from holdfast.fitting.sending import Sending
 from holdfast.fitting.turns import Turns
 from holdfast.memory.base import Memory, MemoryRepository
-from holdfast.memory.gate import MemoryGate
-from holdfast.memory.remembering import MemoryService
+from holdfast.memory.private import MemoryGate
+from holdfast.memory.service import MemoryService
 from holdfast.messages import ChatRequest, Chunk, Scope
 from holdfast.protocols.requests import check_request
 from holdfast.recall import recall_over

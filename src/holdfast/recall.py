@@ -14,12 +14,12 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from holdfast.memory.private import redact
-from holdfast.memory.remembering import MemoryService
 from holdfast.memory.scopes import is_finding, summary_file
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Candidate, Retrieval, Search
-from holdfast.memory.workspace.base import InMemoryWorkspace
+from holdfast.memory.service import MemoryService
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Scope
 from holdfast.store import Row, Store
 from holdfast.store.passages import NOTE

@@ -20,8 +20,8 @@ from holdfast.errors import ConfigError
 from holdfast.fitting.forgetting import FindingGone, Forgetting
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, headers_from
-from holdfast.memory.gate import MemoryGate
-from holdfast.memory.remembering import MemoryService
+from holdfast.memory.folder import S3Options, is_bucket, open_workspace
+from holdfast.memory.private import MemoryGate
 from holdfast.memory.searching.batching import BatchOptions
 from holdfast.memory.searching.qmd.options import QmdOptions, command_from, extras_from, mode_named
 from holdfast.memory.searching.qmd.rules import rules_from
@@ -29,8 +29,8 @@ from holdfast.memory.searching.ranking import weights_from
 from holdfast.memory.searching.sources import ExtraPaths
 from holdfast.memory.searching.vectors.choice import VectorOptions
 from holdfast.memory.searching.vectors.choice import chosen as chosen_vectors
-from holdfast.memory.workspace.base import Workspace
-from holdfast.memory.workspace.choice import S3Options, is_bucket, open_workspace
+from holdfast.memory.service import MemoryService
+from holdfast.memory.workspace import Workspace
 from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
 from holdfast.research.library import Research
 from holdfast.store import Store, open_store

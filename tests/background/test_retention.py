@@ -10,9 +10,9 @@ from holdfast.config import load
 from holdfast.errors import NotFound
 from holdfast.memory.base import Memory, SummaryNote
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import MemoryService
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.scopes import summary_file
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
 from holdfast.wiring import build_engine

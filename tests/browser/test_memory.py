@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from holdfast.memory.base import Memory
+from holdfast.memory.items import add_items
 from holdfast.memory.scopes import memory_file
-from holdfast.memory.workspace.items import add_items
 from holdfast.messages import Scope
 from tests.browser.accessible import faults
 from tests.browser.conftest import PHONE

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from holdfast.errors import Conflict
-from holdfast.memory.workspace.base import InMemoryWorkspace
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
 from holdfast.transfer.migrate import MARK, Migration, count_rows, migrate
@@ -152,7 +152,7 @@ def test_what_is_no_text_is_left_out_and_told(here, tmp_path):
 # Dies when a table has come over by half, in the middle of everything.
 KILLED = """if True:
     import os, signal, sys
-    from holdfast.memory.workspace.base import InMemoryWorkspace
+    from holdfast.memory.workspace import InMemoryWorkspace
     from holdfast.transfer.migrate import Migration, migrate
     from holdfast.store import open_store
 

@@ -14,8 +14,8 @@ from holdfast.errors import Conflict
 from holdfast.fitting.intake import Intake
 from holdfast.fitting.lot import Kept
 from holdfast.memory.base import MEMORY_TOPIC, Memory
-from holdfast.memory.workspace.base import InMemoryWorkspace
-from holdfast.memory.workspace.notes import Notes
+from holdfast.memory.notes import Notes
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Scope
 from holdfast.store import open_store
 from tests.contract.conftest import POSTGRES, place_for_a_store

@@ -7,9 +7,8 @@ from pathlib import PurePosixPath
 import pytest
 
 from holdfast.errors import BadRequest, Conflict, NotFound
-from holdfast.memory.workspace.base import ABSENT, InMemoryWorkspace, read_or_empty, update_file
-from holdfast.memory.workspace.choice import open_workspace
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.folder import FolderWorkspace, open_workspace
+from holdfast.memory.workspace import ABSENT, InMemoryWorkspace, read_or_empty, update_file
 from tests.buckets import BUCKET
 
 

@@ -12,12 +12,12 @@ from ruamel.yaml import YAML
 from typer.main import get_command
 
 from holdfast import config
+from holdfast.backends.s3 import S3Workspace
 from holdfast.cli import app
 from holdfast.config import Settings
-from holdfast.memory.gate import MemoryGate
+from holdfast.memory.private import MemoryGate
 from holdfast.memory.searching.vectors.choice import chosen
 from holdfast.memory.searching.vectors.stored import StoredVectors
-from holdfast.memory.workspace.s3.bucket import S3Workspace
 from holdfast.server.guard import HEALTH
 from holdfast.wiring import build_upstreams, build_workspace, vector_options
 from tests.deploy.installed import EXTRAS

@@ -6,10 +6,10 @@ from holdfast.engine import Engine
 from holdfast.fitting.forgetting import FindingGone, Forgetting
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.gate import MemoryGate
-from holdfast.memory.remembering import MemoryService
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.private import MemoryGate
 from holdfast.memory.searching.vectors import StoredVectors
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
 from holdfast.research.library import Research
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider

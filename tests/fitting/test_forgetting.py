@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.messages import Scope
 from tests.fitting.remembering import last, remembering
 from tests.fitting.talking import Client, provider

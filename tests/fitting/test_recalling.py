@@ -10,7 +10,7 @@ from holdfast.engine import Ask
 from holdfast.fitting import recalling
 from holdfast.memory.base import SUMMARY_TOPIC, SummaryNote
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.messages import ChatRequest, Message, Scope, ToolCall
 from tests.fitting.remembering import last, remembering
 from tests.fitting.talking import Client, provider

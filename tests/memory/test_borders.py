@@ -7,12 +7,12 @@ import pytest
 
 from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import Memory, SummaryNote
-from holdfast.memory.keeping.exchange import dump_memories, load_memories
-from holdfast.memory.keeping.library import Library
-from holdfast.memory.profiles.profile import Profile
+from holdfast.memory.exchange import dump_memories, load_memories
+from holdfast.memory.library import Library
+from holdfast.memory.notes import Notes
+from holdfast.memory.profile import Profile
 from holdfast.memory.scopes import may_see, summary_file
-from holdfast.memory.workspace.base import InMemoryWorkspace
-from holdfast.memory.workspace.notes import Notes
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Scope
 from holdfast.store import open_store
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import MemoryService
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
 from holdfast.research.finding import Finding, ResearchSource
 from holdfast.research.library import Research

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import NotFound
-from holdfast.memory.workspace.base import InMemoryWorkspace
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Scope
 from holdfast.research.finding import MODES, VOLATILITIES
 from holdfast.research.repository import (

@@ -10,9 +10,9 @@ import httpx
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import MemoryService
-from holdfast.memory.workspace.base import Workspace
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
+from holdfast.memory.workspace import Workspace
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from holdfast.upstreams.base import Provider

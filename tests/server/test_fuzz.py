@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import MemoryService
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store

@@ -14,8 +14,8 @@ from holdfast.errors import StoreError
 from holdfast.events import Events
 from holdfast.memory.base import KINDS, SummaryNote
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import MemoryService
-from holdfast.memory.workspace.base import InMemoryWorkspace, Note, NoteEntry
+from holdfast.memory.service import MemoryService
+from holdfast.memory.workspace import InMemoryWorkspace, Note, NoteEntry
 from holdfast.messages import Scope
 from holdfast.server.reindex import ReindexJob
 from holdfast.store import open_store

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.memory.workspace.choice import S3Options, open_workspace
+from holdfast.memory.folder import S3Options, open_workspace
 from tests.buckets import IN_ONE_WORKER, Relay
 from tests.server.remembering import found, refused, remembering
 

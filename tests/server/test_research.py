@@ -14,8 +14,8 @@ from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import FetchFailed
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import MemoryService
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
 from holdfast.research.finding import ResearchSource
 from holdfast.research.library import Research

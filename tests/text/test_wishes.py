@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.compaction.summary import HEADINGS, Summary
 from holdfast.memory.searching.index import passages_of
-from holdfast.memory.workspace.base import NoteEntry
+from holdfast.memory.workspace import NoteEntry
 from holdfast.text.questions import is_wish_heading, without_wishes
 
 SUMMARY = {

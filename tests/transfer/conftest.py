@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import MemoryService
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
 from holdfast.store import open_store
 from holdfast.transfer.formats import open_source

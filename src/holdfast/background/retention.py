@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from holdfast.errors import NotFound
-from holdfast.memory.remembering import MemoryService
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
 from holdfast.store import Conversation, Store
 

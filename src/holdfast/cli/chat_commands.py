@@ -24,7 +24,7 @@ from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.fitting.reading import Reading
-    from holdfast.memory.remembering import MemoryService
+    from holdfast.memory.service import MemoryService
     from holdfast.store import Conversation, Store
 
 # Does not match a path like /etc/hosts.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from holdfast.events import Event, Events
     from holdfast.memory.base import Memory
-    from holdfast.memory.keeping.library import Library
+    from holdfast.memory.library import Library
 
 FORGET, UNDO, REPLACE, BOTH = "forget", "undo", "replace", "both"
 # The longest text of a memory in its line.
@@ -78,7 +78,7 @@ class Notebook:
 
     def show(self, library: "Library", scope: Scope) -> None:
         """Print the newest memory, what it replaced, and the commands to change it."""
-        from holdfast.memory.keeping.succession import history_of, rivals
+        from holdfast.memory.library import history_of, rivals
 
         for memory in history_of(library, scope, self._newest_id()):
             write(f"{format_validity(memory)}  {memory.text}\n")
@@ -112,7 +112,7 @@ class Notebook:
 
     def forget(self, library: "Library", scope: Scope) -> None:
         """Delete the newest memory; what it had replaced becomes valid again."""
-        from holdfast.memory.keeping.exchange import load_memories
+        from holdfast.memory.exchange import load_memories
 
         wrong, restored = library.take_back(scope, self._newest_id())
 
@@ -127,7 +127,7 @@ class Notebook:
 
     def decide(self, library: "Library", scope: Scope, *, replaces: bool) -> None:
         """Decide whether the newest memory replaces the older one it was compared with."""
-        from holdfast.memory.keeping.succession import decide
+        from holdfast.memory.library import decide
 
         newer, replaced = decide(library, scope, self._newest_id(), replaces=replaces)
         if replaced is not None:

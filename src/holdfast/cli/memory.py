@@ -37,10 +37,10 @@ from holdfast.messages import Scope
 
 if TYPE_CHECKING:
     from holdfast.memory.base import Memory
-    from holdfast.memory.keeping.catalogue import MemoryPage, MemoryStats
-    from holdfast.memory.keeping.exchange import ImportCounts
-    from holdfast.memory.keeping.tidying import WriteOutcome
+    from holdfast.memory.exchange import ImportCounts
+    from holdfast.memory.library import MemoryPage, MemoryStats
     from holdfast.memory.searching.hits import Answer
+    from holdfast.memory.tidy import WriteOutcome
 
 app = typer.Typer(help="What is remembered beyond a conversation.", no_args_is_help=True)
 
@@ -76,7 +76,7 @@ def add(
     as_json: JsonOption = False,
 ) -> None:
     """Remember something. What says the same is brought up to date, what contradicts it is replaced."""
-    from holdfast.memory.workspace.checks import check_kind
+    from holdfast.memory.items import check_kind
 
     settings, scope = load(context).settings, narrow_scope(whose, project)
     with open_memory(settings) as parts:
@@ -130,7 +130,7 @@ def list_(
     as_json: JsonOption = False,
 ) -> None:
     """List memories, newest first."""
-    from holdfast.memory.workspace.checks import check_listed_kind
+    from holdfast.memory.items import check_listed_kind
 
     settings, scope = load(context).settings, narrow_scope(whose, project)
     wanted = None if kind is None else check_listed_kind(kind)
@@ -254,7 +254,7 @@ def edit(
     as_json: JsonOption = False,
 ) -> None:
     """Correct a memory; without anything new its words are opened in your editor ($EDITOR)."""
-    from holdfast.memory.workspace.checks import check_kind
+    from holdfast.memory.items import check_kind
 
     settings, scope = load(context).settings, narrow_scope(None, project)
     text = " ".join(words) if words else None
@@ -307,7 +307,7 @@ def forget(
 @app.command()
 def proposals(context: typer.Context, project: ProjectOption = None, as_json: JsonOption = False) -> None:
     """List memories that may replace an older one; both hold until you decide."""
-    from holdfast.memory.keeping.succession import rivals
+    from holdfast.memory.library import rivals
 
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
@@ -341,7 +341,7 @@ def keep_both(
 def decide_proposal(
     context: typer.Context, memory: str, project: str | None, as_json: bool, *, replaces: bool
 ) -> None:
-    from holdfast.memory.keeping.succession import decide
+    from holdfast.memory.library import decide
 
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
@@ -442,7 +442,7 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write out all memories; JSON has their history and the archive too."""
-    from holdfast.memory.keeping.exchange import dump_memories
+    from holdfast.memory.exchange import dump_memories
 
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
@@ -473,7 +473,7 @@ def import_(
     as_json: JsonOption = False,
 ) -> None:
     """Bring memories in, from JSON or Markdown. What is there already stays as it is."""
-    from holdfast.memory.keeping.exchange import load_memories
+    from holdfast.memory.exchange import load_memories
 
     settings, scope = load(context).settings, narrow_scope(whose, project)
     text = read_export(file)
@@ -530,8 +530,8 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Find notes and memories by their words and by their meaning."""
+    from holdfast.memory.items import check_kind
     from holdfast.memory.searching.hits import cites
-    from holdfast.memory.workspace.checks import check_kind
 
     settings, scope = load(context).settings, narrow_scope(whose, project)
     wanted = [check_kind(kind) for kind in kinds or ()]

@@ -18,7 +18,7 @@ from holdfast.i18n import say
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
-    from holdfast.memory.remembering import MemoryService
+    from holdfast.memory.service import MemoryService
     from holdfast.store import Conversation, Store
 
 ConversationId = Annotated[str, typer.Argument(metavar="ID", help="Its id, or a clear beginning of it.")]

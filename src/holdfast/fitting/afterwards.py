@@ -20,8 +20,8 @@ from holdfast.background.retention import Retention
 from holdfast.background.watcher import FolderWatcher
 from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.fitting.compacting import Compacting
-from holdfast.memory.remembering import MemoryService
-from holdfast.memory.workspace.base import Workspace
+from holdfast.memory.service import MemoryService
+from holdfast.memory.workspace import Workspace
 from holdfast.patterns import compiling
 from holdfast.research.library import Research
 from holdfast.store import Store

@@ -16,8 +16,8 @@ from holdfast.errors import HoldfastError, StoreError
 from holdfast.fitting.case import Case
 from holdfast.fitting.lot import Lot
 from holdfast.fitting.researching import SECTION, tell_finding
-from holdfast.memory.profiles.text import ProfileExcerpt
-from holdfast.memory.remembering import MemoryService
+from holdfast.memory.profile import ProfileExcerpt
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Message, Scope
 from holdfast.recall import Evidence, Need, Recall, Snippet
 from holdfast.store import Store, new_id, searchable

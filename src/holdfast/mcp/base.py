@@ -15,7 +15,7 @@ from holdfast.errors import Forbidden
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
-    from holdfast.memory.remembering import MemoryService
+    from holdfast.memory.service import MemoryService
     from holdfast.research.library import Research
     from holdfast.store import Store
 

@@ -16,7 +16,7 @@ from holdfast.i18n import say
 from holdfast.mcp.base import LONGEST_REPLY, Caller, McpServices, clean_text, excerpt_lines, shorten
 from holdfast.mcp.tools import find_tool
 from holdfast.memory.scopes import day, day_file, visible
-from holdfast.memory.workspace.base import read_or_empty
+from holdfast.memory.workspace import read_or_empty
 
 SCHEME = "holdfast://notes/"
 TEMPLATE = f"{SCHEME}{{+path}}{{?from_line}}"

@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from holdfast.errors import BadRequest, EmbedderError
-from holdfast.memory.remembering import MemoryService
 from holdfast.memory.searching.nearness import MEASURED, UNRELATED, on_scale, usual_nearness
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
 from holdfast.research.finding import (
     Finding,

@@ -27,9 +27,19 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from holdfast.errors import HoldfastError, NotFound, StoreError
+from holdfast.memory.items import (
+    BEGINNING,
+    COMMENT,
+    format_time,
+    normalise,
+    parse_time,
+    read_comment,
+    read_comments,
+    write_comment,
+)
 from holdfast.memory.private import redact
 from holdfast.memory.scopes import folder, owner, visible
-from holdfast.memory.workspace.base import (
+from holdfast.memory.workspace import (
     NoteEntry,
     Workspace,
     WorkspaceUnreachable,
@@ -37,16 +47,6 @@ from holdfast.memory.workspace.base import (
     read_or_empty,
     update_file,
 )
-from holdfast.memory.workspace.comments import (
-    BEGINNING,
-    COMMENT,
-    format_time,
-    parse_time,
-    read_comment,
-    read_comments,
-    write_comment,
-)
-from holdfast.memory.workspace.items import normalise
 from holdfast.messages import Scope
 from holdfast.patterns import late
 from holdfast.research.finding import (

@@ -20,17 +20,16 @@ from starlette.responses import JSONResponse, Response
 from holdfast.config import Config
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.memory.base import Memory
-from holdfast.memory.keeping.catalogue import Aside
-from holdfast.memory.keeping.exchange import ImportCounts, dump_memories, load_memories
-from holdfast.memory.keeping.succession import decide, history_of, rivals
+from holdfast.memory.exchange import ImportCounts, dump_memories, load_memories
+from holdfast.memory.folder import check_size
+from holdfast.memory.items import check_kind, check_listed_kind
+from holdfast.memory.library import Aside, decide, history_of, rivals
+from holdfast.memory.notes import MARKDOWN, check_note_path, note_at, notes_of
 from holdfast.memory.private import redact_file
-from holdfast.memory.reading import MARKDOWN, check_note_path, note_at, notes_of
-from holdfast.memory.remembering import MemoryService
 from holdfast.memory.scopes import folder, is_summary, may_see, profile_file, safe_name, visible
 from holdfast.memory.searching.hits import Hit, cites
-from holdfast.memory.workspace.base import ABSENT, check_path, missing_error, read_or_empty
-from holdfast.memory.workspace.checks import check_kind, check_listed_kind
-from holdfast.memory.workspace.folder import check_size
+from holdfast.memory.service import MemoryService
+from holdfast.memory.workspace import ABSENT, check_path, missing_error, read_or_empty
 from holdfast.messages import Scope
 from holdfast.server.endpoint import engine_of, read_body, scope_of
 from holdfast.server.guard import access_of

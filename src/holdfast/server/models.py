@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from holdfast.errors import BadRequest, UpstreamError
-from holdfast.memory.gate import MemoryGate
+from holdfast.memory.private import MemoryGate
 from holdfast.messages import JsonObject
 from holdfast.protocols.wire import expect, parse_object
 from holdfast.server.endpoint import engine_of, read_body, require_admin

@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from holdfast.errors import BadRequest, Conflict, HoldfastError, TooLarge
-from holdfast.memory.profiles.profile import Profile
-from holdfast.memory.profiles.text import (
+from holdfast.memory.profile import (
     LARGEST,
     InvalidProfile,
+    Profile,
     ProfileExcerpt,
     detect_language,
     get_field,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from holdfast.errors import HoldfastError
 from holdfast.events import Events
-from holdfast.memory.remembering import MemoryService
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
 
 log = logging.getLogger("holdfast.server")

@@ -35,7 +35,7 @@ from holdfast.i18n import speak
 from holdfast.memory.embedders.choice import headers_from
 from holdfast.memory.embedders.locations import located
 from holdfast.memory.embedders.prompts import prompts_from
-from holdfast.memory.gate import MemoryGate
+from holdfast.memory.private import MemoryGate
 from holdfast.memory.searching.ranking import weights_from
 from holdfast.memory.searching.vectors.choice import chosen
 from holdfast.messages import Scope

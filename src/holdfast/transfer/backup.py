@@ -30,7 +30,7 @@ from holdfast import __version__
 from holdfast.config import FILE, PAGE
 from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, StoreError
 from holdfast.i18n import say
-from holdfast.memory.workspace.base import Workspace, WorkspaceUnreachable
+from holdfast.memory.workspace import Workspace, WorkspaceUnreachable
 from holdfast.store import open_store
 from holdfast.store.migrate import SHIPPED
 from holdfast.store.sqlite_file import FileLock, sync_folder, version_of

@@ -23,12 +23,12 @@ from holdfast.conversations.alignment import anchor
 from holdfast.errors import BadRequest, Conflict, HoldfastError
 from holdfast.i18n import say
 from holdfast.memory.base import Kind, Memory
-from holdfast.memory.keeping.library import Library
+from holdfast.memory.items import normalise
+from holdfast.memory.library import Library
+from holdfast.memory.notes import Notes
 from holdfast.memory.private import redact
 from holdfast.memory.scopes import folder, owner, visible
-from holdfast.memory.workspace.base import ABSENT, InMemoryWorkspace, Workspace, read_or_empty
-from holdfast.memory.workspace.items import normalise
-from holdfast.memory.workspace.notes import Notes
+from holdfast.memory.workspace import ABSENT, InMemoryWorkspace, Workspace, read_or_empty
 from holdfast.messages import Message, Part, Scope, Text, ToolCall, ToolResult
 from holdfast.store import Conversation, NewMessage, Store, Stored, tree
 from holdfast.store.schema import conversations, messages

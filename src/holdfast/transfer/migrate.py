@@ -13,7 +13,7 @@ from sqlalchemy import Column, Connection, Table, delete, func, insert, select
 
 from holdfast.errors import Conflict, HoldfastError, StoreError
 from holdfast.i18n import say
-from holdfast.memory.workspace.base import ABSENT, NoteEntry, Workspace
+from holdfast.memory.workspace import ABSENT, NoteEntry, Workspace
 from holdfast.store import Store
 from holdfast.store.schema import branches, leases, messages, metadata
 from holdfast.store.sqlite_file import FileLock

@@ -16,12 +16,12 @@ from holdfast.memory.embedders.gemini import Gemini
 from holdfast.memory.embedders.hashing import Hashing
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.openai import OpenAI
-from holdfast.memory.remembering import MemoryService
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.searching.batching import Batching, BatchOptions
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Search
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
 from holdfast.store import open_store
 from holdfast.wiring import build_remembering

@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Search
-from holdfast.memory.workspace.folder import FolderWorkspace
 from holdfast.messages import Scope
 from holdfast.store import open_store
 
@@ -21,7 +21,7 @@ CHILD = """
 import sys
 from pathlib import Path
 from holdfast.memory.embedders.hashing import Hashing
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.store import open_store

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ConfigError, NotFound
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import MemoryService
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.searching.qmd import fake
 from holdfast.memory.searching.qmd.command import Command, QmdFailed
 from holdfast.memory.searching.qmd.hits import hits_in
@@ -30,8 +30,8 @@ from holdfast.memory.searching.qmd.rules import allowed, rules_from
 from holdfast.memory.searching.qmd.searcher import QmdSearch
 from holdfast.memory.searching.qmd.shelves import Collections
 from holdfast.memory.searching.sources import ExtraPaths
-from holdfast.memory.workspace.base import InMemoryWorkspace, NoteEntry
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
+from holdfast.memory.workspace import InMemoryWorkspace, NoteEntry
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
 from tests.waiting import wait_until

@@ -14,13 +14,13 @@ from holdfast.errors import ConfigError, EmbedderError
 from holdfast.memory.embedders.base import Identity
 from holdfast.memory.embedders.choice import EMBEDDED, ChosenEmbedder, EmbedderOptions
 from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.ranking import MEASURED, OPENCLAW, weights_from
 from holdfast.memory.searching.search import Search
 from holdfast.memory.searching.sources import ExtraPaths
-from holdfast.memory.workspace.base import InMemoryWorkspace
-from holdfast.memory.workspace.folder import FolderWorkspace
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, Store, open_store
 from tests.contract.conftest import missing

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from holdfast.memory.base import Memory
-from holdfast.memory.workspace.comments import COMMENT
-from holdfast.memory.workspace.items import locate_items
+from holdfast.memory.items import COMMENT, locate_items
 from holdfast.messages import Scope
 from holdfast.store.pieces import SIZE as PIECE
 

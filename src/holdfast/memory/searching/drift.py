@@ -6,7 +6,7 @@ Compares what the index has of files with what they say now. Knows no files, and
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from holdfast.memory.base import MemoryNews
-from holdfast.memory.workspace.items import has_content_id
+from holdfast.memory.items import has_content_id
 from holdfast.store import NotesOf, Store
 
 # The words of notes by their names, for each file.

@@ -17,12 +17,12 @@ from pathlib import PurePosixPath
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.memory import scopes
 from holdfast.memory.base import MemoryNews
+from holdfast.memory.items import PART, read_ids
 from holdfast.memory.searching.chunks import VERSION, chunks
 from holdfast.memory.searching.drift import news_of
 from holdfast.memory.searching.hits import Freshness
 from holdfast.memory.searching.sources import Files, folder_of
-from holdfast.memory.workspace.base import EVERY_NOTE, NoteEntry, WorkspaceUnreachable
-from holdfast.memory.workspace.items import PART, read_ids
+from holdfast.memory.workspace import EVERY_NOTE, NoteEntry, WorkspaceUnreachable
 from holdfast.messages import Scope
 from holdfast.store import FileState, NewPassage, NotesOf, Store
 from holdfast.store.texts import spoken_date

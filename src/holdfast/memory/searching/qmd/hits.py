@@ -12,7 +12,7 @@ from holdfast.memory.searching.hits import Hit
 from holdfast.memory.searching.index import passages_of
 from holdfast.memory.searching.qmd.results import Found
 from holdfast.memory.searching.snippets import snippet
-from holdfast.memory.workspace.base import NoteEntry
+from holdfast.memory.workspace import NoteEntry
 from holdfast.store import NewPassage
 from holdfast.store.passages import NOTE
 

@@ -22,7 +22,7 @@ from holdfast.memory.searching.qmd.results import Found
 from holdfast.memory.searching.qmd.rules import allowed, reaches
 from holdfast.memory.searching.qmd.shelves import Collections
 from holdfast.memory.searching.search import LIMIT, Searcher, Within
-from holdfast.memory.workspace.base import Note, NoteEntry
+from holdfast.memory.workspace import Note, NoteEntry
 from holdfast.messages import Scope
 
 _OURS = "holdfast"

@@ -15,7 +15,7 @@ from holdfast.memory.scopes import CONVERSATIONS
 from holdfast.memory.searching.qmd import masks
 from holdfast.memory.searching.qmd.options import OURS, Extra
 from holdfast.memory.searching.sources import ExtraPaths, folder_of
-from holdfast.memory.workspace.base import Note, NoteEntry, Workspace, missing_error
+from holdfast.memory.workspace import Note, NoteEntry, Workspace, missing_error
 from holdfast.messages import Scope
 from holdfast.store import NotesOf
 

@@ -1,0 +1,710 @@
+"""Contents of objects on this machine, so that none is fetched twice. Deleting it all loses nothing.
+
+There is one file for each object and tag, with a checksum; whatever is wrong with one, it is as if it was
+not there. Knows no server.
+"""
+
+import hashlib
+import os
+import re
+import secrets
+import threading
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+from obstore.exceptions import (
+    AlreadyExistsError,
+    BaseError,
+    InvalidPathError,
+    PreconditionError,
+)
+from obstore.store import S3Store
+
+from holdfast.errors import BadRequest, ConfigError, Conflict, HoldfastError, NotFound, StoreError
+from holdfast.memory.folder import LARGEST, S3Options, check_size
+from holdfast.memory.workspace import (
+    ABSENT,
+    EVERY_NOTE,
+    Note,
+    NoteEntry,
+    WorkspaceUnreachable,
+    check_path,
+    conflict_error,
+    missing_error,
+)
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta, PutMode
+    from obstore.store import ClientConfig, RetryConfig, S3Config
+
+_CHECKSUM = 32
+# A file that is being written, and after how many seconds it is one that a crash left behind.
+_PIECE, _WRITING = ".new", 3_600.0
+
+
+class ObjectCache:
+    """The cache in `folder`, which is made when there is something to keep; without one nothing is kept."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def get(self, name: str, tag: str) -> bytes | None:
+        if self._folder is None:
+            return None
+        try:
+            kept = (self._folder / _file(name, tag)).read_bytes()
+        except OSError:
+            return None
+        checksum, content = kept[:_CHECKSUM], kept[_CHECKSUM:]
+        return content if hashlib.sha256(content).digest() == checksum else None
+
+    def keep(self, name: str, tag: str, content: bytes) -> None:
+        """A disk that is full or may not be written to only costs time."""
+        if self._folder is None:
+            return
+        piece = self._folder / f"{secrets.token_hex(8)}{_PIECE}"
+        with suppress(OSError):
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                with os.fdopen(os.open(piece, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
+                    opened.write(hashlib.sha256(content).digest() + content)
+                piece.replace(self._folder / _file(name, tag))
+            finally:
+                piece.unlink(missing_ok=True)
+
+    def drop(self, name: str, tag: str) -> None:
+        if self._folder is not None:
+            with suppress(OSError):
+                (self._folder / _file(name, tag)).unlink()
+
+    def keep_only(self, there: Iterable[tuple[str, str]]) -> None:
+        """Drop all but these names and tags: what was forgotten elsewhere must not live on here."""
+        if self._folder is None:
+            return
+        wanted = {_file(name, tag) for name, tag in there}
+        with suppress(OSError):
+            for file in list(os.scandir(self._folder)):
+                with suppress(OSError):
+                    # A piece may be somebody's who is writing it just now.
+                    writing = file.name.endswith(_PIECE) and file.stat().st_mtime > time.time() - _WRITING
+                    if file.name not in wanted and not writing:
+                        Path(file.path).unlink()
+
+
+def _file(name: str, tag: str) -> str:
+    return hashlib.sha256(f"{name}\0{tag}".encode(errors="surrogateescape")).hexdigest()
+
+
+# Seconds for which a list is taken as it is; and after which nobody goes on without a newer one.
+FRESH, OLDEST = 10.0, 30.0
+# Seconds for which a server that did not answer is left alone: others have waited in vain just now.
+REST = 5.0
+
+Look = Callable[[], Iterable[NoteEntry]]
+Told = Callable[[Iterable[NoteEntry]], None]
+
+
+class ObjectList:
+    """`look` fetches all entries; `told` gets them whenever there are others than before."""
+
+    def __init__(self, look: Look, told: Told, clock: Callable[[], float] = time.monotonic) -> None:
+        self._look = look
+        self._told = told
+        self._clock = clock
+        self._entries: dict[PurePosixPath, NoteEntry] | None = None
+        # The paths in order, with signs that sort folders as paths do; None after a change.
+        self._order: tuple[list[str], list[NoteEntry]] | None = None
+        # What we wrote while a list was being fetched, which may not have it yet.
+        self._ours: dict[PurePosixPath, NoteEntry | None] = {}
+        self._looked_at = self._failed_at = float("-inf")
+        self._error: HoldfastError | None = None
+        self._lock = threading.Lock()
+        self._looking = threading.Lock()
+
+    def below(self, place: PurePosixPath) -> list[NoteEntry]:
+        """All that is under a folder, by path; with a word about it where the list could not be renewed."""
+        self._renew()
+        with self._lock:
+            if self._order is None:
+                self._order = _sort_entries(self._entries or {})
+            keys, entries = self._order
+            key = _key(place)
+            # Nothing comes between a path and what is below it: no sign is smaller than the first.
+            found = entries[bisect_left(keys, key) : bisect_left(keys, key + "\1")] if key else list(entries)
+            error = self._error
+        return found if error is None else [*found, _stale_entry(place, str(error))]
+
+    def find(self, path: PurePosixPath) -> NoteEntry | None:
+        self._renew()
+        with self._lock:
+            return (self._entries or {}).get(path)
+
+    def tag(self, path: PurePosixPath) -> str:
+        """The tag of one as far as it is known here; nobody looks."""
+        with self._lock:
+            return self._tag(path)
+
+    def note(self, path: PurePosixPath, entry: NoteEntry | None, before: str) -> bool:
+        """The server has told how one is, None if it is gone; whether that is news.
+
+        `before` is the tag it had here when the server was asked: if it has another one by now, somebody
+        asked later, was answered sooner, and knows better.
+        """
+        with self._lock:
+            self._error = None
+            if self._tag(path) != before:
+                return False
+            self._ours[path] = entry
+            if self._entries is not None:
+                _put(self._entries, path, entry)
+                self._order = None
+            return True
+
+    def _tag(self, path: PurePosixPath) -> str:
+        entry = (self._ours if self._entries is None else self._entries).get(path)
+        return ABSENT if entry is None else entry.tag
+
+    def fail(self, error: HoldfastError) -> None:
+        """The server did not answer."""
+        with self._lock:
+            self._error, self._failed_at = error, self._clock()
+
+    def check(self) -> None:
+        """Raise what went wrong, where it is too soon to try again."""
+        with self._lock:
+            if self._error is not None and self._is_resting():
+                raise self._error
+
+    def _renew(self) -> None:
+        with self._lock:
+            age, resting = self._clock() - self._looked_at, self._is_resting()
+        if age > OLDEST and not resting:
+            with self._looking:
+                # Somebody may have done it while we waited.
+                if self._clock() - self._looked_at > OLDEST and not self._is_resting():
+                    self._fetch()
+        elif age > FRESH and not resting and not self._looking.locked():
+            threading.Thread(target=self._behind, name="holdfast-listing").start()
+        with self._lock:
+            # Without any list there is nothing to go on with.
+            if self._entries is None and self._error is not None:
+                raise self._error
+
+    def _is_resting(self) -> bool:
+        return self._error is not None and self._clock() - self._failed_at < REST
+
+    def _behind(self) -> None:
+        if self._looking.acquire(blocking=False):
+            try:
+                self._fetch()
+            finally:
+                self._looking.release()
+
+    def _fetch(self) -> None:
+        with self._lock:
+            began, self._ours = self._clock(), {}
+        try:
+            found = {entry.path: entry for entry in self._look()}
+        except HoldfastError as error:
+            self.fail(error)
+            return
+        with self._lock:
+            for path, entry in self._ours.items():
+                _put(found, path, entry)
+            changed = self._entries is None or _tags(found) != _tags(self._entries)
+            self._entries, self._order, self._error, self._looked_at = found, None, None, began
+        if changed:
+            self._told(found.values())
+
+
+def _put(entries: dict[PurePosixPath, NoteEntry], path: PurePosixPath, entry: NoteEntry | None) -> None:
+    if entry is None:
+        entries.pop(path, None)
+    else:
+        entries[path] = entry
+
+
+def _tags(entries: Mapping[PurePosixPath, NoteEntry]) -> dict[PurePosixPath, str]:
+    return {path: entry.tag for path, entry in entries.items()}
+
+
+def _key(path: PurePosixPath) -> str:
+    return "\0".join(path.parts)
+
+
+def _sort_entries(entries: Mapping[PurePosixPath, NoteEntry]) -> tuple[list[str], list[NoteEntry]]:
+    pairs = sorted((_key(path), entry) for path, entry in entries.items())
+    return [key for key, _ in pairs], [entry for _, entry in pairs]
+
+
+def _stale_entry(place: PurePosixPath, error: str) -> NoteEntry:
+    return NoteEntry(place / EVERY_NOTE, 0, 0.0, error, f"Others' changes are not seen just now. {error}")
+
+
+_CODE = re.compile(r"<Code>(\w+)</Code>")
+_STATUS = re.compile(r"status code: (\d{3})")
+
+_KEYS = "See that s3_key and s3_secret are those of this server, and that they may read, write and list here."
+_LATER = "Nothing is lost: what is to be written waits, and is tried again every minute."
+
+
+class ServerUnreachable(WorkspaceUnreachable):
+    """The server was not reached, or the connection broke: nobody knows whether it did what it was asked."""
+
+
+# What the codes mean, and the next step. The bucket is named in front.
+_EXPLANATIONS = {
+    "NoSuchBucket": ("There is no such bucket.", "Make it, or name another one in the setting workspace."),
+    "InvalidBucketName": ("No bucket can have this name.", "Name another one in the setting workspace."),
+    "InvalidAccessKeyId": ("The server does not know the key.", _KEYS),
+    "SignatureDoesNotMatch": ("The server does not accept the secret of the key.", _KEYS),
+    "AccessDenied": ("The key does not reach so far.", _KEYS),
+    "ExpiredToken": ("The key is no longer valid.", _KEYS),
+    "RequestTimeTooSkewed": (
+        "The clock of this machine and that of the server differ too much.",
+        "Set the clock: most systems do so by themselves when network time is switched on.",
+    ),
+    "AuthorizationHeaderMalformed": ("The bucket is in another region.", "Set s3_region."),
+    "PermanentRedirect": ("The bucket is in another region.", "Set s3_region, or s3_endpoint."),
+    "SlowDown": ("The server asks for fewer requests.", _LATER),
+    "TooManyRequests": ("The server asks for fewer requests.", _LATER),
+    "ServiceUnavailable": ("The server is busy or starts just now.", _LATER),
+    "InternalError": ("The server has trouble of its own.", _LATER),
+    "XMinioStorageFull": ("The disk of the server is full.", "Make room there."),
+}
+# For answers without such a code.
+_BY_STATUS = {
+    "301": "PermanentRedirect",
+    "403": "AccessDenied",
+    "429": "TooManyRequests",
+    "500": "InternalError",
+    "503": "ServiceUnavailable",
+}
+
+
+def error_code(told: str) -> str:
+    """The code in a library's account of a refusal; empty where the server was not reached."""
+    if found := _CODE.search(told):
+        return found[1]
+    status = _STATUS.search(told)
+    return _BY_STATUS.get(status[1], f"HTTP {status[1]}") if status else ""
+
+
+def translate_error(place: str, error: Exception) -> WorkspaceUnreachable:
+    """An error of the library in our words."""
+    told = str(error)
+    code = error_code(told)
+    if code in _EXPLANATIONS:
+        sentence, hint = _EXPLANATIONS[code]
+        return WorkspaceUnreachable(f"The notes in {place} cannot be reached: {sentence}", hint=hint)
+    if code:
+        return WorkspaceUnreachable(
+            f"The notes in {place} cannot be reached: the server answered {code}.",
+            hint="Its log says more.",
+        )
+    # Behind the first line stands what the library was made of.
+    first = told.partition("\n")[0].rpartition(" - ")[2]
+    return ServerUnreachable(
+        f"The notes in {place} cannot be reached: {first.strip()[:300]}.",
+        hint=f"See that the server runs and that s3_endpoint is its address. {_LATER}",
+    )
+
+
+def unlistable_error(place: str, error: Exception) -> WorkspaceUnreachable:
+    """Somebody else put an object there whose name is no path."""
+    first = str(error).partition("Debug source:")[0].strip()
+    return WorkspaceUnreachable(
+        f"{place} has an object whose name is no path, so nothing there can be listed: {first[:300]!r}",
+        hint="Rename it or move it out of the prefix; nothing was changed.",
+    )
+
+
+# A server gives a thousand names at most in one answer.
+_PAGE = 1_000
+# Somebody may be waiting: a server that is busy is asked again for some seconds, not for minutes.
+_PATIENCE: "ClientConfig" = {"connect_timeout": timedelta(seconds=3), "timeout": timedelta(seconds=10)}
+_AGAIN: "RetryConfig" = {
+    "max_retries": 3,
+    "retry_timeout": timedelta(seconds=6),
+    "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=2), "base": 2},
+}
+# The library does not repeat what changes something when a connection breaks, as MinIO's do after a refusal.
+# Here that is safe: the server compares tags, and deleting twice is deleting.
+_PAUSES = (0.0, 0.1)
+# A tag that no object has.
+_NO_ONES = "0" * 32
+_PATHLESS = ("NoSuchBucket", "InvalidBucketName")
+
+
+@dataclass(frozen=True, slots=True)
+class S3Object:
+    """An object in a list. `tag` is what the server calls its entity tag."""
+
+    name: str
+    size: int
+    mtime: float
+    tag: str
+
+
+class S3Client:
+    """Those at `location`, which is `s3://bucket/prefix`."""
+
+    def __init__(self, location: str, options: S3Options) -> None:
+        parts = urlsplit(location)
+        if parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment or "@" in parts.netloc:
+            raise ConfigError(
+                f"{location!r} names no bucket.", hint="It looks like s3://bucket or s3://bucket/prefix."
+            )
+        self.place = location.rstrip("/")
+        prefix = parts.path.strip("/")
+        try:
+            self._store = S3Store(
+                parts.netloc,
+                prefix=prefix or None,
+                config=_config(parts.netloc, options),
+                client_options={**_PATIENCE, "allow_http": options.endpoint.startswith("http://")},
+                retry_config=_AGAIN,
+            )
+        except (BaseError, ValueError) as error:
+            raise translate_error(self.place, error) from error
+
+    def every(self) -> Iterator[S3Object]:
+        """All objects, fetched in pages."""
+        with self._in_our_words():
+            try:
+                for page in self._store.list(chunk_size=_PAGE):
+                    yield from map(_to_object, page)
+            except InvalidPathError as error:
+                raise unlistable_error(self.place, error) from error
+
+    def get(self, name: str, largest: int) -> tuple[S3Object, bytes | None]:
+        """An object, with its content unless that is larger than wanted. NotFound where there is none."""
+        with self._in_our_words():
+            answer = self._store.get(name)
+            found = _to_object(answer.meta)
+            return found, bytes(answer.bytes()) if found.size <= largest else None
+
+    def put(self, name: str, content: bytes, expect: str | None = None) -> str:
+        """Put a whole object in place and give its tag; a Conflict where it has another than expected."""
+        broken = False
+        for pause in _PAUSES:
+            try:
+                return self._put(name, content, expect)
+            except ServerUnreachable:
+                broken = True
+                time.sleep(pause)
+            except Conflict:
+                # After a connection that broke it may have been ourselves who were quicker.
+                if broken and (tag := self._tag_of(name, content)):
+                    return tag
+                raise
+        return self._put(name, content, expect)
+
+    def delete(self, name: str) -> None:
+        """Take an object away, whatever it has become; one that is not there is no trouble."""
+        for pause in _PAUSES:
+            with suppress(ServerUnreachable):
+                return self._delete(name)
+            time.sleep(pause)
+        return self._delete(name)
+
+    def prove(self) -> None:
+        """See that the server keeps writers from writing over each other; one that does not is not used."""
+        # A hidden name, so nobody takes it for a note.
+        name = f".proof-{secrets.token_hex(8)}"
+        self.put(name, b"?", ABSENT)
+        try:
+            for expect in (ABSENT, _NO_ONES):
+                try:
+                    self.put(name, b"!", expect)
+                except Conflict:
+                    continue
+                raise StoreError(
+                    f"The server of {self.place} lets writers write over each other: it does not compare tags"
+                    " (If-Match, If-None-Match), so notes could be lost. Nothing was written.",
+                    hint="Update it: AWS, and MinIO and SeaweedFS of 2025 and later, do.",
+                )
+        finally:
+            self.delete(name)
+
+    def _put(self, name: str, content: bytes, expect: str | None) -> str:
+        mode: PutMode = "overwrite"
+        if expect is not None:
+            mode = "create" if expect == ABSENT else {"e_tag": f'"{expect}"'}
+        try:
+            with self._in_our_words():
+                made = self._store.put(
+                    name,
+                    content,
+                    mode=mode,
+                    # In one piece: what breaks off was never there.
+                    use_multipart=False,
+                    attributes={"Content-Type": "text/markdown; charset=utf-8"},
+                )
+        except (AlreadyExistsError, PreconditionError, NotFound) as error:
+            raise Conflict(f"{name} in {self.place} is another one by now.") from error
+        return _strip_tag(made["e_tag"])
+
+    def _delete(self, name: str) -> None:
+        with suppress(NotFound), self._in_our_words():
+            self._store.delete(name)
+
+    def _tag_of(self, name: str, content: bytes) -> str:
+        """The tag of an object with exactly this content; empty where it is another one."""
+        try:
+            there, kept = self.get(name, len(content))
+        except NotFound:
+            return ""
+        return there.tag if kept == content else ""
+
+    @contextmanager
+    def _in_our_words(self) -> Iterator[None]:
+        try:
+            yield
+        except (AlreadyExistsError, PreconditionError, InvalidPathError):
+            # These are answers.
+            raise
+        except FileNotFoundError as error:
+            if error_code(str(error)) in _PATHLESS:
+                raise translate_error(self.place, error) from error
+            raise NotFound(f"There is no such object in {self.place}.") from error
+        except (BaseError, OSError) as error:
+            raise translate_error(self.place, error) from error
+
+
+def _config(bucket: str, options: S3Options) -> "S3Config":
+    """What is not named is left to the library, which knows AWS."""
+    if bool(options.key) != bool(options.secret) or (options.endpoint and not options.key):
+        raise ConfigError(
+            "Notes on S3 need both s3_key and s3_secret.",
+            hint="Only AWS without s3_endpoint goes without, where the machine has a role of its own.",
+        )
+    config: S3Config = {"virtual_hosted_style_request": not options.path_style, "disable_bulk_delete": True}
+    if options.endpoint:
+        config["endpoint"] = address(bucket, options)
+    if options.region or options.endpoint:
+        config["region"] = options.region or "us-east-1"
+    if options.key:
+        config["access_key_id"], config["secret_access_key"] = options.key, options.secret
+    return config
+
+
+def address(bucket: str, options: S3Options) -> str:
+    """Where requests go: the bucket is in their path, or in front of the server's name."""
+    parts = urlsplit(options.endpoint)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ConfigError(
+            f"s3_endpoint is {options.endpoint!r}.", hint="It looks like https://minio.example.com:9000."
+        )
+    host = parts.netloc if options.path_style else f"{bucket}.{parts.netloc}"
+    return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
+
+
+def _to_object(meta: "ObjectMeta") -> S3Object:
+    return S3Object(meta["path"], meta["size"], meta["last_modified"].timestamp(), _strip_tag(meta["e_tag"]))
+
+
+def _strip_tag(tag: str | None) -> str:
+    if not tag:
+        raise StoreError(
+            "The S3 server gives no entity tags, so nobody could tell whether a note has changed.",
+            hint="Use another server.",
+        )
+    return tag.strip('"')
+
+
+class S3Workspace:
+    """An object without content is no note: programs make such ones for folders, and before they write.
+
+    That is also how a note is removed that nobody may have changed meanwhile. Servers compare tags when they
+    write; when they delete, many do not.
+    """
+
+    folder = None
+
+    def __init__(
+        self, objects: S3Client, cache: ObjectCache, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._objects = objects
+        self._cache = cache
+        self._listing = ObjectList(self._look, self._tidy, clock)
+        # Somebody else wrote these after the list was made: they are read from the server.
+        self._doubted: set[PurePosixPath] = set()
+        self._proved = False
+        self._proving = threading.Lock()
+
+    def __str__(self) -> str:
+        return self._objects.place
+
+    def entries(self, prefix: PurePosixPath | str = "") -> list[NoteEntry]:
+        return self._listing.below(check_path(prefix))
+
+    def read(self, path: PurePosixPath | str) -> Note:
+        place = check_path(path)
+        if place in self._doubted:
+            return self._fetched(place)
+        entry = self._listing.find(place)
+        if entry is None:
+            raise missing_error(place)
+        _check_readable(place, entry.size)
+        content = self._cache.get(str(place), entry.tag)
+        return self._fetched(place) if content is None else _note(place, content, entry.tag)
+
+    def write(self, path: PurePosixPath | str, text: str, expect: str | None = None) -> str:
+        place = check_path(path)
+        content = text.encode("utf-8", "surrogateescape")
+        check_size(place, len(content))
+        return self._put(place, content, expect)
+
+    def remove(self, path: PurePosixPath | str, expect: str | None = None) -> None:
+        place = check_path(path)
+        if expect is None:
+            before = self._listing.tag(place)
+            with self._asking():
+                self._objects.delete(str(place))
+            self._now(place, None, before)
+        elif expect != ABSENT:
+            self._put(place, b"", expect)
+        elif self._is_there(place):
+            raise conflict_error(place)
+
+    def _put(self, place: PurePosixPath, content: bytes, expect: str | None) -> str:
+        before = self._listing.tag(place)
+        try:
+            with self._asking():
+                self._prove()
+                tag = self._over(place, content, expect)
+        except Conflict as error:
+            self._doubted.add(place)
+            raise conflict_error(place) from error
+        if self._now(place, S3Object(str(place), len(content), time.time(), tag), before) and content:
+            self._cache.keep(str(place), tag, content)
+        return tag
+
+    def _over(self, place: PurePosixPath, content: bytes, expect: str | None) -> str:
+        name = str(place)
+        try:
+            return self._objects.put(name, content, expect)
+        except Conflict:
+            if expect != ABSENT:
+                raise
+            try:
+                there, _ = self._objects.get(name, 0)
+            except NotFound:
+                # Whoever was quicker took it away again.
+                return self._objects.put(name, content, expect)
+            if there.size:
+                raise
+            return self._objects.put(name, content, there.tag)
+
+    def _fetched(self, place: PurePosixPath) -> Note:
+        """The note as it is on the server now."""
+        before = self._listing.tag(place)
+        try:
+            with self._asking():
+                found, content = self._objects.get(str(place), LARGEST)
+        except NotFound as error:
+            self._now(place, None, before)
+            raise missing_error(place) from error
+        is_news = self._now(place, found, before)
+        if not found.size:
+            raise missing_error(place)
+        _check_readable(place, found.size)
+        assert content is not None
+        note = _note(place, content, found.tag)
+        if is_news:
+            self._cache.keep(str(place), found.tag, content)
+        return note
+
+    def _is_there(self, place: PurePosixPath) -> bool:
+        try:
+            self._fetched(place)
+        except NotFound:
+            return False
+        except StoreError:
+            # What cannot be read may still be there.
+            return self._listing.find(place) is not None
+        return True
+
+    def _now(self, place: PurePosixPath, found: S3Object | None, before: str) -> bool:
+        now = _entry(found) if found and found.size else None
+        if not self._listing.note(place, now, before):
+            # Two answers crossed: the next one settles it.
+            self._doubted.add(place)
+            return False
+        self._doubted.discard(place)
+        if now is None or now.tag != before:
+            # What was forgotten must not live on in the cache.
+            self._cache.drop(str(place), before)
+        return True
+
+    def _look(self) -> Iterator[NoteEntry]:
+        return (_entry(found) for found in self._objects.every() if found.size and not _is_hidden(found.name))
+
+    def _tidy(self, entries: Iterable[NoteEntry]) -> None:
+        self._cache.keep_only((str(entry.path), entry.tag) for entry in entries)
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        self._listing.check()
+        try:
+            yield
+        except ServerUnreachable as error:
+            self._listing.fail(error)
+            raise
+
+    def _prove(self) -> None:
+        """Once, and not before there is something to write."""
+        with self._proving:
+            if not self._proved:
+                self._objects.prove()
+                self._proved = True
+
+
+def _entry(found: S3Object) -> NoteEntry:
+    path = PurePosixPath(found.name)
+    return NoteEntry(path, found.size, found.mtime, found.tag, _trouble(path))
+
+
+def _trouble(path: PurePosixPath) -> str:
+    """Other programs give names that are none here."""
+    try:
+        check_path(path)
+    except BadRequest:
+        return "Its name cannot be used here: rename it."
+    return ""
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or "/." in name
+
+
+def _check_readable(place: PurePosixPath, size: int) -> None:
+    if size > LARGEST:
+        raise StoreError(
+            f"{place} has {size:,} bytes, more than the {LARGEST:,} a note may have.",
+            hint="Split it, or move it out of the workspace; it was not touched.",
+        )
+
+
+def _note(place: PurePosixPath, content: bytes, tag: str) -> Note:
+    if b"\0" in content:
+        raise StoreError(
+            f"{place} is no text.", hint="Move it out of the workspace or rename it; it was not touched."
+        )
+    return Note(content.decode("utf-8", "surrogateescape"), tag)
+
+
+def open_bucket(location: str, options: S3Options, cache: Path | None = None) -> S3Workspace:
+    """Open the workspace at `s3://bucket/prefix`; contents are cached in a folder below `cache`, if given."""
+    client = S3Client(location, options)
+    # Two buckets of the same name on two servers are two.
+    own = hashlib.sha256(f"{options.endpoint}\0{client.place}".encode()).hexdigest()[:16]
+    return S3Workspace(client, ObjectCache(cache / own if cache is not None else None))

@@ -1,0 +1,339 @@
+"""Whether a new statement takes the place of an old one: the same subject, and another value.
+
+Only where the words leave no doubt: a number in the same sentence, a new name for the same thing, a "no
+longer", a change that names what it leaves. Two things that may both be true stay beside each other. Knows
+no files.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from holdfast.text.dates import DAYS, MONTH_NAMES
+from holdfast.words import terms
+
+
+def _list(words: str) -> frozenset[str]:
+    return frozenset(words.casefold().split())
+
+
+_GROUPS = {
+    "database": _list(
+        """
+        postgres postgresql mysql mariadb sqlite mongodb mongo oracle cassandra dynamodb cockroachdb duckdb
+        couchdb firebird mssql
+        """
+    ),
+    "language": _list(
+        """
+        english german french spanish italian dutch polish portuguese
+        englisch deutsch französisch spanisch italienisch niederländisch polnisch portugiesisch
+        """
+    ),
+    "packages": _list("npm yarn pnpm bun"),
+    "python": _list("pip poetry pipenv conda pdm uv"),
+    "editor": _list("vim neovim emacs vscode pycharm intellij webstorm sublime nano helix zed"),
+    "forge": _list("github gitlab bitbucket gitea forgejo codeberg"),
+    "frontend": _list("react vue angular svelte solid ember"),
+    "cloud": _list("aws azure gcp hetzner ovh digitalocean linode"),
+    "broker": _list("rabbitmq kafka nats activemq"),
+    "system": _list("ubuntu debian fedora arch opensuse centos nixos macos windows"),
+    "indent": _list("tabs spaces"),
+}
+_GROUP_OF = {word: name for name, words in _GROUPS.items() for word in words}
+
+MONTHS_AND_DAYS = _list(" ".join((*MONTH_NAMES, *DAYS)))
+
+# A town lies in one of these: to name it says less, not something else. Of countries only one holds.
+COUNTRIES = _list(
+    """
+    germany austria switzerland france italy spain portugal poland denmark sweden norway finland iceland
+    ireland belgium netherlands luxembourg england scotland wales greece turkey croatia hungary romania
+    bulgaria ukraine russia czechia slovakia slovenia estonia latvia lithuania serbia usa uk america canada
+    mexico brazil argentina chile china japan india korea vietnam thailand indonesia israel egypt morocco
+    nigeria kenya australia deutschland österreich schweiz frankreich italien spanien polen dänemark
+    schweden norwegen finnland island irland belgien niederlande holland luxemburg schottland griechenland
+    türkei kroatien ungarn rumänien bulgarien russland tschechien slowakei slowenien estland lettland
+    litauen serbien kanada mexiko brasilien argentinien indien indonesien ägypten marokko australien
+    """
+)
+REGIONS = COUNTRIES | _list(
+    """
+    europe asia africa scandinavia california texas florida bavaria saxony hesse europa asien afrika
+    skandinavien bayern sachsen hessen thüringen brandenburg saarland niedersachsen sachsen-anhalt
+    schleswig-holstein mecklenburg-vorpommern baden-württemberg nordrhein-westfalen rheinland-pfalz tirol
+    """
+)
+
+OPPOSITES = frozenset(
+    frozenset(pair.split("/"))
+    for pair in _list(
+        """
+        short/long short/detailed brief/long brief/detailed concise/detailed concise/verbose short/verbose
+        formal/informal formal/casual enabled/disabled on/off open/closed public/private allowed/forbidden
+        active/inactive free/paid dark/light required/optional
+        kurz/lang kurz/ausführlich knapp/ausführlich kurz/detailliert knapp/detailliert formell/locker
+        förmlich/locker aktiviert/deaktiviert an/aus offen/geschlossen öffentlich/privat erlaubt/verboten
+        aktiv/inaktiv kostenlos/kostenpflichtig dunkel/hell
+        """
+    )
+)
+
+
+def find_group(word: str) -> str:
+    """The trade of a tool or the like; empty for words that are none."""
+    return _GROUP_OF.get(word, "")
+
+
+def _word_set(words: str) -> frozenset[str]:
+    return frozenset(words.casefold().split())
+
+
+_TOKEN = re.compile(r"\S+")
+_EDGES = " \t\n.,;:!?\"'`’„“”«»()[]{}*_<>…"
+_LONGEST = 400
+# A value is a few words; what differs in more is another sentence.
+_VALUE = 3
+
+# What a statement is the same without.
+_FILLERS = _word_set(
+    """
+    the now currently already der die das den dem jetzt nun inzwischen mittlerweile derzeit aktuell neuerdings
+    """
+)
+# Verbs whose value is one at a time when it is a number: "listens on port 5432".
+_MEASURES = _word_set(
+    """
+    is are has have costs cost takes needs uses runs run listens starts ends closes opens lasts equals expires
+    ist sind hat haben kostet kosten dauert braucht nutzt läuft laufen lauscht hört beginnt endet schließt
+    öffnet beträgt umfasst lautet liegt steht findet
+    """
+)
+# … when it is one of several rivals: "runs on Debian".
+_NAMES = _word_set(
+    """
+    live lives located hosted deployed runs listens stored based
+    wohne wohnt lebe lebt läuft liegt sitzt steht
+    """
+)
+# … and when it is any name behind the word for a place: "lives in Kiel". In German every noun looks like one.
+_PLACED = _word_set("live lives located hosted based wohne wohnt lebe lebt liegt sitzt steht")
+_PLACES = _word_set("in at im bei")
+# Who works on one thing may work on another; an employer is one.
+_EMPLOYED = {
+    ("work", "at"),
+    ("work", "for"),
+    ("works", "at"),
+    ("works", "for"),
+    ("arbeite", "bei"),
+    ("arbeitet", "bei"),
+}
+_CALLED = _word_set("called named heißt lautet")
+_WISHES = _word_set(
+    "should must prefers prefer shall soll sollen sollte muss müssen bevorzugt bevorzuge bevorzugen"
+)
+_BE = _word_set("is are ist sind")
+# What may stand between a verb and its number. Behind other words a number is a name: "server 1", "Raum 12".
+_BEFORE_NUMBER = _word_set(
+    """
+    at on to in after for of by until from since about around only per within every least most be
+    um am auf nach bei für bis ab von mit seit im zu alle etwa rund nur maximal mindestens höchstens
+    """
+)
+_NUMBERED = _word_set("port version release python java node php ruby django level stufe")
+# Of such things there may be more than one.
+_ONE_OF_MANY = _word_set("a an one another some ein eine einen einem einer eines noch")
+_USES = _word_set(
+    """
+    use uses using used run runs live lives work works is are stay stays stick chose store
+    nutzen nutzt nutze verwenden verwendet verwende setzen setzt läuft laufen wohnt wohnen lebt leben arbeitet
+    arbeiten ist sind bleiben bleibt entschieden einsetzen speichern
+    """
+)
+_NEGATIONS = _word_set("not no never anymore nicht kein keine keinen keinem keiner nie niemals")
+# What comes with a negation, and what with its absence, and means nothing else there.
+_WITH_NEGATION = _word_set("longer any more mehr")
+_AROUND = _word_set("do does did don't doesn't ein eine einen einem einer a an")
+_ROLES = _word_set("as als for für in im on auf at bei")
+
+# One word, or several that each begin with a capital.
+_NAME = r"[\"'`„“]?(\w[\w.+#/-]*\b(?-i:(?: [A-ZÄÖÜ\d][\w+#/-]*)?))[\"'`“”]?"
+# Where a name begins: not inside one, which would be read again from each of its parts.
+_FIRST = r"(?<![\w.+#/-])"
+_MOVED = r"(?:switch|mov|migrat|chang|went|gone|upgrad|downgrad)\w*"
+_GEWECHSELT = r"(?:gewechselt|umgestiegen|umgestellt|umgezogen|migriert|gezogen)"
+_WECHSEL = r"(?:wechsel|umstieg|migration|zieh|zog|stieg|stell)\w*"
+_FROM = (
+    re.compile(rf"\b{_MOVED} .{{0,60}}?from {_NAME} (?:over )?to {_NAME}", re.IGNORECASE),
+    re.compile(rf"\breplac\w+ {_NAME} (?:with|by) {_NAME}", re.IGNORECASE),
+    re.compile(rf"\bvon {_NAME} (?:auf|zu|nach) {_NAME}.{{0,40}}? {_GEWECHSELT}", re.IGNORECASE),
+    re.compile(rf"\b{_WECHSEL} .{{0,40}}?von {_NAME} (?:auf|zu|nach) {_NAME}", re.IGNORECASE),
+    re.compile(rf"{_FIRST}{_NAME} durch {_NAME} (?:ersetzt|abgelöst)", re.IGNORECASE),
+)
+# Here the new one is named first.
+_INSTEAD = re.compile(
+    rf"{_FIRST}{_NAME} (?:instead of|rather than|statt|anstatt|anstelle von|an stelle von) {_NAME}",
+    re.IGNORECASE,
+)
+_TO = re.compile(
+    rf"\b(?:(?:switch|mov|migrat)(?:ed|ing|e|es)?(?: over)? to {_NAME}"
+    rf"|(?:auf|zu) {_NAME} (?:gewechselt|umgestiegen|umgestellt|migriert))",
+    re.IGNORECASE,
+)
+
+
+def supersedes(new: str, old: str) -> bool:
+    """Whether the old statement no longer holds once the new one does."""
+    if len(new) > _LONGEST or len(old) > _LONGEST:
+        return False
+    return _other_value(new, old) or _is_negation_of(new, old) or _names_what_it_replaces(new, old)
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word as it was written, in small letters, and its stem."""
+
+    raw: str
+    low: str
+    stem: str
+
+    @property
+    def has_digit(self) -> bool:
+        return any(sign.isdigit() for sign in self.raw)
+
+    @property
+    def is_name(self) -> bool:
+        return self.has_digit or self.raw != self.low
+
+
+@lru_cache(maxsize=8_192)
+def _words(text: str) -> tuple[_Word, ...]:
+    found = []
+    for token in _TOKEN.findall(text):
+        raw = token.strip(_EDGES)
+        low = raw.casefold()
+        if raw and low not in _FILLERS:
+            found.append(_Word(raw, low, next(iter(terms(low)), low)))
+    return tuple(found)
+
+
+def _other_value(new: str, old: str) -> bool:
+    """The same sentence but for one value, behind a verb that has only one at a time."""
+    a, b = _words(new), _words(old)
+    if not a or not b or a[0].stem != b[0].stem:
+        return False
+    start = _common([word.stem for word in a], [word.stem for word in b])
+    end = _common([word.stem for word in a[start:]][::-1], [word.stem for word in b[start:]][::-1])
+    mine, theirs = a[start : len(a) - end], b[start : len(b) - end]
+    if not (1 <= len(mine) <= _VALUE and 1 <= len(theirs) <= _VALUE):
+        return False
+    before = [word.low for word in a[:start]]
+    if len(before) < 2:
+        return False
+    frame = frozenset(before)
+    behind = [word.low for word in a[len(a) - end :]]
+    same_unit = _shape(mine) == _shape(theirs)
+    if all(any(word.has_digit for word in value) for value in (mine, theirs)):
+        return same_unit and bool(frame & (_MEASURES | _NAMES | _WISHES)) and _counts(before)
+    if same_unit and _shape(mine) == ("#",):
+        return bool(frame & _MEASURES) and _counts(before)
+    if len(mine) == len(theirs) == 1 and frozenset((mine[0].low, theirs[0].low)) in OPPOSITES:
+        return bool(frame & (_BE | _WISHES))
+    return _other_name(mine, theirs, before, behind)
+
+
+def _counts(before: Sequence[str]) -> bool:
+    """Whether a number behind these words says how much or when, of the one thing there is."""
+    last = before[-1]
+    measure = last in _MEASURES | _NAMES | _WISHES | _BEFORE_NUMBER | _NUMBERED or find_group(last) != ""
+    return measure and not _ONE_OF_MANY & {*before}
+
+
+def _other_name(
+    mine: Sequence[_Word], theirs: Sequence[_Word], before: Sequence[str], behind: Sequence[str]
+) -> bool:
+    frame = frozenset(before)
+    groups = {find_group(word.low) for word in (*mine, *theirs)}
+    rivals = len(groups) == 1 and "" not in groups
+    # What is for one may be for another too.
+    single = frame & (_BE | _WISHES | _NAMES) and before[-1] not in ("for", "für")
+    if rivals and (single or (frame & _USES and _ROLES & {*behind[:1]})):
+        return True
+    if behind or frame & _ONE_OF_MANY:
+        return False
+    if before[-1] in _CALLED:
+        return True
+    if not all(word.is_name for word in (*mine, *theirs)):
+        return False
+    verb, small = before[-2:]
+    if verb in _PLACED and small in _PLACES:
+        return _places_apart(mine, theirs)
+    return (verb, small) in _EMPLOYED
+
+
+def _places_apart(mine: Sequence[_Word], theirs: Sequence[_Word]) -> bool:
+    """Whether nobody can be in both; who is in a town is in its country too."""
+    places = {word.low for word in (*mine, *theirs)}
+    return not places & REGIONS or places <= COUNTRIES
+
+
+def _is_negation_of(new: str, old: str) -> bool:
+    """The same statement, with a negation or without."""
+    (negated, plain), (was_negated, was) = _without_negation(new), _without_negation(old)
+    return negated != was_negated and len(plain) >= 2 and plain == was
+
+
+@lru_cache(maxsize=8_192)
+def _without_negation(text: str) -> tuple[bool, tuple[str, ...]]:
+    words = _words(text)
+    denied = {word.low for word in words if word.low in _NEGATIONS or word.low.endswith("n't")}
+    dropped = denied | _AROUND | (_WITH_NEGATION if denied else frozenset())
+    return bool(denied), tuple(word.stem for word in words if word.low not in dropped)
+
+
+def _names_what_it_replaces(new: str, old: str) -> bool:
+    """A change that says what it leaves, or whose like it takes the place of."""
+    change = _change(new)
+    if change is None:
+        return False
+    left, taken = change
+    words = _words(old)
+    lows = {word.low for word in words}
+    if taken in lows or lows & _NEGATIONS or not lows & _USES or _change(old) is not None:
+        return False
+    if left:
+        values = {word.stem for word in words if word.low == left}
+    else:
+        group = find_group(taken)
+        values = {word.stem for word in words if group and find_group(word.low) == group}
+    # What else the old statement speaks of must be the new one's subject too.
+    rest = {term for word in words if word.low not in _USES for term in terms(word.low)} - values
+    return len(values) == 1 and rest <= set(terms(new.casefold()))
+
+
+@lru_cache(maxsize=8_192)
+def _change(text: str) -> tuple[str, str] | None:
+    """What a sentence says was left, empty where it does not tell, and what took its place."""
+    for pattern in _FROM:
+        found = pattern.search(text)
+        if found:
+            return found[1].casefold(), found[2].casefold()
+    found = _INSTEAD.search(text)
+    if found:
+        return found[2].casefold(), found[1].casefold()
+    found = _TO.search(text)
+    return ("", (found[1] or found[2]).casefold()) if found else None
+
+
+def _shape(value: Sequence[_Word]) -> tuple[str, ...]:
+    """The value with its numbers, months and days made equal: what is left must be the same unit."""
+    return tuple(
+        "#" if word.low in MONTHS_AND_DAYS else re.sub(r"\d+(?:[.,:]\d+)*", "#", word.low) for word in value
+    )
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    return next(
+        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )

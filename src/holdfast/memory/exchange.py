@@ -1,0 +1,182 @@
+"""Memories going out and coming in, as JSON or Markdown. Coming in again changes nothing.
+
+What comes in belongs to who brings it, whatever it says about itself. Lines that cannot be read are named,
+and the rest comes in. Knows the library, no files.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from holdfast.errors import BadRequest, TooLarge
+from holdfast.memory.base import KINDS, Memory, MemorySource
+from holdfast.memory.items import EARLIEST, LATEST, add_items, normalise, read_ids, read_memories
+from holdfast.memory.library import Library
+from holdfast.messages import Scope, canonical
+
+ExportFormat = Literal["json", "markdown"]
+
+_LARGEST = 20_000_000
+_BAD_SHOWN = 100
+# Each is compared with all that are there, so room is made in between.
+_PORTION = 500
+_MOMENTS = (EARLIEST, LATEST)
+# The frame around the memories in JSON.
+_BEGINS, _ENDS = '{"memories":[', '],"left_out":'
+
+
+@dataclass(frozen=True, slots=True)
+class ImportCounts:
+    """How many came in, and what could not be read, with its line."""
+
+    added: int = 0
+    updated: int = 0
+    known: int = 0
+    refused: int = 0
+    bad: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryExport:
+    """What goes out; `left_out` are files that could not be read, each with the reason."""
+
+    text: str
+    left_out: tuple[str, ...] = ()
+
+
+def dump_memories(library: Library, scope: Scope, form: ExportFormat = "json") -> MemoryExport:
+    """All a scope can see, history and archive included; Markdown is for reading and has no archive."""
+    troubles: list[str] = []
+    kept, archived = library.everything(scope, troubles)
+    left_out = tuple(dict.fromkeys(troubles))
+    if form == "markdown":
+        return MemoryExport(add_items("", kept), left_out)
+    names = {memory.id for memory in kept}
+    rows = [canonical(memory.to_json()) for memory in kept]
+    rows += [
+        canonical({**memory.to_json(), "archived": True}) for memory in archived if memory.id not in names
+    ]
+    # One a line, so that a line can be named, compared and taken out.
+    text = "\n".join((_BEGINS, ",\n".join(rows), f"{_ENDS}{canonical(left_out)}}}", ""))
+    return MemoryExport(text, left_out)
+
+
+def load_memories(library: Library, scope: Scope, text: str) -> ImportCounts:
+    """Bring memories in. Those that are there already, under their id or in other words, stay as they are."""
+    if len(text) > _LARGEST:
+        raise TooLarge(f"An import has at most {_LARGEST:,} characters.", hint="Bring it in in parts.")
+    bad: list[str] = []
+    shelved: list[Memory] = []
+    fresh: list[Memory] = []
+    kept, archived = library.everything(scope)
+    known = {memory.id for memory in (*kept, *archived)}
+    count = 0
+    for memory, in_archive in _read(text, scope, bad):
+        if memory.id in known:
+            count += 1
+            continue
+        known.add(memory.id)
+        (shelved if in_archive else fresh).append(memory)
+    # The old before the new, or nothing could take the place of anything.
+    fresh.sort(key=lambda memory: memory.valid_from)
+    library.allow([*fresh, *shelved])
+    outcomes = library.shelve(shelved)
+    for start in range(0, len(fresh), _PORTION):
+        outcomes += library.keep(fresh[start : start + _PORTION])
+    told = [outcome.action for outcome in outcomes]
+    return ImportCounts(
+        added=told.count("added") + told.count("superseded"),
+        updated=told.count("updated"),
+        known=count + told.count("known"),
+        refused=told.count("refused"),
+        bad=tuple(bad[:_BAD_SHOWN]),
+    )
+
+
+def _read(text: str, scope: Scope, bad: list[str]) -> Iterator[tuple[Memory, bool]]:
+    if not text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
+        marked = read_ids(text)
+        for memory in read_memories(text, scope, by_hand=True):
+            # What a person wrote elsewhere is an import here, and makes room like others.
+            yield memory if memory.id in marked else replace(memory, id=f"i_{memory.id}"), False
+        return
+    for place, value in _values(text.lstrip("\ufeff"), bad):
+        try:
+            yield _memory(value, scope), value.get("archived") is True
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+            bad.append(f"{place}: {_reason(error)}")
+
+
+def _values(text: str, bad: list[str]) -> Iterator[tuple[str, Any]]:
+    """The entries of one JSON document, or of one on each line."""
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError):
+        yield from _lines(text, bad)
+        return
+    entries = whole.get("memories", [whole]) if isinstance(whole, dict) else whole
+    if not isinstance(entries, list):
+        raise BadRequest("These are no memories.", hint="Bring in what an export gave, or a list of them.")
+    for number, value in enumerate(entries, 1):
+        yield f"entry {number}", value
+
+
+def _lines(text: str, bad: list[str]) -> Iterator[tuple[str, Any]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        row = line.strip().removesuffix(",")
+        # The frame of an export around its lines is no entry.
+        if not row or row in (_BEGINS, "]}", "[", "]") or row.startswith(_ENDS):
+            continue
+        try:
+            yield f"line {number}", json.loads(row)
+        except (ValueError, RecursionError) as error:
+            bad.append(f"line {number}: {_reason(error)}")
+
+
+def _memory(value: Mapping[str, Any], into: Scope) -> Memory:
+    text = value["text"]
+    if not isinstance(text, str) or not normalise(text):
+        raise ValueError("there are no words in it")
+    kind = value.get("kind", "fact")
+    if kind not in KINDS:
+        raise ValueError(f"{kind!r} is no kind of memory")
+    digest = hashlib.sha256(normalise(text).encode()).hexdigest()[:16]
+    return Memory(
+        id=str(value.get("id") or f"i_{digest}"),
+        kind=kind,
+        text=normalise(text),
+        scope=_scope(value.get("scope"), into),
+        importance=_number(value, "importance", 0.5, (0.0, 1.0)),
+        conversation=str(value.get("conversation", "")),
+        messages=tuple(map(str, value.get("messages", ()))),
+        valid_from=_number(value, "valid_from", 0.0, _MOMENTS),
+        language=str(value.get("language", "")),
+        also=tuple(MemorySource.from_json(one) for one in value.get("also", ())),
+        seen=_number(value, "seen", 0.0, _MOMENTS),
+        superseded_by=str(value.get("superseded_by", "")),
+        valid_until=_number(value, "valid_until", 0.0, _MOMENTS),
+        pinned=value.get("pinned") is True,
+    )
+
+
+def _number(value: Mapping[str, Any], name: str, usual: float, allowed: tuple[float, float]) -> float:
+    number = float(value.get(name, usual))
+    # Written so that what is no number at all fails too.
+    if not allowed[0] <= number <= allowed[1]:
+        raise ValueError(f"{name} cannot be {number}")
+    return number
+
+
+def _scope(told: object, into: Scope) -> Scope:
+    """A project stays one where it comes into a person's own; everything else goes where it is taken."""
+    if into == Scope(into.user) and isinstance(told, dict) and told.get("kind", "private") == "private":
+        return replace(into, project=str(told.get("project", into.project)))
+    return into
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"it has no {error.args[0]}"
+    return str(error) or type(error).__name__

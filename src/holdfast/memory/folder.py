@@ -1,0 +1,289 @@
+"""A workspace on disk: plain files in a folder, for people and their editors.
+
+A file is replaced as a whole or not at all, and writers take turns, also those of other processes. Links that
+stay inside are followed, but listed are only files themselves, so none is listed twice and no loop has an end
+to look for. Knows nothing of what is in the files.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+
+from holdfast.errors import BadRequest, ConfigError, StoreError, TooLarge
+from holdfast.memory.workspace import (
+    ABSENT,
+    EVERY_NOTE,
+    Note,
+    NoteEntry,
+    Workspace,
+    check_path,
+    conflict_error,
+    missing_error,
+    name_problem,
+    printable_name,
+)
+from holdfast.store.sqlite_file import FileLock, sync_folder
+
+# Writing takes milliseconds: who has waited so long waits for somebody who hangs.
+_PATIENCE = 10.0
+_PAUSE = 0.01
+# Thousands of memories fit; what is larger is no note that a person keeps.
+LARGEST = 4_000_000
+# An editor that writes into a file instead of replacing it may be at it while we read. Should it never end,
+# the tag is an old one: whoever writes with it is refused.
+_LOOKS = 5
+# Files whose entries in lists are held in memory.
+_KNOWN = 20_000
+
+
+class FolderWorkspace:
+    """The workspace in `folder`, which is made when there is something to write."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def entries(self, prefix: PurePosixPath | str = "") -> list[NoteEntry]:
+        place = check_path(prefix)
+        if self._is_absent(place):
+            return []
+        with _translate_errors(self.folder):
+            start = self._real(place)
+            if start.is_file():
+                return [] if (self.folder / place).is_symlink() else [_entry(str(place), start.stat())]
+            # A path of no parts spells itself with a dot.
+            return list(_walk(str(start), str(place) if place.parts else ""))
+
+    def read(self, path: PurePosixPath | str) -> Note:
+        place = check_path(path)
+        if self._is_absent(place):
+            raise missing_error(place)
+        with _translate_errors(self.folder):
+            try:
+                return _read(self._real(place), place)
+            except FileNotFoundError as error:
+                raise missing_error(place) from error
+
+    def write(self, path: PurePosixPath | str, text: str, expect: str | None = None) -> str:
+        place = check_path(path)
+        content = text.encode("utf-8", "surrogateescape")
+        check_size(place, len(content))
+        with self._writing():
+            file = self._real(place)
+            if expect is not None and expect != _tag_at(file):
+                raise conflict_error(place)
+            return _replace(file, content)
+
+    def remove(self, path: PurePosixPath | str, expect: str | None = None) -> None:
+        place = check_path(path)
+        with self._writing():
+            file = self.folder / place
+            if expect is not None and expect != _tag_at(self._real(place)):
+                raise conflict_error(place)
+            # A link a person made is theirs; what it points to stays where it is.
+            file.unlink(missing_ok=True)
+            if file.parent.is_dir():
+                sync_folder(file.parent)
+
+    def _is_absent(self, place: PurePosixPath) -> bool:
+        """Looked at first, in one step: for most people's windows there is nothing to read."""
+        try:
+            os.lstat(f"{self.folder}/{place}")
+        except FileNotFoundError:
+            return True
+        except OSError:
+            # What cannot be looked at must not seem empty.
+            return False
+        return False
+
+    def _real(self, place: PurePosixPath) -> Path:
+        """The file itself. Where a person put a link, the file it points to is the one to be replaced."""
+        root = Path(os.path.realpath(self.folder))
+        try:
+            real = (root / place).resolve()
+        except RuntimeError as error:
+            # Python 3.11 to 3.12 say so of a loop of links.
+            raise _outside_error(place) from error
+        if real.is_symlink() or (real != root and root not in real.parents):
+            raise _outside_error(place)
+        return real
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with _translate_errors(self.folder):
+            _make_folder(self.folder)
+            with closing(FileLock(self.folder / ".lock")) as lock:
+                began = time.monotonic()
+                while not lock.exclusive():
+                    if time.monotonic() - began > _PATIENCE:
+                        raise StoreError(
+                            f"Another process keeps {self.folder} locked for {_PATIENCE:.0f} seconds now.",
+                            hint="See which Holdfast hangs, and stop it.",
+                        )
+                    time.sleep(_PAUSE)
+                yield
+
+
+def _walk(start: str, place: str) -> Iterator[NoteEntry]:
+    """Every file below a folder, by path. Links are not followed, and what is hidden is not ours to show.
+
+    What has a name that is no text is listed with that trouble, a folder as a whole.
+    """
+    try:
+        found = sorted(os.scandir(start), key=lambda entry: printable_name(entry.name))
+    except FileNotFoundError:
+        # A folder that is not there has no files; one that may not be looked into must not seem empty.
+        return
+    for entry in found:
+        if entry.name.startswith(".") or entry.is_symlink():
+            continue
+        path = f"{place}/{printable_name(entry.name)}" if place else printable_name(entry.name)
+        if trouble := name_problem(entry.name):
+            with suppress(FileNotFoundError):
+                told = _entry(f"{path}/{EVERY_NOTE}" if entry.is_dir() else path, entry.stat())
+                yield replace(told, trouble=trouble)
+        elif entry.is_dir():
+            yield from _walk(entry.path, path)
+        elif entry.is_file():
+            with suppress(FileNotFoundError):
+                yield _entry(path, entry.stat())
+
+
+def check_size(place: PurePosixPath, size: int) -> None:
+    if size > LARGEST:
+        raise TooLarge(
+            f"{place} would have {size:,} bytes, more than the {LARGEST:,} a note may have.",
+            hint="Split it; nothing was written.",
+        )
+
+
+def _entry(path: str, status: os.stat_result) -> NoteEntry:
+    return _cached_entry(path, status.st_size, status.st_mtime, _version(status))
+
+
+@lru_cache(_KNOWN)
+def _cached_entry(path: str, size: int, mtime: float, told: tuple[int, ...]) -> NoteEntry:
+    """Made once: every request lists all files, and hardly any is another one than before."""
+    return NoteEntry(PurePosixPath(path), size, mtime, _format_tag(told))
+
+
+def _tag(status: os.stat_result) -> str:
+    return _format_tag(_version(status))
+
+
+def _version(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _format_tag(told: tuple[int, ...]) -> str:
+    return "-".join(f"{number:x}" for number in told)
+
+
+def _tag_at(file: Path) -> str:
+    try:
+        return _tag(file.stat())
+    except FileNotFoundError:
+        return ABSENT
+
+
+def _read(file: Path, place: PurePosixPath) -> Note:
+    """Text and tag of the same moment, every byte of it: those too that are no valid text."""
+    with file.open("rb") as opened:
+        for _ in range(_LOOKS):
+            before = os.fstat(opened.fileno())
+            if before.st_size > LARGEST:
+                raise StoreError(
+                    f"{place} has {before.st_size:,} bytes, more than the {LARGEST:,} a note may have.",
+                    hint="Split it, or move it out of the workspace; it was not touched.",
+                )
+            opened.seek(0)
+            content = opened.read(LARGEST + 1)
+            if _tag(os.fstat(opened.fileno())) == _tag(before):
+                break
+    if b"\0" in content:
+        raise StoreError(
+            f"{place} is no text.", hint="Move it out of the workspace or rename it; it was not touched."
+        )
+    return Note(content.decode("utf-8", "surrogateescape"), _tag(before))
+
+
+def _replace(file: Path, content: bytes) -> str:
+    """Put `content` into the file in one step: after a crash there is the old file or the new one."""
+    _make_folder(file.parent)
+    # Writers take turns, so one name is enough, and what a crash left behind is written over.
+    piece = file.with_name(f".{file.name}.new")
+    old = file.stat() if file.exists() else None
+    try:
+        with os.fdopen(os.open(piece, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
+            os.fchmod(opened.fileno(), old.st_mode & 0o777 if old else 0o600)
+            opened.write(content)
+            opened.flush()
+            if old and os.fstat(opened.fileno()).st_mtime_ns <= old.st_mtime_ns:
+                # The clock of a file system ticks slowly: two versions must never have one time.
+                os.utime(opened.fileno(), ns=(old.st_atime_ns, old.st_mtime_ns + 1))
+            os.fsync(opened.fileno())
+        piece.replace(file)
+    finally:
+        piece.unlink(missing_ok=True)
+    sync_folder(file.parent)
+    return _tag_at(file)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder, and make sure that it is still there after a power cut."""
+    if not folder.is_dir():
+        _make_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def _outside_error(place: PurePosixPath) -> BadRequest:
+    return BadRequest(
+        f"{place} is a link that leads out of the workspace, or in a circle.",
+        hint="Put the file itself there; folders elsewhere can be named as extra paths for searching.",
+    )
+
+
+@contextmanager
+def _translate_errors(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"The notes in {folder} cannot be read or written: {error}.",
+            hint="See that the folder can be written to and that the disk has room.",
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class S3Options:
+    """How a bucket is reached. Without an endpoint it is AWS, where keys may come from the machine's role."""
+
+    endpoint: str = ""
+    region: str = ""
+    key: str = ""
+    secret: str = field(default="", repr=False)
+    path_style: bool = True
+
+
+def is_bucket(location: str) -> bool:
+    return location.startswith("s3://")
+
+
+def open_workspace(location: str, options: S3Options, cache: Path | None = None) -> Workspace:
+    """The workspace in a folder or at `s3://bucket/prefix`; `cache` is for what comes from a server."""
+    if not is_bucket(location):
+        return FolderWorkspace(Path(location).expanduser())
+    try:
+        # Loaded by name: the library it needs is an extra of the package.
+        backend = import_module("holdfast.backends.s3")
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            "Notes on S3 need the package obstore.", hint="Install it: pip install 'holdfast[s3]'."
+        ) from error
+    workspace: Workspace = backend.open_bucket(location, options, cache)
+    return workspace

@@ -1,0 +1,487 @@
+"""Memories as list items of a Markdown text, each with a comment that tells a machine what it is.
+
+    - The server in Kiel is called arion.
+      <!-- holdfast {"id":"m_1","kind":"fact","importance":0.7} -->
+
+A person may change, move, add and remove what they like: reading is lenient, and writing leaves every other
+character of the text as it was. Knows no files.
+"""
+
+import hashlib
+import json
+import math
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from holdfast.errors import BadRequest
+from holdfast.memory.base import KINDS, Kind, Memory, MemorySource
+from holdfast.messages import Scope, canonical
+
+COMMENT = re.compile(r"<!-- *holdfast +(\{[^<>\r\n]*\}) *-->")
+# The beginning of one, also where a person damaged the rest.
+BEGINNING = re.compile(r"<!-- *holdfast\b")
+# The first and last moments that have a date in every time zone.
+EARLIEST = datetime(1, 1, 2, tzinfo=UTC).timestamp()
+LATEST = datetime(9999, 12, 30, tzinfo=UTC).timestamp()
+
+
+def write_comment(fields: Mapping[str, Any]) -> str:
+    """A comment for machines. Fields that are empty are left out."""
+    kept = {
+        name: value for name, value in fields.items() if value is not False and value not in ("", [], None)
+    }
+    told = canonical(kept)
+    safe = told.encode(errors="replace").decode().replace("<", "\\u003c").replace(">", "\\u003e")
+    return f"<!-- holdfast {safe} -->"
+
+
+def read_comments(text: str) -> Iterator[dict[str, Any]]:
+    for found in COMMENT.finditer(text):
+        # A comment that a person damaged is one of theirs.
+        with suppress(ValueError, RecursionError):
+            yield json.loads(found[1], parse_float=_finite, parse_constant=_finite)
+
+
+def read_comment(text: str) -> dict[str, Any]:
+    return next(read_comments(text), {})
+
+
+def format_time(seconds: float) -> str:
+    """A time that people can read too."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat() if seconds else ""
+
+
+def parse_time(told: object) -> float:
+    try:
+        found = datetime.fromisoformat(str(told))
+    except ValueError:
+        return 0.0
+    seconds = found.replace(tzinfo=found.tzinfo or UTC).timestamp()
+    return min(max(seconds, EARLIEST), LATEST)
+
+
+def _finite(told: str) -> float | None:
+    """A number; none for those that have no end, since they cannot be written down again."""
+    number = float(told)
+    return number if math.isfinite(number) else None
+
+
+_TITLES = {"en": "Memory", "de": "Gedächtnis"}
+_HEADINGS: dict[Kind, dict[str, str]] = {
+    "fact": {"en": "Facts", "de": "Fakten"},
+    "decision": {"en": "Decisions", "de": "Entscheidungen"},
+    "preference": {"en": "Preferences", "de": "Vorlieben"},
+    "note": {"en": "Notes", "de": "Notizen"},
+    "summary": {"en": "Summaries", "de": "Zusammenfassungen"},
+}
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_BULLET = re.compile(r" ?(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|(?=[\r\n])|$)")
+_HEADING = re.compile(r"#{1,6}(?:[ \t\r\n]|$)")
+_INDENT = "  "
+_USUAL = 0.5
+# How the id of an item begins that a person wrote, also after a machine wrote it down; and that of a part of
+# a note that is no memory.
+_BY_HAND = "h_"
+PART = "n_"
+# What some editors keep about a file stands before its first line of text.
+_FRONT = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\r|\n).*?^---[ \t]*(?:\r\n|\r|\n|\Z)", re.DOTALL | re.MULTILINE)
+
+# Words that would begin or end a comment get a backslash, which Markdown does not show; one more if they have
+# some already, so that taking one away gives back what was written.
+_OPENS, _OPENED = re.compile(r"<(\\*)!--"), re.compile(r"<\\(\\*)!--")
+_CLOSES, _CLOSED = re.compile(r"--(\\*)>"), re.compile(r"--\\(\\*)>")
+
+# What stands behind the struck words of a memory that no longer holds.
+_ARROW = "→"
+_LEADS = re.compile(r" ?(?:[-*+]|\d{1,9}[.)])[ \t]+|[ \t]+")
+_BEHIND = re.compile(rf"(?<=~~) {_ARROW} [^\n]*\Z")
+
+# Only blocks are of interest, so what is inside of them is not looked at.
+_markdown = MarkdownIt("commonmark").disable("inline")
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedItem:
+    """A memory and the lines it stands on, counted from one, as editors do."""
+
+    memory: Memory
+    first: int
+    last: int
+
+
+def read_ids(text: str) -> set[str]:
+    """The ids of all items, those included of which a person left nothing but the comment."""
+    return {str(found["id"]) for found in read_comments(text) if "id" in found}
+
+
+def locate_items(text: str, scope: Scope, *, by_hand: bool = False) -> list[LocatedItem]:
+    """The items that are memories, as they read now; `by_hand` includes those without a comment of ours.
+
+    What a person wrote by hand has an id made of its words, until a machine has to write one down. Of two
+    items with one id, which only a copy can be, the first counts.
+    """
+    found: dict[str, LocatedItem] = {}
+    for item, memory in _read_items(text, scope, by_hand=by_hand):
+        found.setdefault(memory.id, LocatedItem(memory, item.start + 1, item.end))
+    return list(found.values())
+
+
+def read_memories(text: str, scope: Scope, *, by_hand: bool = False) -> list[Memory]:
+    return [one.memory for one in locate_items(text, scope, by_hand=by_hand)]
+
+
+def is_handwritten(memory: Memory) -> bool:
+    """Whether a person wrote it, and nobody else."""
+    return memory.id.startswith(_BY_HAND)
+
+
+def has_content_id(name: str) -> bool:
+    """Whether an id is made of words, so that others may have the same one for the same words."""
+    return name.startswith((_BY_HAND, PART))
+
+
+def add_items(text: str, memories: Sequence[Memory], title: str = "") -> str:
+    """The text with these memories added, each under the heading of its kind; known ones are left out."""
+    known = read_ids(text)
+    fresh = {
+        memory.id: replace(memory, text=normalise(memory.text))
+        for memory in memories
+        if memory.id not in known and normalise(memory.text)
+    }
+    language = next((memory.language for memory in fresh.values() if memory.language in _TITLES), "en")
+    if fresh and not text.strip():
+        text += f"# {title or _TITLES[language]}\n"
+    for kind in KINDS:
+        items = [_format_item(memory) for memory in fresh.values() if memory.kind == kind]
+        if items:
+            text = _insert_items(text, kind, items, _HEADINGS[kind][language])
+    return text
+
+
+def replace_item(text: str, memory: Memory, *, by_hand: bool = False, successor: str = "") -> str:
+    """The text with the item of this id as the memory says; nothing else is touched.
+
+    Fields of its comment that we do not know stay, and as long as the words are the same, so do their lines.
+    What no longer holds is struck, with the words of its `successor` behind it.
+    """
+    for item, old in _read_items(text, memory.scope, by_hand=by_hand):
+        if old.id == memory.id:
+            fields = {**read_comment(item.text), **_comment_fields(memory)}
+            same = normalise(memory.text) == old.text
+            if same and memory.active == old.active:
+                lines = _with_comment(item.text, fields)
+            elif same and old.active:
+                lines = _with_comment(_strike_lines(item.text, memory, successor), fields)
+            else:
+                newline = _newline(text)
+                words = replace(memory, text=normalise(memory.text))
+                lines = "".join(line + newline for line in _format_item(words, fields, successor))
+            return _splice(text, item, lines)
+    return text
+
+
+def remove_items(text: str, names: Collection[str], scope: Scope, *, by_hand: bool = False) -> str:
+    """The text without the items of these ids, copies included."""
+    lines = _LINE.findall(text)
+    for item, memory in _read_items(text, scope, by_hand=by_hand):
+        if memory.id in names:
+            lines[item.start : item.end] = [""] * (item.end - item.start)
+    return "".join(lines)
+
+
+def normalise(text: str) -> str:
+    """The text as it can stand in a file: one kind of line end, real characters only, no loose ends."""
+    whole = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    lines = whole.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join(line.rstrip() for line in lines).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """The lines of one list item: its first, and the one after its last."""
+
+    text: str
+    start: int
+    end: int
+
+
+def _read_items(text: str, scope: Scope, *, by_hand: bool) -> Iterator[tuple[_Item, Memory]]:
+    items = list(_items(_LINE.findall(text)))
+    hands = _read_handwritten(text, items, scope) if by_hand else {}
+    for item in items:
+        memory = hands.get(item.start) or _memory(item.text, scope)
+        if memory is not None:
+            yield item, memory
+
+
+def _read_handwritten(text: str, items: Sequence[_Item], scope: Scope) -> dict[int, Memory]:
+    """The items without a comment of ours, by line; what looks like one inside of code is none."""
+    bare = [item for item in items if not BEGINNING.search(item.text)]
+    if not bare:
+        return {}
+    tokens = _markdown.parse(text)
+    starts = {token.map[0] for token in tokens if token.type == "list_item_open" and token.map}
+    front = _FRONT.match(text)
+    first = len(_LINE.findall(front[0])) if front else 0
+    headings = _headings(tokens)
+    found: dict[int, Memory] = {}
+    for item in bare:
+        words = _text_of(item.text)
+        if words and item.start in starts and item.start >= first:
+            above = bisect_left(headings, item.start, key=lambda heading: heading[0])
+            kind = _kind_under(headings[above - 1][2] if above else "")
+            digest = hashlib.sha256(" ".join(words.split()).encode(errors="surrogatepass")).hexdigest()
+            found[item.start] = Memory(f"{_BY_HAND}{digest[:16]}", kind, words, scope)
+    return found
+
+
+def _kind_under(heading: str) -> Kind:
+    return next((kind for kind in KINDS if heading in _heading_names(kind)), "fact")
+
+
+def _heading_names(kind: Kind) -> set[str]:
+    return {name.casefold() for name in _HEADINGS[kind].values()}
+
+
+def _items(lines: Sequence[str]) -> Iterator[_Item]:
+    at = 0
+    while at < len(lines):
+        if not _BULLET.match(lines[at]):
+            at += 1
+            continue
+        end = _end_of(lines, at)
+        yield _Item("".join(lines[at:end]), at, end)
+        at = end
+
+
+def _end_of(lines: Sequence[str], start: int) -> int:
+    """An item goes on with lines that are indented, and with careless ones as long as it is one paragraph."""
+    end, paragraph = start + 1, not COMMENT.search(lines[start])
+    for at in range(start + 1, len(lines)):
+        line = lines[at]
+        if not line.strip():
+            paragraph = False
+            continue
+        indented = line.startswith((_INDENT, "\t"))
+        if not indented and (not paragraph or _BULLET.match(line) or _HEADING.match(line)):
+            break
+        end = at + 1
+        if COMMENT.search(line):
+            paragraph = False
+    return end
+
+
+def _memory(item: str, scope: Scope) -> Memory | None:
+    fields, text = read_comment(item), _text_of(item)
+    if fields.get("superseded_by"):
+        text = _remove_strikes(text)
+    if not text or "id" not in fields or fields.get("kind") not in KINDS:
+        return None
+    also = fields.get("also")
+    return Memory(
+        id=str(fields["id"]),
+        kind=fields["kind"],
+        text=text,
+        scope=scope,
+        importance=_importance(fields.get("importance")),
+        conversation=str(fields.get("conversation", "")),
+        messages=_strings(fields.get("messages")),
+        valid_from=parse_time(fields.get("valid_from")),
+        language=str(fields.get("language", "")),
+        also=tuple(_sources(also if isinstance(also, list) else [])),
+        seen=parse_time(fields.get("seen")),
+        superseded_by=str(fields.get("superseded_by", "")),
+        valid_until=parse_time(fields.get("valid_until")),
+        pinned=fields.get("pinned") is True,
+        may_replace=str(fields.get("may_replace", "")),
+    )
+
+
+def _importance(told: object) -> float:
+    if isinstance(told, bool) or not isinstance(told, int | float):
+        return _USUAL
+    return float(told) if 0 <= told <= 1 else _USUAL
+
+
+def _strings(told: object) -> tuple[str, ...]:
+    return tuple(str(one) for one in told) if isinstance(told, list) else ()
+
+
+def _sources(told: Sequence[object]) -> Iterator[MemorySource]:
+    for one in told:
+        if isinstance(one, dict) and "conversation" in one:
+            yield MemorySource(str(one["conversation"]), _strings(one.get("messages")))
+
+
+def _text_of(item: str) -> str:
+    first, *rest = _LINE.findall(COMMENT.sub("", item))
+    lines = [_BULLET.sub("", first, count=1), *(line.removeprefix(_INDENT) for line in rest)]
+    return normalise(_OPENED.sub(r"<\1!--", _CLOSED.sub(r"--\1>", "".join(lines))))
+
+
+def _comment_fields(memory: Memory) -> dict[str, Any]:
+    return {
+        "id": memory.id,
+        "kind": memory.kind,
+        "importance": memory.importance,
+        "conversation": memory.conversation,
+        "messages": list(memory.messages),
+        "valid_from": format_time(memory.valid_from),
+        "language": memory.language,
+        "also": [{"conversation": one.conversation, "messages": list(one.messages)} for one in memory.also],
+        "seen": format_time(memory.seen),
+        "superseded_by": memory.superseded_by,
+        "valid_until": format_time(memory.valid_until),
+        "pinned": memory.pinned,
+        "may_replace": memory.may_replace,
+    }
+
+
+def _format_item(memory: Memory, fields: Mapping[str, Any] | None = None, successor: str = "") -> list[str]:
+    words = memory.text if memory.active else _format_struck(memory, successor)
+    text = _CLOSES.sub(r"--\\\1>", _OPENS.sub(r"<\\\1!--", words))
+    first, *rest = [*text.split("\n"), write_comment(fields or _comment_fields(memory))]
+    return [f"- {first}", *(_INDENT + line if line else "" for line in rest)]
+
+
+def _format_struck(memory: Memory, successor: str) -> str:
+    """The words of a memory that no longer holds, as people see it: struck, since when, and what is now."""
+    if "~" in memory.text:
+        return memory.text
+    lines = (f"~~{line}~~" if line.strip() else line for line in memory.text.split("\n"))
+    return "\n".join(lines) + _successor_suffix(memory, successor)
+
+
+def _successor_suffix(memory: Memory, successor: str) -> str:
+    told = ": ".join(filter(None, (format_time(memory.valid_until)[:10], " ".join(successor.split()))))
+    return f" {_ARROW} {told or '…'}"
+
+
+def _strike_lines(item: str, memory: Memory, successor: str) -> str:
+    """The same in the lines of an item as they are, with the bullet and the breaks that a person gave it."""
+    if "~" in memory.text:
+        return item
+    lines = _LINE.findall(item)
+    last = max(at for at, line in enumerate(lines) if COMMENT.sub("", line).strip())
+    for at, line in enumerate(lines):
+        words = COMMENT.split(line, maxsplit=1)[0].rstrip()
+        start = _LEADS.match(words)
+        begin = start.end() if start else 0
+        if words[begin:]:
+            tail = _successor_suffix(memory, successor) if at == last else ""
+            lines[at] = f"{words[:begin]}~~{words[begin:]}~~{tail}{line[len(words) :]}"
+    return "".join(lines)
+
+
+def _remove_strikes(text: str) -> str:
+    """The words alone, whether they are struck or not."""
+    if not _BEHIND.search(text):
+        return text
+    lines = _BEHIND.sub("", text).split("\n")
+    return "\n".join(line[2:-2] if line.startswith("~~") and line.endswith("~~") else line for line in lines)
+
+
+def _with_comment(item: str, fields: Mapping[str, Any]) -> str:
+    told = write_comment(fields)
+    if COMMENT.search(item):
+        return COMMENT.sub(lambda _: told, item, count=1)
+    newline = _newline(item)
+    return f"{item.rstrip(chr(10) + chr(13))}{newline}{_INDENT}{told}{newline}"
+
+
+def _splice(text: str, item: _Item, lines: str) -> str:
+    every = _LINE.findall(text)
+    return "".join(every[: item.start]) + lines + "".join(every[item.end :])
+
+
+def _newline(text: str) -> str:
+    ending = re.search(r"\r\n|\r|\n", text)
+    return ending.group() if ending else "\n"
+
+
+def _insert_items(text: str, kind: Kind, items: Sequence[list[str]], heading: str) -> str:
+    lines = _LINE.findall(text)
+    newline = _newline(text)
+    block = [line for item in items for line in item]
+    place = _under_heading(text, lines, kind) or _after_others(lines, kind)
+    if place is None:
+        place = len(lines)
+        block = ["", f"## {heading}", "", *block]
+    elif _HEADING.match(lines[place - 1]):
+        block = ["", *block]
+    before, after = "".join(lines[:place]), "".join(lines[place:])
+    if before and not before.endswith(("\r", "\n")):
+        before += newline
+    return before + "".join(line + newline for line in block) + after
+
+
+def _under_heading(text: str, lines: Sequence[str], kind: Kind) -> int | None:
+    """The line after the last one under the heading of this kind, in whichever language it is."""
+    headings, names = _headings(_markdown.parse(text)), _heading_names(kind)
+    for at, (_, start, name) in enumerate(headings):
+        if name in names:
+            end = headings[at + 1][0] if at + 1 < len(headings) else len(lines)
+            place = next((line + 1 for line in range(end - 1, start - 1, -1) if lines[line].strip()), start)
+            following = next((line for line in lines[place:] if line.strip()), "")
+            # A next heading that is indented would be taken for the rest of an item before it.
+            if not following.startswith((_INDENT, "\t")):
+                return place
+    return None
+
+
+def _after_others(lines: Sequence[str], kind: Kind) -> int | None:
+    """Where a person gave the heading another name, new items follow those of their kind."""
+    ends = [item.end for item in _items(lines) if read_comment(item.text).get("kind") == kind]
+    return ends[-1] if ends else None
+
+
+def _headings(tokens: Sequence[Token]) -> list[tuple[int, int, str]]:
+    """The headings outside of lists and quotes: first line, the line after, and the name in small letters."""
+    return [
+        (token.map[0], token.map[1], words.content.strip().rstrip(":").casefold())
+        for token, words in pairwise(tokens)
+        if token.type == "heading_open" and token.level == 0 and token.map
+    ]
+
+
+_LONGEST = 8_000
+
+
+def check_text(text: str) -> str:
+    if not normalise(text):
+        raise BadRequest("A memory needs words.", hint="Say what is to be remembered.", param="text")
+    if len(text) > _LONGEST:
+        raise BadRequest(
+            f"A memory has at most {_LONGEST:,} characters; this has {len(text):,}.",
+            hint="Say it shorter, or write it into a note of your own.",
+            param="text",
+        )
+    return normalise(text)
+
+
+def check_kind(kind: str) -> Kind:
+    found = next((known for known in KINDS if known == kind and known != "summary"), None)
+    if found is None:
+        raise BadRequest(f"{kind!r} is no kind of memory.", hint="Use fact, decision, preference or note.")
+    return found
+
+
+def check_listed_kind(kind: str) -> Kind:
+    """The same for who only looks: summaries of conversations can be listed, but not written by hand."""
+    return "summary" if kind == "summary" else check_kind(kind)
+
+
+def check_importance(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise BadRequest("Importance is between 0 and 1.", hint="0.5 is usual.", param="importance")
+    return value

@@ -1,0 +1,698 @@
+"""What can be done with memories: keep, correct, forget, archive, always inside a scope.
+
+Beside the files it knows how often each memory was of use and what was forgotten. Knows no index: who keeps
+one is told of every change.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound
+from holdfast.memory.base import KINDS, Kind, Memory, SummaryNote
+from holdfast.memory.items import (
+    add_items,
+    check_importance,
+    check_kind,
+    check_listed_kind,
+    check_text,
+    is_handwritten,
+    normalise,
+    remove_items,
+)
+from holdfast.memory.notes import Notes, add, group_by_file, is_curated
+from holdfast.memory.private import MARK, redact
+from holdfast.memory.scopes import archive, archive_file, day_file, folder, memory_file, owner, visible
+from holdfast.memory.tidy import (
+    LIMIT,
+    Similar,
+    WriteOutcome,
+    hash_words,
+    jaccard,
+    least_useful,
+    same_digests,
+    tidy,
+    usefulness,
+)
+from holdfast.messages import Scope
+from holdfast.store import Recollections, Tombstone, Use, new_id
+from holdfast.text.questions import Trait, traits_of, without_wishes
+from holdfast.text.statements import named_share
+from holdfast.words import language_of, terms
+
+_DAY = 86_400.0
+
+# What is out of the way: what no longer holds, and what made room.
+Aside = Literal["former", "archived"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPage:
+    """A part of a list. `troubles` are files that could not be read, in words."""
+
+    memories: tuple[Memory, ...]
+    total: int
+    troubles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStats:
+    active: int = 0
+    superseded: int = 0
+    archived: int = 0
+    forgotten: int = 0
+    recalls: int = 0
+    limit: int = LIMIT
+    kinds: dict[str, int] = field(default_factory=dict)
+    oldest: float = 0.0
+    newest: float = 0.0
+    troubles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedMemory:
+    file: PurePosixPath
+    memory: Memory
+
+
+class Catalogue:
+    def __init__(
+        self,
+        notes: Notes,
+        records: Recollections,
+        *,
+        limit: int = LIMIT,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.notes = notes
+        self._records = records
+        self._limit = limit
+        self._clock = clock
+
+    def page(
+        self,
+        scope: Scope,
+        *,
+        kind: Kind | None = None,
+        text: str = "",
+        limit: int = 50,
+        offset: int = 0,
+        history: bool = False,
+        only: Aside | None = None,
+        own: bool = False,
+    ) -> MemoryPage:
+        """What a scope can see, newest first, with what no longer holds for `history`; or only its `own`.
+
+        With `only`, instead, what no longer holds or what is in the archive. Summaries are there if they are
+        the `kind` that is asked for, and only the scope's own: what was said elsewhere is not for a project.
+        """
+        if limit < 0 or offset < 0:
+            raise BadRequest("Limit and offset cannot be negative.", hint="Count from 0.")
+        troubles: list[str] = []
+        summaries = kind == "summary"
+        scopes = (owner(scope),) if own or summaries else visible(scope)
+        read = self._summed if summaries else self._shelved if only == "archived" else self._all
+        found = [where.memory for whose in scopes for where in read(whose, troubles)]
+        if only == "former":
+            found = [memory for memory in found if not memory.active]
+        elif only is None and not history:
+            found = [memory for memory in found if memory.active]
+        if kind is not None:
+            found = [memory for memory in found if memory.kind == check_listed_kind(kind)]
+        if text.strip():
+            found = [memory for memory in found if _mentions(memory.text, text)]
+        found.sort(key=lambda memory: (memory.date, memory.id), reverse=True)
+        return MemoryPage(tuple(found[offset : offset + limit]), len(found), tuple(troubles))
+
+    def get(self, scope: Scope, name: str) -> Memory:
+        """A memory by its id, also one that no longer holds or is in the archive."""
+        return self._find(scope, name).memory
+
+    def replaced(self, scope: Scope, name: str) -> list[Memory]:
+        """What a memory took the place of, and what that had taken the place of before; the newest first."""
+        kept, archived = self.everything(scope, [])
+        former = {memory.id: memory for memory in (*archived, *kept) if not memory.active}
+        names, found = {name}, list[Memory]()
+        while step := [memory for memory in former.values() if memory.superseded_by in names]:
+            names = {memory.id for memory in step}
+            found += [former.pop(one) for one in names]
+        return sorted(found, key=lambda memory: memory.date, reverse=True)
+
+    def place(self, scope: Scope, name: str) -> PurePosixPath:
+        """The file in which a memory stands."""
+        return self._find(scope, name).file
+
+    def everything(
+        self, scope: Scope, troubles: list[str] | None = None
+    ) -> tuple[list[Memory], list[Memory]]:
+        """All a scope can see, history included; and what of it is in the archive.
+
+        What cannot be read is left out, and told in `troubles`.
+        """
+        told: list[str] = [] if troubles is None else troubles
+        kept = [where.memory for whose in visible(scope) for where in self._all(whose, told)]
+        archived = [
+            memory
+            for whose in visible(scope)
+            for memories in self.notes.archived(whose, told).values()
+            for memory in memories
+        ]
+        return kept, archived
+
+    def foremost(self, scope: Scope, now: float | None = None) -> list[Memory]:
+        """What to begin a conversation with: the most useful first, then today's and yesterday's notes."""
+        moment = self._clock() if now is None else now
+        curated: list[tuple[float, Memory]] = []
+        recent: list[Memory] = []
+        for whose in visible(scope):
+            first = memory_file(whose)
+            files = first, day_file(whose, moment), day_file(whose, moment - _DAY)
+            there: dict[PurePosixPath, list[Memory]] = {file: [] for file in files}
+            for where in _unique(self.notes.each(files, whose, [])):
+                there[where.file].append(where.memory)
+            active = [memory for memory in there.pop(first) if memory.active]
+            uses = self._records.uses(whose, [memory.id for memory in active])
+            curated += ((usefulness(one, uses.get(one.id, Use()), moment), one) for one in active)
+            recent += chain.from_iterable(there.values())
+        curated.sort(key=lambda rated: (rated[0], rated[1].date), reverse=True)
+        recent.sort(key=lambda memory: memory.date, reverse=True)
+        return [memory for _, memory in curated] + recent
+
+    def opening(self, scope: Scope, now: float | None = None) -> list[Memory]:
+        """What a conversation begins with, the most needed first: preferences and rules, the rest of
+        MEMORY.md as it is written, the notes of the last two days, and how the last conversation ended.
+        """
+        moment = self._clock() if now is None else now
+        known = [
+            memory for memory in self.foremost(scope, moment) if not traits_of(memory.text) & Trait.ONLY_ASKS
+        ]
+        first = [memory for memory in known if memory.kind == "preference"]
+        prose: list[Memory] = []
+        for whose in visible(scope):
+            prose += self.notes.prose(memory_file(whose), whose)
+        days: list[Memory] = []
+        for whose in visible(scope):
+            for at in (moment, moment - _DAY):
+                days += self.notes.prose(day_file(whose, at), whose, at)
+        summaries = [
+            memory for several in self.notes.summaries(owner(scope), []).values() for memory in several
+        ]
+        newest = [
+            replace(memory, text=text)
+            for memory in sorted(summaries, key=lambda memory: memory.date)[-1:]
+            if (text := without_wishes(memory.text))
+        ]
+        rest = [memory for memory in known if memory not in first]
+        return [*first, *rest, *prose, *days, *newest]
+
+    def stats(self, scope: Scope) -> MemoryStats:
+        """Numbers of a scope's own memories."""
+        mine = owner(scope)
+        troubles: list[str] = []
+        every = [where.memory for where in self._all(mine, troubles)]
+        active = [memory for memory in every if memory.active]
+        dates = [memory.date for memory in active if memory.date]
+        return MemoryStats(
+            active=len(active),
+            superseded=len(every) - len(active),
+            archived=sum(map(len, self.notes.archived(mine, troubles).values())),
+            forgotten=len(self._records.forgotten(mine)),
+            recalls=sum(use.recalls for use in self._records.uses(mine).values()),
+            limit=self._limit,
+            kinds={kind: sum(memory.kind == kind for memory in active) for kind in KINDS},
+            oldest=min(dates, default=0.0),
+            newest=max(dates, default=0.0),
+            troubles=tuple(troubles),
+        )
+
+    def _find(self, scope: Scope, name: str) -> LocatedMemory:
+        troubles: list[str] = []
+        scopes = visible(scope)[::-1]
+        # Most are in the curated files: those first, before all the days are read.
+        curated = (self.notes.each([memory_file(whose)], whose, []) for whose in scopes)
+        places = chain(
+            (
+                LocatedMemory(file, memory)
+                for files in curated
+                for file, memories in files
+                for memory in memories
+            ),
+            (where for whose in scopes for where in self._everywhere(whose, troubles)),
+        )
+        found = next((where for where in places if where.memory.id == name), None)
+        if found is None:
+            hint = "See the list for those there are."
+            raise NotFound(f"There is no memory {name!r} here.", hint=" ".join([*troubles, hint]))
+        return found
+
+    def _all(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
+        return _unique(self.notes.of(scope, troubles).items())
+
+    def _shelved(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
+        return _unique(self.notes.archived(scope, troubles).items())
+
+    def _summed(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
+        return _unique(self.notes.summaries(scope, troubles).items())
+
+    def _everywhere(self, scope: Scope, troubles: list[str] | None = None) -> Iterator[LocatedMemory]:
+        """Every item of a scope, its archive and copies included."""
+        told: list[str] = [] if troubles is None else troubles
+        for read in (self.notes.of, self.notes.archived):
+            for file, memories in read(scope, told).items():
+                yield from (LocatedMemory(file, memory) for memory in memories)
+
+
+def _unique(files: Iterable[tuple[PurePosixPath, list[Memory]]]) -> Iterator[LocatedMemory]:
+    """Every memory where it stands first; what a crash left twice is one."""
+    seen: set[str] = set()
+    for file, memories in files:
+        for memory in memories:
+            if memory.id not in seen:
+                seen.add(memory.id)
+                yield LocatedMemory(file, memory)
+
+
+def _mentions(text: str, asked: str) -> bool:
+    wanted = set(terms(asked))
+    return asked.strip().casefold() in text.casefold() or bool(wanted and wanted <= set(terms(text)))
+
+
+log = logging.getLogger("holdfast.memory")
+
+Change = Literal["added", "updated", "superseded", "edited", "archived", "forgotten"]
+ChangeListener = Callable[[Sequence[Memory], Change], None]
+
+# What a person writes down by themselves matters to them.
+_BY_REQUEST = 0.8
+# Taken from the same message, so much is enough to be what was forgotten there.
+_AGAIN = 0.6
+# So much of what is taken back by name has to be in what was kept.
+_NAMED = 0.5
+# Among the digests of words this one belongs to no word, so no text has the same ones.
+_CORRECTED = "=corrected"
+
+
+def _ignore_change(memories: Sequence[Memory], change: Change) -> None:
+    """For those who keep nothing beside the files."""
+
+
+class Library(Catalogue):
+    """Memories in notes. `told` hears of every change, after it is in the files."""
+
+    def __init__(
+        self,
+        notes: Notes,
+        records: Recollections,
+        *,
+        similar: Similar | None = None,
+        told: ChangeListener = _ignore_change,
+        limit: int = LIMIT,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(notes, records, limit=limit, clock=clock)
+        self.similar = similar
+        self.told = told
+
+    def write(self, memories: Sequence[Memory]) -> None:
+        self.keep(memories)
+
+    def write_summary(self, note: SummaryNote) -> None:
+        self.notes.write_summary(note)
+
+    def keep(self, memories: Sequence[Memory]) -> list[WriteOutcome]:
+        """Keep what was found in conversations: without secrets, tidied, and nothing that was forgotten."""
+        outcomes: list[WriteOutcome] = []
+        wanted: list[Memory] = []
+        for memory, stones in self._with_stones(memories):
+            if _worth(memory.text) and not stones:
+                undated = memory.kind == "note" and not memory.valid_from
+                wanted.append(replace(memory, valid_from=self._now()) if undated else memory)
+            else:
+                outcomes.append(WriteOutcome("refused", memory))
+        for file, group in group_by_file(wanted).items():
+            outcomes += self._keep(file, group)
+        for scope in {memory.scope for memory in wanted}:
+            try:
+                self.make_room(scope)
+            except HoldfastError as error:
+                # What is kept is kept; the archive is told of in the numbers, too.
+                log.warning("nothing could be put into the archive: %s", error)
+        return outcomes
+
+    def add(
+        self,
+        scope: Scope,
+        text: str,
+        kind: Kind = "fact",
+        *,
+        importance: float = _BY_REQUEST,
+        pinned: bool = False,
+    ) -> WriteOutcome:
+        """Keep what somebody asks for, also where it was forgotten once."""
+        words = _clean_text(text)
+        memory = Memory(
+            id=new_id("y"),
+            kind=check_kind(kind),
+            text=words,
+            scope=owner(scope, kind),
+            importance=check_importance(importance),
+            valid_from=self._now(),
+            language=language_of(words),
+            pinned=pinned,
+        )
+        self.allow([memory])
+        (outcome,) = self.keep([memory])
+        return outcome
+
+    def allow(self, memories: Sequence[Memory]) -> None:
+        """Somebody wants these to be remembered, whatever was forgotten before."""
+        for memory, stones in self._with_stones(memories):
+            if stones:
+                self._records.lift(memory.scope, [stone.memory for stone in stones])
+
+    def withdraw(self, scope: Scope, conversation: str, sentence: str) -> None:
+        """Take back what was kept of a conversation and a sentence names; what it replaced holds.
+
+        Of several the one that has most of what is named, of equal ones the newest; where none has half of
+        it, nothing is taken back.
+        """
+        kept, _ = self.everything(scope)
+        named = [
+            (share, memory.date, memory.id)
+            for memory in kept
+            if memory.active
+            and not memory.pinned
+            and any(source.conversation == conversation for source in memory.sources)
+            and (share := named_share(sentence, memory.text)) >= _NAMED
+        ]
+        if named:
+            self.take_back(scope, max(named)[2])
+
+    def take_back(self, scope: Scope, name: str) -> tuple[Memory, list[Memory]]:
+        """Forget a memory that should not have been kept; what it took the place of holds again.
+
+        The forgotten one, and those that hold again.
+        """
+        wrong = self.get(scope, name)
+        before = [memory for memory in self.replaced(scope, name) if memory.superseded_by == name]
+        restored = [self._restore(memory) for memory in before]
+        self.forget(scope, name)
+        return wrong, [memory for memory in restored if memory is not None]
+
+    def _restore(self, memory: Memory) -> Memory | None:
+        file = self.place(memory.scope, memory.id)
+        restored = self.notes.revise(
+            file, memory.id, memory.scope, lambda old: replace(old, superseded_by="", valid_until=0.0)
+        )
+        if restored is not None:
+            self.told([restored], "updated")
+        return restored
+
+    def make_room(self, scope: Scope) -> list[Memory]:
+        """Move what is least useful to the archive, as long as there are more active ones than allowed."""
+        file, now = memory_file(scope), self._clock()
+        ((_, there),) = self.notes.each([file], scope)
+        # What a person wrote themselves stays where they put it.
+        there = [memory for memory in there if not is_handwritten(memory)]
+        active = [memory for memory in there if memory.active]
+        history = [memory for memory in there if not memory.active]
+        if max(len(active), len(history)) <= self._limit:
+            return []
+        leaving = least_useful(active, self._records.uses(scope), now, self._limit)
+        leaving += sorted(history, key=lambda memory: memory.valid_until)[
+            : max(0, len(history) - self._limit)
+        ]
+        return self._to_archive(file, leaving, scope)
+
+    def used(self, memories: Sequence[Memory], now: float | None = None) -> None:
+        """Count that these went into a window."""
+        for scope in {memory.scope for memory in memories}:
+            self.recalled({memory.id: scope for memory in memories if memory.scope == scope}, now)
+
+    def recalled(self, owners: Mapping[str, Scope], now: float | None = None) -> None:
+        """The same for those of which only the ids are at hand, and whose they are."""
+        for scope in set(owners.values()):
+            names = [name for name, whose in owners.items() if whose == scope]
+            self._records.used(scope, names, self._clock() if now is None else now)
+
+    def edit(
+        self,
+        scope: Scope,
+        name: str,
+        *,
+        text: str | None = None,
+        kind: Kind | None = None,
+        importance: float | None = None,
+        pinned: bool | None = None,
+    ) -> Memory:
+        """Correct a memory where it stands; another kind may belong into another file."""
+        asked: dict[str, Any] = {
+            "text": None if text is None else _clean_text(text),
+            "kind": None if kind is None else check_kind(kind),
+            "importance": None if importance is None else check_importance(importance),
+            "pinned": pinned,
+        }
+        wanted = {field: value for field, value in asked.items() if value is not None}
+        now = self._now()
+
+        def corrected(item: Memory) -> Memory:
+            new = replace(item, **wanted)
+            if new.kind == item.kind:
+                return new
+            return replace(new, scope=owner(new.scope, new.kind), valid_from=new.valid_from or now)
+
+        where = self._find(scope, name)
+        old, new = where.memory, corrected(where.memory)
+        if new.text != old.text and old.messages:
+            # What was corrected must not come back from the message it was taken from; from others it may.
+            words = hash_words(old.text) | {_CORRECTED}
+            stone = Tombstone(new_id("z"), words, frozenset(old.messages), self._clock())
+            self._records.bury(old.scope, stone)
+        same_kind = new.kind == old.kind
+        target = where.file if same_kind else memory_file(new.scope, new.kind, new.valid_from)
+        if target != where.file:
+            self._move(where, target, new)
+        else:
+            # From what stands there by then: others may have changed what is not asked for here.
+            there = self.notes.revise(target, name, old.scope, corrected)
+            if there is None:
+                raise _changed_meanwhile(name)
+            new = there
+        self.told([new], "edited")
+        return new
+
+    def archive(self, scope: Scope, name: str) -> Memory:
+        """Move a memory out of the way; it can still be found."""
+        where = self._find(scope, name)
+        memory = where.memory
+        aside = archive(memory.scope) in where.file.parents
+        if not aside and not self._to_archive(where.file, [memory], memory.scope):
+            raise _changed_meanwhile(name)
+        return memory
+
+    def shelve(self, memories: Sequence[Memory]) -> list[WriteOutcome]:
+        """Put memories straight into the archive, where they come from one."""
+        scopes: dict[Scope, list[Memory]] = {}
+        for memory in map(_sanitise, memories):
+            scopes.setdefault(memory.scope, []).append(memory)
+        for scope, group in scopes.items():
+            self._to_shelf(group, scope)
+        return [WriteOutcome("added", memory) for memory in memories]
+
+    def forget(self, scope: Scope, name: str) -> Memory:
+        """Remove a memory for good, its copies too, and see that it is not learned again."""
+        memory = self._find(scope, name).memory
+        self._forget(memory.scope, [memory])
+        return memory
+
+    def forget_conversation(self, scope: Scope, conversation: str) -> list[Memory]:
+        """Forget what is known from this conversation and from nowhere else."""
+        gone: list[Memory] = []
+        for whose in visible(scope):
+            found = {
+                where.memory.id: where.memory
+                for where in self._everywhere(whose)
+                if {source.conversation for source in where.memory.sources} == {conversation}
+            }
+            self._forget(whose, list(found.values()))
+            gone += found.values()
+        return gone
+
+    def confirmation(self, scope: Scope) -> str:
+        """What must be said to delete everything of a scope."""
+        return str(folder(owner(scope)))
+
+    def clear(self, scope: Scope, confirm: str) -> int:
+        """Forget all of a scope's own memories, archived ones too; what else stands in the files stays."""
+        mine = owner(scope)
+        if confirm != self.confirmation(mine):
+            raise BadRequest(
+                "Deleting all memories must be confirmed.",
+                hint=f"Confirm with '{self.confirmation(mine)}'.",
+                param="confirm",
+            )
+        found = {where.memory.id: where.memory for where in self._everywhere(mine)}
+        self._forget(mine, list(found.values()))
+        return len(found)
+
+    def _now(self) -> float:
+        """As precise as a file tells it."""
+        return round(self._clock(), 6)
+
+    def _with_stones(self, memories: Sequence[Memory]) -> Iterator[tuple[Memory, list[Tombstone]]]:
+        """Each memory as it would be kept, with what says that it was forgotten."""
+        every: dict[Scope, list[Tombstone]] = {}
+        for memory in map(_sanitise, memories):
+            if memory.scope not in every:
+                every[memory.scope] = self._records.forgotten(memory.scope)
+            words = hash_words(memory.text)
+            yield memory, [stone for stone in every[memory.scope] if _was_forgotten(memory, words, stone)]
+
+    def _keep(self, file: PurePosixPath, group: Sequence[Memory]) -> list[WriteOutcome]:
+        outcomes: list[WriteOutcome] = []
+
+        def work(text: str) -> str:
+            nonlocal outcomes
+            text, outcomes = tidy(text, group, add, similar=self.similar, by_hand=is_curated(file))
+            return text
+
+        self.notes.change(file, work)
+        for outcome in outcomes:
+            self._tell(outcome.others, "superseded")
+            if outcome.action != "known":
+                self.told([outcome.memory], "updated" if outcome.action == "updated" else "added")
+        return outcomes
+
+    def _move(self, where: LocatedMemory, target: PurePosixPath, new: Memory) -> None:
+        """First there, then here: a crash in between leaves it twice and never not at all."""
+        self.notes.change(target, lambda there: add(there, [new]))
+        if self.notes.take_unchanged(where.file, [where.memory], where.memory.scope):
+            self.notes.take(target, [new.id], new.scope)
+            raise _changed_meanwhile(new.id)
+
+    def _to_archive(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> list[Memory]:
+        """Which of them are in the archive now: what somebody changed meanwhile stays where it is."""
+        month = self._to_shelf(memories, scope)
+        stay = self.notes.take_unchanged(file, memories, scope)
+        if stay:
+            self.notes.take(month, {memory.id for memory in stay}, scope)
+        moved = [memory for memory in memories if memory not in stay]
+        self._tell(moved, "archived")
+        return moved
+
+    def _to_shelf(self, memories: Sequence[Memory], scope: Scope) -> PurePosixPath:
+        month = archive_file(scope, self._clock())
+
+        def shelved(text: str) -> str:
+            # A copy that a crash left there may be an older one.
+            text = remove_items(text, {memory.id for memory in memories}, scope)
+            return add_items(text, memories, month.stem)
+
+        self.notes.change(month, shelved)
+        return month
+
+    def _forget(self, scope: Scope, memories: Sequence[Memory]) -> None:
+        # The stones first: should the rest fail, the memories are still there to be forgotten again.
+        self._records.forget(scope, [_stone(memory, self._clock()) for memory in memories])
+        names = {memory.id for memory in memories}
+        for file in sorted({where.file for where in self._everywhere(scope) if where.memory.id in names}):
+            self.notes.take(file, names, scope)
+        self._tell(memories, "forgotten")
+
+    def _tell(self, memories: Sequence[Memory], change: Change) -> None:
+        if memories:
+            self.told(memories, change)
+
+
+def _stone(memory: Memory, now: float) -> Tombstone:
+    messages = frozenset(name for source in memory.sources for name in source.messages)
+    return Tombstone(memory.id, hash_words(memory.text), messages, now)
+
+
+def _sanitise(memory: Memory) -> Memory:
+    return replace(memory, text=normalise(redact(memory.text)), scope=owner(memory.scope, memory.kind))
+
+
+def _clean_text(text: str) -> str:
+    """The words somebody wants to be kept. Their size comes first: looking for secrets takes time."""
+    words = normalise(redact(check_text(text)))
+    if not _worth(words):
+        raise BadRequest(
+            "There is nothing left to remember once private text and secrets are taken out.",
+            hint="Say it without the secret.",
+            param="text",
+        )
+    return words
+
+
+def _changed_meanwhile(name: str) -> Conflict:
+    return Conflict(f"The memory {name!r} was changed, moved or removed meanwhile.", hint="Look again.")
+
+
+def _worth(text: str) -> bool:
+    return any(sign.isalnum() for sign in text.replace(MARK, ""))
+
+
+def _was_forgotten(memory: Memory, words: frozenset[str], stone: Tombstone) -> bool:
+    if set(memory.messages) & stone.messages and jaccard(words, stone.words) >= _AGAIN:
+        return True
+    return same_digests(words, stone.words)
+
+
+def history_of(library: Library, scope: Scope, name: str) -> list[Memory]:
+    """All that stood in a memory's place and stands there now, the newest first."""
+    newest = library.get(scope, name)
+    seen = {newest.id}
+    while newest.superseded_by and newest.superseded_by not in seen:
+        try:
+            newest = library.get(scope, newest.superseded_by)
+        except NotFound:
+            # What took its place was forgotten since.
+            break
+        seen.add(newest.id)
+    return [newest, *library.replaced(scope, newest.id)]
+
+
+def rivals(library: Library, scope: Scope) -> list[tuple[Memory, Memory]]:
+    """Newer memories that may replace an older one, each with that one, the newest first; both still hold."""
+    kept, _ = library.everything(scope)
+    active = {memory.id: memory for memory in kept if memory.active}
+    found = [
+        (memory, active[memory.may_replace]) for memory in active.values() if memory.may_replace in active
+    ]
+    return sorted(found, key=lambda pair: pair[0].date, reverse=True)
+
+
+def decide(library: Library, scope: Scope, name: str, *, replaces: bool) -> tuple[Memory, Memory | None]:
+    """A person says whether a memory takes the place of its rival or both hold.
+
+    The newer one, and the one that was replaced.
+    """
+    newer = library.get(scope, name)
+    pair = next((pair for pair in rivals(library, scope) if pair[0].id == name), None)
+    if pair is None:
+        raise BadRequest(
+            f"There is nothing to decide about the memory {name!r}.", hint="See which ones are open."
+        )
+    older = pair[1]
+    replaced = None
+    if replaces:
+        until = newer.valid_from or newer.date
+        replaced = library.notes.revise(
+            library.place(scope, older.id),
+            older.id,
+            older.scope,
+            lambda old: replace(old, superseded_by=newer.id, valid_until=until),
+            successor=newer.text,
+        )
+        if replaced is not None:
+            library.told([replaced], "superseded")
+    decided = library.notes.revise(
+        library.place(scope, name), name, newer.scope, lambda item: replace(item, may_replace="")
+    )
+    library.told([decided or newer], "updated")
+    return decided or newer, replaced

@@ -1,0 +1,327 @@
+"""Memories as Markdown files of a workspace, for people to read and edit.
+
+How a memory looks in a file is in `items`, which file it belongs to in `scopes`, how files are written in
+`workspace`. Knows no index, no search, and does not judge what is worth keeping.
+"""
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from holdfast.errors import HoldfastError, StoreError
+from holdfast.memory.base import Memory, SummaryNote
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.items import (
+    COMMENT,
+    PART,
+    add_items,
+    format_time,
+    normalise,
+    parse_time,
+    read_comment,
+    read_memories,
+    remove_items,
+    replace_item,
+    write_comment,
+)
+from holdfast.memory.scopes import (
+    archive,
+    day,
+    days,
+    folder,
+    is_summary,
+    may_see,
+    memory_file,
+    summaries,
+    summary_file,
+    visible,
+)
+from holdfast.memory.searching.chunks import chunks
+from holdfast.memory.workspace import (
+    Note,
+    NoteEntry,
+    Workspace,
+    check_path,
+    missing_error,
+    read_or_empty,
+    update_file,
+)
+from holdfast.messages import Scope
+
+# Files whose memories are held in memory: what conversations begin with is asked for all the time, and who
+# looks through a list goes through the days of a year with every page of it.
+_HELD = 400
+
+
+class Notes:
+    """The notes in a workspace; a path alone stands for the workspace in that folder."""
+
+    def __init__(self, place: Workspace | Path) -> None:
+        self.workspace: Workspace = FolderWorkspace(place) if isinstance(place, Path) else place
+        # What was read of files, with the tags they had.
+        self._known: dict[tuple[PurePosixPath, Scope], tuple[str, list[Memory]]] = {}
+        self._noting = threading.Lock()
+
+    def allow(self, memories: Sequence[Memory]) -> None:
+        """Files alone do not know what was forgotten."""
+
+    def withdraw(self, scope: Scope, conversation: str, sentence: str) -> None:
+        """Files alone do not know which memory a sentence is about."""
+
+    def write(self, memories: Sequence[Memory]) -> None:
+        """Add those memories that are not there yet. What is there stays, whoever wrote it."""
+        for file, group in group_by_file(memories).items():
+            self.change(file, partial(add, memories=group))
+
+    def write_summary(self, note: SummaryNote) -> None:
+        """Make this the summary of its conversation, unless the one that is there is newer."""
+
+        def newest(text: str) -> str:
+            there = read_comment(text)
+            newer = _age(there.get("at"), there.get("id", "")) < _age(format_time(note.at), note.id)
+            return _format_summary(note) if newer else text
+
+        self.change(summary_file(note.scope, note.conversation), newest)
+
+    def read(self, scope: Scope) -> list[Memory]:
+        """All memories of MEMORY.md this scope can see, those of a person's own hand not among them."""
+        return [
+            memory
+            for whose in visible(scope)
+            for memory in read_memories(self._text(memory_file(whose)), whose)
+        ]
+
+    def of(self, scope: Scope, troubles: list[str] | None = None) -> dict[PurePosixPath, list[Memory]]:
+        """A scope's own memories by file, as they stand there now, its days included, its archive not.
+
+        A file that cannot be read is told in `troubles`, where the caller has a list for them.
+        """
+        return dict(self.each(self.files(scope, troubles), scope, troubles))
+
+    def archived(self, scope: Scope, troubles: list[str] | None = None) -> dict[PurePosixPath, list[Memory]]:
+        return dict(self.each(self._listed(archive(scope), troubles), scope, troubles))
+
+    def summaries(self, scope: Scope, troubles: list[str] | None = None) -> dict[PurePosixPath, list[Memory]]:
+        """The newest summary of each of a scope's own conversations; a file that is none is left out."""
+        found: dict[PurePosixPath, list[Memory]] = {}
+        for file in filter(is_summary, self._listed(summaries(scope), troubles)):
+            with _collect_problems(troubles):
+                found[file] = [*_parse_summary(self._text(file), scope)]
+        return found
+
+    def each(
+        self, files: Iterable[PurePosixPath], scope: Scope, troubles: list[str] | None = None
+    ) -> Iterator[tuple[PurePosixPath, list[Memory]]]:
+        """The memories of these files of a scope, one file after the other, none before it is asked for."""
+        for file in files:
+            with _collect_problems(troubles):
+                yield file, self._there(file, scope)
+
+    def files(self, scope: Scope, troubles: list[str] | None = None) -> list[PurePosixPath]:
+        """The files with a scope's own memories: the curated one, then its days."""
+        return [memory_file(scope), *self._listed(days(scope), troubles)]
+
+    def prose(self, file: PurePosixPath, scope: Scope, at: float = 0.0) -> list[Memory]:
+        """What somebody wrote into a file beside the memories in it, as parts with the names the index
+        gives.
+        """
+        parts = chunks(self._text(file), by_hand=is_curated(file))
+        return [
+            Memory(f"{PART}{part.digest}", "note", part.text, scope, valid_from=at)
+            for part in parts
+            if not part.memory
+            and any(line.strip() and not line.startswith("#") for line in part.text.splitlines())
+        ]
+
+    def revise(
+        self,
+        file: PurePosixPath,
+        name: str,
+        scope: Scope,
+        work: Callable[[Memory], Memory],
+        *,
+        successor: str = "",
+    ) -> Memory | None:
+        """Change one item, from what it is at the moment of writing; None where it is not there.
+
+        `successor` are the words of what takes its place, for people who read the file.
+        """
+        new: Memory | None = None
+
+        def revised(text: str) -> str:
+            nonlocal new
+            old = next((memory for memory in self._in(text, file, scope) if memory.id == name), None)
+            new = None if old is None else work(old)
+            return (
+                text
+                if new is None
+                else replace_item(text, new, by_hand=is_curated(file), successor=successor)
+            )
+
+        self.change(file, revised)
+        return new
+
+    def take(self, file: PurePosixPath, names: Collection[str], scope: Scope) -> bool:
+        """Remove the items of these ids; whether there were any."""
+        return self.change(file, lambda text: remove_items(text, names, scope, by_hand=is_curated(file)))
+
+    def take_unchanged(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> list[Memory]:
+        """Remove those that still are what was read; the others, which somebody changed meanwhile."""
+        stay: list[Memory] = []
+
+        def taken(text: str) -> str:
+            nonlocal stay
+            there = {memory.id: memory for memory in self._in(text, file, scope)}
+            stay = [memory for memory in memories if there.get(memory.id, memory) != memory]
+            names = {memory.id for memory in memories} - {memory.id for memory in stay}
+            return remove_items(text, names, scope, by_hand=is_curated(file))
+
+        self.change(file, taken)
+        return stay
+
+    def change(self, file: PurePosixPath, work: Callable[[str], str]) -> bool:
+        return update_file(self.workspace, file, work)
+
+    def _listed(self, place: PurePosixPath, troubles: list[str] | None) -> list[PurePosixPath]:
+        found: list[NoteEntry] = []
+        with _collect_problems(troubles):
+            found = self.workspace.entries(place)
+        notes = [entry for entry in found if entry.path.suffix == ".md"]
+        if troubles is not None:
+            troubles += [f"{entry.path}: {entry.trouble}" for entry in notes if entry.trouble]
+        return [entry.path for entry in notes if not entry.trouble]
+
+    def _there(self, file: PurePosixPath, scope: Scope) -> list[Memory]:
+        """The memories of a file as it is now; one that did not change is not taken apart again."""
+        note = read_or_empty(self.workspace, file)
+        with self._noting:
+            tag, memories = self._known.pop((file, scope), (None, []))
+        if tag != note.tag:
+            memories = self._in(note.text, file, scope)
+        with self._noting:
+            self._known[file, scope] = note.tag, memories
+            while len(self._known) > _HELD:
+                del self._known[next(iter(self._known))]
+        return list(memories)
+
+    def _in(self, text: str, file: PurePosixPath, scope: Scope) -> list[Memory]:
+        return read_memories(text, scope, by_hand=is_curated(file))
+
+    def _text(self, file: PurePosixPath) -> str:
+        return read_or_empty(self.workspace, file).text
+
+
+@contextmanager
+def _collect_problems(troubles: list[str] | None) -> Iterator[None]:
+    """What cannot be read is told, where there is a list to tell it in."""
+    try:
+        yield
+    except HoldfastError as error:
+        if troubles is None:
+            raise
+        troubles.append(str(error))
+
+
+def group_by_file(memories: Sequence[Memory]) -> dict[PurePosixPath, list[Memory]]:
+    files: dict[PurePosixPath, list[Memory]] = {}
+    for memory in memories:
+        files.setdefault(memory_file(memory.scope, memory.kind, memory.valid_from), []).append(memory)
+    return files
+
+
+def is_curated(file: PurePosixPath) -> bool:
+    """In the curated file every item counts; elsewhere a list may be just a list."""
+    return file.name == "MEMORY.md"
+
+
+def add(text: str, memories: Sequence[Memory]) -> str:
+    """The text of a file with memories that belong there; a day has its date for a title."""
+    notes = memories[0].kind == "note"
+    return add_items(text, memories, day(memories[0].valid_from) if notes else "")
+
+
+def _format_summary(note: SummaryNote) -> str:
+    told = {
+        "id": note.id,
+        "kind": "summary",
+        "conversation": note.conversation,
+        # Summaries of all projects lie together: this is what tells whose they are.
+        "project": note.scope.project if note.scope != Scope(note.scope.user) else "",
+        "covers": note.covers,
+        "first": note.first,
+        "last": note.last,
+        "at": format_time(note.at),
+        "language": note.language,
+    }
+    title = " ".join(normalise(note.title).split()) or note.conversation
+    # The comment comes first, so that nothing in the words can be taken for it.
+    return f"{write_comment(told)}\n# {title}\n\n{normalise(note.text)}\n"
+
+
+def _parse_summary(text: str, scope: Scope) -> Iterator[Memory]:
+    told, head = read_comment(text), COMMENT.match(text)
+    if head is not None and told.get("kind") == "summary":
+        yield Memory(
+            id=str(told.get("id", "")),
+            kind="summary",
+            text=text[head.end() :].strip(),
+            scope=scope,
+            conversation=str(told.get("conversation", "")),
+            valid_from=parse_time(told.get("at")),
+            language=str(told.get("language", "")),
+        )
+
+
+def _age(at: object, name: object) -> tuple[float, str]:
+    """Ids rise with time, so they settle what the clock does not."""
+    return parse_time(at), str(name)
+
+
+MARKDOWN = frozenset({".md", ".markdown"})
+# Folders that decide whose a file is. Spelled otherwise they would be the same where case does not count.
+_RESERVED = frozenset({"conversations", "projects", "groups"})
+
+
+def check_note_path(scope: Scope, path: str, suffixes: Collection[str] = MARKDOWN) -> PurePosixPath:
+    """The path of a file in this scope, if it may be one."""
+    place = check_path(path)
+    disguised = any(part.lower() in _RESERVED and part not in _RESERVED for part in place.parts)
+    if disguised or place.suffix.lower() not in suffixes or not may_see(scope, place):
+        raise missing_error(place)
+    return place
+
+
+def note_at(workspace: Workspace, scope: Scope, path: str, suffixes: Collection[str] = MARKDOWN) -> Note:
+    place = check_note_path(scope, path, suffixes)
+    note = workspace.read(place)
+    if is_summary(place) and not _is_of(scope, note):
+        raise missing_error(place)
+    return note
+
+
+def notes_of(workspace: Workspace, scope: Scope, suffixes: Collection[str] = MARKDOWN) -> list[NoteEntry]:
+    """All that this scope can read, and what would be read if it had no trouble, by path."""
+    return [
+        entry
+        for entry in workspace.entries(folder(visible(scope)[0]))
+        if entry.path.suffix.lower() in suffixes
+        and may_see(scope, entry.path)
+        and (not is_summary(entry.path) or _is_summary_of(scope, workspace, entry.path))
+    ]
+
+
+def _is_summary_of(scope: Scope, workspace: Workspace, path: PurePosixPath) -> bool:
+    try:
+        return _is_of(scope, read_or_empty(workspace, path))
+    except StoreError:
+        # It cannot be read, so nobody can tell whose it is.
+        return False
+
+
+def _is_of(scope: Scope, summary: Note) -> bool:
+    """Summaries of all of a person's projects lie together; each says whose it is."""
+    if scope.kind == "group":
+        return True
+    return (read_comment(summary.text).get("project") or Scope().project) == scope.project

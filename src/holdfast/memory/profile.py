@@ -1,0 +1,511 @@
+"""A profile as YAML that a person keeps: read, checked, changed with its comments, and told to a model.
+
+Values in, values out: knows no file. Names of fields are free; those it knows, in German and English, have a
+rank, and when room is short the first ranks are told.
+"""
+
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from holdfast.errors import BadRequest, HoldfastError, TooLarge
+from holdfast.memory.base import Memory
+from holdfast.memory.private import redact, redact_file
+from holdfast.memory.scopes import profile_file
+from holdfast.memory.workspace import Note, Workspace, read_or_empty, update_file
+from holdfast.messages import Scope
+from holdfast.store import Proposal
+from holdfast.store.proposals import Proposals
+from holdfast.words import language_of
+
+LARGEST = 2_048
+_BRACKETS = 50
+
+# By rank. The first name is how the field is known in code, the second its German one; the rest are others'.
+FIELDS: dict[str, tuple[str, ...]] = {
+    "language": ("language", "sprache"),
+    "name": ("name", "name"),
+    "company": ("company", "firma", "companyName"),
+    "preferences": ("preferences", "praeferenzen", "präferenzen", "vorlieben"),
+    "preferences.answer_length": ("answer_length", "antwortlaenge", "antwortlänge"),
+    "preferences.formality": ("formality", "formalitaet", "formalität"),
+    "preferences.code_language": ("code_language", "code_sprache"),
+    "industry": ("industry", "branche"),
+    "location": ("location", "standort"),
+    "team_size": ("team_size", "teamgroesse", "teamgröße", "mitarbeiter", "teamSize"),
+    "products": ("products", "produkte"),
+}
+_GERMAN_ONLY = {names[1] for names in FIELDS.values()} - {names[0] for names in FIELDS.values()}
+_RANKS = {name: rank for rank, names in enumerate(FIELDS.values()) for name in names}
+
+_STYLE = "style"
+# What German readers, people and models, see for the fields that are known.
+_GERMAN = {
+    "language": "Sprache",
+    "name": "Name",
+    "company": "Firma",
+    "preferences": "Vorlieben",
+    "preferences.answer_length": "Antwortlänge",
+    "preferences.formality": "Anrede",
+    "preferences.code_language": "Programmiersprache",
+    "preferences.style": "Stil",
+    "industry": "Branche",
+    "location": "Standort",
+    "team_size": "Teamgröße",
+    "products": "Produkte",
+}
+
+_HEADS = {
+    ("de", True): "Du bist ein KI-Assistent für folgendes Unternehmen:",
+    ("de", False): "Du bist ein KI-Assistent für folgende Person:",
+    ("en", True): "You are an AI assistant for the following company:",
+    ("en", False): "You are an AI assistant for the following person:",
+}
+_ENDS = {
+    "de": "Berücksichtige diesen Kontext in deinen Antworten.",
+    "en": "Keep this context in mind in your answers.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileExcerpt:
+    """What a model is told of a profile, the fields that had no room, and what is wrong with the file."""
+
+    text: str = ""
+    left_out: tuple[str, ...] = ()
+    trouble: str = ""
+
+
+class InvalidProfile(BadRequest):
+    """A text that cannot be a profile; `line` is where it goes wrong, 0 where that is not one place."""
+
+    def __init__(self, message: str, *, hint: str = "", line: int = 0) -> None:
+        super().__init__(message, hint=hint, param="text")
+        self.line = line
+
+
+def parse(text: str) -> CommentedMap:
+    """The fields of a profile, comments kept. BadRequest says what is wrong with it, and in which line."""
+    size = len(text.encode(errors="replace"))
+    if size > LARGEST:
+        raise TooLarge(
+            f"The profile has {size:,} bytes; at most {LARGEST:,} are kept.",
+            hint="It goes into every request: keep what matters most, and remember the rest.",
+        )
+    if text.count("[") + text.count("{") > _BRACKETS:
+        # Deep nesting takes the reader seconds, and this is read for every request.
+        raise _broken("is no YAML that a person wrote: it has too many brackets")
+    try:
+        found = _yaml().load(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f" in line {mark.line + 1}" if mark else ""
+        line = mark.line + 1 if mark else 0
+        raise _broken(f"is no YAML{where}: {error.problem or error.context}", line) from error
+    except (YAMLError, ValueError, RecursionError) as error:
+        raise _broken(f"is no YAML: {error}") from error
+    if found is None:
+        return CommentedMap()
+    if not isinstance(found, CommentedMap):
+        raise _broken("is no list of fields")
+    for key, value in found.items():
+        _check(key, value)
+    return found
+
+
+def serialize(fields: CommentedMap) -> str:
+    """The fields as YAML. Checked again, since a change may have made it too large."""
+    out = io.StringIO()
+    if fields:
+        _yaml().dump(fields, out)
+    text = out.getvalue()
+    parse(text)
+    return text
+
+
+def set_field(text: str, key: str, value: Any) -> str:
+    """The profile with one field set, or without it where the value is None; comments stay."""
+    fields = parse(text)
+    *outer, name = _names_in(fields, key)
+    place = fields
+    for part in outer:
+        there = place.get(part)
+        if not isinstance(there, CommentedMap):
+            if value is None:
+                return text
+            # What stood there in one line becomes one of several.
+            place[part] = CommentedMap() if there is None else CommentedMap({_STYLE: there})
+        place = place[part]
+    if value is None:
+        if name not in place:
+            return text
+        del place[name]
+    elif place.get(name) == value:
+        return text
+    else:
+        place[name] = _plain(value)
+    return serialize(fields) if fields else ""
+
+
+def get_field(text: str, key: str) -> Any:
+    found: Any = parse(text)
+    for part in _names_in(found, key):
+        if not isinstance(found, dict) or part not in found:
+            return None
+        found = found[part]
+    return found
+
+
+def detect_language(text: str) -> Literal["de", "en"]:
+    """The language to tell a profile in: the one it names, else that of its fields and words.
+
+    Never that of a question, which may change from turn to turn.
+    """
+    named = str(get_field(text, "language") or "").lower()
+    if named:
+        return "de" if named.startswith(("de", "ger")) else "en"
+    return "de" if _GERMAN_ONLY.intersection(parse(text)) or language_of(text) == "de" else "en"
+
+
+def label_of(key: str, language: Literal["de", "en"]) -> str:
+    """What a field is called for a reader of this language; one that nobody knows is called as it is."""
+    outer, _, inner = key.partition(".")
+    if not inner:
+        return _label(outer, language, inside=False)
+    return f"{_label(outer, language, inside=False)}.{_label(inner, language, inside=True)}"
+
+
+def _label(name: str, language: Literal["de", "en"], *, inside: bool) -> str:
+    groups = ((key, names) for key, names in FIELDS.items() if ("." in key) == inside)
+    known, names = next(((key, names) for key, names in groups if name in names), ("", ()))
+    if inside and name == _STYLE:
+        known = f"preferences.{_STYLE}"
+    if not known:
+        return name
+    if language == "en":
+        return known.rpartition(".")[2]
+    # Who has another German word for it reads their own.
+    own = name not in names[:2] and name.islower() and bool(names)
+    return name.capitalize() if own else _GERMAN[known]
+
+
+def render_for_model(
+    text: str, cap: int, count: Callable[[str], int], language: Literal["de", "en"]
+) -> ProfileExcerpt:
+    """As much of the profile as fits into so many tokens, the first ranks first, in the order of the file."""
+    fields = parse(text)
+    units = list(_units(fields))
+    company = any(name in fields for name in FIELDS["company"])
+    chosen: set[str] = set()
+    best = ""
+    for key, _ in sorted(units, key=lambda unit: _rank(unit[0])):
+        body = _body([unit for unit in units if unit[0] in chosen | {key}], language)
+        whole = f"{_HEADS[language, company]}\n{body}\n{_ENDS[language]}"
+        if count(whole) <= cap:
+            chosen.add(key)
+            best = whole
+    return ProfileExcerpt(
+        redact(best), tuple(label_of(key, language) for key, _ in units if key not in chosen)
+    )
+
+
+def _yaml() -> YAML:
+    # A new one each time: it keeps what it read, and is no thing to share among threads.
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 4_096
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    return yaml
+
+
+def _check(key: object, value: object) -> None:
+    """Text, numbers, lists of them, and one level of fields inside a field."""
+    inner = value.values() if isinstance(value, dict) else [value]
+    names = [key, *value] if isinstance(value, dict) else [key]
+    if not all(isinstance(name, str) and name for name in names):
+        raise _broken(f"has a field whose name is no text: {names[-1]!r}")
+    for one in inner:
+        plain = one if isinstance(one, list) else [one]
+        if any(isinstance(leaf, list | dict | set) for leaf in plain):
+            raise _broken(f"has too many levels in the field '{key}'")
+
+
+def _names_in(fields: CommentedMap, key: str) -> list[str]:
+    """The names of a field as this file has them: `company` is `firma` where that is there."""
+    parts = key.split(".")
+    if not all(parts) or len(parts) > 2:
+        raise BadRequest(f"'{key}' is no field.", hint="Name a field, or FIELD.INNER for one inside another.")
+    found: list[str] = []
+    place: Any = fields
+    # A new field of a German profile gets its German name.
+    german = bool(_GERMAN_ONLY.intersection(fields))
+    for depth, part in enumerate(parts):
+        others = _others(part, inside=depth > 0)
+        there = place if isinstance(place, dict) else {}
+        new = others[1] if german and others else part
+        name = part if part in there else next((other for other in others if other in there), new)
+        found.append(name)
+        place = there.get(name)
+    return found
+
+
+def _others(name: str, *, inside: bool) -> tuple[str, ...]:
+    groups = (names for key, names in FIELDS.items() if ("." in key) == inside)
+    return next((names for names in groups if name in names), ())
+
+
+def _units(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in fields.items():
+        if isinstance(value, dict):
+            for inner, leaf in value.items():
+                yield f"{key}.{inner}", leaf
+        elif value is not None:
+            yield key, value
+
+
+def _rank(key: str) -> int:
+    name = key.rsplit(".", 1)[-1]
+    outer = key.split(".", 1)[0]
+    return _RANKS.get(name, _RANKS.get(outer, len(_RANKS)))
+
+
+def _body(units: list[tuple[str, Any]], language: Literal["de", "en"]) -> str:
+    lines: list[str] = []
+    last = ""
+    for key, value in units:
+        outer, _, inner = label_of(key, language).partition(".")
+        if inner and outer != last:
+            lines.append(f"{outer}:")
+        last = outer
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        lines.append(f"  {inner}: {shown}" if inner else f"{outer}: {shown}")
+    return "\n".join(lines)
+
+
+def _plain(value: Any) -> Any:
+    """A value without secrets, as YAML keeps it."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return CommentedMap({str(name): _plain(inner) for name, inner in value.items()})
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _broken(what: str, line: int = 0) -> InvalidProfile:
+    return InvalidProfile(f"The profile {what}.", hint="Correct it; the file was not touched.", line=line)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileTrait:
+    """A field, by its English name with a dot for what is inside another, and the value it may have."""
+
+    field: str
+    value: str
+
+
+_NOT = re.compile(r"\b(?:not|no|never|don't|doesn't|nicht|kein\w*|nie)\b", re.IGNORECASE)
+_ANSWER = r"(?:answer|repl|respon|explanation|antwort|erklärung)"
+
+_LENGTHS = {
+    "short": r"short|brief|concise|terse|succinct",
+    "detailed": r"detailed|long|thorough|in depth|comprehensive|verbose",
+    "kurz": r"kurz\w*|knapp\w*|prägnant\w*",
+    "ausführlich": r"ausführlich\w*|detailliert\w*|lang(?:e|en|er)?",
+}
+_TONES = {
+    "formal": r"formal|formell\w*|förmlich\w*",
+    "casual": r"casual|informal",
+    "locker": r"locker\w*|ungezwungen\w*",
+    "Sie": r"gesiezt|siezen|per Sie",
+    "du": r"geduzt|duzen|per du",
+}
+_SPEECH = r"English|German|French|Spanish|Italian|Englisch|Deutsch|Französisch|Spanisch|Italienisch"
+_CODE = r"Python|TypeScript|JavaScript|Rust|Go|Java|Kotlin|C\+\+|C#|Ruby|PHP|Swift|Elixir|Scala"
+
+_NAMED = re.compile(
+    r"\b(?:call me|my name is|nenn mich|ich heiße|mein name ist) ((?-i:[A-ZÄÖÜ])[\w-]+)", re.IGNORECASE
+)
+_SPEAKS = re.compile(
+    rf"\b{_ANSWER}\w*\b.{{0,40}}?\b(?:in|auf) ({_SPEECH})\b|\b(?:in|auf) ({_SPEECH})\b.{{0,20}}\b{_ANSWER}",
+    re.IGNORECASE,
+)
+_CODES = re.compile(
+    rf"\b(?:code|examples|beispiele|snippets|programm\w*)\b.{{0,40}}?\b(?:in|auf) ({_CODE})(?!\w)"
+    rf"|\b(?:prefers?|bevorzug\w*) ({_CODE})(?!\w)(?: for| als| über| over|\.|$)",
+    re.IGNORECASE,
+)
+
+
+def read_trait(text: str) -> ProfileTrait | None:
+    """The field a preference speaks of, if there is just one and nothing is denied."""
+    if _NOT.search(text):
+        return None
+    found = [trait for trait in _traits(text) if trait is not None]
+    return found[0] if len(found) == 1 else None
+
+
+def _traits(text: str) -> list[ProfileTrait | None]:
+    return [
+        _match_group("name", _NAMED, text),
+        _match_group("language", _SPEAKS, text),
+        _match_group("preferences.code_language", _CODES, text),
+        _match_value("preferences.answer_length", _LENGTHS, text)
+        if re.search(_ANSWER, text, re.IGNORECASE)
+        else None,
+        _match_value("preferences.formality", _TONES, text),
+    ]
+
+
+def _match_group(field: str, pattern: re.Pattern[str], text: str) -> ProfileTrait | None:
+    found = {group for match in pattern.finditer(text) for group in match.groups() if group}
+    return ProfileTrait(field, found.pop()) if len(found) == 1 else None
+
+
+def _match_value(field: str, values: dict[str, str], text: str) -> ProfileTrait | None:
+    found = [value for value, words in values.items() if re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)]
+    return ProfileTrait(field, found[0]) if len(found) == 1 else None
+
+
+# The names of the setup form, and the fields they fill.
+_FORM = {
+    "companyName": "company",
+    "industry": "industry",
+    "teamSize": "team_size",
+    "products": "products",
+    "preferences": "preferences",
+}
+
+
+class Profile:
+    """`automatic` accepts what is proposed at once, unless the person set that field themselves."""
+
+    def __init__(self, workspace: Workspace, proposals: Proposals, *, automatic: bool = False) -> None:
+        self.automatic = automatic
+        self._workspace = workspace
+        self._proposals = proposals
+
+    def show(self, scope: Scope) -> Note:
+        """The file as it is, broken or not; empty where there is none."""
+        return read_or_empty(self._workspace, profile_file(_private(scope)))
+
+    def fields(self, scope: Scope) -> dict[str, Any]:
+        return dict(parse(self.show(scope).text))
+
+    def replace(self, scope: Scope, text: str, expect: str | None = None) -> str:
+        """Put another text in place, as it was written, if it is a profile; its tag."""
+        parse(text)
+        kept = redact_file(text)
+        parse(kept)
+        return self._workspace.write(profile_file(_private(scope)), kept, expect)
+
+    def set(self, scope: Scope, key: str, value: str) -> None:
+        """Set one field from the words of a command line: numbers, lists in brackets, or text."""
+        self.patch(scope, {key: _from_words(value)})
+
+    def patch(self, scope: Scope, fields: Mapping[str, Any]) -> None:
+        """Set several fields, and remove those that are None; all of it or nothing."""
+
+        def work(text: str) -> str:
+            for key, value in _flat(fields):
+                text = set_field(text, key, value)
+            return text
+
+        update_file(self._workspace, profile_file(_private(scope)), work)
+
+    def fill(self, scope: Scope, form: Mapping[str, Any], language: Literal["de", "en"] = "en") -> None:
+        """Take over a setup form. Fields get the names of the language, unless the file has its own."""
+        unknown = sorted(set(form) - set(_FORM))
+        if unknown:
+            raise BadRequest(f"'{unknown[0]}' is no field of the form.", hint=f"It has {', '.join(_FORM)}.")
+        fields = {_named(_FORM[name], language): _split_products(name, value) for name, value in form.items()}
+        self.patch(scope, {name: value for name, value in fields.items() if value not in ("", [], None)})
+
+    def text(
+        self, scope: Scope, cap: int, count: Callable[[str], int], language: Literal["de", "en"] | None = None
+    ) -> ProfileExcerpt:
+        """What a model is told within a cap of tokens, in the profile's own language if none is named.
+
+        A group is told nothing, a broken file is reported.
+        """
+        if scope.kind == "group":
+            return ProfileExcerpt()
+        try:
+            text = self.show(scope).text
+            return render_for_model(text, cap, count, language or detect_language(text))
+        except HoldfastError as error:
+            return ProfileExcerpt(trouble=str(error))
+
+    def propose(self, memory: Memory) -> Proposal | None:
+        """Propose what a preference says of a field; None where it says nothing new."""
+        if memory.kind != "preference" or memory.scope.kind == "group":
+            return None
+        trait = read_trait(memory.text)
+        try:
+            there = get_field(self.show(memory.scope).text, trait.field) if trait else None
+        except HoldfastError:
+            # A broken file can wait for its person; so can what it might learn.
+            there = None
+        if trait is None or str(there).casefold() == trait.value.casefold():
+            return None
+        made = self._proposals.put(
+            memory.scope.user,
+            trait.field,
+            trait.value,
+            text=memory.text,
+            conversation=memory.conversation,
+            messages=memory.messages,
+        )
+        if made is not None and self.automatic and there is None:
+            return self.accept(memory.scope, made.id)
+        return made
+
+    def proposals(self, scope: Scope) -> list[Proposal]:
+        return self._proposals.open(_private(scope).user)
+
+    def accept(self, scope: Scope, name: str) -> Proposal:
+        proposal = self._proposals.get(_private(scope).user, name)
+        self.patch(scope, {proposal.field: proposal.value})
+        return self._proposals.decide(scope.user, name, "accepted")
+
+    def dismiss(self, scope: Scope, name: str) -> Proposal:
+        return self._proposals.decide(_private(scope).user, name, "dismissed")
+
+
+def _private(scope: Scope) -> Scope:
+    if scope.kind == "group":
+        raise BadRequest("A group has no profile.", hint="A profile belongs to one person.")
+    return scope
+
+
+def _flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What is inside a field is set one by one, so that its neighbours stay."""
+    for key, value in fields.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{key}.{inner}", leaf) for inner, leaf in value.items())
+        else:
+            yield key, value
+
+
+def _from_words(value: str) -> Any:
+    try:
+        found = YAML(typ="safe").load(value)
+    except (YAMLError, ValueError):
+        return value
+    return found if isinstance(found, str | int | float | bool | list) else value
+
+
+def _named(field: str, language: Literal["de", "en"]) -> str:
+    return FIELDS[field][1 if language == "de" else 0]
+
+
+def _split_products(name: str, value: Any) -> Any:
+    """Products come as a list, or with commas between them."""
+    if name == "products" and isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value

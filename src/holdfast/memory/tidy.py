@@ -1,0 +1,342 @@
+"""Whether two short texts say the same: German and English, judged by their words, strictly.
+
+A wrong merge loses knowledge, so every doubt means no: words that were exchanged or are in another order, a
+"not" or a "her" too many are differences, however alike the rest is. Knows no memories and no vectors.
+"""
+
+import hashlib
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Literal
+
+from holdfast.memory.base import Memory, MemorySource
+from holdfast.memory.contradictions import supersedes
+from holdfast.memory.items import read_ids, read_memories, replace_item
+from holdfast.store.recollections import Use
+from holdfast.text.slots import compare, overlap, says_more, touches
+from holdfast.words import terms
+
+# How alike two texts are at least that are taken for one.
+ALIKE = 0.9
+# What one of them may say beyond the other, where vectors say that both mean the same.
+_EXTRA = 0.34
+# What is longer is no statement that could be compared word by word: it must be equal.
+_LONGEST = 2_000
+
+_TOKEN = re.compile(r"\S+")
+_EDGES = " \t\n.,;:!?\"'`’„“”«»()[]{}*_<>…–—-"
+
+
+def _list(words: str) -> frozenset[str]:
+    return frozenset(words.casefold().split())
+
+
+# Without these a sentence says the same. "Not", "was", "my", "without", "before" and their like are not here.
+_HARMLESS = _list(
+    """
+    the a an is are that this these those there please also just very really
+    der die das den dem des ein eine einen einem einer eines ist sind dass bitte auch ja doch halt eben sehr
+    """
+)
+
+
+# These are words like others, but what they come to is not the same without them.
+_TURNS = _list(
+    """
+    never hardly rarely seldom sometimes often always almost nearly former formerly old new planned maybe
+    perhaps probably possibly except unless until since about around only least most
+    nie niemals kaum selten manchmal oft immer fast beinahe ehemalige ehemaliger früher alt alte alter alten
+    altes neu neue neuer neuen neues geplant vielleicht vermutlich wahrscheinlich außer bis seit etwa rund
+    nur mindestens höchstens wohl eventuell
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ContentWords:
+    """The words of a text that count, stemmed, in order; `names` are those with a capital or a digit."""
+
+    words: tuple[str, ...]
+    names: tuple[str, ...]
+    small: frozenset[str]
+    every: frozenset[str]
+
+
+@lru_cache(maxsize=8_192)
+def content_words(text: str) -> ContentWords:
+    words: list[str] = []
+    names: list[str] = []
+    small: set[str] = set()
+    for token in _TOKEN.findall(text):
+        bare = token.strip(_EDGES)
+        lowered = bare.casefold()
+        if not bare or lowered in _HARMLESS:
+            continue
+        # Of a name that gives several terms the first is the whole. Capitals are only spelling.
+        found = terms(lowered)[:1]
+        word = found[0] if found else lowered
+        words.append(word)
+        if not found or lowered in _TURNS:
+            small.add(word)
+        elif bare[:1].isupper() or _has_digit(bare):
+            names.append(word)
+    return ContentWords(tuple(words), tuple(names), frozenset(small), frozenset(words))
+
+
+def same(one: str, other: str) -> bool:
+    """Whether both texts say the same, but for a few plain words that one has beyond the other."""
+    if _is_long(one, other):
+        return one.split() == other.split()
+    a, b = content_words(one), content_words(other)
+    return _comparable(a, b) and _ratio(a.words, b.words) >= ALIKE
+
+
+def may_mean_the_same(one: str, other: str) -> bool:
+    """Whether nothing in the words speaks against it: for vectors to say whether they do."""
+    if _is_long(one, other):
+        return one.split() == other.split()
+    a, b = content_words(one), content_words(other)
+    beyond = abs(len(a.words) - len(b.words))
+    return _comparable(a, b) and beyond <= _EXTRA * min(len(a.words), len(b.words))
+
+
+def fuller(one: str, other: str) -> str:
+    """Of two texts that say the same the one that says all the other does; the first where both do."""
+    return other if len(content_words(other).words) > len(content_words(one).words) else one
+
+
+def hash_words(text: str) -> frozenset[str]:
+    """The words of a text, told apart but not told; a sign marks those that must not differ."""
+    found = content_words(text)
+    return frozenset(
+        ("=" if word in found.small or _has_digit(word) else "")
+        + hashlib.sha256(word.encode()).hexdigest()[:16]
+        for word in found.words
+    )
+
+
+def same_digests(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two texts of which only digests are left say the same."""
+    beyond = one ^ other
+    within = one <= other or other <= one
+    return within and not any(digest.startswith("=") for digest in beyond) and jaccard(one, other) >= ALIKE
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    """How much two sets share, of all they have."""
+    return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def _is_long(one: str, other: str) -> bool:
+    return max(len(one), len(other)) > _LONGEST
+
+
+def _comparable(a: ContentWords, b: ContentWords) -> bool:
+    """One says all that the other does, in the same order, and what it has beyond are plain words."""
+    more, less = (a, b) if len(a.words) >= len(b.words) else (b, a)
+    if not less.words or not less.every <= more.every:
+        return False
+    extra = Counter(more.words) - Counter(less.words)
+    if Counter(less.words) - Counter(more.words):
+        return False
+    if any(_is_marked(word, more) for word in extra):
+        return False
+    return _in_order(less.words, more.words)
+
+
+def _in_order(less: Sequence[str], more: Sequence[str]) -> bool:
+    """Whether all words come in the same order, though the sentence may begin with what ends the other."""
+    return any(_follow(less, [*more[at:], *more[:at]]) for at in range(len(more)))
+
+
+def _follow(less: Sequence[str], more: Sequence[str]) -> bool:
+    left = iter(more)
+    return all(word in left for word in less)
+
+
+def _is_marked(word: str, text: ContentWords) -> bool:
+    """Names, numbers and the small words that turn a meaning around."""
+    return word in text.small or word in text.names or _has_digit(word)
+
+
+def _has_digit(word: str) -> bool:
+    return any(sign.isdigit() for sign in word)
+
+
+def _ratio(one: Sequence[str], other: Sequence[str]) -> float:
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
+# How alike a text is to others, from 0 to 1: the cosine of their vectors.
+Similar = Callable[[str, Sequence[str]], Sequence[float]]
+
+# As many active ones a scope has at most.
+LIMIT = 500
+# So many, the newest, are compared by their meaning.
+_COMPARED = 200
+# What a noun in common is worth beside the likeness of meaning, and from where on it need not be the nearest.
+_SHARED, _SURE = 0.15, 0.6
+
+_HALF_A_YEAR = 180 * 86_400.0
+# What a recall and what age are worth, beside an importance from 0 to 1.
+_RECALLED = 0.15
+_OLD = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryVerdict:
+    """What becomes of a new memory, and which old ones it concerns; `rival` is one that it may replace."""
+
+    action: Literal["add", "known", "update", "supersede"]
+    others: tuple[Memory, ...] = ()
+    rival: Memory | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOutcome:
+    """`memory` as it stands in the file now; `others` are those it took the place of."""
+
+    action: Literal["added", "known", "updated", "superseded", "refused"]
+    memory: Memory
+    others: tuple[Memory, ...] = ()
+
+
+Added = Callable[[str, Sequence[Memory]], str]
+
+
+def judge(new: Memory, known: Sequence[Memory], similar: Similar | None = None) -> MemoryVerdict:
+    """What a new memory means for those that are there, which are of the same file."""
+    rivals = [memory for memory in known if (memory.kind == "note") == (new.kind == "note")]
+    alike = _alike(new, rivals, similar)
+    if alike is not None:
+        if alike.active:
+            return MemoryVerdict("update", (alike,))
+        if new.valid_from <= alike.valid_until or set(new.messages) & set(alike.messages):
+            # It is history already, and nobody said it again.
+            return MemoryVerdict("known", (alike,))
+    if new.kind == "note" or not new.active:
+        return MemoryVerdict("add")
+    return _by_slots(new, [memory for memory in rivals if _gives_way(memory, new)], similar)
+
+
+def _by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) -> MemoryVerdict:
+    """What a statement of the same thing in other words, or with another value, comes to.
+
+    Among many only the nearest is believed to be meant: a wrong replacement loses knowledge.
+    """
+    over = [memory for memory in rivals if supersedes(new.text, memory.text)]
+    if over:
+        return MemoryVerdict("supersede", tuple(over))
+    near = sorted(rivals, key=lambda memory: memory.date)[-_COMPARED:]
+    scores = similar(new.text, [memory.text for memory in near]) if similar is not None and near else ()
+    likeness = dict(zip((memory.id for memory in near), scores, strict=False))
+    related = [
+        (memory, relation)
+        for memory in near
+        if touches(new.text, memory.text)
+        and (relation := compare(new.text, memory.text, likeness.get(memory.id, 0.0))) != "apart"
+    ]
+    if not related:
+        return MemoryVerdict("add")
+
+    def nearness(memory: Memory) -> float:
+        return likeness.get(memory.id, 0.0) + _SHARED * overlap(new.text, memory.text)
+
+    sure = [pair for pair in related if pair[1] != "maybe"]
+    best, relation = max(sure or related, key=lambda pair: nearness(pair[0]))
+    if relation == "maybe":
+        return MemoryVerdict("add", rival=best)
+    if nearness(best) < _SURE and any(nearness(memory) > nearness(best) for memory in near):
+        return MemoryVerdict("add")
+    if relation == "same" and not says_more(new.text, best.text):
+        return MemoryVerdict("update", (best,))
+    return MemoryVerdict("supersede", (best,))
+
+
+def tidy(
+    text: str, fresh: Sequence[Memory], added: Added, *, similar: Similar | None = None, by_hand: bool = False
+) -> tuple[str, list[WriteOutcome]]:
+    """The text of a file with new memories in it, all of one scope, and what became of each."""
+    if not fresh:
+        return text, []
+    before = {memory.id: memory for memory in read_memories(text, fresh[0].scope, by_hand=by_hand)}
+    taken, known, names = read_ids(text), dict(before), list[str]()
+    outcomes: list[WriteOutcome] = []
+    for new in fresh:
+        if new.id in taken or new.id in known:
+            outcomes.append(WriteOutcome("known", known.get(new.id, new)))
+            continue
+        verdict = judge(new, list(known.values()), similar)
+        if verdict.action in ("known", "update"):
+            (old,) = verdict.others
+            known[old.id] = merge(old, new) if verdict.action == "update" else old
+            outcomes.append(WriteOutcome("known" if known[old.id] == old else "updated", known[old.id]))
+            continue
+        gone = [replace(old, superseded_by=new.id, valid_until=new.valid_from) for old in verdict.others]
+        known.update({old.id: old for old in gone})
+        kept = replace(new, may_replace=verdict.rival.id) if verdict.rival else new
+        known[new.id] = kept
+        names.append(new.id)
+        outcomes.append(WriteOutcome("superseded" if gone else "added", kept, tuple(gone)))
+    for name, memory in before.items():
+        if known[name] != memory:
+            newer = known.get(known[name].superseded_by)
+            text = replace_item(text, known[name], by_hand=by_hand, successor=newer.text if newer else "")
+    return (added(text, [known[name] for name in names]) if names else text), outcomes
+
+
+def merge(old: Memory, new: Memory) -> Memory:
+    """The old memory, said again: its id and its beginning stay, date and sources are added to."""
+    also = [one for one in new.sources if not any(_covers(known, one) for known in old.sources)]
+    return replace(
+        old,
+        text=fuller(old.text, new.text) if may_mean_the_same(old.text, new.text) else old.text,
+        importance=max(old.importance, new.importance),
+        also=(*old.also, *also),
+        seen=new.date if new.date > old.date else old.seen,
+        pinned=old.pinned or new.pinned,
+    )
+
+
+def least_useful(
+    active: Sequence[Memory], uses: Mapping[str, Use], now: float, limit: int = LIMIT
+) -> list[Memory]:
+    """Those that make room, the least useful first. Pinned ones never do."""
+    movable = [memory for memory in active if not memory.pinned]
+    movable.sort(key=lambda memory: (usefulness(memory, uses.get(memory.id, Use()), now), memory.date))
+    return movable[: max(0, len(active) - limit)]
+
+
+def usefulness(memory: Memory, use: Use, now: float) -> float:
+    """Importance first; being recalled speaks for it, and not having been heard of for long against it."""
+    # What a person wrote by hand has no date: it is taken as it is, neither new nor old.
+    last = max(memory.date, use.used_at)
+    age = max(0.0, now - last) if last else _HALF_A_YEAR
+    return memory.importance + _RECALLED * math.log2(1 + use.recalls) - _OLD * age / (age + _HALF_A_YEAR)
+
+
+def _alike(new: Memory, known: Sequence[Memory], similar: Similar | None) -> Memory | None:
+    """The memory that says the same; an active one before one that no longer holds."""
+    ordered = sorted(known, key=lambda memory: not memory.active)
+    by_words = next((memory for memory in ordered if same(memory.text, new.text)), None)
+    if by_words is not None or similar is None:
+        return by_words
+    maybe = [memory for memory in ordered if memory.active and may_mean_the_same(memory.text, new.text)]
+    if not maybe:
+        return None
+    scores = similar(new.text, [memory.text for memory in maybe])
+    best = max(range(len(maybe)), key=lambda at: scores[at])
+    return maybe[best] if scores[best] >= ALIKE else None
+
+
+def _gives_way(old: Memory, new: Memory) -> bool:
+    return old.active and not old.pinned and (not new.valid_from or old.date <= new.valid_from)
+
+
+def _covers(known: MemorySource, source: MemorySource) -> bool:
+    return known.conversation == source.conversation and set(source.messages) <= set(known.messages)

@@ -69,7 +69,7 @@ def build_engine(settings: Settings) -> Engine:
         preset,
         remembering=remembering,
         research=build_research(settings, remembering),
-        gate=MemoryGate.of(settings.memory_gate),
+        gate=MemoryGate.parse(settings.memory_gate),
         prompts=PromptTemplates(settings.home / "prompts"),
         options=SummaryOptions(
             helper=settings.helper_model,

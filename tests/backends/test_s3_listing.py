@@ -37,7 +37,7 @@ class Server:
 
 
 def tags(listing, place=""):
-    return {str(one.path): one.tag for one in listing.below(PurePosixPath(place))}
+    return {str(one.path): one.tag for one in listing.list_below(PurePosixPath(place))}
 
 
 def test_an_answer_that_comes_late_does_not_undo_what_was_learned_meanwhile():
@@ -45,8 +45,8 @@ def test_an_answer_that_comes_late_does_not_undo_what_was_learned_meanwhile():
     listing.find(A)
     before = listing.tag(A)
     # Somebody writes while somebody else still waits for what there was.
-    assert listing.note(A, entry("a.md", "new"), before)
-    assert not listing.note(A, entry("a.md", "old"), before)
+    assert listing.record(A, entry("a.md", "new"), before)
+    assert not listing.record(A, entry("a.md", "old"), before)
     assert tags(listing) == {"a.md": "new"}
 
 
@@ -55,8 +55,8 @@ def test_what_was_written_while_a_list_was_on_its_way_is_in_it():
     listing = server.listing
 
     def write():
-        listing.note(A, entry("a.md", "new"), listing.tag(A))
-        listing.note(PurePosixPath("b.md"), None, listing.tag(PurePosixPath("b.md")))
+        listing.record(A, entry("a.md", "new"), listing.tag(A))
+        listing.record(PurePosixPath("b.md"), None, listing.tag(PurePosixPath("b.md")))
 
     listing.find(A)
     server.meanwhile = write
@@ -79,7 +79,7 @@ def test_a_server_that_is_away_is_asked_again_after_a_rest_and_not_before():
     assert tags(server.listing, "x").keys() == {"x/*.md"}
     # Whoever is answered knows that it is back, and nobody has to rest any longer.
     server.away, server.entries = False, [entry("a.md", "2")]
-    server.listing.note(A, entry("a.md", "2"), "1")
+    server.listing.record(A, entry("a.md", "2"), "1")
     assert tags(server.listing) == {"a.md": "2"}
 
 
@@ -101,7 +101,9 @@ PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
 def test_what_is_below_a_folder_is_what_paths_say_in_their_order(names, folder):
     listing = Server(*map(entry, names)).listing
     wanted = sorted(PurePosixPath(name) for name in names)
-    assert [one.path for one in listing.below(PurePosixPath())] == wanted
+    assert [one.path for one in listing.list_below(PurePosixPath())] == wanted
     place = PurePosixPath(folder)
-    assert [one.path for one in listing.below(place)] == [path for path in wanted if is_below(path, place)]
+    assert [one.path for one in listing.list_below(place)] == [
+        path for path in wanted if is_below(path, place)
+    ]
     assert listing.tag(PurePosixPath("nowhere")) == ABSENT

@@ -102,7 +102,7 @@ def test_every_setting_in_the_image_and_in_compose_exists_and_can_be_used(tmp_pa
     assert loaded.host == "0.0.0.0"
     assert loaded.store.startswith("sqlite:///")
     # The name of the other container is one of the local network: memories may be told to it.
-    assert MemoryGate.of(loaded.memory_gate).lets_pass(loaded.upstream)
+    assert MemoryGate.parse(loaded.memory_gate).allows(loaded.upstream)
     assert build_upstreams(loaded) is not None
 
 

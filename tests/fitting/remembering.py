@@ -42,7 +42,7 @@ async def remembering(
         preset or without_summaries(),
         remembering=memories,
         research=research,
-        gate=MemoryGate.of(gate),
+        gate=MemoryGate.parse(gate),
         options=SummaryOptions(pause=0.0, memory=memory),
     )
     try:

@@ -80,8 +80,8 @@ def test_everyone_sees_what_is_theirs_and_nothing_else(standing, who):
     library = standing
     assert owners(library.page(who).memories) == SEES[who]
     assert owners(library.page(who, text="secret").memories) == SEES[who]
-    assert owners(library.foremost(who, 9e8)) == SEES[who]
-    assert owners(library.everything(who)[0]) == SEES[who]
+    assert owners(library.list_useful(who, 9e8)) == SEES[who]
+    assert owners(library.list_all(who)[0]) == SEES[who]
     assert library.page(who).total == len(library.page(who, history=True).memories) == 2 * len(SEES[who])
     assert library.stats(who).active == 2
     for form in ("json", "markdown"):
@@ -117,7 +117,7 @@ def test_forgetting_here_does_not_forbid_it_there(library):
     library.write([Memory("same", "fact", "The gate is green.", scope) for scope in (ANNA, BEN)])
     library.forget(ANNA, "same")
     assert library.get(BEN, "same").text == "The gate is green."
-    library.used([library.get(BEN, "same")])
+    library.note_used([library.get(BEN, "same")])
     assert (library.stats(ANNA).recalls, library.stats(BEN).recalls) == (0, 1)
     again = [Memory("again", "fact", "The gate is green.", scope) for scope in (ANNA, BENS_GARDEN)]
     assert [outcome.action for outcome in library.keep(again)] == ["refused", "added"]
@@ -155,7 +155,7 @@ def test_a_profile_is_one_persons(workspace, store):
     for call in (profile.accept, profile.dismiss):
         with pytest.raises(NotFound):
             call(BEN, proposal.id)
-    assert profile.text(CHESS, 200, len).text == ""
+    assert profile.render(CHESS, 200, len).text == ""
     assert profile.propose(Memory("p", "preference", "I like short answers.", CHESS)) is None
     for call in (profile.show, profile.proposals, profile.fields):
         with pytest.raises(BadRequest, match="group has no profile"):

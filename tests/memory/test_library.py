@@ -59,7 +59,7 @@ class World:
         return Library(
             Notes(FolderWorkspace(self.folder)),
             self.store.recollections,
-            told=lambda memories, change: self.changes.extend((change, one.text) for one in memories),
+            on_change=lambda memories, change: self.changes.extend((change, one.text) for one in memories),
             clock=self.clock,
             **options,
         )
@@ -149,7 +149,7 @@ def test_the_least_useful_make_room_in_the_archive(world):
     (month,) = (world.home / "archive").iterdir()
     assert month.read_text().startswith(f"# {month.stem}\n")
     assert (small.stats(world.me).active, small.stats(world.me).archived) == (3, 2)
-    archived = next(memory for memory in small.everything(world.me)[1] if memory.text == "Fact number 1.")
+    archived = next(memory for memory in small.list_all(world.me)[1] if memory.text == "Fact number 1.")
     assert small.get(world.me, archived.id) == archived
     assert ("archived", "Fact number 1.") in world.changes
 
@@ -177,25 +177,25 @@ def test_a_conversation_begins_with_what_matters_then_the_last_two_days(world):
     world.library.add(world.me, "More.", importance=0.9)
     for days, name in ((3, "long ago"), (1, "yesterday"), (0, "today")):
         world.library.write([world.found(f"Note {name}.", name, kind="note", valid_from=NOW - days * 86_400)])
-    texts = [memory.text for memory in world.library.foremost(world.me, NOW)]
+    texts = [memory.text for memory in world.library.list_useful(world.me, NOW)]
     assert texts == ["More.", "Less.", "Note today.", "Note yesterday."]
 
 
 def test_what_a_person_changes_in_a_file_is_seen_the_next_time(world):
     world.library.add(world.me, "Roses need water.")
-    first = world.library.foremost(world.me, NOW)
+    first = world.library.list_useful(world.me, NOW)
     assert [memory.text for memory in first] == ["Roses need water."]
     first.clear()
-    assert [memory.text for memory in world.library.foremost(world.me, NOW)] == ["Roses need water."]
+    assert [memory.text for memory in world.library.list_useful(world.me, NOW)] == ["Roses need water."]
     file = world.home / "MEMORY.md"
     file.write_text(file.read_text().replace("water", "light"))
-    assert [memory.text for memory in world.library.foremost(world.me, NOW)] == ["Roses need light."]
+    assert [memory.text for memory in world.library.list_useful(world.me, NOW)] == ["Roses need light."]
 
 
 def test_use_is_counted_and_shown(world):
     memory = world.library.add(world.me, "Roses need water.").memory
-    world.library.used([memory, memory])
-    world.library.used([memory])
+    world.library.note_used([memory, memory])
+    world.library.note_used([memory])
     stats = world.library.stats(world.me)
     assert (stats.recalls, stats.active, stats.kinds["fact"]) == (2, 1, 1)
 
@@ -262,7 +262,7 @@ def test_what_a_person_wrote_by_hand_can_be_corrected_and_forgotten(world):
 
 def test_a_note_without_a_date_is_of_today(world):
     world.library.write([world.found("Wrote a mail.", kind="note", valid_from=0.0)])
-    assert [memory.text for memory in world.library.foremost(world.me, NOW)] == ["Wrote a mail."]
+    assert [memory.text for memory in world.library.list_useful(world.me, NOW)] == ["Wrote a mail."]
 
 
 # Changing
@@ -299,7 +299,7 @@ def test_what_is_forgotten_is_gone_everywhere_and_not_learned_again(world):
     file = world.home / "MEMORY.md"
     file.write_text(file.read_text() + "\n# Copy\n" + "\n".join(file.read_text().split("\n")[4:6]) + "\n")
     memory = world.library.get(world.me, "x_1")
-    world.library.used([memory])
+    world.library.note_used([memory])
     world.library.forget(world.me, "x_1")
     assert "Rex" not in file.read_text()
     assert "Tea is good." in file.read_text()
@@ -342,14 +342,14 @@ def test_deleting_all_needs_its_word_and_leaves_a_persons_prose(world):
     word = world.library.confirmation(world.me)
     assert word in caught.value.hint
     assert world.library.clear(world.me, word) == 2
-    assert world.library.everything(world.me) == ([], [])
+    assert world.library.list_all(world.me) == ([], [])
     assert file.read_text().startswith("My own prose.\n")
 
 
 def test_what_is_forgotten_together_is_told_together(world):
     world.library.write([world.found(f"Fact number {n} of area{n}.", f"x_{n}") for n in range(5)])
     told = []
-    world.library.told = lambda memories, change: told.append((change, len(memories)))
+    world.library.on_change = lambda memories, change: told.append((change, len(memories)))
     world.library.clear(world.me, world.library.confirmation(world.me))
     world.library.clear(world.me, world.library.confirmation(world.me))
     assert told == [("forgotten", 5)]
@@ -369,9 +369,9 @@ def test_archiving_twice_loses_nothing(world):
     memory = world.library.add(world.me, "Old news.").memory
     for _ in range(2):
         assert world.library.archive(world.me, memory.id) == memory
-    assert world.library.everything(world.me) == ([], [memory])
+    assert world.library.list_all(world.me) == ([], [memory])
     edited = world.library.edit(world.me, memory.id, text="Older news.")
-    assert world.library.everything(world.me) == ([], [edited])
+    assert world.library.list_all(world.me) == ([], [edited])
 
 
 def test_a_move_cut_short_by_a_crash_leaves_one_memory(world):
@@ -382,7 +382,7 @@ def test_a_move_cut_short_by_a_crash_leaves_one_memory(world):
     assert dump_memories(world.library, world.me).text.count("Fact one.") == 1
     assert '"archived"' not in dump_memories(world.library, world.me).text
     world.library.forget(world.me, memory.id)
-    assert world.library.everything(world.me) == ([], [])
+    assert world.library.list_all(world.me) == ([], [])
 
 
 # Going out and coming in
@@ -401,7 +401,7 @@ def filled(world):
 
 def test_an_export_comes_back_whole_after_everything_was_deleted(filled):
     garden = replace(filled.me, project="garden")
-    kept, archived = filled.library.everything(garden)
+    kept, archived = filled.library.list_all(garden)
     out = dump_memories(filled.library, garden).text
     for scope in (filled.me, garden):
         filled.library.clear(scope, filled.library.confirmation(scope))
@@ -409,7 +409,7 @@ def test_an_export_comes_back_whole_after_everything_was_deleted(filled):
     assert (came.added, came.known, came.bad) == (5, 0, ())
     again = load_memories(filled.library, filled.me, out)
     assert (again.added, again.updated, again.known) == (0, 0, 5)
-    assert filled.library.everything(garden) == (kept, archived)
+    assert filled.library.list_all(garden) == (kept, archived)
 
 
 def test_markdown_goes_out_and_in(filled, tmp_path, store):
@@ -503,10 +503,10 @@ def test_what_is_changed_while_it_moves_stays_where_it_is(meddled):
         meddled.library.notes.workspace.meddle = partial(other.edit, meddled.me, memory.id, text=text)
         with pytest.raises(Conflict, match="meanwhile"):
             move()
-        kept, archived = other.everything(meddled.me)
+        kept, archived = other.list_all(meddled.me)
         assert ([one.text for one in kept], archived) == ([text], [])
     moves[0]()
-    assert [one.text for one in other.everything(meddled.me)[1]] == ["The port is 1."]
+    assert [one.text for one in other.list_all(meddled.me)[1]] == ["The port is 1."]
 
 
 @pytest.mark.parametrize("place", ["archive", "memory"])
@@ -569,9 +569,9 @@ def test_files_are_not_read_nor_written_without_need(world):
     world.library.get(world.me, curated.id)
     assert counted.seen == [("read", "MEMORY.md")]
     counted.seen.clear()
-    world.library.foremost(world.me, NOW)
+    world.library.list_useful(world.me, NOW)
     assert len(counted.seen) == 3
-    world.library.shelve(shelved)
+    world.library.add_archived(shelved)
     world.library.add(world.me, "Fact two.")
     counted.seen.clear()
     assert world.library.clear(world.me, world.library.confirmation(world.me)) == 12

@@ -194,7 +194,7 @@ def test_a_file_whose_rest_would_be_swallowed_is_refused(text):
     ],
 )
 def test_what_is_near_is_told(location):
-    assert MemoryGate().lets_pass(location)
+    assert MemoryGate().allows(location)
 
 
 @pytest.mark.parametrize(
@@ -202,18 +202,18 @@ def test_what_is_near_is_told(location):
     ["https://api.example.com/v1", "http://8.8.8.8:11434", "https://user:pass@models.example.org", "http://"],
 )
 def test_what_is_elsewhere_is_not(location):
-    assert not MemoryGate().lets_pass(location)
+    assert not MemoryGate().allows(location)
 
 
 def test_the_user_decides_by_server():
-    gate = MemoryGate.of("https://api.example.com=on, 192.168.1.5:11434=off, http://[fd00::1]=off")
-    assert gate.lets_pass("https://api.example.com/v1")
-    assert gate.lets_pass("https://api.example.com:8443/v1")
-    assert not gate.lets_pass("https://other.example.com/v1")
-    assert not gate.lets_pass("http://192.168.1.5:11434")
-    assert gate.lets_pass("http://192.168.1.5:8080")
-    assert not gate.lets_pass("http://[fd00::1]:11434")
-    assert MemoryGate.of("").lets_pass("http://127.0.0.1:11434")
+    gate = MemoryGate.parse("https://api.example.com=on, 192.168.1.5:11434=off, http://[fd00::1]=off")
+    assert gate.allows("https://api.example.com/v1")
+    assert gate.allows("https://api.example.com:8443/v1")
+    assert not gate.allows("https://other.example.com/v1")
+    assert not gate.allows("http://192.168.1.5:11434")
+    assert gate.allows("http://192.168.1.5:8080")
+    assert not gate.allows("http://[fd00::1]:11434")
+    assert MemoryGate.parse("").allows("http://127.0.0.1:11434")
 
 
 @pytest.mark.parametrize(
@@ -221,4 +221,4 @@ def test_the_user_decides_by_server():
 )
 def test_nonsense_is_refused(text):
     with pytest.raises(ConfigError, match="memories"):
-        MemoryGate.of(text)
+        MemoryGate.parse(text)

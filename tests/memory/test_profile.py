@@ -129,7 +129,7 @@ def test_a_preference_in_one_line_survives_being_one_of_several(profile):
 
 
 def test_all_of_it_is_told_where_there_is_room(profile, file):
-    said = profile.text(ME, 200, words, "de")
+    said = profile.render(ME, 200, words, "de")
     assert said.text.splitlines() == [
         "Du bist ein KI-Assistent für folgendes Unternehmen:",
         "Firma: Beispiel GmbH",
@@ -147,7 +147,7 @@ def test_all_of_it_is_told_where_there_is_room(profile, file):
 
 @pytest.mark.parametrize("cap", range(0, 36, 3))
 def test_the_cap_holds_and_what_is_left_out_is_told(profile, file, cap):
-    said = profile.text(ME, cap, words, "de")
+    said = profile.render(ME, cap, words, "de")
     assert words(said.text) <= cap
     told = {line.split(":")[0].strip() for line in said.text.splitlines()}
     every = {"Firma", "Branche", "Sprache", "Mitarbeiter", "Produkte", "Antwortlänge", "Programmiersprache"}
@@ -155,7 +155,7 @@ def test_the_cap_holds_and_what_is_left_out_is_told(profile, file, cap):
 
 
 def test_the_first_ranks_are_told_first(profile, file):
-    said = profile.text(ME, 22, words, "de")
+    said = profile.render(ME, 22, words, "de")
     assert "Firma" in said.text
     assert "Sprache: de" in said.text
     assert "Produkte" in said.left_out
@@ -164,7 +164,7 @@ def test_the_first_ranks_are_told_first(profile, file):
 
 def test_fields_are_called_by_names_of_the_language_they_are_told_in(profile, file):
     file.write_text("language: de\ncompany: Neu AG\npreferences:\n  formality: du\nhobby: Segeln\n")
-    said = profile.text(ME, 200, words)
+    said = profile.render(ME, 200, words)
     assert said.text.splitlines()[1:-1] == [
         "Sprache: de",
         "Firma: Neu AG",
@@ -173,7 +173,7 @@ def test_fields_are_called_by_names_of_the_language_they_are_told_in(profile, fi
         "hobby: Segeln",
     ]
     file.write_text("sprache: en\nfirma: New Ltd\nvorlieben:\n  antwortlaenge: short\n")
-    said = profile.text(ME, 200, words)
+    said = profile.render(ME, 200, words)
     assert said.text.splitlines()[1:-1] == [
         "language: en",
         "company: New Ltd",
@@ -183,17 +183,17 @@ def test_fields_are_called_by_names_of_the_language_they_are_told_in(profile, fi
 
 
 def test_nothing_is_told_where_there_is_nothing(profile):
-    assert profile.text(ME, 200, words).text == ""
+    assert profile.render(ME, 200, words).text == ""
     assert profile.fields(ME) == {}
     profile.set(ME, "name", "Kim")
-    assert "following person:\nname: Kim" in profile.text(ME, 200, words).text
+    assert "following person:\nname: Kim" in profile.render(ME, 200, words).text
 
 
 def test_secrets_are_neither_kept_nor_told(profile, file):
     profile.set(ME, "note", "sk-abc123def456ghi789jkl0")
     assert "abc123" not in file.read_text()
     file.write_text(SEED + "key: sk-abc123def456ghi789jkl0\n")
-    assert "abc123" not in profile.text(ME, 200, words).text
+    assert "abc123" not in profile.render(ME, 200, words).text
 
 
 # Broken
@@ -219,7 +219,7 @@ def test_a_broken_profile_is_told_and_left_alone(profile, file, text, said):
         profile.replace(ME, text)
     assert file.read_text() == SEED
     file.write_text(text)
-    told = profile.text(ME, 200, words)
+    told = profile.render(ME, 200, words)
     assert told.text == ""
     assert said in told.trouble
     with pytest.raises(BadRequest):

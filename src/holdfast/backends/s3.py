@@ -108,27 +108,27 @@ FRESH, OLDEST = 10.0, 30.0
 REST = 5.0
 
 Look = Callable[[], Iterable[NoteEntry]]
-Told = Callable[[Iterable[NoteEntry]], None]
+OnChange = Callable[[Iterable[NoteEntry]], None]
 
 
 class ObjectList:
-    """`look` fetches all entries; `told` gets them whenever there are others than before."""
+    """`look` fetches all entries; `on_change` gets them whenever there are others than before."""
 
-    def __init__(self, look: Look, told: Told, clock: Callable[[], float] = time.monotonic) -> None:
-        self._look = look
-        self._told = told
+    def __init__(self, look: Look, on_change: OnChange, clock: Callable[[], float] = time.monotonic) -> None:
+        self._list_server = look
+        self._on_change = on_change
         self._clock = clock
         self._entries: dict[PurePosixPath, NoteEntry] | None = None
         # The paths in order, with signs that sort folders as paths do; None after a change.
         self._order: tuple[list[str], list[NoteEntry]] | None = None
         # What we wrote while a list was being fetched, which may not have it yet.
-        self._ours: dict[PurePosixPath, NoteEntry | None] = {}
-        self._looked_at = self._failed_at = float("-inf")
+        self._own_writes: dict[PurePosixPath, NoteEntry | None] = {}
+        self._fetched_at = self._failed_at = float("-inf")
         self._error: HoldfastError | None = None
         self._lock = threading.Lock()
-        self._looking = threading.Lock()
+        self._fetch_lock = threading.Lock()
 
-    def below(self, place: PurePosixPath) -> list[NoteEntry]:
+    def list_below(self, place: PurePosixPath) -> list[NoteEntry]:
         """All that is under a folder, by path; with a word about it where the list could not be renewed."""
         self._renew()
         with self._lock:
@@ -151,7 +151,7 @@ class ObjectList:
         with self._lock:
             return self._tag(path)
 
-    def note(self, path: PurePosixPath, entry: NoteEntry | None, before: str) -> bool:
+    def record(self, path: PurePosixPath, entry: NoteEntry | None, before: str) -> bool:
         """The server has told how one is, None if it is gone; whether that is news.
 
         `before` is the tag it had here when the server was asked: if it has another one by now, somebody
@@ -161,14 +161,14 @@ class ObjectList:
             self._error = None
             if self._tag(path) != before:
                 return False
-            self._ours[path] = entry
+            self._own_writes[path] = entry
             if self._entries is not None:
                 _put(self._entries, path, entry)
                 self._order = None
             return True
 
     def _tag(self, path: PurePosixPath) -> str:
-        entry = (self._ours if self._entries is None else self._entries).get(path)
+        entry = (self._own_writes if self._entries is None else self._entries).get(path)
         return ABSENT if entry is None else entry.tag
 
     def fail(self, error: HoldfastError) -> None:
@@ -184,14 +184,14 @@ class ObjectList:
 
     def _renew(self) -> None:
         with self._lock:
-            age, resting = self._clock() - self._looked_at, self._is_resting()
+            age, resting = self._clock() - self._fetched_at, self._is_resting()
         if age > OLDEST and not resting:
-            with self._looking:
+            with self._fetch_lock:
                 # Somebody may have done it while we waited.
-                if self._clock() - self._looked_at > OLDEST and not self._is_resting():
+                if self._clock() - self._fetched_at > OLDEST and not self._is_resting():
                     self._fetch()
-        elif age > FRESH and not resting and not self._looking.locked():
-            threading.Thread(target=self._behind, name="holdfast-listing").start()
+        elif age > FRESH and not resting and not self._fetch_lock.locked():
+            threading.Thread(target=self._fetch_in_background, name="holdfast-listing").start()
         with self._lock:
             # Without any list there is nothing to go on with.
             if self._entries is None and self._error is not None:
@@ -200,28 +200,28 @@ class ObjectList:
     def _is_resting(self) -> bool:
         return self._error is not None and self._clock() - self._failed_at < REST
 
-    def _behind(self) -> None:
-        if self._looking.acquire(blocking=False):
+    def _fetch_in_background(self) -> None:
+        if self._fetch_lock.acquire(blocking=False):
             try:
                 self._fetch()
             finally:
-                self._looking.release()
+                self._fetch_lock.release()
 
     def _fetch(self) -> None:
         with self._lock:
-            began, self._ours = self._clock(), {}
+            began, self._own_writes = self._clock(), {}
         try:
-            found = {entry.path: entry for entry in self._look()}
+            found = {entry.path: entry for entry in self._list_server()}
         except HoldfastError as error:
             self.fail(error)
             return
         with self._lock:
-            for path, entry in self._ours.items():
+            for path, entry in self._own_writes.items():
                 _put(found, path, entry)
             changed = self._entries is None or _tags(found) != _tags(self._entries)
-            self._entries, self._order, self._error, self._looked_at = found, None, None, began
+            self._entries, self._order, self._error, self._fetched_at = found, None, None, began
         if changed:
-            self._told(found.values())
+            self._on_change(found.values())
 
 
 def _put(entries: dict[PurePosixPath, NoteEntry], path: PurePosixPath, entry: NoteEntry | None) -> None:
@@ -375,9 +375,9 @@ class S3Client:
         except (BaseError, ValueError) as error:
             raise translate_error(self.place, error) from error
 
-    def every(self) -> Iterator[S3Object]:
+    def list_objects(self) -> Iterator[S3Object]:
         """All objects, fetched in pages."""
-        with self._in_our_words():
+        with self._translate_errors():
             try:
                 for page in self._store.list(chunk_size=_PAGE):
                     yield from map(_to_object, page)
@@ -386,7 +386,7 @@ class S3Client:
 
     def get(self, name: str, largest: int) -> tuple[S3Object, bytes | None]:
         """An object, with its content unless that is larger than wanted. NotFound where there is none."""
-        with self._in_our_words():
+        with self._translate_errors():
             answer = self._store.get(name)
             found = _to_object(answer.meta)
             return found, bytes(answer.bytes()) if found.size <= largest else None
@@ -439,7 +439,7 @@ class S3Client:
         if expect is not None:
             mode = "create" if expect == ABSENT else {"e_tag": f'"{expect}"'}
         try:
-            with self._in_our_words():
+            with self._translate_errors():
                 made = self._store.put(
                     name,
                     content,
@@ -453,7 +453,7 @@ class S3Client:
         return _strip_tag(made["e_tag"])
 
     def _delete(self, name: str) -> None:
-        with suppress(NotFound), self._in_our_words():
+        with suppress(NotFound), self._translate_errors():
             self._store.delete(name)
 
     def _tag_of(self, name: str, content: bytes) -> str:
@@ -465,7 +465,7 @@ class S3Client:
         return there.tag if kept == content else ""
 
     @contextmanager
-    def _in_our_words(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except (AlreadyExistsError, PreconditionError, InvalidPathError):
@@ -534,28 +534,28 @@ class S3Workspace:
     ) -> None:
         self._objects = objects
         self._cache = cache
-        self._listing = ObjectList(self._look, self._tidy, clock)
+        self._listing = ObjectList(self._list_server, self._prune_cache, clock)
         # Somebody else wrote these after the list was made: they are read from the server.
         self._doubted: set[PurePosixPath] = set()
         self._proved = False
-        self._proving = threading.Lock()
+        self._proof_lock = threading.Lock()
 
     def __str__(self) -> str:
         return self._objects.place
 
     def entries(self, prefix: PurePosixPath | str = "") -> list[NoteEntry]:
-        return self._listing.below(check_path(prefix))
+        return self._listing.list_below(check_path(prefix))
 
     def read(self, path: PurePosixPath | str) -> Note:
         place = check_path(path)
         if place in self._doubted:
-            return self._fetched(place)
+            return self._fetch_note(place)
         entry = self._listing.find(place)
         if entry is None:
             raise missing_error(place)
         _check_readable(place, entry.size)
         content = self._cache.get(str(place), entry.tag)
-        return self._fetched(place) if content is None else _note(place, content, entry.tag)
+        return self._fetch_note(place) if content is None else _note(place, content, entry.tag)
 
     def write(self, path: PurePosixPath | str, text: str, expect: str | None = None) -> str:
         place = check_path(path)
@@ -567,9 +567,9 @@ class S3Workspace:
         place = check_path(path)
         if expect is None:
             before = self._listing.tag(place)
-            with self._asking():
+            with self._request():
                 self._objects.delete(str(place))
-            self._now(place, None, before)
+            self._record(place, None, before)
         elif expect != ABSENT:
             self._put(place, b"", expect)
         elif self._is_there(place):
@@ -578,17 +578,17 @@ class S3Workspace:
     def _put(self, place: PurePosixPath, content: bytes, expect: str | None) -> str:
         before = self._listing.tag(place)
         try:
-            with self._asking():
+            with self._request():
                 self._prove()
-                tag = self._over(place, content, expect)
+                tag = self._put_over(place, content, expect)
         except Conflict as error:
             self._doubted.add(place)
             raise conflict_error(place) from error
-        if self._now(place, S3Object(str(place), len(content), time.time(), tag), before) and content:
+        if self._record(place, S3Object(str(place), len(content), time.time(), tag), before) and content:
             self._cache.keep(str(place), tag, content)
         return tag
 
-    def _over(self, place: PurePosixPath, content: bytes, expect: str | None) -> str:
+    def _put_over(self, place: PurePosixPath, content: bytes, expect: str | None) -> str:
         name = str(place)
         try:
             return self._objects.put(name, content, expect)
@@ -604,16 +604,16 @@ class S3Workspace:
                 raise
             return self._objects.put(name, content, there.tag)
 
-    def _fetched(self, place: PurePosixPath) -> Note:
+    def _fetch_note(self, place: PurePosixPath) -> Note:
         """The note as it is on the server now."""
         before = self._listing.tag(place)
         try:
-            with self._asking():
+            with self._request():
                 found, content = self._objects.get(str(place), LARGEST)
         except NotFound as error:
-            self._now(place, None, before)
+            self._record(place, None, before)
             raise missing_error(place) from error
-        is_news = self._now(place, found, before)
+        is_news = self._record(place, found, before)
         if not found.size:
             raise missing_error(place)
         _check_readable(place, found.size)
@@ -625,7 +625,7 @@ class S3Workspace:
 
     def _is_there(self, place: PurePosixPath) -> bool:
         try:
-            self._fetched(place)
+            self._fetch_note(place)
         except NotFound:
             return False
         except StoreError:
@@ -633,9 +633,9 @@ class S3Workspace:
             return self._listing.find(place) is not None
         return True
 
-    def _now(self, place: PurePosixPath, found: S3Object | None, before: str) -> bool:
+    def _record(self, place: PurePosixPath, found: S3Object | None, before: str) -> bool:
         now = _entry(found) if found and found.size else None
-        if not self._listing.note(place, now, before):
+        if not self._listing.record(place, now, before):
             # Two answers crossed: the next one settles it.
             self._doubted.add(place)
             return False
@@ -645,14 +645,18 @@ class S3Workspace:
             self._cache.drop(str(place), before)
         return True
 
-    def _look(self) -> Iterator[NoteEntry]:
-        return (_entry(found) for found in self._objects.every() if found.size and not _is_hidden(found.name))
+    def _list_server(self) -> Iterator[NoteEntry]:
+        return (
+            _entry(found)
+            for found in self._objects.list_objects()
+            if found.size and not _is_hidden(found.name)
+        )
 
-    def _tidy(self, entries: Iterable[NoteEntry]) -> None:
+    def _prune_cache(self, entries: Iterable[NoteEntry]) -> None:
         self._cache.keep_only((str(entry.path), entry.tag) for entry in entries)
 
     @contextmanager
-    def _asking(self) -> Iterator[None]:
+    def _request(self) -> Iterator[None]:
         self._listing.check()
         try:
             yield
@@ -662,7 +666,7 @@ class S3Workspace:
 
     def _prove(self) -> None:
         """Once, and not before there is something to write."""
-        with self._proving:
+        with self._proof_lock:
             if not self._proved:
                 self._objects.prove()
                 self._proved = True

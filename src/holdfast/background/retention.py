@@ -72,4 +72,4 @@ class Retention:
     def _forget_memories(self, row: Conversation) -> int:
         if self.remembering is None:
             return 0
-        return self.remembering.conversation_deleted(row.scope, row.id, forget=self.forget)
+        return self.remembering.remove_conversation(row.scope, row.id, forget=self.forget)

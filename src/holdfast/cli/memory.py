@@ -186,7 +186,7 @@ def show(
     """Show a memory: its words, where it stands, and where it comes from."""
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
-        stored, path = parts.library.get(scope, memory), str(parts.library.place(scope, memory))
+        stored, path = parts.library.get(scope, memory), str(parts.library.find_file(scope, memory))
     if as_json:
         print_json(serialize_memory(stored, path))
     else:
@@ -269,7 +269,7 @@ def edit(
             importance=importance,
             pinned=pin,
         )
-        path = str(parts.library.place(scope, memory))
+        path = str(parts.library.find_file(scope, memory))
     if as_json:
         print_json(serialize_memory(changed, path))
     else:

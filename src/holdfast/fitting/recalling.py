@@ -75,7 +75,7 @@ class Recalling:
             state = self._memory.profile.show(scope).tag, case.budget.profile, id(case.counter)
             known = self._profiles.get(scope)
             if known is None or known[0] != state:
-                told = self._memory.profile.text(scope, case.budget.profile, case.count)
+                told = self._memory.profile.render(scope, case.budget.profile, case.count)
                 known = self._profiles[scope] = state, told
         except HoldfastError as error:
             return ProfileExcerpt(trouble=str(error))
@@ -147,7 +147,7 @@ class Recalling:
     def _used(self, scope: Scope, names: Sequence[str]) -> None:
         try:
             if self._memory is not None:
-                self._memory.used(scope, names)
+                self._memory.note_used(scope, names)
         except HoldfastError as error:
             log.info("that memories were of use could not be counted: %s", error)
 
@@ -179,7 +179,7 @@ class Recalling:
         assert self._memory is not None
         room = min(case.budget.beginning, view.room - view.total.high)
         quotes, names = [], []
-        for memory in self._memory.library.opening(case.scope):
+        for memory in self._memory.library.list_opening(case.scope):
             text = " ".join(memory.text.split())
             cost = view.likely_tokens(text) + _AROUND
             if cost <= room:

@@ -137,7 +137,7 @@ def write_memory(services: McpServices, caller: Caller, given: Values) -> ToolRe
     library, kind = services.remembering.library, check_kind(given["kind"])
     change = library.add(caller.scope, given["text"], kind)
     memory = change.memory
-    path = str(library.place(caller.scope, memory.id))
+    path = str(library.find_file(caller.scope, memory.id))
     done = {"updated": "Known already, brought up to date", "known": "Known already"}
     lines = [f"{done.get(change.action, 'Remembered')} as {memory.id} in {path}: {memory.text}"]
     replaced = [

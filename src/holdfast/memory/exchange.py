@@ -49,7 +49,7 @@ class MemoryExport:
 def dump_memories(library: Library, scope: Scope, form: ExportFormat = "json") -> MemoryExport:
     """All a scope can see, history and archive included; Markdown is for reading and has no archive."""
     troubles: list[str] = []
-    kept, archived = library.everything(scope, troubles)
+    kept, archived = library.list_all(scope, troubles)
     left_out = tuple(dict.fromkeys(troubles))
     if form == "markdown":
         return MemoryExport(add_items("", kept), left_out)
@@ -70,7 +70,7 @@ def load_memories(library: Library, scope: Scope, text: str) -> ImportCounts:
     bad: list[str] = []
     shelved: list[Memory] = []
     fresh: list[Memory] = []
-    kept, archived = library.everything(scope)
+    kept, archived = library.list_all(scope)
     known = {memory.id for memory in (*kept, *archived)}
     count = 0
     for memory, in_archive in _read(text, scope, bad):
@@ -82,7 +82,7 @@ def load_memories(library: Library, scope: Scope, text: str) -> ImportCounts:
     # The old before the new, or nothing could take the place of anything.
     fresh.sort(key=lambda memory: memory.valid_from)
     library.allow([*fresh, *shelved])
-    outcomes = library.shelve(shelved)
+    outcomes = library.add_archived(shelved)
     for start in range(0, len(fresh), _PORTION):
         outcomes += library.keep(fresh[start : start + _PORTION])
     told = [outcome.action for outcome in outcomes]

@@ -72,7 +72,7 @@ class FolderWorkspace:
         place = check_path(path)
         content = text.encode("utf-8", "surrogateescape")
         check_size(place, len(content))
-        with self._writing():
+        with self._locked():
             file = self._real(place)
             if expect is not None and expect != _tag_at(file):
                 raise conflict_error(place)
@@ -80,7 +80,7 @@ class FolderWorkspace:
 
     def remove(self, path: PurePosixPath | str, expect: str | None = None) -> None:
         place = check_path(path)
-        with self._writing():
+        with self._locked():
             file = self.folder / place
             if expect is not None and expect != _tag_at(self._real(place)):
                 raise conflict_error(place)
@@ -113,7 +113,7 @@ class FolderWorkspace:
         return real
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         with _translate_errors(self.folder):
             _make_folder(self.folder)
             with closing(FileLock(self.folder / ".lock")) as lock:

@@ -115,7 +115,13 @@ class Catalogue:
         troubles: list[str] = []
         summaries = kind == "summary"
         scopes = (owner(scope),) if own or summaries else visible(scope)
-        read = self._summed if summaries else self._shelved if only == "archived" else self._all
+        read = (
+            self._list_summaries
+            if summaries
+            else self._list_archived
+            if only == "archived"
+            else self._list_current
+        )
         found = [where.memory for whose in scopes for where in read(whose, troubles)]
         if only == "former":
             found = [memory for memory in found if not memory.active]
@@ -132,9 +138,9 @@ class Catalogue:
         """A memory by its id, also one that no longer holds or is in the archive."""
         return self._find(scope, name).memory
 
-    def replaced(self, scope: Scope, name: str) -> list[Memory]:
+    def list_replaced(self, scope: Scope, name: str) -> list[Memory]:
         """What a memory took the place of, and what that had taken the place of before; the newest first."""
-        kept, archived = self.everything(scope, [])
+        kept, archived = self.list_all(scope, [])
         former = {memory.id: memory for memory in (*archived, *kept) if not memory.active}
         names, found = {name}, list[Memory]()
         while step := [memory for memory in former.values() if memory.superseded_by in names]:
@@ -142,28 +148,26 @@ class Catalogue:
             found += [former.pop(one) for one in names]
         return sorted(found, key=lambda memory: memory.date, reverse=True)
 
-    def place(self, scope: Scope, name: str) -> PurePosixPath:
+    def find_file(self, scope: Scope, name: str) -> PurePosixPath:
         """The file in which a memory stands."""
         return self._find(scope, name).file
 
-    def everything(
-        self, scope: Scope, troubles: list[str] | None = None
-    ) -> tuple[list[Memory], list[Memory]]:
+    def list_all(self, scope: Scope, troubles: list[str] | None = None) -> tuple[list[Memory], list[Memory]]:
         """All a scope can see, history included; and what of it is in the archive.
 
         What cannot be read is left out, and told in `troubles`.
         """
         told: list[str] = [] if troubles is None else troubles
-        kept = [where.memory for whose in visible(scope) for where in self._all(whose, told)]
+        kept = [where.memory for whose in visible(scope) for where in self._list_current(whose, told)]
         archived = [
             memory
             for whose in visible(scope)
-            for memories in self.notes.archived(whose, told).values()
+            for memories in self.notes.list_archived(whose, told).values()
             for memory in memories
         ]
         return kept, archived
 
-    def foremost(self, scope: Scope, now: float | None = None) -> list[Memory]:
+    def list_useful(self, scope: Scope, now: float | None = None) -> list[Memory]:
         """What to begin a conversation with: the most useful first, then today's and yesterday's notes."""
         moment = self._clock() if now is None else now
         curated: list[tuple[float, Memory]] = []
@@ -172,7 +176,7 @@ class Catalogue:
             first = memory_file(whose)
             files = first, day_file(whose, moment), day_file(whose, moment - _DAY)
             there: dict[PurePosixPath, list[Memory]] = {file: [] for file in files}
-            for where in _unique(self.notes.each(files, whose, [])):
+            for where in _unique(self.notes.iterate_files(files, whose, [])):
                 there[where.file].append(where.memory)
             active = [memory for memory in there.pop(first) if memory.active]
             uses = self._records.uses(whose, [memory.id for memory in active])
@@ -182,24 +186,26 @@ class Catalogue:
         recent.sort(key=lambda memory: memory.date, reverse=True)
         return [memory for _, memory in curated] + recent
 
-    def opening(self, scope: Scope, now: float | None = None) -> list[Memory]:
+    def list_opening(self, scope: Scope, now: float | None = None) -> list[Memory]:
         """What a conversation begins with, the most needed first: preferences and rules, the rest of
         MEMORY.md as it is written, the notes of the last two days, and how the last conversation ended.
         """
         moment = self._clock() if now is None else now
         known = [
-            memory for memory in self.foremost(scope, moment) if not traits_of(memory.text) & Trait.ONLY_ASKS
+            memory
+            for memory in self.list_useful(scope, moment)
+            if not traits_of(memory.text) & Trait.ONLY_ASKS
         ]
         first = [memory for memory in known if memory.kind == "preference"]
         prose: list[Memory] = []
         for whose in visible(scope):
-            prose += self.notes.prose(memory_file(whose), whose)
+            prose += self.notes.read_prose(memory_file(whose), whose)
         days: list[Memory] = []
         for whose in visible(scope):
             for at in (moment, moment - _DAY):
-                days += self.notes.prose(day_file(whose, at), whose, at)
+                days += self.notes.read_prose(day_file(whose, at), whose, at)
         summaries = [
-            memory for several in self.notes.summaries(owner(scope), []).values() for memory in several
+            memory for several in self.notes.list_summaries(owner(scope), []).values() for memory in several
         ]
         newest = [
             replace(memory, text=text)
@@ -213,13 +219,13 @@ class Catalogue:
         """Numbers of a scope's own memories."""
         mine = owner(scope)
         troubles: list[str] = []
-        every = [where.memory for where in self._all(mine, troubles)]
+        every = [where.memory for where in self._list_current(mine, troubles)]
         active = [memory for memory in every if memory.active]
         dates = [memory.date for memory in active if memory.date]
         return MemoryStats(
             active=len(active),
             superseded=len(every) - len(active),
-            archived=sum(map(len, self.notes.archived(mine, troubles).values())),
+            archived=sum(map(len, self.notes.list_archived(mine, troubles).values())),
             forgotten=len(self._records.forgotten(mine)),
             recalls=sum(use.recalls for use in self._records.uses(mine).values()),
             limit=self._limit,
@@ -233,7 +239,7 @@ class Catalogue:
         troubles: list[str] = []
         scopes = visible(scope)[::-1]
         # Most are in the curated files: those first, before all the days are read.
-        curated = (self.notes.each([memory_file(whose)], whose, []) for whose in scopes)
+        curated = (self.notes.iterate_files([memory_file(whose)], whose, []) for whose in scopes)
         places = chain(
             (
                 LocatedMemory(file, memory)
@@ -241,7 +247,7 @@ class Catalogue:
                 for file, memories in files
                 for memory in memories
             ),
-            (where for whose in scopes for where in self._everywhere(whose, troubles)),
+            (where for whose in scopes for where in self._list_copies(whose, troubles)),
         )
         found = next((where for where in places if where.memory.id == name), None)
         if found is None:
@@ -249,19 +255,19 @@ class Catalogue:
             raise NotFound(f"There is no memory {name!r} here.", hint=" ".join([*troubles, hint]))
         return found
 
-    def _all(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
-        return _unique(self.notes.of(scope, troubles).items())
+    def _list_current(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
+        return _unique(self.notes.list_memories(scope, troubles).items())
 
-    def _shelved(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
-        return _unique(self.notes.archived(scope, troubles).items())
+    def _list_archived(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
+        return _unique(self.notes.list_archived(scope, troubles).items())
 
-    def _summed(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
-        return _unique(self.notes.summaries(scope, troubles).items())
+    def _list_summaries(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
+        return _unique(self.notes.list_summaries(scope, troubles).items())
 
-    def _everywhere(self, scope: Scope, troubles: list[str] | None = None) -> Iterator[LocatedMemory]:
+    def _list_copies(self, scope: Scope, troubles: list[str] | None = None) -> Iterator[LocatedMemory]:
         """Every item of a scope, its archive and copies included."""
         told: list[str] = [] if troubles is None else troubles
-        for read in (self.notes.of, self.notes.archived):
+        for read in (self.notes.list_memories, self.notes.list_archived):
             for file, memories in read(scope, told).items():
                 yield from (LocatedMemory(file, memory) for memory in memories)
 
@@ -309,13 +315,13 @@ class Library(Catalogue):
         records: Recollections,
         *,
         similar: Similar | None = None,
-        told: ChangeListener = _ignore_change,
+        on_change: ChangeListener = _ignore_change,
         limit: int = LIMIT,
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(notes, records, limit=limit, clock=clock)
         self.similar = similar
-        self.told = told
+        self.on_change = on_change
 
     def write(self, memories: Sequence[Memory]) -> None:
         self.keep(memories)
@@ -327,8 +333,8 @@ class Library(Catalogue):
         """Keep what was found in conversations: without secrets, tidied, and nothing that was forgotten."""
         outcomes: list[WriteOutcome] = []
         wanted: list[Memory] = []
-        for memory, stones in self._with_stones(memories):
-            if _worth(memory.text) and not stones:
+        for memory, stones in self._match_tombstones(memories):
+            if _has_words(memory.text) and not stones:
                 undated = memory.kind == "note" and not memory.valid_from
                 wanted.append(replace(memory, valid_from=self._now()) if undated else memory)
             else:
@@ -370,7 +376,7 @@ class Library(Catalogue):
 
     def allow(self, memories: Sequence[Memory]) -> None:
         """Somebody wants these to be remembered, whatever was forgotten before."""
-        for memory, stones in self._with_stones(memories):
+        for memory, stones in self._match_tombstones(memories):
             if stones:
                 self._records.lift(memory.scope, [stone.memory for stone in stones])
 
@@ -380,7 +386,7 @@ class Library(Catalogue):
         Of several the one that has most of what is named, of equal ones the newest; where none has half of
         it, nothing is taken back.
         """
-        kept, _ = self.everything(scope)
+        kept, _ = self.list_all(scope)
         named = [
             (share, memory.date, memory.id)
             for memory in kept
@@ -398,24 +404,24 @@ class Library(Catalogue):
         The forgotten one, and those that hold again.
         """
         wrong = self.get(scope, name)
-        before = [memory for memory in self.replaced(scope, name) if memory.superseded_by == name]
+        before = [memory for memory in self.list_replaced(scope, name) if memory.superseded_by == name]
         restored = [self._restore(memory) for memory in before]
         self.forget(scope, name)
         return wrong, [memory for memory in restored if memory is not None]
 
     def _restore(self, memory: Memory) -> Memory | None:
-        file = self.place(memory.scope, memory.id)
+        file = self.find_file(memory.scope, memory.id)
         restored = self.notes.revise(
             file, memory.id, memory.scope, lambda old: replace(old, superseded_by="", valid_until=0.0)
         )
         if restored is not None:
-            self.told([restored], "updated")
+            self.on_change([restored], "updated")
         return restored
 
     def make_room(self, scope: Scope) -> list[Memory]:
         """Move what is least useful to the archive, as long as there are more active ones than allowed."""
         file, now = memory_file(scope), self._clock()
-        ((_, there),) = self.notes.each([file], scope)
+        ((_, there),) = self.notes.iterate_files([file], scope)
         # What a person wrote themselves stays where they put it.
         there = [memory for memory in there if not is_handwritten(memory)]
         active = [memory for memory in there if memory.active]
@@ -426,14 +432,14 @@ class Library(Catalogue):
         leaving += sorted(history, key=lambda memory: memory.valid_until)[
             : max(0, len(history) - self._limit)
         ]
-        return self._to_archive(file, leaving, scope)
+        return self._move_to_archive(file, leaving, scope)
 
-    def used(self, memories: Sequence[Memory], now: float | None = None) -> None:
+    def note_used(self, memories: Sequence[Memory], now: float | None = None) -> None:
         """Count that these went into a window."""
         for scope in {memory.scope for memory in memories}:
-            self.recalled({memory.id: scope for memory in memories if memory.scope == scope}, now)
+            self.note_recalled({memory.id: scope for memory in memories if memory.scope == scope}, now)
 
-    def recalled(self, owners: Mapping[str, Scope], now: float | None = None) -> None:
+    def note_recalled(self, owners: Mapping[str, Scope], now: float | None = None) -> None:
         """The same for those of which only the ids are at hand, and whose they are."""
         for scope in set(owners.values()):
             names = [name for name, whose in owners.items() if whose == scope]
@@ -459,14 +465,14 @@ class Library(Catalogue):
         wanted = {field: value for field, value in asked.items() if value is not None}
         now = self._now()
 
-        def corrected(item: Memory) -> Memory:
+        def correct(item: Memory) -> Memory:
             new = replace(item, **wanted)
             if new.kind == item.kind:
                 return new
             return replace(new, scope=owner(new.scope, new.kind), valid_from=new.valid_from or now)
 
         where = self._find(scope, name)
-        old, new = where.memory, corrected(where.memory)
+        old, new = where.memory, correct(where.memory)
         if new.text != old.text and old.messages:
             # What was corrected must not come back from the message it was taken from; from others it may.
             words = hash_words(old.text) | {_CORRECTED}
@@ -478,11 +484,11 @@ class Library(Catalogue):
             self._move(where, target, new)
         else:
             # From what stands there by then: others may have changed what is not asked for here.
-            there = self.notes.revise(target, name, old.scope, corrected)
+            there = self.notes.revise(target, name, old.scope, correct)
             if there is None:
-                raise _changed_meanwhile(name)
+                raise _conflict(name)
             new = there
-        self.told([new], "edited")
+        self.on_change([new], "edited")
         return new
 
     def archive(self, scope: Scope, name: str) -> Memory:
@@ -490,17 +496,17 @@ class Library(Catalogue):
         where = self._find(scope, name)
         memory = where.memory
         aside = archive(memory.scope) in where.file.parents
-        if not aside and not self._to_archive(where.file, [memory], memory.scope):
-            raise _changed_meanwhile(name)
+        if not aside and not self._move_to_archive(where.file, [memory], memory.scope):
+            raise _conflict(name)
         return memory
 
-    def shelve(self, memories: Sequence[Memory]) -> list[WriteOutcome]:
+    def add_archived(self, memories: Sequence[Memory]) -> list[WriteOutcome]:
         """Put memories straight into the archive, where they come from one."""
         scopes: dict[Scope, list[Memory]] = {}
         for memory in map(_sanitise, memories):
             scopes.setdefault(memory.scope, []).append(memory)
         for scope, group in scopes.items():
-            self._to_shelf(group, scope)
+            self._write_archive(group, scope)
         return [WriteOutcome("added", memory) for memory in memories]
 
     def forget(self, scope: Scope, name: str) -> Memory:
@@ -515,7 +521,7 @@ class Library(Catalogue):
         for whose in visible(scope):
             found = {
                 where.memory.id: where.memory
-                for where in self._everywhere(whose)
+                for where in self._list_copies(whose)
                 if {source.conversation for source in where.memory.sources} == {conversation}
             }
             self._forget(whose, list(found.values()))
@@ -535,7 +541,7 @@ class Library(Catalogue):
                 hint=f"Confirm with '{self.confirmation(mine)}'.",
                 param="confirm",
             )
-        found = {where.memory.id: where.memory for where in self._everywhere(mine)}
+        found = {where.memory.id: where.memory for where in self._list_copies(mine)}
         self._forget(mine, list(found.values()))
         return len(found)
 
@@ -543,7 +549,7 @@ class Library(Catalogue):
         """As precise as a file tells it."""
         return round(self._clock(), 6)
 
-    def _with_stones(self, memories: Sequence[Memory]) -> Iterator[tuple[Memory, list[Tombstone]]]:
+    def _match_tombstones(self, memories: Sequence[Memory]) -> Iterator[tuple[Memory, list[Tombstone]]]:
         """Each memory as it would be kept, with what says that it was forgotten."""
         every: dict[Scope, list[Tombstone]] = {}
         for memory in map(_sanitise, memories):
@@ -562,53 +568,53 @@ class Library(Catalogue):
 
         self.notes.change(file, work)
         for outcome in outcomes:
-            self._tell(outcome.others, "superseded")
+            self._notify(outcome.others, "superseded")
             if outcome.action != "known":
-                self.told([outcome.memory], "updated" if outcome.action == "updated" else "added")
+                self.on_change([outcome.memory], "updated" if outcome.action == "updated" else "added")
         return outcomes
 
     def _move(self, where: LocatedMemory, target: PurePosixPath, new: Memory) -> None:
         """First there, then here: a crash in between leaves it twice and never not at all."""
         self.notes.change(target, lambda there: add(there, [new]))
-        if self.notes.take_unchanged(where.file, [where.memory], where.memory.scope):
-            self.notes.take(target, [new.id], new.scope)
-            raise _changed_meanwhile(new.id)
+        if self.notes.remove_unchanged(where.file, [where.memory], where.memory.scope):
+            self.notes.remove(target, [new.id], new.scope)
+            raise _conflict(new.id)
 
-    def _to_archive(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> list[Memory]:
+    def _move_to_archive(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> list[Memory]:
         """Which of them are in the archive now: what somebody changed meanwhile stays where it is."""
-        month = self._to_shelf(memories, scope)
-        stay = self.notes.take_unchanged(file, memories, scope)
+        month = self._write_archive(memories, scope)
+        stay = self.notes.remove_unchanged(file, memories, scope)
         if stay:
-            self.notes.take(month, {memory.id for memory in stay}, scope)
+            self.notes.remove(month, {memory.id for memory in stay}, scope)
         moved = [memory for memory in memories if memory not in stay]
-        self._tell(moved, "archived")
+        self._notify(moved, "archived")
         return moved
 
-    def _to_shelf(self, memories: Sequence[Memory], scope: Scope) -> PurePosixPath:
+    def _write_archive(self, memories: Sequence[Memory], scope: Scope) -> PurePosixPath:
         month = archive_file(scope, self._clock())
 
-        def shelved(text: str) -> str:
+        def replace_copies(text: str) -> str:
             # A copy that a crash left there may be an older one.
             text = remove_items(text, {memory.id for memory in memories}, scope)
             return add_items(text, memories, month.stem)
 
-        self.notes.change(month, shelved)
+        self.notes.change(month, replace_copies)
         return month
 
     def _forget(self, scope: Scope, memories: Sequence[Memory]) -> None:
         # The stones first: should the rest fail, the memories are still there to be forgotten again.
-        self._records.forget(scope, [_stone(memory, self._clock()) for memory in memories])
+        self._records.forget(scope, [_tombstone(memory, self._clock()) for memory in memories])
         names = {memory.id for memory in memories}
-        for file in sorted({where.file for where in self._everywhere(scope) if where.memory.id in names}):
-            self.notes.take(file, names, scope)
-        self._tell(memories, "forgotten")
+        for file in sorted({where.file for where in self._list_copies(scope) if where.memory.id in names}):
+            self.notes.remove(file, names, scope)
+        self._notify(memories, "forgotten")
 
-    def _tell(self, memories: Sequence[Memory], change: Change) -> None:
+    def _notify(self, memories: Sequence[Memory], change: Change) -> None:
         if memories:
-            self.told(memories, change)
+            self.on_change(memories, change)
 
 
-def _stone(memory: Memory, now: float) -> Tombstone:
+def _tombstone(memory: Memory, now: float) -> Tombstone:
     messages = frozenset(name for source in memory.sources for name in source.messages)
     return Tombstone(memory.id, hash_words(memory.text), messages, now)
 
@@ -620,7 +626,7 @@ def _sanitise(memory: Memory) -> Memory:
 def _clean_text(text: str) -> str:
     """The words somebody wants to be kept. Their size comes first: looking for secrets takes time."""
     words = normalise(redact(check_text(text)))
-    if not _worth(words):
+    if not _has_words(words):
         raise BadRequest(
             "There is nothing left to remember once private text and secrets are taken out.",
             hint="Say it without the secret.",
@@ -629,11 +635,11 @@ def _clean_text(text: str) -> str:
     return words
 
 
-def _changed_meanwhile(name: str) -> Conflict:
+def _conflict(name: str) -> Conflict:
     return Conflict(f"The memory {name!r} was changed, moved or removed meanwhile.", hint="Look again.")
 
 
-def _worth(text: str) -> bool:
+def _has_words(text: str) -> bool:
     return any(sign.isalnum() for sign in text.replace(MARK, ""))
 
 
@@ -654,12 +660,12 @@ def history_of(library: Library, scope: Scope, name: str) -> list[Memory]:
             # What took its place was forgotten since.
             break
         seen.add(newest.id)
-    return [newest, *library.replaced(scope, newest.id)]
+    return [newest, *library.list_replaced(scope, newest.id)]
 
 
 def rivals(library: Library, scope: Scope) -> list[tuple[Memory, Memory]]:
     """Newer memories that may replace an older one, each with that one, the newest first; both still hold."""
-    kept, _ = library.everything(scope)
+    kept, _ = library.list_all(scope)
     active = {memory.id: memory for memory in kept if memory.active}
     found = [
         (memory, active[memory.may_replace]) for memory in active.values() if memory.may_replace in active
@@ -683,16 +689,16 @@ def decide(library: Library, scope: Scope, name: str, *, replaces: bool) -> tupl
     if replaces:
         until = newer.valid_from or newer.date
         replaced = library.notes.revise(
-            library.place(scope, older.id),
+            library.find_file(scope, older.id),
             older.id,
             older.scope,
             lambda old: replace(old, superseded_by=newer.id, valid_until=until),
             successor=newer.text,
         )
         if replaced is not None:
-            library.told([replaced], "superseded")
+            library.on_change([replaced], "superseded")
     decided = library.notes.revise(
-        library.place(scope, name), name, newer.scope, lambda item: replace(item, may_replace="")
+        library.find_file(scope, name), name, newer.scope, lambda item: replace(item, may_replace="")
     )
-    library.told([decided or newer], "updated")
+    library.on_change([decided or newer], "updated")
     return decided or newer, replaced

@@ -61,8 +61,8 @@ class Notes:
     def __init__(self, place: Workspace | Path) -> None:
         self.workspace: Workspace = FolderWorkspace(place) if isinstance(place, Path) else place
         # What was read of files, with the tags they had.
-        self._known: dict[tuple[PurePosixPath, Scope], tuple[str, list[Memory]]] = {}
-        self._noting = threading.Lock()
+        self._cache: dict[tuple[PurePosixPath, Scope], tuple[str, list[Memory]]] = {}
+        self._lock = threading.Lock()
 
     def allow(self, memories: Sequence[Memory]) -> None:
         """Files alone do not know what was forgotten."""
@@ -78,56 +78,62 @@ class Notes:
     def write_summary(self, note: SummaryNote) -> None:
         """Make this the summary of its conversation, unless the one that is there is newer."""
 
-        def newest(text: str) -> str:
+        def keep_newest(text: str) -> str:
             there = read_comment(text)
             newer = _age(there.get("at"), there.get("id", "")) < _age(format_time(note.at), note.id)
             return _format_summary(note) if newer else text
 
-        self.change(summary_file(note.scope, note.conversation), newest)
+        self.change(summary_file(note.scope, note.conversation), keep_newest)
 
     def read(self, scope: Scope) -> list[Memory]:
         """All memories of MEMORY.md this scope can see, those of a person's own hand not among them."""
         return [
             memory
             for whose in visible(scope)
-            for memory in read_memories(self._text(memory_file(whose)), whose)
+            for memory in read_memories(self._read_text(memory_file(whose)), whose)
         ]
 
-    def of(self, scope: Scope, troubles: list[str] | None = None) -> dict[PurePosixPath, list[Memory]]:
+    def list_memories(
+        self, scope: Scope, troubles: list[str] | None = None
+    ) -> dict[PurePosixPath, list[Memory]]:
         """A scope's own memories by file, as they stand there now, its days included, its archive not.
 
         A file that cannot be read is told in `troubles`, where the caller has a list for them.
         """
-        return dict(self.each(self.files(scope, troubles), scope, troubles))
+        return dict(self.iterate_files(self.list_files(scope, troubles), scope, troubles))
 
-    def archived(self, scope: Scope, troubles: list[str] | None = None) -> dict[PurePosixPath, list[Memory]]:
-        return dict(self.each(self._listed(archive(scope), troubles), scope, troubles))
+    def list_archived(
+        self, scope: Scope, troubles: list[str] | None = None
+    ) -> dict[PurePosixPath, list[Memory]]:
+        return dict(self.iterate_files(self._list_paths(archive(scope), troubles), scope, troubles))
 
-    def summaries(self, scope: Scope, troubles: list[str] | None = None) -> dict[PurePosixPath, list[Memory]]:
+    def list_summaries(
+        self, scope: Scope, troubles: list[str] | None = None
+    ) -> dict[PurePosixPath, list[Memory]]:
         """The newest summary of each of a scope's own conversations; a file that is none is left out."""
         found: dict[PurePosixPath, list[Memory]] = {}
-        for file in filter(is_summary, self._listed(summaries(scope), troubles)):
+        for file in filter(is_summary, self._list_paths(summaries(scope), troubles)):
             with _collect_problems(troubles):
-                found[file] = [*_parse_summary(self._text(file), scope)]
+                found[file] = [*_parse_summary(self._read_text(file), scope)]
         return found
 
-    def each(
+    def iterate_files(
         self, files: Iterable[PurePosixPath], scope: Scope, troubles: list[str] | None = None
     ) -> Iterator[tuple[PurePosixPath, list[Memory]]]:
         """The memories of these files of a scope, one file after the other, none before it is asked for."""
         for file in files:
             with _collect_problems(troubles):
-                yield file, self._there(file, scope)
+                yield file, self._load(file, scope)
 
-    def files(self, scope: Scope, troubles: list[str] | None = None) -> list[PurePosixPath]:
+    def list_files(self, scope: Scope, troubles: list[str] | None = None) -> list[PurePosixPath]:
         """The files with a scope's own memories: the curated one, then its days."""
-        return [memory_file(scope), *self._listed(days(scope), troubles)]
+        return [memory_file(scope), *self._list_paths(days(scope), troubles)]
 
-    def prose(self, file: PurePosixPath, scope: Scope, at: float = 0.0) -> list[Memory]:
+    def read_prose(self, file: PurePosixPath, scope: Scope, at: float = 0.0) -> list[Memory]:
         """What somebody wrote into a file beside the memories in it, as parts with the names the index
         gives.
         """
-        parts = chunks(self._text(file), by_hand=is_curated(file))
+        parts = chunks(self._read_text(file), by_hand=is_curated(file))
         return [
             Memory(f"{PART}{part.digest}", "note", part.text, scope, valid_from=at)
             for part in parts
@@ -150,9 +156,9 @@ class Notes:
         """
         new: Memory | None = None
 
-        def revised(text: str) -> str:
+        def revise_text(text: str) -> str:
             nonlocal new
-            old = next((memory for memory in self._in(text, file, scope) if memory.id == name), None)
+            old = next((memory for memory in self._parse(text, file, scope) if memory.id == name), None)
             new = None if old is None else work(old)
             return (
                 text
@@ -160,31 +166,31 @@ class Notes:
                 else replace_item(text, new, by_hand=is_curated(file), successor=successor)
             )
 
-        self.change(file, revised)
+        self.change(file, revise_text)
         return new
 
-    def take(self, file: PurePosixPath, names: Collection[str], scope: Scope) -> bool:
+    def remove(self, file: PurePosixPath, names: Collection[str], scope: Scope) -> bool:
         """Remove the items of these ids; whether there were any."""
         return self.change(file, lambda text: remove_items(text, names, scope, by_hand=is_curated(file)))
 
-    def take_unchanged(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> list[Memory]:
+    def remove_unchanged(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> list[Memory]:
         """Remove those that still are what was read; the others, which somebody changed meanwhile."""
         stay: list[Memory] = []
 
-        def taken(text: str) -> str:
+        def remove_text(text: str) -> str:
             nonlocal stay
-            there = {memory.id: memory for memory in self._in(text, file, scope)}
+            there = {memory.id: memory for memory in self._parse(text, file, scope)}
             stay = [memory for memory in memories if there.get(memory.id, memory) != memory]
             names = {memory.id for memory in memories} - {memory.id for memory in stay}
             return remove_items(text, names, scope, by_hand=is_curated(file))
 
-        self.change(file, taken)
+        self.change(file, remove_text)
         return stay
 
     def change(self, file: PurePosixPath, work: Callable[[str], str]) -> bool:
         return update_file(self.workspace, file, work)
 
-    def _listed(self, place: PurePosixPath, troubles: list[str] | None) -> list[PurePosixPath]:
+    def _list_paths(self, place: PurePosixPath, troubles: list[str] | None) -> list[PurePosixPath]:
         found: list[NoteEntry] = []
         with _collect_problems(troubles):
             found = self.workspace.entries(place)
@@ -193,23 +199,23 @@ class Notes:
             troubles += [f"{entry.path}: {entry.trouble}" for entry in notes if entry.trouble]
         return [entry.path for entry in notes if not entry.trouble]
 
-    def _there(self, file: PurePosixPath, scope: Scope) -> list[Memory]:
+    def _load(self, file: PurePosixPath, scope: Scope) -> list[Memory]:
         """The memories of a file as it is now; one that did not change is not taken apart again."""
         note = read_or_empty(self.workspace, file)
-        with self._noting:
-            tag, memories = self._known.pop((file, scope), (None, []))
+        with self._lock:
+            tag, memories = self._cache.pop((file, scope), (None, []))
         if tag != note.tag:
-            memories = self._in(note.text, file, scope)
-        with self._noting:
-            self._known[file, scope] = note.tag, memories
-            while len(self._known) > _HELD:
-                del self._known[next(iter(self._known))]
+            memories = self._parse(note.text, file, scope)
+        with self._lock:
+            self._cache[file, scope] = note.tag, memories
+            while len(self._cache) > _HELD:
+                del self._cache[next(iter(self._cache))]
         return list(memories)
 
-    def _in(self, text: str, file: PurePosixPath, scope: Scope) -> list[Memory]:
+    def _parse(self, text: str, file: PurePosixPath, scope: Scope) -> list[Memory]:
         return read_memories(text, scope, by_hand=is_curated(file))
 
-    def _text(self, file: PurePosixPath) -> str:
+    def _read_text(self, file: PurePosixPath) -> str:
         return read_or_empty(self.workspace, file).text
 
 

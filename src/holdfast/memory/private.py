@@ -203,14 +203,14 @@ _Address = tuple[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class MemoryGate:
-    """`said` has what the user decided, by host and port; a host without one stands for all of its ports."""
+    """`rules` has what the user decided, by host and port; a host without one stands for all of its ports."""
 
-    said: Mapping[_Address, bool] = field(default_factory=dict)
+    rules: Mapping[_Address, bool] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, text: str) -> "MemoryGate":
+    def parse(cls, text: str) -> "MemoryGate":
         """From the setting: `https://api.example.com=on, 192.168.1.5:11434=off`."""
-        said: dict[_Address, bool] = {}
+        rules: dict[_Address, bool] = {}
         for entry in filter(None, (part.strip() for part in text.split(","))):
             address, _, word = entry.rpartition("=")
             place = _parse_address(address if "//" in address else f"//{address}")
@@ -219,10 +219,10 @@ class MemoryGate:
                     f"'{entry}' does not say which server may be told memories.",
                     hint="Write address=on or address=off, like https://api.example.com=on.",
                 )
-            said[place] = word.strip() == "on"
-        return cls(said)
+            rules[place] = word.strip() == "on"
+        return cls(rules)
 
-    def lets_pass(self, location: str) -> bool:
+    def allows(self, location: str) -> bool:
         """Whether memories may go to the server at this location. What has no address runs inside of us."""
         if "//" not in location:
             return True
@@ -230,7 +230,7 @@ class MemoryGate:
         if place is None:
             return False
         host, _ = place
-        return self.said.get(place, self.said.get((host, None), is_local_host(host)))
+        return self.rules.get(place, self.rules.get((host, None), is_local_host(host)))
 
 
 def _parse_address(address: str) -> _Address | None:

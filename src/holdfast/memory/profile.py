@@ -426,7 +426,7 @@ class Profile:
         fields = {_named(_FORM[name], language): _split_products(name, value) for name, value in form.items()}
         self.patch(scope, {name: value for name, value in fields.items() if value not in ("", [], None)})
 
-    def text(
+    def render(
         self, scope: Scope, cap: int, count: Callable[[str], int], language: Literal["de", "en"] | None = None
     ) -> ProfileExcerpt:
         """What a model is told within a cap of tokens, in the profile's own language if none is named.

@@ -81,7 +81,7 @@ class MemoryService:
         self._former = embedder.former
         self.extra = extra
         self._has_engine = vectors is not StoredVectors
-        self.index = Index(store, workspace, extra=extra, told=self._tell)
+        self.index = Index(store, workspace, extra=extra, told=self._publish)
         self.meaning = Meaning(
             store,
             embedder.awake,
@@ -99,7 +99,7 @@ class MemoryService:
         self.search: Searcher = self.qmd or self.own
         self.profile = Profile(workspace, store.proposals, automatic=learns)
         self.library = Library(
-            Notes(workspace), store.recollections, similar=self._similar, told=self._changed
+            Notes(workspace), store.recollections, similar=self._similar, on_change=self._on_change
         )
         # Hear of memories that are gone or have other words, whoever did it, after it is in the files.
         self.listeners: list[Callable[[Sequence[MemoryNews]], None]] = []
@@ -139,11 +139,11 @@ class MemoryService:
             or (by_meaning and hit.score >= _MEANT)
         }
 
-    def used(self, scope: Scope, names: Collection[str]) -> None:
+    def note_used(self, scope: Scope, names: Collection[str]) -> None:
         """Count that these went into a window. The index knows whose they are, so no file is read."""
         owners = self.index.owners(scope, names)
         if owners:
-            self.store.atomically(self.library.recalled, owners)
+            self.store.atomically(self.library.note_recalled, owners)
 
     def rebuild(
         self, tell: Callable[[Phase, int, int], None], stop: Callable[[], bool] = lambda: False
@@ -169,7 +169,7 @@ class MemoryService:
             trouble = " ".join(filter(None, (trouble, self.qmd.refresh(stop, embed=True))))
         return fresh, trouble
 
-    def let_go(self) -> str:
+    def drop_copies(self) -> str:
         """Have those who hold copies drop what is gone: who compares vectors, and QMD.
 
         Why they could not, if so.
@@ -198,7 +198,7 @@ class MemoryService:
             **({"backend": self.qmd.state()} if self.qmd is not None else {}),
         }
 
-    def conversation_deleted(self, scope: Scope, conversation: str, *, forget: bool = False) -> int:
+    def remove_conversation(self, scope: Scope, conversation: str, *, forget: bool = False) -> int:
         """Its summary goes with it; what was learned in it stays, unless it is to be forgotten too.
 
         How many memories were forgotten.
@@ -217,11 +217,11 @@ class MemoryService:
             return [0.0] * len(others)
         return [float(number) for number in vectors[1:] @ vectors[0]]
 
-    def _changed(self, memories: Sequence[Memory], change: Change) -> None:
+    def _on_change(self, memories: Sequence[Memory], change: Change) -> None:
         for follower in self.followers:
             follower(memories, change)
         if change in _LEAVES_INDEX:
-            self.store.atomically(self._leave, memories, change)
+            self.store.atomically(self._remove_from_index, memories, change)
         for memory in memories if change in ("added", "updated") else ():
             try:
                 self.profile.propose(memory)
@@ -229,13 +229,13 @@ class MemoryService:
                 # What was remembered is kept; the profile merely learns nothing from it.
                 log.warning("nothing could be proposed for the profile: %s", error)
 
-    def _leave(self, memories: Sequence[Memory], change: Change) -> None:
+    def _remove_from_index(self, memories: Sequence[Memory], change: Change) -> None:
         """What is known of memories beside the files, as they were, goes in one step."""
         self.index.forget({memory.id for memory in memories})
         for memory in memories if change == "forgotten" else ():
             self.store.proposals.withdraw(memory.scope.user, memory.text)
         if change in _NEWS:
-            self._tell(
+            self._publish(
                 [
                     MemoryNews(
                         memory.id, str(folder(memory.scope)), memory.text if change == "edited" else ""
@@ -244,6 +244,6 @@ class MemoryService:
                 ]
             )
 
-    def _tell(self, news: Sequence[MemoryNews]) -> None:
+    def _publish(self, news: Sequence[MemoryNews]) -> None:
         for listener in self.listeners:
             listener(news)

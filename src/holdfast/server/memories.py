@@ -64,7 +64,7 @@ def memories_in_hits(remembering: MemoryService, scope: Scope, hits: Sequence[Hi
     memories_by_id: dict[str, Memory] = {}
     for whose in set(owners.values()):
         files = {paths[name] for name, owner in owners.items() if owner == whose}
-        for _, memories in remembering.library.notes.each(sorted(files), whose, []):
+        for _, memories in remembering.library.notes.iterate_files(sorted(files), whose, []):
             memories_by_id.update((memory.id, memory) for memory in memories if memory.id in paths)
     return list(memories_by_id.values())
 
@@ -343,7 +343,7 @@ async def show_history(request: Request, memory: str) -> dict[str, Any]:
 
     def work() -> tuple[Memory, list[Memory], list[Memory]]:
         asked = library.get(scope, memory)
-        return asked, library.replaced(scope, memory), history_of(library, scope, memory)
+        return asked, library.list_replaced(scope, memory), history_of(library, scope, memory)
 
     asked, replaced, slot = await asyncio.to_thread(work)
     newer = next((memory_row for memory_row in slot if memory_row.id == asked.superseded_by), None)
@@ -396,7 +396,7 @@ async def forget_memory(request: Request, memory: str) -> None:
 
 def serialize_with_path(remembering: MemoryService, scope: Scope, name: str) -> dict[str, Any]:
     memory: Memory = remembering.library.get(scope, name)
-    return {**memory.to_json(), "path": str(remembering.library.place(scope, name))}
+    return {**memory.to_json(), "path": str(remembering.library.find_file(scope, name))}
 
 
 def etag(tag: str) -> str:

@@ -142,7 +142,7 @@ async def list_upstreams(request: Request) -> dict[str, Any]:
     """
     known = engine_of(request).upstreams
     await known.refresh()
-    gate = MemoryGate.of((await asyncio.to_thread(next_config, request)).settings.memory_gate)
+    gate = MemoryGate.parse((await asyncio.to_thread(next_config, request)).settings.memory_gate)
     return {
-        "upstreams": [{**asdict(state), "memory": gate.lets_pass(state.location)} for state in known.states()]
+        "upstreams": [{**asdict(state), "memory": gate.allows(state.location)} for state in known.states()]
     }

@@ -52,7 +52,7 @@ from holdfast.wiring import qmd_options, vector_options
 # Which settings each check is about.
 _CHECKS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
     (("level_1", "level_2", "level_3_ahead", "level_3", "preset"), preset_from),
-    (("memory_gate",), lambda settings: MemoryGate.of(settings.memory_gate)),
+    (("memory_gate",), lambda settings: MemoryGate.parse(settings.memory_gate)),
     (("upstream_parallel",), lambda settings: parse_parallel(settings.upstream_parallel)),
     (("keep_alive",), lambda settings: parse_keep_alive(settings.keep_alive)),
     (("embedder",), lambda settings: located(settings.embedder)),

@@ -520,7 +520,7 @@ class Importer:
             self._store.log.set_head(row.id, head, expect=row.head, now=max(now, row.updated_at))
 
     def _sayings(self, sayings: list[ImportedMemory], report: ImportReport) -> None:
-        current, archived = self._library.everything(self._scope)
+        current, archived = self._library.list_all(self._scope)
         known = {memory.id for memory in (*current, *archived)}
         fresh: dict[str, Memory] = {}
         for saying in sayings:

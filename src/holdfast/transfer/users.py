@@ -322,7 +322,7 @@ def remove(
     for number, row in enumerate(_conversations(store, name), 1):
         tell(say("conversations", "Gespräche"), number, max(number, user.conversations))
         store.log.delete(row.id)
-        remembering.conversation_deleted(row.scope, row.id)
+        remembering.remove_conversation(row.scope, row.id)
     tell(say("notes", "Notizen"), 0, user.notes)
     _remove_notes(remembering, name)
     _take_away(*places.history_files(name))

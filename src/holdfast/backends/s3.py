@@ -59,10 +59,10 @@ class ObjectCache:
         if self._folder is None:
             return None
         try:
-            kept = (self._folder / _file(name, tag)).read_bytes()
+            stored = (self._folder / _file(name, tag)).read_bytes()
         except OSError:
             return None
-        checksum, content = kept[:_CHECKSUM], kept[_CHECKSUM:]
+        checksum, content = stored[:_CHECKSUM], stored[_CHECKSUM:]
         return content if hashlib.sha256(content).digest() == checksum else None
 
     def keep(self, name: str, tag: str, content: bytes) -> None:
@@ -84,11 +84,11 @@ class ObjectCache:
             with suppress(OSError):
                 (self._folder / _file(name, tag)).unlink()
 
-    def keep_only(self, there: Iterable[tuple[str, str]]) -> None:
+    def keep_only(self, names: Iterable[tuple[str, str]]) -> None:
         """Drop all but these names and tags: what was forgotten elsewhere must not live on here."""
         if self._folder is None:
             return
-        wanted = {_file(name, tag) for name, tag in there}
+        wanted = {_file(name, tag) for name, tag in names}
         with suppress(OSError):
             for file in list(os.scandir(self._folder)):
                 with suppress(OSError):
@@ -137,9 +137,9 @@ class ObjectList:
             keys, entries = self._order
             key = _key(place)
             # Nothing comes between a path and what is below it: no sign is smaller than the first.
-            found = entries[bisect_left(keys, key) : bisect_left(keys, key + "\1")] if key else list(entries)
+            listed = entries[bisect_left(keys, key) : bisect_left(keys, key + "\1")] if key else list(entries)
             error = self._error
-        return found if error is None else [*found, _stale_entry(place, str(error))]
+        return listed if error is None else [*listed, _stale_entry(place, str(error))]
 
     def find(self, path: PurePosixPath) -> NoteEntry | None:
         self._renew()
@@ -211,17 +211,17 @@ class ObjectList:
         with self._lock:
             began, self._own_writes = self._clock(), {}
         try:
-            found = {entry.path: entry for entry in self._list_server()}
+            entries = {entry.path: entry for entry in self._list_server()}
         except HoldfastError as error:
             self.fail(error)
             return
         with self._lock:
             for path, entry in self._own_writes.items():
-                _put(found, path, entry)
-            changed = self._entries is None or _tags(found) != _tags(self._entries)
-            self._entries, self._order, self._error, self._fetched_at = found, None, None, began
+                _put(entries, path, entry)
+            changed = self._entries is None or _tags(entries) != _tags(self._entries)
+            self._entries, self._order, self._error, self._fetched_at = entries, None, None, began
         if changed:
-            self._on_change(found.values())
+            self._on_change(entries.values())
 
 
 def _put(entries: dict[PurePosixPath, NoteEntry], path: PurePosixPath, entry: NoteEntry | None) -> None:
@@ -289,18 +289,18 @@ _BY_STATUS = {
 }
 
 
-def error_code(told: str) -> str:
+def error_code(message: str) -> str:
     """The code in a library's account of a refusal; empty where the server was not reached."""
-    if found := _CODE.search(told):
-        return found[1]
-    status = _STATUS.search(told)
+    if match := _CODE.search(message):
+        return match[1]
+    status = _STATUS.search(message)
     return _BY_STATUS.get(status[1], f"HTTP {status[1]}") if status else ""
 
 
 def translate_error(place: str, error: Exception) -> WorkspaceUnreachable:
     """An error of the library in our words."""
-    told = str(error)
-    code = error_code(told)
+    message = str(error)
+    code = error_code(message)
     if code in _EXPLANATIONS:
         sentence, hint = _EXPLANATIONS[code]
         return WorkspaceUnreachable(f"The notes in {place} cannot be reached: {sentence}", hint=hint)
@@ -310,7 +310,7 @@ def translate_error(place: str, error: Exception) -> WorkspaceUnreachable:
             hint="Its log says more.",
         )
     # Behind the first line stands what the library was made of.
-    first = told.partition("\n")[0].rpartition(" - ")[2]
+    first = message.partition("\n")[0].rpartition(" - ")[2]
     return ServerUnreachable(
         f"The notes in {place} cannot be reached: {first.strip()[:300]}.",
         hint=f"See that the server runs and that s3_endpoint is its address. {_LATER}",
@@ -388,8 +388,8 @@ class S3Client:
         """An object, with its content unless that is larger than wanted. NotFound where there is none."""
         with self._translate_errors():
             answer = self._store.get(name)
-            found = _to_object(answer.meta)
-            return found, bytes(answer.bytes()) if found.size <= largest else None
+            item = _to_object(answer.meta)
+            return item, bytes(answer.bytes()) if item.size <= largest else None
 
     def put(self, name: str, content: bytes, expect: str | None = None) -> str:
         """Put a whole object in place and give its tag; a Conflict where it has another than expected."""
@@ -440,7 +440,7 @@ class S3Client:
             mode = "create" if expect == ABSENT else {"e_tag": f'"{expect}"'}
         try:
             with self._translate_errors():
-                made = self._store.put(
+                result = self._store.put(
                     name,
                     content,
                     mode=mode,
@@ -450,7 +450,7 @@ class S3Client:
                 )
         except (AlreadyExistsError, PreconditionError, NotFound) as error:
             raise Conflict(f"{name} in {self.place} is another one by now.") from error
-        return _strip_tag(made["e_tag"])
+        return _strip_tag(result["e_tag"])
 
     def _delete(self, name: str) -> None:
         with suppress(NotFound), self._translate_errors():
@@ -459,10 +459,10 @@ class S3Client:
     def _tag_of(self, name: str, content: bytes) -> str:
         """The tag of an object with exactly this content; empty where it is another one."""
         try:
-            there, kept = self.get(name, len(content))
+            item, stored = self.get(name, len(content))
         except NotFound:
             return ""
-        return there.tag if kept == content else ""
+        return item.tag if stored == content else ""
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
@@ -596,31 +596,31 @@ class S3Workspace:
             if expect != ABSENT:
                 raise
             try:
-                there, _ = self._objects.get(name, 0)
+                item, _ = self._objects.get(name, 0)
             except NotFound:
                 # Whoever was quicker took it away again.
                 return self._objects.put(name, content, expect)
-            if there.size:
+            if item.size:
                 raise
-            return self._objects.put(name, content, there.tag)
+            return self._objects.put(name, content, item.tag)
 
     def _fetch_note(self, place: PurePosixPath) -> Note:
         """The note as it is on the server now."""
         before = self._listing.tag(place)
         try:
             with self._request():
-                found, content = self._objects.get(str(place), LARGEST)
+                item, content = self._objects.get(str(place), LARGEST)
         except NotFound as error:
             self._record(place, None, before)
             raise missing_error(place) from error
-        is_news = self._record(place, found, before)
-        if not found.size:
+        is_news = self._record(place, item, before)
+        if not item.size:
             raise missing_error(place)
-        _check_readable(place, found.size)
+        _check_readable(place, item.size)
         assert content is not None
-        note = _note(place, content, found.tag)
+        note = _note(place, content, item.tag)
         if is_news:
-            self._cache.keep(str(place), found.tag, content)
+            self._cache.keep(str(place), item.tag, content)
         return note
 
     def _is_there(self, place: PurePosixPath) -> bool:
@@ -633,8 +633,8 @@ class S3Workspace:
             return self._listing.find(place) is not None
         return True
 
-    def _record(self, place: PurePosixPath, found: S3Object | None, before: str) -> bool:
-        now = _entry(found) if found and found.size else None
+    def _record(self, place: PurePosixPath, item: S3Object | None, before: str) -> bool:
+        now = _entry(item) if item and item.size else None
         if not self._listing.record(place, now, before):
             # Two answers crossed: the next one settles it.
             self._doubted.add(place)
@@ -647,9 +647,7 @@ class S3Workspace:
 
     def _list_server(self) -> Iterator[NoteEntry]:
         return (
-            _entry(found)
-            for found in self._objects.list_objects()
-            if found.size and not _is_hidden(found.name)
+            _entry(item) for item in self._objects.list_objects() if item.size and not _is_hidden(item.name)
         )
 
     def _prune_cache(self, entries: Iterable[NoteEntry]) -> None:
@@ -672,9 +670,9 @@ class S3Workspace:
                 self._proved = True
 
 
-def _entry(found: S3Object) -> NoteEntry:
-    path = PurePosixPath(found.name)
-    return NoteEntry(path, found.size, found.mtime, found.tag, _trouble(path))
+def _entry(item: S3Object) -> NoteEntry:
+    path = PurePosixPath(item.name)
+    return NoteEntry(path, item.size, item.mtime, item.tag, _trouble(path))
 
 
 def _trouble(path: PurePosixPath) -> str:

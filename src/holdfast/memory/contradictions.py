@@ -209,13 +209,13 @@ class _Word:
 
 @lru_cache(maxsize=8_192)
 def _words(text: str) -> tuple[_Word, ...]:
-    found = []
+    words = []
     for token in _TOKEN.findall(text):
         raw = token.strip(_EDGES)
         low = raw.casefold()
         if raw and low not in _FILLERS:
-            found.append(_Word(raw, low, next(iter(terms(low)), low)))
-    return tuple(found)
+            words.append(_Word(raw, low, next(iter(terms(low)), low)))
+    return tuple(words)
 
 
 def _other_value(new: str, old: str) -> bool:
@@ -294,10 +294,10 @@ def _without_negation(text: str) -> tuple[bool, tuple[str, ...]]:
 
 def _names_what_it_replaces(new: str, old: str) -> bool:
     """A change that says what it leaves, or whose like it takes the place of."""
-    change = _change(new)
-    if change is None:
+    replacement = _change(new)
+    if replacement is None:
         return False
-    left, taken = change
+    left, taken = replacement
     words = _words(old)
     lows = {word.low for word in words}
     if taken in lows or lows & _NEGATIONS or not lows & _USES or _change(old) is not None:
@@ -308,22 +308,22 @@ def _names_what_it_replaces(new: str, old: str) -> bool:
         group = find_group(taken)
         values = {word.stem for word in words if group and find_group(word.low) == group}
     # What else the old statement speaks of must be the new one's subject too.
-    rest = {term for word in words if word.low not in _USES for term in terms(word.low)} - values
-    return len(values) == 1 and rest <= set(terms(new.casefold()))
+    subjects = {term for word in words if word.low not in _USES for term in terms(word.low)} - values
+    return len(values) == 1 and subjects <= set(terms(new.casefold()))
 
 
 @lru_cache(maxsize=8_192)
 def _change(text: str) -> tuple[str, str] | None:
     """What a sentence says was left, empty where it does not tell, and what took its place."""
     for pattern in _FROM:
-        found = pattern.search(text)
-        if found:
-            return found[1].casefold(), found[2].casefold()
-    found = _INSTEAD.search(text)
-    if found:
-        return found[2].casefold(), found[1].casefold()
-    found = _TO.search(text)
-    return ("", (found[1] or found[2]).casefold()) if found else None
+        match = pattern.search(text)
+        if match:
+            return match[1].casefold(), match[2].casefold()
+    match = _INSTEAD.search(text)
+    if match:
+        return match[2].casefold(), match[1].casefold()
+    match = _TO.search(text)
+    return ("", (match[1] or match[2]).casefold()) if match else None
 
 
 def _shape(value: Sequence[_Word]) -> tuple[str, ...]:
@@ -333,7 +333,8 @@ def _shape(value: Sequence[_Word]) -> tuple[str, ...]:
     )
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
+def _common(first: Sequence[str], second: Sequence[str]) -> int:
     return next(
-        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+        (at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
+        min(len(first), len(second)),
     )

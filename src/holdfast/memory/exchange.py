@@ -49,12 +49,12 @@ class MemoryExport:
 def dump_memories(library: Library, scope: Scope, form: ExportFormat = "json") -> MemoryExport:
     """All a scope can see, history and archive included; Markdown is for reading and has no archive."""
     troubles: list[str] = []
-    kept, archived = library.list_all(scope, troubles)
+    current, archived = library.list_all(scope, troubles)
     left_out = tuple(dict.fromkeys(troubles))
     if form == "markdown":
-        return MemoryExport(add_items("", kept), left_out)
-    names = {memory.id for memory in kept}
-    rows = [canonical(memory.to_json()) for memory in kept]
+        return MemoryExport(add_items("", current), left_out)
+    names = {memory.id for memory in current}
+    rows = [canonical(memory.to_json()) for memory in current]
     rows += [
         canonical({**memory.to_json(), "archived": True}) for memory in archived if memory.id not in names
     ]
@@ -70,12 +70,12 @@ def load_memories(library: Library, scope: Scope, text: str) -> ImportCounts:
     bad: list[str] = []
     shelved: list[Memory] = []
     fresh: list[Memory] = []
-    kept, archived = library.list_all(scope)
-    known = {memory.id for memory in (*kept, *archived)}
-    count = 0
+    current, archived = library.list_all(scope)
+    known = {memory.id for memory in (*current, *archived)}
+    known_count = 0
     for memory, in_archive in _read(text, scope, bad):
         if memory.id in known:
-            count += 1
+            known_count += 1
             continue
         known.add(memory.id)
         (shelved if in_archive else fresh).append(memory)
@@ -85,12 +85,12 @@ def load_memories(library: Library, scope: Scope, text: str) -> ImportCounts:
     outcomes = library.add_archived(shelved)
     for start in range(0, len(fresh), _PORTION):
         outcomes += library.keep(fresh[start : start + _PORTION])
-    told = [outcome.action for outcome in outcomes]
+    actions = [outcome.action for outcome in outcomes]
     return ImportCounts(
-        added=told.count("added") + told.count("superseded"),
-        updated=told.count("updated"),
-        known=count + told.count("known"),
-        refused=told.count("refused"),
+        added=actions.count("added") + actions.count("superseded"),
+        updated=actions.count("updated"),
+        known=known_count + actions.count("known"),
+        refused=actions.count("refused"),
         bad=tuple(bad[:_BAD_SHOWN]),
     )
 
@@ -169,10 +169,10 @@ def _number(value: Mapping[str, Any], name: str, usual: float, allowed: tuple[fl
     return number
 
 
-def _scope(told: object, into: Scope) -> Scope:
+def _scope(source: object, into: Scope) -> Scope:
     """A project stays one where it comes into a person's own; everything else goes where it is taken."""
-    if into == Scope(into.user) and isinstance(told, dict) and told.get("kind", "private") == "private":
-        return replace(into, project=str(told.get("project", into.project)))
+    if into == Scope(into.user) and isinstance(source, dict) and source.get("kind", "private") == "private":
+        return replace(into, project=str(source.get("project", into.project)))
     return into
 
 

@@ -134,18 +134,18 @@ def _walk(start: str, place: str) -> Iterator[NoteEntry]:
     What has a name that is no text is listed with that trouble, a folder as a whole.
     """
     try:
-        found = sorted(os.scandir(start), key=lambda entry: printable_name(entry.name))
+        children = sorted(os.scandir(start), key=lambda entry: printable_name(entry.name))
     except FileNotFoundError:
         # A folder that is not there has no files; one that may not be looked into must not seem empty.
         return
-    for entry in found:
+    for entry in children:
         if entry.name.startswith(".") or entry.is_symlink():
             continue
         path = f"{place}/{printable_name(entry.name)}" if place else printable_name(entry.name)
         if trouble := name_problem(entry.name):
             with suppress(FileNotFoundError):
-                told = _entry(f"{path}/{EVERY_NOTE}" if entry.is_dir() else path, entry.stat())
-                yield replace(told, trouble=trouble)
+                listed = _entry(f"{path}/{EVERY_NOTE}" if entry.is_dir() else path, entry.stat())
+                yield replace(listed, trouble=trouble)
         elif entry.is_dir():
             yield from _walk(entry.path, path)
         elif entry.is_file():
@@ -166,9 +166,9 @@ def _entry(path: str, status: os.stat_result) -> NoteEntry:
 
 
 @lru_cache(_KNOWN)
-def _cached_entry(path: str, size: int, mtime: float, told: tuple[int, ...]) -> NoteEntry:
+def _cached_entry(path: str, size: int, mtime: float, version: tuple[int, ...]) -> NoteEntry:
     """Made once: every request lists all files, and hardly any is another one than before."""
-    return NoteEntry(PurePosixPath(path), size, mtime, _format_tag(told))
+    return NoteEntry(PurePosixPath(path), size, mtime, _format_tag(version))
 
 
 def _tag(status: os.stat_result) -> str:
@@ -179,8 +179,8 @@ def _version(status: os.stat_result) -> tuple[int, ...]:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _format_tag(told: tuple[int, ...]) -> str:
-    return "-".join(f"{number:x}" for number in told)
+def _format_tag(version: tuple[int, ...]) -> str:
+    return "-".join(f"{number:x}" for number in version)
 
 
 def _tag_at(file: Path) -> str:

@@ -36,19 +36,19 @@ LATEST = datetime(9999, 12, 30, tzinfo=UTC).timestamp()
 
 def write_comment(fields: Mapping[str, Any]) -> str:
     """A comment for machines. Fields that are empty are left out."""
-    kept = {
+    filled = {
         name: value for name, value in fields.items() if value is not False and value not in ("", [], None)
     }
-    told = canonical(kept)
-    safe = told.encode(errors="replace").decode().replace("<", "\\u003c").replace(">", "\\u003e")
+    text = canonical(filled)
+    safe = text.encode(errors="replace").decode().replace("<", "\\u003c").replace(">", "\\u003e")
     return f"<!-- holdfast {safe} -->"
 
 
 def read_comments(text: str) -> Iterator[dict[str, Any]]:
-    for found in COMMENT.finditer(text):
+    for match in COMMENT.finditer(text):
         # A comment that a person damaged is one of theirs.
         with suppress(ValueError, RecursionError):
-            yield json.loads(found[1], parse_float=_finite, parse_constant=_finite)
+            yield json.loads(match[1], parse_float=_finite, parse_constant=_finite)
 
 
 def read_comment(text: str) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class LocatedItem:
 
 def read_ids(text: str) -> set[str]:
     """The ids of all items, those included of which a person left nothing but the comment."""
-    return {str(found["id"]) for found in read_comments(text) if "id" in found}
+    return {str(fields["id"]) for fields in read_comments(text) if "id" in fields}
 
 
 def locate_items(text: str, scope: Scope, *, by_hand: bool = False) -> list[LocatedItem]:
@@ -130,14 +130,14 @@ def locate_items(text: str, scope: Scope, *, by_hand: bool = False) -> list[Loca
     What a person wrote by hand has an id made of its words, until a machine has to write one down. Of two
     items with one id, which only a copy can be, the first counts.
     """
-    found: dict[str, LocatedItem] = {}
+    items: dict[str, LocatedItem] = {}
     for item, memory in _read_items(text, scope, by_hand=by_hand):
-        found.setdefault(memory.id, LocatedItem(memory, item.start + 1, item.end))
-    return list(found.values())
+        items.setdefault(memory.id, LocatedItem(memory, item.start + 1, item.end))
+    return list(items.values())
 
 
 def read_memories(text: str, scope: Scope, *, by_hand: bool = False) -> list[Memory]:
-    return [one.memory for one in locate_items(text, scope, by_hand=by_hand)]
+    return [item.memory for item in locate_items(text, scope, by_hand=by_hand)]
 
 
 def is_handwritten(memory: Memory) -> bool:
@@ -234,15 +234,15 @@ def _read_handwritten(text: str, items: Sequence[_Item], scope: Scope) -> dict[i
     front = _FRONT.match(text)
     first = len(_LINE.findall(front[0])) if front else 0
     headings = _headings(tokens)
-    found: dict[int, Memory] = {}
+    memories: dict[int, Memory] = {}
     for item in bare:
         words = _text_of(item.text)
         if words and item.start in starts and item.start >= first:
             above = bisect_left(headings, item.start, key=lambda heading: heading[0])
             kind = _kind_under(headings[above - 1][2] if above else "")
             digest = hashlib.sha256(" ".join(words.split()).encode(errors="surrogatepass")).hexdigest()
-            found[item.start] = Memory(f"{_BY_HAND}{digest[:16]}", kind, words, scope)
-    return found
+            memories[item.start] = Memory(f"{_BY_HAND}{digest[:16]}", kind, words, scope)
+    return memories
 
 
 def _kind_under(heading: str) -> Kind:
@@ -324,8 +324,8 @@ def _sources(told: Sequence[object]) -> Iterator[MemorySource]:
 
 
 def _text_of(item: str) -> str:
-    first, *rest = _LINE.findall(COMMENT.sub("", item))
-    lines = [_BULLET.sub("", first, count=1), *(line.removeprefix(_INDENT) for line in rest)]
+    first, *others = _LINE.findall(COMMENT.sub("", item))
+    lines = [_BULLET.sub("", first, count=1), *(line.removeprefix(_INDENT) for line in others)]
     return normalise(_OPENED.sub(r"<\1!--", _CLOSED.sub(r"--\1>", "".join(lines))))
 
 
@@ -350,8 +350,8 @@ def _comment_fields(memory: Memory) -> dict[str, Any]:
 def _format_item(memory: Memory, fields: Mapping[str, Any] | None = None, successor: str = "") -> list[str]:
     words = memory.text if memory.active else _format_struck(memory, successor)
     text = _CLOSES.sub(r"--\\\1>", _OPENS.sub(r"<\\\1!--", words))
-    first, *rest = [*text.split("\n"), write_comment(fields or _comment_fields(memory))]
-    return [f"- {first}", *(_INDENT + line if line else "" for line in rest)]
+    first, *others = [*text.split("\n"), write_comment(fields or _comment_fields(memory))]
+    return [f"- {first}", *(_INDENT + line if line else "" for line in others)]
 
 
 def _format_struck(memory: Memory, successor: str) -> str:
@@ -363,8 +363,8 @@ def _format_struck(memory: Memory, successor: str) -> str:
 
 
 def _successor_suffix(memory: Memory, successor: str) -> str:
-    told = ": ".join(filter(None, (format_time(memory.valid_until)[:10], " ".join(successor.split()))))
-    return f" {_ARROW} {told or '…'}"
+    words = ": ".join(filter(None, (format_time(memory.valid_until)[:10], " ".join(successor.split()))))
+    return f" {_ARROW} {words or '…'}"
 
 
 def _strike_lines(item: str, memory: Memory, successor: str) -> str:
@@ -392,11 +392,11 @@ def _remove_strikes(text: str) -> str:
 
 
 def _with_comment(item: str, fields: Mapping[str, Any]) -> str:
-    told = write_comment(fields)
+    written = write_comment(fields)
     if COMMENT.search(item):
-        return COMMENT.sub(lambda _: told, item, count=1)
+        return COMMENT.sub(lambda _: written, item, count=1)
     newline = _newline(item)
-    return f"{item.rstrip(chr(10) + chr(13))}{newline}{_INDENT}{told}{newline}"
+    return f"{item.rstrip(chr(10) + chr(13))}{newline}{_INDENT}{written}{newline}"
 
 
 def _splice(text: str, item: _Item, lines: str) -> str:
@@ -470,10 +470,10 @@ def check_text(text: str) -> str:
 
 
 def check_kind(kind: str) -> Kind:
-    found = next((known for known in KINDS if known == kind and known != "summary"), None)
-    if found is None:
+    valid = next((known for known in KINDS if known == kind and known != "summary"), None)
+    if valid is None:
         raise BadRequest(f"{kind!r} is no kind of memory.", hint="Use fact, decision, preference or note.")
-    return found
+    return valid
 
 
 def check_listed_kind(kind: str) -> Kind:

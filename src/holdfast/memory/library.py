@@ -122,17 +122,17 @@ class Catalogue:
             if only == "archived"
             else self._list_current
         )
-        found = [where.memory for whose in scopes for where in read(whose, troubles)]
+        memories = [where.memory for whose in scopes for where in read(whose, troubles)]
         if only == "former":
-            found = [memory for memory in found if not memory.active]
+            memories = [memory for memory in memories if not memory.active]
         elif only is None and not history:
-            found = [memory for memory in found if memory.active]
+            memories = [memory for memory in memories if memory.active]
         if kind is not None:
-            found = [memory for memory in found if memory.kind == check_listed_kind(kind)]
+            memories = [memory for memory in memories if memory.kind == check_listed_kind(kind)]
         if text.strip():
-            found = [memory for memory in found if _mentions(memory.text, text)]
-        found.sort(key=lambda memory: (memory.date, memory.id), reverse=True)
-        return MemoryPage(tuple(found[offset : offset + limit]), len(found), tuple(troubles))
+            memories = [memory for memory in memories if _mentions(memory.text, text)]
+        memories.sort(key=lambda memory: (memory.date, memory.id), reverse=True)
+        return MemoryPage(tuple(memories[offset : offset + limit]), len(memories), tuple(troubles))
 
     def get(self, scope: Scope, name: str) -> Memory:
         """A memory by its id, also one that no longer holds or is in the archive."""
@@ -140,13 +140,13 @@ class Catalogue:
 
     def list_replaced(self, scope: Scope, name: str) -> list[Memory]:
         """What a memory took the place of, and what that had taken the place of before; the newest first."""
-        kept, archived = self.list_all(scope, [])
-        former = {memory.id: memory for memory in (*archived, *kept) if not memory.active}
-        names, found = {name}, list[Memory]()
+        current, archived = self.list_all(scope, [])
+        former = {memory.id: memory for memory in (*archived, *current) if not memory.active}
+        names, replaced = {name}, list[Memory]()
         while step := [memory for memory in former.values() if memory.superseded_by in names]:
             names = {memory.id for memory in step}
-            found += [former.pop(one) for one in names]
-        return sorted(found, key=lambda memory: memory.date, reverse=True)
+            replaced += [former.pop(identifier) for identifier in names]
+        return sorted(replaced, key=lambda memory: memory.date, reverse=True)
 
     def find_file(self, scope: Scope, name: str) -> PurePosixPath:
         """The file in which a memory stands."""
@@ -157,15 +157,15 @@ class Catalogue:
 
         What cannot be read is left out, and told in `troubles`.
         """
-        told: list[str] = [] if troubles is None else troubles
-        kept = [where.memory for whose in visible(scope) for where in self._list_current(whose, told)]
+        problems: list[str] = [] if troubles is None else troubles
+        current = [where.memory for whose in visible(scope) for where in self._list_current(whose, problems)]
         archived = [
             memory
             for whose in visible(scope)
-            for memories in self.notes.list_archived(whose, told).values()
+            for memories in self.notes.list_archived(whose, problems).values()
             for memory in memories
         ]
-        return kept, archived
+        return current, archived
 
     def list_useful(self, scope: Scope, now: float | None = None) -> list[Memory]:
         """What to begin a conversation with: the most useful first, then today's and yesterday's notes."""
@@ -175,13 +175,13 @@ class Catalogue:
         for whose in visible(scope):
             first = memory_file(whose)
             files = first, day_file(whose, moment), day_file(whose, moment - _DAY)
-            there: dict[PurePosixPath, list[Memory]] = {file: [] for file in files}
+            by_file: dict[PurePosixPath, list[Memory]] = {file: [] for file in files}
             for where in _unique(self.notes.iterate_files(files, whose, [])):
-                there[where.file].append(where.memory)
-            active = [memory for memory in there.pop(first) if memory.active]
+                by_file[where.file].append(where.memory)
+            active = [memory for memory in by_file.pop(first) if memory.active]
             uses = self._records.uses(whose, [memory.id for memory in active])
-            curated += ((usefulness(one, uses.get(one.id, Use()), moment), one) for one in active)
-            recent += chain.from_iterable(there.values())
+            curated += ((usefulness(memory, uses.get(memory.id, Use()), moment), memory) for memory in active)
+            recent += chain.from_iterable(by_file.values())
         curated.sort(key=lambda rated: (rated[0], rated[1].date), reverse=True)
         recent.sort(key=lambda memory: memory.date, reverse=True)
         return [memory for _, memory in curated] + recent
@@ -205,15 +205,15 @@ class Catalogue:
             for at in (moment, moment - _DAY):
                 days += self.notes.read_prose(day_file(whose, at), whose, at)
         summaries = [
-            memory for several in self.notes.list_summaries(owner(scope), []).values() for memory in several
+            memory for group in self.notes.list_summaries(owner(scope), []).values() for memory in group
         ]
         newest = [
             replace(memory, text=text)
             for memory in sorted(summaries, key=lambda memory: memory.date)[-1:]
             if (text := without_wishes(memory.text))
         ]
-        rest = [memory for memory in known if memory not in first]
-        return [*first, *rest, *prose, *days, *newest]
+        others = [memory for memory in known if memory not in first]
+        return [*first, *others, *prose, *days, *newest]
 
     def stats(self, scope: Scope) -> MemoryStats:
         """Numbers of a scope's own memories."""
@@ -249,11 +249,11 @@ class Catalogue:
             ),
             (where for whose in scopes for where in self._list_copies(whose, troubles)),
         )
-        found = next((where for where in places if where.memory.id == name), None)
-        if found is None:
+        match = next((where for where in places if where.memory.id == name), None)
+        if match is None:
             hint = "See the list for those there are."
             raise NotFound(f"There is no memory {name!r} here.", hint=" ".join([*troubles, hint]))
-        return found
+        return match
 
     def _list_current(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
         return _unique(self.notes.list_memories(scope, troubles).items())
@@ -266,9 +266,9 @@ class Catalogue:
 
     def _list_copies(self, scope: Scope, troubles: list[str] | None = None) -> Iterator[LocatedMemory]:
         """Every item of a scope, its archive and copies included."""
-        told: list[str] = [] if troubles is None else troubles
+        problems: list[str] = [] if troubles is None else troubles
         for read in (self.notes.list_memories, self.notes.list_archived):
-            for file, memories in read(scope, told).items():
+            for file, memories in read(scope, problems).items():
                 yield from (LocatedMemory(file, memory) for memory in memories)
 
 
@@ -386,10 +386,10 @@ class Library(Catalogue):
         Of several the one that has most of what is named, of equal ones the newest; where none has half of
         it, nothing is taken back.
         """
-        kept, _ = self.list_all(scope)
+        current, _ = self.list_all(scope)
         named = [
             (share, memory.date, memory.id)
-            for memory in kept
+            for memory in current
             if memory.active
             and not memory.pinned
             and any(source.conversation == conversation for source in memory.sources)
@@ -421,11 +421,11 @@ class Library(Catalogue):
     def make_room(self, scope: Scope) -> list[Memory]:
         """Move what is least useful to the archive, as long as there are more active ones than allowed."""
         file, now = memory_file(scope), self._clock()
-        ((_, there),) = self.notes.iterate_files([file], scope)
+        ((_, memories),) = self.notes.iterate_files([file], scope)
         # What a person wrote themselves stays where they put it.
-        there = [memory for memory in there if not is_handwritten(memory)]
-        active = [memory for memory in there if memory.active]
-        history = [memory for memory in there if not memory.active]
+        memories = [memory for memory in memories if not is_handwritten(memory)]
+        active = [memory for memory in memories if memory.active]
+        history = [memory for memory in memories if not memory.active]
         if max(len(active), len(history)) <= self._limit:
             return []
         leaving = least_useful(active, self._records.uses(scope), now, self._limit)
@@ -456,17 +456,17 @@ class Library(Catalogue):
         pinned: bool | None = None,
     ) -> Memory:
         """Correct a memory where it stands; another kind may belong into another file."""
-        asked: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "text": None if text is None else _clean_text(text),
             "kind": None if kind is None else check_kind(kind),
             "importance": None if importance is None else check_importance(importance),
             "pinned": pinned,
         }
-        wanted = {field: value for field, value in asked.items() if value is not None}
+        changes = {field: value for field, value in fields.items() if value is not None}
         now = self._now()
 
         def correct(item: Memory) -> Memory:
-            new = replace(item, **wanted)
+            new = replace(item, **changes)
             if new.kind == item.kind:
                 return new
             return replace(new, scope=owner(new.scope, new.kind), valid_from=new.valid_from or now)
@@ -484,10 +484,10 @@ class Library(Catalogue):
             self._move(where, target, new)
         else:
             # From what stands there by then: others may have changed what is not asked for here.
-            there = self.notes.revise(target, name, old.scope, correct)
-            if there is None:
+            revised = self.notes.revise(target, name, old.scope, correct)
+            if revised is None:
                 raise _conflict(name)
-            new = there
+            new = revised
         self.on_change([new], "edited")
         return new
 
@@ -519,13 +519,13 @@ class Library(Catalogue):
         """Forget what is known from this conversation and from nowhere else."""
         gone: list[Memory] = []
         for whose in visible(scope):
-            found = {
+            memories = {
                 where.memory.id: where.memory
                 for where in self._list_copies(whose)
                 if {source.conversation for source in where.memory.sources} == {conversation}
             }
-            self._forget(whose, list(found.values()))
-            gone += found.values()
+            self._forget(whose, list(memories.values()))
+            gone += memories.values()
         return gone
 
     def confirmation(self, scope: Scope) -> str:
@@ -541,9 +541,9 @@ class Library(Catalogue):
                 hint=f"Confirm with '{self.confirmation(mine)}'.",
                 param="confirm",
             )
-        found = {where.memory.id: where.memory for where in self._list_copies(mine)}
-        self._forget(mine, list(found.values()))
-        return len(found)
+        memories = {where.memory.id: where.memory for where in self._list_copies(mine)}
+        self._forget(mine, list(memories.values()))
+        return len(memories)
 
     def _now(self) -> float:
         """As precise as a file tells it."""
@@ -665,12 +665,12 @@ def history_of(library: Library, scope: Scope, name: str) -> list[Memory]:
 
 def rivals(library: Library, scope: Scope) -> list[tuple[Memory, Memory]]:
     """Newer memories that may replace an older one, each with that one, the newest first; both still hold."""
-    kept, _ = library.list_all(scope)
-    active = {memory.id: memory for memory in kept if memory.active}
-    found = [
+    current, _ = library.list_all(scope)
+    active = {memory.id: memory for memory in current if memory.active}
+    pairs = [
         (memory, active[memory.may_replace]) for memory in active.values() if memory.may_replace in active
     ]
-    return sorted(found, key=lambda pair: pair[0].date, reverse=True)
+    return sorted(pairs, key=lambda pair: pair[0].date, reverse=True)
 
 
 def decide(library: Library, scope: Scope, name: str, *, replaces: bool) -> tuple[Memory, Memory | None]:

@@ -79,8 +79,8 @@ class Notes:
         """Make this the summary of its conversation, unless the one that is there is newer."""
 
         def keep_newest(text: str) -> str:
-            there = read_comment(text)
-            newer = _age(there.get("at"), there.get("id", "")) < _age(format_time(note.at), note.id)
+            fields = read_comment(text)
+            newer = _age(fields.get("at"), fields.get("id", "")) < _age(format_time(note.at), note.id)
             return _format_summary(note) if newer else text
 
         self.change(summary_file(note.scope, note.conversation), keep_newest)
@@ -111,11 +111,11 @@ class Notes:
         self, scope: Scope, troubles: list[str] | None = None
     ) -> dict[PurePosixPath, list[Memory]]:
         """The newest summary of each of a scope's own conversations; a file that is none is left out."""
-        found: dict[PurePosixPath, list[Memory]] = {}
+        memories: dict[PurePosixPath, list[Memory]] = {}
         for file in filter(is_summary, self._list_paths(summaries(scope), troubles)):
             with _collect_problems(troubles):
-                found[file] = [*_parse_summary(self._read_text(file), scope)]
-        return found
+                memories[file] = [*_parse_summary(self._read_text(file), scope)]
+        return memories
 
     def iterate_files(
         self, files: Iterable[PurePosixPath], scope: Scope, troubles: list[str] | None = None
@@ -179,8 +179,8 @@ class Notes:
 
         def remove_text(text: str) -> str:
             nonlocal stay
-            there = {memory.id: memory for memory in self._parse(text, file, scope)}
-            stay = [memory for memory in memories if there.get(memory.id, memory) != memory]
+            current = {memory.id: memory for memory in self._parse(text, file, scope)}
+            stay = [memory for memory in memories if current.get(memory.id, memory) != memory]
             names = {memory.id for memory in memories} - {memory.id for memory in stay}
             return remove_items(text, names, scope, by_hand=is_curated(file))
 
@@ -191,10 +191,10 @@ class Notes:
         return update_file(self.workspace, file, work)
 
     def _list_paths(self, place: PurePosixPath, troubles: list[str] | None) -> list[PurePosixPath]:
-        found: list[NoteEntry] = []
+        entries: list[NoteEntry] = []
         with _collect_problems(troubles):
-            found = self.workspace.entries(place)
-        notes = [entry for entry in found if entry.path.suffix == ".md"]
+            entries = self.workspace.entries(place)
+        notes = [entry for entry in entries if entry.path.suffix == ".md"]
         if troubles is not None:
             troubles += [f"{entry.path}: {entry.trouble}" for entry in notes if entry.trouble]
         return [entry.path for entry in notes if not entry.trouble]
@@ -249,7 +249,7 @@ def add(text: str, memories: Sequence[Memory]) -> str:
 
 
 def _format_summary(note: SummaryNote) -> str:
-    told = {
+    fields = {
         "id": note.id,
         "kind": "summary",
         "conversation": note.conversation,
@@ -263,20 +263,20 @@ def _format_summary(note: SummaryNote) -> str:
     }
     title = " ".join(normalise(note.title).split()) or note.conversation
     # The comment comes first, so that nothing in the words can be taken for it.
-    return f"{write_comment(told)}\n# {title}\n\n{normalise(note.text)}\n"
+    return f"{write_comment(fields)}\n# {title}\n\n{normalise(note.text)}\n"
 
 
 def _parse_summary(text: str, scope: Scope) -> Iterator[Memory]:
-    told, head = read_comment(text), COMMENT.match(text)
-    if head is not None and told.get("kind") == "summary":
+    fields, head = read_comment(text), COMMENT.match(text)
+    if head is not None and fields.get("kind") == "summary":
         yield Memory(
-            id=str(told.get("id", "")),
+            id=str(fields.get("id", "")),
             kind="summary",
             text=text[head.end() :].strip(),
             scope=scope,
-            conversation=str(told.get("conversation", "")),
-            valid_from=parse_time(told.get("at")),
-            language=str(told.get("language", "")),
+            conversation=str(fields.get("conversation", "")),
+            valid_from=parse_time(fields.get("at")),
+            language=str(fields.get("language", "")),
         )
 
 

@@ -111,8 +111,8 @@ _ISSUERS = re.compile(r"4\d{15}|(?:5[1-5]|2[2-7]|6[05]|35)\d{14}|3[47]\d{13}")
 
 def redact(text: str) -> str:
     """The text without what is marked `<private>`, each secret in it replaced by a neutral mark."""
-    kept, _ = _drop_marked(text)
-    return _mask_secrets(kept)
+    public, _ = _drop_marked(text)
+    return _mask_secrets(public)
 
 
 def redact_file(text: str) -> str:
@@ -121,13 +121,13 @@ def redact_file(text: str) -> str:
     A tag in backticks is one that the text speaks of.
     """
     quoted = {tag.start() + 1 for tag in _QUOTED.finditer(text)}
-    kept, is_open = _drop_marked(text, quoted)
-    if is_open or any(not key[1] for key in _PEM.finditer(kept)):
+    public, is_open = _drop_marked(text, quoted)
+    if is_open or any(not key[1] for key in _PEM.finditer(public)):
         raise BadRequest(
             "A private part or key begins in this text and has no end.",
             hint="Close it, as in <private>…</private>, or put the tag into backticks; nothing was written.",
         )
-    return _mask_secrets(kept)
+    return _mask_secrets(public)
 
 
 def _mask_secrets(text: str) -> str:
@@ -141,16 +141,16 @@ def _mask_secrets(text: str) -> str:
 
 def _drop_marked(text: str, quoted: Container[int] = ()) -> tuple[str, bool]:
     """Everything outside the tags, quoted ones aside; one never closed hides the rest, and that is told."""
-    kept: list[str] = []
-    depth = done = 0
+    parts: list[str] = []
+    depth = end = 0
     for tag in _TAG.finditer(text):
         if tag.start() in quoted:
             continue
         if not depth:
-            kept.append(text[done : tag.start()])
+            parts.append(text[end : tag.start()])
         depth = max(0, depth - 1) if tag[1] else depth + 1
-        done = tag.end()
-    return "".join([*kept, text[done:] if not depth else ""]), depth > 0
+        end = tag.end()
+    return "".join([*parts, text[end:] if not depth else ""]), depth > 0
 
 
 def _mask_unless_reference(match: re.Match[str]) -> str:

@@ -102,7 +102,7 @@ def parse(text: str) -> CommentedMap:
         # Deep nesting takes the reader seconds, and this is read for every request.
         raise _broken("is no YAML that a person wrote: it has too many brackets")
     try:
-        found = _yaml().load(text)
+        fields = _yaml().load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f" in line {mark.line + 1}" if mark else ""
@@ -110,13 +110,13 @@ def parse(text: str) -> CommentedMap:
         raise _broken(f"is no YAML{where}: {error.problem or error.context}", line) from error
     except (YAMLError, ValueError, RecursionError) as error:
         raise _broken(f"is no YAML: {error}") from error
-    if found is None:
+    if fields is None:
         return CommentedMap()
-    if not isinstance(found, CommentedMap):
+    if not isinstance(fields, CommentedMap):
         raise _broken("is no list of fields")
-    for key, value in found.items():
+    for key, value in fields.items():
         _check(key, value)
-    return found
+    return fields
 
 
 def serialize(fields: CommentedMap) -> str:
@@ -135,12 +135,12 @@ def set_field(text: str, key: str, value: Any) -> str:
     *outer, name = _names_in(fields, key)
     place = fields
     for part in outer:
-        there = place.get(part)
-        if not isinstance(there, CommentedMap):
+        current = place.get(part)
+        if not isinstance(current, CommentedMap):
             if value is None:
                 return text
             # What stood there in one line becomes one of several.
-            place[part] = CommentedMap() if there is None else CommentedMap({_STYLE: there})
+            place[part] = CommentedMap() if current is None else CommentedMap({_STYLE: current})
         place = place[part]
     if value is None:
         if name not in place:
@@ -154,12 +154,12 @@ def set_field(text: str, key: str, value: Any) -> str:
 
 
 def get_field(text: str, key: str) -> Any:
-    found: Any = parse(text)
-    for part in _names_in(found, key):
-        if not isinstance(found, dict) or part not in found:
+    value: Any = parse(text)
+    for part in _names_in(value, key):
+        if not isinstance(value, dict) or part not in value:
             return None
-        found = found[part]
-    return found
+        value = value[part]
+    return value
 
 
 def detect_language(text: str) -> Literal["de", "en"]:
@@ -230,8 +230,8 @@ def _check(key: object, value: object) -> None:
     names = [key, *value] if isinstance(value, dict) else [key]
     if not all(isinstance(name, str) and name for name in names):
         raise _broken(f"has a field whose name is no text: {names[-1]!r}")
-    for one in inner:
-        plain = one if isinstance(one, list) else [one]
+    for leaves in inner:
+        plain = leaves if isinstance(leaves, list) else [leaves]
         if any(isinstance(leaf, list | dict | set) for leaf in plain):
             raise _broken(f"has too many levels in the field '{key}'")
 
@@ -241,18 +241,20 @@ def _names_in(fields: CommentedMap, key: str) -> list[str]:
     parts = key.split(".")
     if not all(parts) or len(parts) > 2:
         raise BadRequest(f"'{key}' is no field.", hint="Name a field, or FIELD.INNER for one inside another.")
-    found: list[str] = []
+    names: list[str] = []
     place: Any = fields
     # A new field of a German profile gets its German name.
     german = bool(_GERMAN_ONLY.intersection(fields))
     for depth, part in enumerate(parts):
-        others = _others(part, inside=depth > 0)
-        there = place if isinstance(place, dict) else {}
-        new = others[1] if german and others else part
-        name = part if part in there else next((other for other in others if other in there), new)
-        found.append(name)
-        place = there.get(name)
-    return found
+        aliases = _others(part, inside=depth > 0)
+        fields_here = place if isinstance(place, dict) else {}
+        new = aliases[1] if german and aliases else part
+        name = (
+            part if part in fields_here else next((other for other in aliases if other in fields_here), new)
+        )
+        names.append(name)
+        place = fields_here.get(name)
+    return names
 
 
 def _others(name: str, *, inside: bool) -> tuple[str, ...]:
@@ -294,11 +296,11 @@ def _plain(value: Any) -> Any:
         return redact(value)
     if isinstance(value, dict):
         return CommentedMap({str(name): _plain(inner) for name, inner in value.items()})
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _broken(what: str, line: int = 0) -> InvalidProfile:
-    return InvalidProfile(f"The profile {what}.", hint="Correct it; the file was not touched.", line=line)
+def _broken(problem: str, line: int = 0) -> InvalidProfile:
+    return InvalidProfile(f"The profile {problem}.", hint="Correct it; the file was not touched.", line=line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,8 +348,8 @@ def read_trait(text: str) -> ProfileTrait | None:
     """The field a preference speaks of, if there is just one and nothing is denied."""
     if _NOT.search(text):
         return None
-    found = [trait for trait in _traits(text) if trait is not None]
-    return found[0] if len(found) == 1 else None
+    traits = [trait for trait in _traits(text) if trait is not None]
+    return traits[0] if len(traits) == 1 else None
 
 
 def _traits(text: str) -> list[ProfileTrait | None]:
@@ -363,13 +365,15 @@ def _traits(text: str) -> list[ProfileTrait | None]:
 
 
 def _match_group(field: str, pattern: re.Pattern[str], text: str) -> ProfileTrait | None:
-    found = {group for match in pattern.finditer(text) for group in match.groups() if group}
-    return ProfileTrait(field, found.pop()) if len(found) == 1 else None
+    groups = {group for match in pattern.finditer(text) for group in match.groups() if group}
+    return ProfileTrait(field, groups.pop()) if len(groups) == 1 else None
 
 
 def _match_value(field: str, values: dict[str, str], text: str) -> ProfileTrait | None:
-    found = [value for value, words in values.items() if re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)]
-    return ProfileTrait(field, found[0]) if len(found) == 1 else None
+    matches = [
+        value for value, words in values.items() if re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
+    ]
+    return ProfileTrait(field, matches[0]) if len(matches) == 1 else None
 
 
 # The names of the setup form, and the fields they fill.
@@ -400,9 +404,9 @@ class Profile:
     def replace(self, scope: Scope, text: str, expect: str | None = None) -> str:
         """Put another text in place, as it was written, if it is a profile; its tag."""
         parse(text)
-        kept = redact_file(text)
-        parse(kept)
-        return self._workspace.write(profile_file(_private(scope)), kept, expect)
+        clean = redact_file(text)
+        parse(clean)
+        return self._workspace.write(profile_file(_private(scope)), clean, expect)
 
     def set(self, scope: Scope, key: str, value: str) -> None:
         """Set one field from the words of a command line: numbers, lists in brackets, or text."""
@@ -447,13 +451,13 @@ class Profile:
             return None
         trait = read_trait(memory.text)
         try:
-            there = get_field(self.show(memory.scope).text, trait.field) if trait else None
+            current = get_field(self.show(memory.scope).text, trait.field) if trait else None
         except HoldfastError:
             # A broken file can wait for its person; so can what it might learn.
-            there = None
-        if trait is None or str(there).casefold() == trait.value.casefold():
+            current = None
+        if trait is None or str(current).casefold() == trait.value.casefold():
             return None
-        made = self._proposals.put(
+        proposal = self._proposals.put(
             memory.scope.user,
             trait.field,
             trait.value,
@@ -461,9 +465,9 @@ class Profile:
             conversation=memory.conversation,
             messages=memory.messages,
         )
-        if made is not None and self.automatic and there is None:
-            return self.accept(memory.scope, made.id)
-        return made
+        if proposal is not None and self.automatic and current is None:
+            return self.accept(memory.scope, proposal.id)
+        return proposal
 
     def proposals(self, scope: Scope) -> list[Proposal]:
         return self._proposals.open(_private(scope).user)
@@ -494,10 +498,10 @@ def _flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _from_words(value: str) -> Any:
     try:
-        found = YAML(typ="safe").load(value)
+        parsed = YAML(typ="safe").load(value)
     except (YAMLError, ValueError):
         return value
-    return found if isinstance(found, str | int | float | bool | list) else value
+    return parsed if isinstance(parsed, str | int | float | bool | list) else value
 
 
 def _named(field: str, language: Literal["de", "en"]) -> str:

@@ -112,7 +112,7 @@ def extra_notes_name(user: str) -> str:
 
 def can_recall_from(scope: Scope, notes: str) -> bool:
     """Whether what stands in a folder of notes can have been told in conversations of this scope."""
-    folders = {str(folder(one)) for one in visible(scope)} | {str(folder(owner(scope)) / CONVERSATIONS)}
+    folders = {str(folder(seen)) for seen in visible(scope)} | {str(folder(owner(scope)) / CONVERSATIONS)}
     return notes in folders or (scope.kind == "private" and notes == extra_notes_name(scope.user))
 
 

@@ -178,8 +178,8 @@ class MemoryService:
         if self._has_engine:
             known = self.meaning.engine() is not None
             self.meaning.follow()
-            told = self.meaning.engine() if known else None
-            troubles.append(told["trouble"] or "" if told else self.embedder.trouble or _UNASKED)
+            state = self.meaning.engine() if known else None
+            troubles.append(state["trouble"] or "" if state else self.embedder.trouble or _UNASKED)
         return " ".join(filter(None, troubles))
 
     def state(self, scope: Scope) -> dict[str, Any]:

@@ -78,62 +78,62 @@ def content_words(text: str) -> ContentWords:
         if not bare or lowered in _HARMLESS:
             continue
         # Of a name that gives several terms the first is the whole. Capitals are only spelling.
-        found = terms(lowered)[:1]
-        word = found[0] if found else lowered
+        stems = terms(lowered)[:1]
+        word = stems[0] if stems else lowered
         words.append(word)
-        if not found or lowered in _TURNS:
+        if not stems or lowered in _TURNS:
             small.add(word)
         elif bare[:1].isupper() or _has_digit(bare):
             names.append(word)
     return ContentWords(tuple(words), tuple(names), frozenset(small), frozenset(words))
 
 
-def same(one: str, other: str) -> bool:
+def same(first: str, second: str) -> bool:
     """Whether both texts say the same, but for a few plain words that one has beyond the other."""
-    if _is_long(one, other):
-        return one.split() == other.split()
-    a, b = content_words(one), content_words(other)
+    if _is_long(first, second):
+        return first.split() == second.split()
+    a, b = content_words(first), content_words(second)
     return _comparable(a, b) and _ratio(a.words, b.words) >= ALIKE
 
 
-def may_mean_the_same(one: str, other: str) -> bool:
+def may_mean_the_same(first: str, second: str) -> bool:
     """Whether nothing in the words speaks against it: for vectors to say whether they do."""
-    if _is_long(one, other):
-        return one.split() == other.split()
-    a, b = content_words(one), content_words(other)
+    if _is_long(first, second):
+        return first.split() == second.split()
+    a, b = content_words(first), content_words(second)
     beyond = abs(len(a.words) - len(b.words))
     return _comparable(a, b) and beyond <= _EXTRA * min(len(a.words), len(b.words))
 
 
-def fuller(one: str, other: str) -> str:
+def fuller(first: str, second: str) -> str:
     """Of two texts that say the same the one that says all the other does; the first where both do."""
-    return other if len(content_words(other).words) > len(content_words(one).words) else one
+    return second if len(content_words(second).words) > len(content_words(first).words) else first
 
 
 def hash_words(text: str) -> frozenset[str]:
     """The words of a text, told apart but not told; a sign marks those that must not differ."""
-    found = content_words(text)
+    content = content_words(text)
     return frozenset(
-        ("=" if word in found.small or _has_digit(word) else "")
+        ("=" if word in content.small or _has_digit(word) else "")
         + hashlib.sha256(word.encode()).hexdigest()[:16]
-        for word in found.words
+        for word in content.words
     )
 
 
-def same_digests(one: frozenset[str], other: frozenset[str]) -> bool:
+def same_digests(first: frozenset[str], second: frozenset[str]) -> bool:
     """Whether two texts of which only digests are left say the same."""
-    beyond = one ^ other
-    within = one <= other or other <= one
-    return within and not any(digest.startswith("=") for digest in beyond) and jaccard(one, other) >= ALIKE
+    beyond = first ^ second
+    within = first <= second or second <= first
+    return within and not any(digest.startswith("=") for digest in beyond) and jaccard(first, second) >= ALIKE
 
 
-def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
     """How much two sets share, of all they have."""
-    return len(one & other) / len(one | other) if one or other else 0.0
+    return len(first & second) / len(first | second) if first or second else 0.0
 
 
-def _is_long(one: str, other: str) -> bool:
-    return max(len(one), len(other)) > _LONGEST
+def _is_long(first: str, second: str) -> bool:
+    return max(len(first), len(second)) > _LONGEST
 
 
 def _comparable(a: ContentWords, b: ContentWords) -> bool:
@@ -168,8 +168,8 @@ def _has_digit(word: str) -> bool:
     return any(sign.isdigit() for sign in word)
 
 
-def _ratio(one: Sequence[str], other: Sequence[str]) -> float:
-    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+def _ratio(first: Sequence[str], second: Sequence[str]) -> float:
+    return SequenceMatcher(None, first, second, autojunk=False).ratio()
 
 
 # How alike a text is to others, from 0 to 1: the cosine of their vectors.
@@ -279,10 +279,10 @@ def tidy(
             continue
         gone = [replace(old, superseded_by=new.id, valid_until=new.valid_from) for old in verdict.others]
         known.update({old.id: old for old in gone})
-        kept = replace(new, may_replace=verdict.rival.id) if verdict.rival else new
-        known[new.id] = kept
+        addition = replace(new, may_replace=verdict.rival.id) if verdict.rival else new
+        known[new.id] = addition
         names.append(new.id)
-        outcomes.append(WriteOutcome("superseded" if gone else "added", kept, tuple(gone)))
+        outcomes.append(WriteOutcome("superseded" if gone else "added", addition, tuple(gone)))
     for name, memory in before.items():
         if known[name] != memory:
             newer = known.get(known[name].superseded_by)
@@ -292,7 +292,7 @@ def tidy(
 
 def merge(old: Memory, new: Memory) -> Memory:
     """The old memory, said again: its id and its beginning stay, date and sources are added to."""
-    also = [one for one in new.sources if not any(_covers(known, one) for known in old.sources)]
+    also = [source for source in new.sources if not any(_covers(known, source) for known in old.sources)]
     return replace(
         old,
         text=fuller(old.text, new.text) if may_mean_the_same(old.text, new.text) else old.text,

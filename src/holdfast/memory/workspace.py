@@ -85,12 +85,12 @@ def update_file(workspace: Workspace, path: PurePosixPath | str, work: Callable[
     `work` gets the text (empty where there is no file) and may be called several times.
     """
     for _ in range(_TRIES):
-        found = read_or_empty(workspace, path)
-        text = work(found.text)
-        if text == found.text:
+        note = read_or_empty(workspace, path)
+        text = work(note.text)
+        if text == note.text:
             return False
         try:
-            workspace.write(path, text, expect=found.tag)
+            workspace.write(path, text, expect=note.tag)
         except Conflict:
             # Those who meet again and again should not do so in step.
             time.sleep(random.uniform(0, _PAUSE))  # noqa: S311
@@ -109,14 +109,14 @@ def read_or_empty(workspace: Workspace, path: PurePosixPath | str) -> Note:
 
 def check_path(path: PurePosixPath | str) -> PurePosixPath:
     """A path that stays in the workspace, for whoever means to use it as one."""
-    told = str(path)
-    plain = PurePosixPath(told)
-    unsafe = plain.is_absolute() or ".." in plain.parts or "\\" in told or "\0" in told or ":" in told[1:2]
+    name = str(path)
+    plain = PurePosixPath(name)
+    unsafe = plain.is_absolute() or ".." in plain.parts or "\\" in name or "\0" in name or ":" in name[1:2]
     hidden = any(part.startswith(".") for part in plain.parts)
     long = any(len(part.encode(errors="replace")) > _LONGEST_NAME for part in plain.parts)
     if unsafe or hidden or long:
         raise BadRequest(
-            f"{told[:200]!r} is no path in the workspace.",
+            f"{name[:200]!r} is no path in the workspace.",
             hint="Name a file below it, without '..', hidden names or a drive, like default/MEMORY.md.",
         )
     return plain
@@ -190,6 +190,6 @@ class InMemoryWorkspace:
             self._files.pop(place, None)
 
     def _check(self, place: PurePosixPath, expect: str | None) -> None:
-        there = self._files[place][0].tag if place in self._files else ABSENT
-        if expect is not None and expect != there:
+        tag = self._files[place][0].tag if place in self._files else ABSENT
+        if expect is not None and expect != tag:
             raise conflict_error(place)

@@ -160,7 +160,7 @@ class Engine:
         self.turns = Turns(store.hurry)
         options = options or SummaryOptions()
         preset, prompts = preset or preset_named("balanced"), prompts or PromptTemplates()
-        tells = gate.lets_pass if options.memory else _tells_nobody
+        tells = gate.allows if options.memory else _tells_nobody
         self.compacting = Compacting(
             store,
             models,

@@ -94,7 +94,7 @@ def test_everyone_sees_what_is_theirs_and_nothing_else(standing, who):
 def test_an_id_opens_no_border(standing, who, whose):
     library = standing
     for name in (name_of(whose), f"n-{name_of(whose)}"):
-        for call in (library.get, library.place, library.forget, library.archive):
+        for call in (library.get, library.find_file, library.forget, library.archive):
             with pytest.raises(NotFound):
                 call(who, name)
         with pytest.raises(NotFound):

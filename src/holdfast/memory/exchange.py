@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from holdfast.errors import BadRequest, TooLarge
-from holdfast.memory.base import KINDS, Memory, MemorySource
-from holdfast.memory.items import EARLIEST, LATEST, add_items, normalise, read_ids, read_memories
+from holdfast.memory.base import FIELD_FORMS, KINDS, Memory
+from holdfast.memory.items import add_items, normalise, read_ids, read_memories
 from holdfast.memory.library import Library
 from holdfast.messages import Scope, canonical
 
@@ -22,7 +22,6 @@ _LARGEST = 20_000_000
 _BAD_SHOWN = 100
 # Each is compared with all that are there, so room is made in between.
 _PORTION = 500
-_MOMENTS = (EARLIEST, LATEST)
 # The frame around the memories in JSON.
 _BEGINS, _ENDS = '{"memories":[', '],"left_out":'
 
@@ -143,30 +142,14 @@ def _memory(value: Mapping[str, Any], into: Scope) -> Memory:
     if kind not in KINDS:
         raise ValueError(f"{kind!r} is no kind of memory")
     digest = hashlib.sha256(normalise(text).encode()).hexdigest()[:16]
-    return Memory(
-        id=str(value.get("id") or f"i_{digest}"),
-        kind=kind,
-        text=normalise(text),
-        scope=_scope(value.get("scope"), into),
-        importance=_number(value, "importance", 0.5, (0.0, 1.0)),
-        conversation=str(value.get("conversation", "")),
-        messages=tuple(map(str, value.get("messages", ()))),
-        valid_from=_number(value, "valid_from", 0.0, _MOMENTS),
-        language=str(value.get("language", "")),
-        also=tuple(MemorySource.from_json(one) for one in value.get("also", ())),
-        seen=_number(value, "seen", 0.0, _MOMENTS),
-        superseded_by=str(value.get("superseded_by", "")),
-        valid_until=_number(value, "valid_until", 0.0, _MOMENTS),
-        pinned=value.get("pinned") is True,
-    )
-
-
-def _number(value: Mapping[str, Any], name: str, usual: float, allowed: tuple[float, float]) -> float:
-    number = float(value.get(name, usual))
-    # Written so that what is no number at all fails too.
-    if not allowed[0] <= number <= allowed[1]:
-        raise ValueError(f"{name} cannot be {number}")
-    return number
+    # Which older one it may replace is judged anew among the memories that are here.
+    loaded = {
+        name: form.load(name, value[name])
+        for name, form in FIELD_FORMS.items()
+        if name in value and name != "may_replace"
+    }
+    scope = _scope(value.get("scope"), into)
+    return Memory(str(value.get("id") or f"i_{digest}"), kind, normalise(text), scope, **loaded)
 
 
 def _scope(source: object, into: Scope) -> Scope:

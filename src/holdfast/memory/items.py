@@ -15,7 +15,6 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
@@ -23,15 +22,12 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from holdfast.errors import BadRequest
-from holdfast.memory.base import KINDS, Kind, Memory, MemorySource
+from holdfast.memory.base import FIELD_FORMS, KINDS, Kind, Memory, format_time
 from holdfast.messages import Scope, canonical
 
 COMMENT = re.compile(r"<!-- *holdfast +(\{[^<>\r\n]*\}) *-->")
 # The beginning of one, also where a person damaged the rest.
 BEGINNING = re.compile(r"<!-- *holdfast\b")
-# The first and last moments that have a date in every time zone.
-EARLIEST = datetime(1, 1, 2, tzinfo=UTC).timestamp()
-LATEST = datetime(9999, 12, 30, tzinfo=UTC).timestamp()
 
 
 def write_comment(fields: Mapping[str, Any]) -> str:
@@ -55,23 +51,9 @@ def read_comment(text: str) -> dict[str, Any]:
     return next(read_comments(text), {})
 
 
-def format_time(seconds: float) -> str:
-    """A time that people can read too."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat() if seconds else ""
-
-
-def parse_time(told: object) -> float:
-    try:
-        found = datetime.fromisoformat(str(told))
-    except ValueError:
-        return 0.0
-    seconds = found.replace(tzinfo=found.tzinfo or UTC).timestamp()
-    return min(max(seconds, EARLIEST), LATEST)
-
-
-def _finite(told: str) -> float | None:
+def _finite(text: str) -> float | None:
     """A number; none for those that have no end, since they cannot be written down again."""
-    number = float(told)
+    number = float(text)
     return number if math.isfinite(number) else None
 
 
@@ -88,7 +70,6 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _BULLET = re.compile(r" ?(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|(?=[\r\n])|$)")
 _HEADING = re.compile(r"#{1,6}(?:[ \t\r\n]|$)")
 _INDENT = "  "
-_USUAL = 0.5
 # How the id of an item begins that a person wrote, also after a machine wrote it down; and that of a part of
 # a note that is no memory.
 _BY_HAND = "h_"
@@ -287,40 +268,8 @@ def _memory(item: str, scope: Scope) -> Memory | None:
         text = _remove_strikes(text)
     if not text or "id" not in fields or fields.get("kind") not in KINDS:
         return None
-    also = fields.get("also")
-    return Memory(
-        id=str(fields["id"]),
-        kind=fields["kind"],
-        text=text,
-        scope=scope,
-        importance=_importance(fields.get("importance")),
-        conversation=str(fields.get("conversation", "")),
-        messages=_strings(fields.get("messages")),
-        valid_from=parse_time(fields.get("valid_from")),
-        language=str(fields.get("language", "")),
-        also=tuple(_sources(also if isinstance(also, list) else [])),
-        seen=parse_time(fields.get("seen")),
-        superseded_by=str(fields.get("superseded_by", "")),
-        valid_until=parse_time(fields.get("valid_until")),
-        pinned=fields.get("pinned") is True,
-        may_replace=str(fields.get("may_replace", "")),
-    )
-
-
-def _importance(told: object) -> float:
-    if isinstance(told, bool) or not isinstance(told, int | float):
-        return _USUAL
-    return float(told) if 0 <= told <= 1 else _USUAL
-
-
-def _strings(told: object) -> tuple[str, ...]:
-    return tuple(str(one) for one in told) if isinstance(told, list) else ()
-
-
-def _sources(told: Sequence[object]) -> Iterator[MemorySource]:
-    for one in told:
-        if isinstance(one, dict) and "conversation" in one:
-            yield MemorySource(str(one["conversation"]), _strings(one.get("messages")))
+    written = {name: form.read(fields[name]) for name, form in FIELD_FORMS.items() if name in fields}
+    return Memory(str(fields["id"]), fields["kind"], text, scope, **written)
 
 
 def _text_of(item: str) -> str:
@@ -330,21 +279,8 @@ def _text_of(item: str) -> str:
 
 
 def _comment_fields(memory: Memory) -> dict[str, Any]:
-    return {
-        "id": memory.id,
-        "kind": memory.kind,
-        "importance": memory.importance,
-        "conversation": memory.conversation,
-        "messages": list(memory.messages),
-        "valid_from": format_time(memory.valid_from),
-        "language": memory.language,
-        "also": [{"conversation": one.conversation, "messages": list(one.messages)} for one in memory.also],
-        "seen": format_time(memory.seen),
-        "superseded_by": memory.superseded_by,
-        "valid_until": format_time(memory.valid_until),
-        "pinned": memory.pinned,
-        "may_replace": memory.may_replace,
-    }
+    written = {name: form.write(getattr(memory, name)) for name, form in FIELD_FORMS.items()}
+    return {"id": memory.id, "kind": memory.kind, **written}
 
 
 def _format_item(memory: Memory, fields: Mapping[str, Any] | None = None, successor: str = "") -> list[str]:

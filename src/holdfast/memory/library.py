@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound
-from holdfast.memory.base import KINDS, Kind, Memory, SummaryNote
+from holdfast.memory.base import KINDS, Kind, Memory, SettableFields, SummaryNote
 from holdfast.memory.items import (
     add_items,
     check_importance,
@@ -354,9 +354,7 @@ class Library(Catalogue):
         scope: Scope,
         text: str,
         kind: Kind = "fact",
-        *,
-        importance: float = _BY_REQUEST,
-        pinned: bool = False,
+        **fields: Unpack[SettableFields],
     ) -> WriteOutcome:
         """Keep what somebody asks for, also where it was forgotten once."""
         words = _clean_text(text)
@@ -365,10 +363,9 @@ class Library(Catalogue):
             kind=check_kind(kind),
             text=words,
             scope=owner(scope, kind),
-            importance=check_importance(importance),
             valid_from=self._now(),
             language=language_of(words),
-            pinned=pinned,
+            **_check_fields({"importance": _BY_REQUEST, **fields}),
         )
         self.allow([memory])
         (outcome,) = self.keep([memory])
@@ -452,17 +449,14 @@ class Library(Catalogue):
         *,
         text: str | None = None,
         kind: Kind | None = None,
-        importance: float | None = None,
-        pinned: bool | None = None,
+        **fields: Unpack[SettableFields],
     ) -> Memory:
         """Correct a memory where it stands; another kind may belong into another file."""
-        fields: dict[str, Any] = {
-            "text": None if text is None else _clean_text(text),
-            "kind": None if kind is None else check_kind(kind),
-            "importance": None if importance is None else check_importance(importance),
-            "pinned": pinned,
-        }
-        changes = {field: value for field, value in fields.items() if value is not None}
+        changes = _check_fields(fields)
+        if text is not None:
+            changes["text"] = _clean_text(text)
+        if kind is not None:
+            changes["kind"] = check_kind(kind)
         now = self._now()
 
         def correct(item: Memory) -> Memory:
@@ -633,6 +627,13 @@ def _clean_text(text: str) -> str:
             param="text",
         )
     return words
+
+
+def _check_fields(fields: SettableFields) -> dict[str, Any]:
+    """The fields that are set."""
+    if (importance := fields.get("importance")) is not None:
+        check_importance(importance)
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _conflict(name: str) -> Conflict:

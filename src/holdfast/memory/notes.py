@@ -11,15 +11,13 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from holdfast.errors import HoldfastError, StoreError
-from holdfast.memory.base import Memory, SummaryNote
+from holdfast.memory.base import Memory, SummaryNote, format_time, parse_time
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.items import (
     COMMENT,
     PART,
     add_items,
-    format_time,
     normalise,
-    parse_time,
     read_comment,
     read_memories,
     remove_items,

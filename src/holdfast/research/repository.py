@@ -27,12 +27,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from holdfast.errors import HoldfastError, NotFound, StoreError
+from holdfast.memory.base import format_time, parse_time
 from holdfast.memory.items import (
     BEGINNING,
     COMMENT,
-    format_time,
     normalise,
-    parse_time,
     read_comment,
     read_comments,
     write_comment,

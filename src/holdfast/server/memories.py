@@ -247,8 +247,7 @@ async def add_memory(request: Request, new: NewMemory) -> dict[str, Any]:
         scope,
         new.text,
         check_kind(new.kind),
-        importance=new.importance,
-        pinned=new.pinned,
+        **new.model_dump(exclude={"text", "kind", "scope"}),
     )
     replaced = [old.to_json() for old in outcome.others]
     return {"action": outcome.action, "memory": outcome.memory.to_json(), "replaced": replaced}
@@ -379,8 +378,7 @@ async def correct_memory(request: Request, memory: str, changes: MemoryChanges) 
             memory,
             text=changes.text,
             kind=kind,
-            importance=changes.importance,
-            pinned=changes.pinned,
+            **changes.model_dump(exclude={"text", "kind"}),
         )
         return serialize_with_path(remembering, scope, memory)
 

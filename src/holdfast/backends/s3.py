@@ -59,7 +59,7 @@ class ObjectCache:
         if self._folder is None:
             return None
         try:
-            stored = (self._folder / _file(name, tag)).read_bytes()
+            stored = (self._folder / cache_file_name(name, tag)).read_bytes()
         except OSError:
             return None
         checksum, content = stored[:_CHECKSUM], stored[_CHECKSUM:]
@@ -75,20 +75,20 @@ class ObjectCache:
             try:
                 with os.fdopen(os.open(piece, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
                     opened.write(hashlib.sha256(content).digest() + content)
-                piece.replace(self._folder / _file(name, tag))
+                piece.replace(self._folder / cache_file_name(name, tag))
             finally:
                 piece.unlink(missing_ok=True)
 
     def drop(self, name: str, tag: str) -> None:
         if self._folder is not None:
             with suppress(OSError):
-                (self._folder / _file(name, tag)).unlink()
+                (self._folder / cache_file_name(name, tag)).unlink()
 
     def keep_only(self, names: Iterable[tuple[str, str]]) -> None:
         """Drop all but these names and tags: what was forgotten elsewhere must not live on here."""
         if self._folder is None:
             return
-        wanted = {_file(name, tag) for name, tag in names}
+        wanted = {cache_file_name(name, tag) for name, tag in names}
         with suppress(OSError):
             for file in list(os.scandir(self._folder)):
                 with suppress(OSError):
@@ -98,7 +98,7 @@ class ObjectCache:
                         Path(file.path).unlink()
 
 
-def _file(name: str, tag: str) -> str:
+def cache_file_name(name: str, tag: str) -> str:
     return hashlib.sha256(f"{name}\0{tag}".encode(errors="surrogateescape")).hexdigest()
 
 
@@ -133,9 +133,9 @@ class ObjectList:
         self._renew()
         with self._lock:
             if self._order is None:
-                self._order = _sort_entries(self._entries or {})
+                self._order = sort_entries(self._entries or {})
             keys, entries = self._order
-            key = _key(place)
+            key = sort_key(place)
             # Nothing comes between a path and what is below it: no sign is smaller than the first.
             listed = entries[bisect_left(keys, key) : bisect_left(keys, key + "\1")] if key else list(entries)
             error = self._error
@@ -235,12 +235,12 @@ def _tags(entries: Mapping[PurePosixPath, NoteEntry]) -> dict[PurePosixPath, str
     return {path: entry.tag for path, entry in entries.items()}
 
 
-def _key(path: PurePosixPath) -> str:
+def sort_key(path: PurePosixPath) -> str:
     return "\0".join(path.parts)
 
 
-def _sort_entries(entries: Mapping[PurePosixPath, NoteEntry]) -> tuple[list[str], list[NoteEntry]]:
-    pairs = sorted((_key(path), entry) for path, entry in entries.items())
+def sort_entries(entries: Mapping[PurePosixPath, NoteEntry]) -> tuple[list[str], list[NoteEntry]]:
+    pairs = sorted((sort_key(path), entry) for path, entry in entries.items())
     return [key for key, _ in pairs], [entry for _, entry in pairs]
 
 
@@ -368,7 +368,7 @@ class S3Client:
             self._store = S3Store(
                 parts.netloc,
                 prefix=prefix or None,
-                config=_config(parts.netloc, options),
+                config=build_config(parts.netloc, options),
                 client_options={**_PATIENCE, "allow_http": options.endpoint.startswith("http://")},
                 retry_config=_AGAIN,
             )
@@ -380,7 +380,7 @@ class S3Client:
         with self._translate_errors():
             try:
                 for page in self._store.list(chunk_size=_PAGE):
-                    yield from map(_to_object, page)
+                    yield from map(to_object, page)
             except InvalidPathError as error:
                 raise unlistable_error(self.place, error) from error
 
@@ -388,7 +388,7 @@ class S3Client:
         """An object, with its content unless that is larger than wanted. NotFound where there is none."""
         with self._translate_errors():
             answer = self._store.get(name)
-            item = _to_object(answer.meta)
+            item = to_object(answer.meta)
             return item, bytes(answer.bytes()) if item.size <= largest else None
 
     def put(self, name: str, content: bytes, expect: str | None = None) -> str:
@@ -450,7 +450,7 @@ class S3Client:
                 )
         except (AlreadyExistsError, PreconditionError, NotFound) as error:
             raise Conflict(f"{name} in {self.place} is another one by now.") from error
-        return _strip_tag(result["e_tag"])
+        return strip_tag(result["e_tag"])
 
     def _delete(self, name: str) -> None:
         with suppress(NotFound), self._translate_errors():
@@ -479,7 +479,7 @@ class S3Client:
             raise translate_error(self.place, error) from error
 
 
-def _config(bucket: str, options: S3Options) -> "S3Config":
+def build_config(bucket: str, options: S3Options) -> "S3Config":
     """What is not named is left to the library, which knows AWS."""
     if bool(options.key) != bool(options.secret) or (options.endpoint and not options.key):
         raise ConfigError(
@@ -507,11 +507,11 @@ def address(bucket: str, options: S3Options) -> str:
     return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
 
 
-def _to_object(meta: "ObjectMeta") -> S3Object:
-    return S3Object(meta["path"], meta["size"], meta["last_modified"].timestamp(), _strip_tag(meta["e_tag"]))
+def to_object(meta: "ObjectMeta") -> S3Object:
+    return S3Object(meta["path"], meta["size"], meta["last_modified"].timestamp(), strip_tag(meta["e_tag"]))
 
 
-def _strip_tag(tag: str | None) -> str:
+def strip_tag(tag: str | None) -> str:
     if not tag:
         raise StoreError(
             "The S3 server gives no entity tags, so nobody could tell whether a note has changed.",
@@ -634,7 +634,7 @@ class S3Workspace:
         return True
 
     def _record(self, place: PurePosixPath, item: S3Object | None, before: str) -> bool:
-        now = _entry(item) if item and item.size else None
+        now = to_entry(item) if item and item.size else None
         if not self._listing.record(place, now, before):
             # Two answers crossed: the next one settles it.
             self._doubted.add(place)
@@ -647,7 +647,7 @@ class S3Workspace:
 
     def _list_server(self) -> Iterator[NoteEntry]:
         return (
-            _entry(item) for item in self._objects.list_objects() if item.size and not _is_hidden(item.name)
+            to_entry(item) for item in self._objects.list_objects() if item.size and not is_hidden(item.name)
         )
 
     def _prune_cache(self, entries: Iterable[NoteEntry]) -> None:
@@ -670,7 +670,7 @@ class S3Workspace:
                 self._proved = True
 
 
-def _entry(item: S3Object) -> NoteEntry:
+def to_entry(item: S3Object) -> NoteEntry:
     path = PurePosixPath(item.name)
     return NoteEntry(path, item.size, item.mtime, item.tag, _trouble(path))
 
@@ -684,7 +684,7 @@ def _trouble(path: PurePosixPath) -> str:
     return ""
 
 
-def _is_hidden(name: str) -> bool:
+def is_hidden(name: str) -> bool:
     return name.startswith(".") or "/." in name
 
 

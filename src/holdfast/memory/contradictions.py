@@ -187,7 +187,7 @@ def supersedes(new: str, old: str) -> bool:
     """Whether the old statement no longer holds once the new one does."""
     if len(new) > _LONGEST or len(old) > _LONGEST:
         return False
-    return _other_value(new, old) or _is_negation_of(new, old) or _names_what_it_replaces(new, old)
+    return has_other_value(new, old) or is_negation_of(new, old) or names_what_it_replaces(new, old)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class _Word:
 
 
 @lru_cache(maxsize=8_192)
-def _words(text: str) -> tuple[_Word, ...]:
+def split_words(text: str) -> tuple[_Word, ...]:
     words = []
     for token in _TOKEN.findall(text):
         raw = token.strip(_EDGES)
@@ -218,13 +218,13 @@ def _words(text: str) -> tuple[_Word, ...]:
     return tuple(words)
 
 
-def _other_value(new: str, old: str) -> bool:
+def has_other_value(new: str, old: str) -> bool:
     """The same sentence but for one value, behind a verb that has only one at a time."""
-    a, b = _words(new), _words(old)
+    a, b = split_words(new), split_words(old)
     if not a or not b or a[0].stem != b[0].stem:
         return False
-    start = _common([word.stem for word in a], [word.stem for word in b])
-    end = _common([word.stem for word in a[start:]][::-1], [word.stem for word in b[start:]][::-1])
+    start = common_length([word.stem for word in a], [word.stem for word in b])
+    end = common_length([word.stem for word in a[start:]][::-1], [word.stem for word in b[start:]][::-1])
     mine, theirs = a[start : len(a) - end], b[start : len(b) - end]
     if not (1 <= len(mine) <= _VALUE and 1 <= len(theirs) <= _VALUE):
         return False
@@ -233,24 +233,24 @@ def _other_value(new: str, old: str) -> bool:
         return False
     frame = frozenset(before)
     behind = [word.low for word in a[len(a) - end :]]
-    same_unit = _shape(mine) == _shape(theirs)
+    same_unit = value_shape(mine) == value_shape(theirs)
     if all(any(word.has_digit for word in value) for value in (mine, theirs)):
-        return same_unit and bool(frame & (_MEASURES | _NAMES | _WISHES)) and _counts(before)
-    if same_unit and _shape(mine) == ("#",):
-        return bool(frame & _MEASURES) and _counts(before)
+        return same_unit and bool(frame & (_MEASURES | _NAMES | _WISHES)) and is_measure(before)
+    if same_unit and value_shape(mine) == ("#",):
+        return bool(frame & _MEASURES) and is_measure(before)
     if len(mine) == len(theirs) == 1 and frozenset((mine[0].low, theirs[0].low)) in OPPOSITES:
         return bool(frame & (_BE | _WISHES))
-    return _other_name(mine, theirs, before, behind)
+    return has_other_name(mine, theirs, before, behind)
 
 
-def _counts(before: Sequence[str]) -> bool:
+def is_measure(before: Sequence[str]) -> bool:
     """Whether a number behind these words says how much or when, of the one thing there is."""
     last = before[-1]
     measure = last in _MEASURES | _NAMES | _WISHES | _BEFORE_NUMBER | _NUMBERED or find_group(last) != ""
     return measure and not _ONE_OF_MANY & {*before}
 
 
-def _other_name(
+def has_other_name(
     mine: Sequence[_Word], theirs: Sequence[_Word], before: Sequence[str], behind: Sequence[str]
 ) -> bool:
     frame = frozenset(before)
@@ -268,39 +268,39 @@ def _other_name(
         return False
     verb, small = before[-2:]
     if verb in _PLACED and small in _PLACES:
-        return _places_apart(mine, theirs)
+        return are_places_apart(mine, theirs)
     return (verb, small) in _EMPLOYED
 
 
-def _places_apart(mine: Sequence[_Word], theirs: Sequence[_Word]) -> bool:
+def are_places_apart(mine: Sequence[_Word], theirs: Sequence[_Word]) -> bool:
     """Whether nobody can be in both; who is in a town is in its country too."""
     places = {word.low for word in (*mine, *theirs)}
     return not places & REGIONS or places <= COUNTRIES
 
 
-def _is_negation_of(new: str, old: str) -> bool:
+def is_negation_of(new: str, old: str) -> bool:
     """The same statement, with a negation or without."""
-    (negated, plain), (was_negated, was) = _without_negation(new), _without_negation(old)
+    (negated, plain), (was_negated, was) = strip_negation(new), strip_negation(old)
     return negated != was_negated and len(plain) >= 2 and plain == was
 
 
 @lru_cache(maxsize=8_192)
-def _without_negation(text: str) -> tuple[bool, tuple[str, ...]]:
-    words = _words(text)
+def strip_negation(text: str) -> tuple[bool, tuple[str, ...]]:
+    words = split_words(text)
     denied = {word.low for word in words if word.low in _NEGATIONS or word.low.endswith("n't")}
     dropped = denied | _AROUND | (_WITH_NEGATION if denied else frozenset())
     return bool(denied), tuple(word.stem for word in words if word.low not in dropped)
 
 
-def _names_what_it_replaces(new: str, old: str) -> bool:
+def names_what_it_replaces(new: str, old: str) -> bool:
     """A change that says what it leaves, or whose like it takes the place of."""
-    replacement = _change(new)
+    replacement = read_change(new)
     if replacement is None:
         return False
     left, taken = replacement
-    words = _words(old)
+    words = split_words(old)
     lows = {word.low for word in words}
-    if taken in lows or lows & _NEGATIONS or not lows & _USES or _change(old) is not None:
+    if taken in lows or lows & _NEGATIONS or not lows & _USES or read_change(old) is not None:
         return False
     if left:
         values = {word.stem for word in words if word.low == left}
@@ -313,7 +313,7 @@ def _names_what_it_replaces(new: str, old: str) -> bool:
 
 
 @lru_cache(maxsize=8_192)
-def _change(text: str) -> tuple[str, str] | None:
+def read_change(text: str) -> tuple[str, str] | None:
     """What a sentence says was left, empty where it does not tell, and what took its place."""
     for pattern in _FROM:
         match = pattern.search(text)
@@ -326,14 +326,14 @@ def _change(text: str) -> tuple[str, str] | None:
     return ("", (match[1] or match[2]).casefold()) if match else None
 
 
-def _shape(value: Sequence[_Word]) -> tuple[str, ...]:
+def value_shape(value: Sequence[_Word]) -> tuple[str, ...]:
     """The value with its numbers, months and days made equal: what is left must be the same unit."""
     return tuple(
         "#" if word.low in MONTHS_AND_DAYS else re.sub(r"\d+(?:[.,:]\d+)*", "#", word.low) for word in value
     )
 
 
-def _common(first: Sequence[str], second: Sequence[str]) -> int:
+def common_length(first: Sequence[str], second: Sequence[str]) -> int:
     return next(
         (at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
         min(len(first), len(second)),

@@ -72,7 +72,7 @@ def load_memories(library: Library, scope: Scope, text: str) -> ImportCounts:
     current, archived = library.list_all(scope)
     known = {memory.id for memory in (*current, *archived)}
     known_count = 0
-    for memory, in_archive in _read(text, scope, bad):
+    for memory, in_archive in read_entries(text, scope, bad):
         if memory.id in known:
             known_count += 1
             continue
@@ -94,26 +94,26 @@ def load_memories(library: Library, scope: Scope, text: str) -> ImportCounts:
     )
 
 
-def _read(text: str, scope: Scope, bad: list[str]) -> Iterator[tuple[Memory, bool]]:
+def read_entries(text: str, scope: Scope, bad: list[str]) -> Iterator[tuple[Memory, bool]]:
     if not text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
         marked = read_ids(text)
         for memory in read_memories(text, scope, by_hand=True):
             # What a person wrote elsewhere is an import here, and makes room like others.
             yield memory if memory.id in marked else replace(memory, id=f"i_{memory.id}"), False
         return
-    for place, value in _values(text.lstrip("\ufeff"), bad):
+    for place, value in read_values(text.lstrip("\ufeff"), bad):
         try:
-            yield _memory(value, scope), value.get("archived") is True
+            yield parse_memory(value, scope), value.get("archived") is True
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             bad.append(f"{place}: {_reason(error)}")
 
 
-def _values(text: str, bad: list[str]) -> Iterator[tuple[str, Any]]:
+def read_values(text: str, bad: list[str]) -> Iterator[tuple[str, Any]]:
     """The entries of one JSON document, or of one on each line."""
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError):
-        yield from _lines(text, bad)
+        yield from read_lines(text, bad)
         return
     entries = whole.get("memories", [whole]) if isinstance(whole, dict) else whole
     if not isinstance(entries, list):
@@ -122,7 +122,7 @@ def _values(text: str, bad: list[str]) -> Iterator[tuple[str, Any]]:
         yield f"entry {number}", value
 
 
-def _lines(text: str, bad: list[str]) -> Iterator[tuple[str, Any]]:
+def read_lines(text: str, bad: list[str]) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(text.splitlines(), 1):
         row = line.strip().removesuffix(",")
         # The frame of an export around its lines is no entry.
@@ -134,7 +134,7 @@ def _lines(text: str, bad: list[str]) -> Iterator[tuple[str, Any]]:
             bad.append(f"line {number}: {_reason(error)}")
 
 
-def _memory(value: Mapping[str, Any], into: Scope) -> Memory:
+def parse_memory(value: Mapping[str, Any], into: Scope) -> Memory:
     text = value["text"]
     if not isinstance(text, str) or not normalise(text):
         raise ValueError("there are no words in it")

@@ -51,20 +51,20 @@ class FolderWorkspace:
         place = check_path(prefix)
         if self._is_absent(place):
             return []
-        with _translate_errors(self.folder):
+        with translate_errors(self.folder):
             start = self._real(place)
             if start.is_file():
-                return [] if (self.folder / place).is_symlink() else [_entry(str(place), start.stat())]
+                return [] if (self.folder / place).is_symlink() else [make_entry(str(place), start.stat())]
             # A path of no parts spells itself with a dot.
-            return list(_walk(str(start), str(place) if place.parts else ""))
+            return list(walk(str(start), str(place) if place.parts else ""))
 
     def read(self, path: PurePosixPath | str) -> Note:
         place = check_path(path)
         if self._is_absent(place):
             raise missing_error(place)
-        with _translate_errors(self.folder):
+        with translate_errors(self.folder):
             try:
-                return _read(self._real(place), place)
+                return read_file(self._real(place), place)
             except FileNotFoundError as error:
                 raise missing_error(place) from error
 
@@ -74,15 +74,15 @@ class FolderWorkspace:
         check_size(place, len(content))
         with self._locked():
             file = self._real(place)
-            if expect is not None and expect != _tag_at(file):
+            if expect is not None and expect != read_tag(file):
                 raise conflict_error(place)
-            return _replace(file, content)
+            return replace_file(file, content)
 
     def remove(self, path: PurePosixPath | str, expect: str | None = None) -> None:
         place = check_path(path)
         with self._locked():
             file = self.folder / place
-            if expect is not None and expect != _tag_at(self._real(place)):
+            if expect is not None and expect != read_tag(self._real(place)):
                 raise conflict_error(place)
             # A link a person made is theirs; what it points to stays where it is.
             file.unlink(missing_ok=True)
@@ -107,15 +107,15 @@ class FolderWorkspace:
             real = (root / place).resolve()
         except RuntimeError as error:
             # Python 3.11 to 3.12 say so of a loop of links.
-            raise _outside_error(place) from error
+            raise outside_error(place) from error
         if real.is_symlink() or (real != root and root not in real.parents):
-            raise _outside_error(place)
+            raise outside_error(place)
         return real
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        with _translate_errors(self.folder):
-            _make_folder(self.folder)
+        with translate_errors(self.folder):
+            make_folder(self.folder)
             with closing(FileLock(self.folder / ".lock")) as lock:
                 began = time.monotonic()
                 while not lock.exclusive():
@@ -128,7 +128,7 @@ class FolderWorkspace:
                 yield
 
 
-def _walk(start: str, place: str) -> Iterator[NoteEntry]:
+def walk(start: str, place: str) -> Iterator[NoteEntry]:
     """Every file below a folder, by path. Links are not followed, and what is hidden is not ours to show.
 
     What has a name that is no text is listed with that trouble, a folder as a whole.
@@ -144,13 +144,13 @@ def _walk(start: str, place: str) -> Iterator[NoteEntry]:
         path = f"{place}/{printable_name(entry.name)}" if place else printable_name(entry.name)
         if trouble := name_problem(entry.name):
             with suppress(FileNotFoundError):
-                listed = _entry(f"{path}/{EVERY_NOTE}" if entry.is_dir() else path, entry.stat())
+                listed = make_entry(f"{path}/{EVERY_NOTE}" if entry.is_dir() else path, entry.stat())
                 yield replace(listed, trouble=trouble)
         elif entry.is_dir():
-            yield from _walk(entry.path, path)
+            yield from walk(entry.path, path)
         elif entry.is_file():
             with suppress(FileNotFoundError):
-                yield _entry(path, entry.stat())
+                yield make_entry(path, entry.stat())
 
 
 def check_size(place: PurePosixPath, size: int) -> None:
@@ -161,7 +161,7 @@ def check_size(place: PurePosixPath, size: int) -> None:
         )
 
 
-def _entry(path: str, status: os.stat_result) -> NoteEntry:
+def make_entry(path: str, status: os.stat_result) -> NoteEntry:
     return _cached_entry(path, status.st_size, status.st_mtime, _version(status))
 
 
@@ -171,7 +171,7 @@ def _cached_entry(path: str, size: int, mtime: float, version: tuple[int, ...]) 
     return NoteEntry(PurePosixPath(path), size, mtime, _format_tag(version))
 
 
-def _tag(status: os.stat_result) -> str:
+def make_tag(status: os.stat_result) -> str:
     return _format_tag(_version(status))
 
 
@@ -183,14 +183,14 @@ def _format_tag(version: tuple[int, ...]) -> str:
     return "-".join(f"{number:x}" for number in version)
 
 
-def _tag_at(file: Path) -> str:
+def read_tag(file: Path) -> str:
     try:
-        return _tag(file.stat())
+        return make_tag(file.stat())
     except FileNotFoundError:
         return ABSENT
 
 
-def _read(file: Path, place: PurePosixPath) -> Note:
+def read_file(file: Path, place: PurePosixPath) -> Note:
     """Text and tag of the same moment, every byte of it: those too that are no valid text."""
     with file.open("rb") as opened:
         for _ in range(_LOOKS):
@@ -202,18 +202,18 @@ def _read(file: Path, place: PurePosixPath) -> Note:
                 )
             opened.seek(0)
             content = opened.read(LARGEST + 1)
-            if _tag(os.fstat(opened.fileno())) == _tag(before):
+            if make_tag(os.fstat(opened.fileno())) == make_tag(before):
                 break
     if b"\0" in content:
         raise StoreError(
             f"{place} is no text.", hint="Move it out of the workspace or rename it; it was not touched."
         )
-    return Note(content.decode("utf-8", "surrogateescape"), _tag(before))
+    return Note(content.decode("utf-8", "surrogateescape"), make_tag(before))
 
 
-def _replace(file: Path, content: bytes) -> str:
+def replace_file(file: Path, content: bytes) -> str:
     """Put `content` into the file in one step: after a crash there is the old file or the new one."""
-    _make_folder(file.parent)
+    make_folder(file.parent)
     # Writers take turns, so one name is enough, and what a crash left behind is written over.
     piece = file.with_name(f".{file.name}.new")
     old = file.stat() if file.exists() else None
@@ -230,18 +230,18 @@ def _replace(file: Path, content: bytes) -> str:
     finally:
         piece.unlink(missing_ok=True)
     sync_folder(file.parent)
-    return _tag_at(file)
+    return read_tag(file)
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
     """Make a folder, and make sure that it is still there after a power cut."""
     if not folder.is_dir():
-        _make_folder(folder.parent)
+        make_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
         sync_folder(folder.parent)
 
 
-def _outside_error(place: PurePosixPath) -> BadRequest:
+def outside_error(place: PurePosixPath) -> BadRequest:
     return BadRequest(
         f"{place} is a link that leads out of the workspace, or in a circle.",
         hint="Put the file itself there; folders elsewhere can be named as extra paths for searching.",
@@ -249,7 +249,7 @@ def _outside_error(place: PurePosixPath) -> BadRequest:
 
 
 @contextmanager
-def _translate_errors(folder: Path) -> Iterator[None]:
+def translate_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -112,7 +112,7 @@ def locate_items(text: str, scope: Scope, *, by_hand: bool = False) -> list[Loca
     items with one id, which only a copy can be, the first counts.
     """
     items: dict[str, LocatedItem] = {}
-    for item, memory in _read_items(text, scope, by_hand=by_hand):
+    for item, memory in iterate_items(text, scope, by_hand=by_hand):
         items.setdefault(memory.id, LocatedItem(memory, item.start + 1, item.end))
     return list(items.values())
 
@@ -143,9 +143,9 @@ def add_items(text: str, memories: Sequence[Memory], title: str = "") -> str:
     if fresh and not text.strip():
         text += f"# {title or _TITLES[language]}\n"
     for kind in KINDS:
-        items = [_format_item(memory) for memory in fresh.values() if memory.kind == kind]
+        items = [format_item(memory) for memory in fresh.values() if memory.kind == kind]
         if items:
-            text = _insert_items(text, kind, items, _HEADINGS[kind][language])
+            text = insert_items(text, kind, items, _HEADINGS[kind][language])
     return text
 
 
@@ -155,18 +155,18 @@ def replace_item(text: str, memory: Memory, *, by_hand: bool = False, successor:
     Fields of its comment that we do not know stay, and as long as the words are the same, so do their lines.
     What no longer holds is struck, with the words of its `successor` behind it.
     """
-    for item, old in _read_items(text, memory.scope, by_hand=by_hand):
+    for item, old in iterate_items(text, memory.scope, by_hand=by_hand):
         if old.id == memory.id:
-            fields = {**read_comment(item.text), **_comment_fields(memory)}
+            fields = {**read_comment(item.text), **comment_fields(memory)}
             same = normalise(memory.text) == old.text
             if same and memory.active == old.active:
-                lines = _with_comment(item.text, fields)
+                lines = set_comment(item.text, fields)
             elif same and old.active:
-                lines = _with_comment(_strike_lines(item.text, memory, successor), fields)
+                lines = set_comment(strike_item(item.text, memory, successor), fields)
             else:
-                newline = _newline(text)
+                newline = detect_newline(text)
                 words = replace(memory, text=normalise(memory.text))
-                lines = "".join(line + newline for line in _format_item(words, fields, successor))
+                lines = "".join(line + newline for line in format_item(words, fields, successor))
             return _splice(text, item, lines)
     return text
 
@@ -174,7 +174,7 @@ def replace_item(text: str, memory: Memory, *, by_hand: bool = False, successor:
 def remove_items(text: str, names: Collection[str], scope: Scope, *, by_hand: bool = False) -> str:
     """The text without the items of these ids, copies included."""
     lines = _LINE.findall(text)
-    for item, memory in _read_items(text, scope, by_hand=by_hand):
+    for item, memory in iterate_items(text, scope, by_hand=by_hand):
         if memory.id in names:
             lines[item.start : item.end] = [""] * (item.end - item.start)
     return "".join(lines)
@@ -196,16 +196,16 @@ class _Item:
     end: int
 
 
-def _read_items(text: str, scope: Scope, *, by_hand: bool) -> Iterator[tuple[_Item, Memory]]:
-    items = list(_items(_LINE.findall(text)))
-    hands = _read_handwritten(text, items, scope) if by_hand else {}
+def iterate_items(text: str, scope: Scope, *, by_hand: bool) -> Iterator[tuple[_Item, Memory]]:
+    items = list(split_items(_LINE.findall(text)))
+    hands = read_handwritten(text, items, scope) if by_hand else {}
     for item in items:
-        memory = hands.get(item.start) or _memory(item.text, scope)
+        memory = hands.get(item.start) or parse_item(item.text, scope)
         if memory is not None:
             yield item, memory
 
 
-def _read_handwritten(text: str, items: Sequence[_Item], scope: Scope) -> dict[int, Memory]:
+def read_handwritten(text: str, items: Sequence[_Item], scope: Scope) -> dict[int, Memory]:
     """The items without a comment of ours, by line; what looks like one inside of code is none."""
     bare = [item for item in items if not BEGINNING.search(item.text)]
     if not bare:
@@ -214,10 +214,10 @@ def _read_handwritten(text: str, items: Sequence[_Item], scope: Scope) -> dict[i
     starts = {token.map[0] for token in tokens if token.type == "list_item_open" and token.map}
     front = _FRONT.match(text)
     first = len(_LINE.findall(front[0])) if front else 0
-    headings = _headings(tokens)
+    headings = find_headings(tokens)
     memories: dict[int, Memory] = {}
     for item in bare:
-        words = _text_of(item.text)
+        words = item_text(item.text)
         if words and item.start in starts and item.start >= first:
             above = bisect_left(headings, item.start, key=lambda heading: heading[0])
             kind = _kind_under(headings[above - 1][2] if above else "")
@@ -234,18 +234,18 @@ def _heading_names(kind: Kind) -> set[str]:
     return {name.casefold() for name in _HEADINGS[kind].values()}
 
 
-def _items(lines: Sequence[str]) -> Iterator[_Item]:
+def split_items(lines: Sequence[str]) -> Iterator[_Item]:
     at = 0
     while at < len(lines):
         if not _BULLET.match(lines[at]):
             at += 1
             continue
-        end = _end_of(lines, at)
+        end = find_item_end(lines, at)
         yield _Item("".join(lines[at:end]), at, end)
         at = end
 
 
-def _end_of(lines: Sequence[str], start: int) -> int:
+def find_item_end(lines: Sequence[str], start: int) -> int:
     """An item goes on with lines that are indented, and with careless ones as long as it is one paragraph."""
     end, paragraph = start + 1, not COMMENT.search(lines[start])
     for at in range(start + 1, len(lines)):
@@ -262,35 +262,35 @@ def _end_of(lines: Sequence[str], start: int) -> int:
     return end
 
 
-def _memory(item: str, scope: Scope) -> Memory | None:
-    fields, text = read_comment(item), _text_of(item)
+def parse_item(item: str, scope: Scope) -> Memory | None:
+    fields, text = read_comment(item), item_text(item)
     if fields.get("superseded_by"):
-        text = _remove_strikes(text)
+        text = remove_strikes(text)
     if not text or "id" not in fields or fields.get("kind") not in KINDS:
         return None
     written = {name: form.read(fields[name]) for name, form in FIELD_FORMS.items() if name in fields}
     return Memory(str(fields["id"]), fields["kind"], text, scope, **written)
 
 
-def _text_of(item: str) -> str:
+def item_text(item: str) -> str:
     first, *others = _LINE.findall(COMMENT.sub("", item))
     lines = [_BULLET.sub("", first, count=1), *(line.removeprefix(_INDENT) for line in others)]
     return normalise(_OPENED.sub(r"<\1!--", _CLOSED.sub(r"--\1>", "".join(lines))))
 
 
-def _comment_fields(memory: Memory) -> dict[str, Any]:
+def comment_fields(memory: Memory) -> dict[str, Any]:
     written = {name: form.write(getattr(memory, name)) for name, form in FIELD_FORMS.items()}
     return {"id": memory.id, "kind": memory.kind, **written}
 
 
-def _format_item(memory: Memory, fields: Mapping[str, Any] | None = None, successor: str = "") -> list[str]:
-    words = memory.text if memory.active else _format_struck(memory, successor)
+def format_item(memory: Memory, fields: Mapping[str, Any] | None = None, successor: str = "") -> list[str]:
+    words = memory.text if memory.active else format_struck(memory, successor)
     text = _CLOSES.sub(r"--\\\1>", _OPENS.sub(r"<\\\1!--", words))
-    first, *others = [*text.split("\n"), write_comment(fields or _comment_fields(memory))]
+    first, *others = [*text.split("\n"), write_comment(fields or comment_fields(memory))]
     return [f"- {first}", *(_INDENT + line if line else "" for line in others)]
 
 
-def _format_struck(memory: Memory, successor: str) -> str:
+def format_struck(memory: Memory, successor: str) -> str:
     """The words of a memory that no longer holds, as people see it: struck, since when, and what is now."""
     if "~" in memory.text:
         return memory.text
@@ -303,7 +303,7 @@ def _successor_suffix(memory: Memory, successor: str) -> str:
     return f" {_ARROW} {words or '…'}"
 
 
-def _strike_lines(item: str, memory: Memory, successor: str) -> str:
+def strike_item(item: str, memory: Memory, successor: str) -> str:
     """The same in the lines of an item as they are, with the bullet and the breaks that a person gave it."""
     if "~" in memory.text:
         return item
@@ -319,7 +319,7 @@ def _strike_lines(item: str, memory: Memory, successor: str) -> str:
     return "".join(lines)
 
 
-def _remove_strikes(text: str) -> str:
+def remove_strikes(text: str) -> str:
     """The words alone, whether they are struck or not."""
     if not _BEHIND.search(text):
         return text
@@ -327,11 +327,11 @@ def _remove_strikes(text: str) -> str:
     return "\n".join(line[2:-2] if line.startswith("~~") and line.endswith("~~") else line for line in lines)
 
 
-def _with_comment(item: str, fields: Mapping[str, Any]) -> str:
+def set_comment(item: str, fields: Mapping[str, Any]) -> str:
     written = write_comment(fields)
     if COMMENT.search(item):
         return COMMENT.sub(lambda _: written, item, count=1)
-    newline = _newline(item)
+    newline = detect_newline(item)
     return f"{item.rstrip(chr(10) + chr(13))}{newline}{_INDENT}{written}{newline}"
 
 
@@ -340,14 +340,14 @@ def _splice(text: str, item: _Item, lines: str) -> str:
     return "".join(every[: item.start]) + lines + "".join(every[item.end :])
 
 
-def _newline(text: str) -> str:
+def detect_newline(text: str) -> str:
     ending = re.search(r"\r\n|\r|\n", text)
     return ending.group() if ending else "\n"
 
 
-def _insert_items(text: str, kind: Kind, items: Sequence[list[str]], heading: str) -> str:
+def insert_items(text: str, kind: Kind, items: Sequence[list[str]], heading: str) -> str:
     lines = _LINE.findall(text)
-    newline = _newline(text)
+    newline = detect_newline(text)
     block = [line for item in items for line in item]
     place = _under_heading(text, lines, kind) or _after_others(lines, kind)
     if place is None:
@@ -363,7 +363,7 @@ def _insert_items(text: str, kind: Kind, items: Sequence[list[str]], heading: st
 
 def _under_heading(text: str, lines: Sequence[str], kind: Kind) -> int | None:
     """The line after the last one under the heading of this kind, in whichever language it is."""
-    headings, names = _headings(_markdown.parse(text)), _heading_names(kind)
+    headings, names = find_headings(_markdown.parse(text)), _heading_names(kind)
     for at, (_, start, name) in enumerate(headings):
         if name in names:
             end = headings[at + 1][0] if at + 1 < len(headings) else len(lines)
@@ -377,11 +377,11 @@ def _under_heading(text: str, lines: Sequence[str], kind: Kind) -> int | None:
 
 def _after_others(lines: Sequence[str], kind: Kind) -> int | None:
     """Where a person gave the heading another name, new items follow those of their kind."""
-    ends = [item.end for item in _items(lines) if read_comment(item.text).get("kind") == kind]
+    ends = [item.end for item in split_items(lines) if read_comment(item.text).get("kind") == kind]
     return ends[-1] if ends else None
 
 
-def _headings(tokens: Sequence[Token]) -> list[tuple[int, int, str]]:
+def find_headings(tokens: Sequence[Token]) -> list[tuple[int, int, str]]:
     """The headings outside of lists and quotes: first line, the line after, and the name in small letters."""
     return [
         (token.map[0], token.map[1], words.content.strip().rstrip(":").casefold())

@@ -130,7 +130,7 @@ class Catalogue:
         if kind is not None:
             memories = [memory for memory in memories if memory.kind == check_listed_kind(kind)]
         if text.strip():
-            memories = [memory for memory in memories if _mentions(memory.text, text)]
+            memories = [memory for memory in memories if mentions(memory.text, text)]
         memories.sort(key=lambda memory: (memory.date, memory.id), reverse=True)
         return MemoryPage(tuple(memories[offset : offset + limit]), len(memories), tuple(troubles))
 
@@ -176,7 +176,7 @@ class Catalogue:
             first = memory_file(whose)
             files = first, day_file(whose, moment), day_file(whose, moment - _DAY)
             by_file: dict[PurePosixPath, list[Memory]] = {file: [] for file in files}
-            for where in _unique(self.notes.iterate_files(files, whose, [])):
+            for where in unique_memories(self.notes.iterate_files(files, whose, [])):
                 by_file[where.file].append(where.memory)
             active = [memory for memory in by_file.pop(first) if memory.active]
             uses = self._records.uses(whose, [memory.id for memory in active])
@@ -256,13 +256,13 @@ class Catalogue:
         return match
 
     def _list_current(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
-        return _unique(self.notes.list_memories(scope, troubles).items())
+        return unique_memories(self.notes.list_memories(scope, troubles).items())
 
     def _list_archived(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
-        return _unique(self.notes.list_archived(scope, troubles).items())
+        return unique_memories(self.notes.list_archived(scope, troubles).items())
 
     def _list_summaries(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
-        return _unique(self.notes.list_summaries(scope, troubles).items())
+        return unique_memories(self.notes.list_summaries(scope, troubles).items())
 
     def _list_copies(self, scope: Scope, troubles: list[str] | None = None) -> Iterator[LocatedMemory]:
         """Every item of a scope, its archive and copies included."""
@@ -272,7 +272,7 @@ class Catalogue:
                 yield from (LocatedMemory(file, memory) for memory in memories)
 
 
-def _unique(files: Iterable[tuple[PurePosixPath, list[Memory]]]) -> Iterator[LocatedMemory]:
+def unique_memories(files: Iterable[tuple[PurePosixPath, list[Memory]]]) -> Iterator[LocatedMemory]:
     """Every memory where it stands first; what a crash left twice is one."""
     seen: set[str] = set()
     for file, memories in files:
@@ -282,7 +282,7 @@ def _unique(files: Iterable[tuple[PurePosixPath, list[Memory]]]) -> Iterator[Loc
                 yield LocatedMemory(file, memory)
 
 
-def _mentions(text: str, asked: str) -> bool:
+def mentions(text: str, asked: str) -> bool:
     wanted = set(terms(asked))
     return asked.strip().casefold() in text.casefold() or bool(wanted and wanted <= set(terms(text)))
 
@@ -334,7 +334,7 @@ class Library(Catalogue):
         outcomes: list[WriteOutcome] = []
         wanted: list[Memory] = []
         for memory, stones in self._match_tombstones(memories):
-            if _has_words(memory.text) and not stones:
+            if has_words(memory.text) and not stones:
                 undated = memory.kind == "note" and not memory.valid_from
                 wanted.append(replace(memory, valid_from=self._now()) if undated else memory)
             else:
@@ -357,7 +357,7 @@ class Library(Catalogue):
         **fields: Unpack[SettableFields],
     ) -> WriteOutcome:
         """Keep what somebody asks for, also where it was forgotten once."""
-        words = _clean_text(text)
+        words = clean_text(text)
         memory = Memory(
             id=new_id("y"),
             kind=check_kind(kind),
@@ -454,7 +454,7 @@ class Library(Catalogue):
         """Correct a memory where it stands; another kind may belong into another file."""
         changes = _check_fields(fields)
         if text is not None:
-            changes["text"] = _clean_text(text)
+            changes["text"] = clean_text(text)
         if kind is not None:
             changes["kind"] = check_kind(kind)
         now = self._now()
@@ -497,7 +497,7 @@ class Library(Catalogue):
     def add_archived(self, memories: Sequence[Memory]) -> list[WriteOutcome]:
         """Put memories straight into the archive, where they come from one."""
         scopes: dict[Scope, list[Memory]] = {}
-        for memory in map(_sanitise, memories):
+        for memory in map(sanitise, memories):
             scopes.setdefault(memory.scope, []).append(memory)
         for scope, group in scopes.items():
             self._write_archive(group, scope)
@@ -546,7 +546,7 @@ class Library(Catalogue):
     def _match_tombstones(self, memories: Sequence[Memory]) -> Iterator[tuple[Memory, list[Tombstone]]]:
         """Each memory as it would be kept, with what says that it was forgotten."""
         every: dict[Scope, list[Tombstone]] = {}
-        for memory in map(_sanitise, memories):
+        for memory in map(sanitise, memories):
             if memory.scope not in every:
                 every[memory.scope] = self._records.forgotten(memory.scope)
             words = hash_words(memory.text)
@@ -613,14 +613,14 @@ def _tombstone(memory: Memory, now: float) -> Tombstone:
     return Tombstone(memory.id, hash_words(memory.text), messages, now)
 
 
-def _sanitise(memory: Memory) -> Memory:
+def sanitise(memory: Memory) -> Memory:
     return replace(memory, text=normalise(redact(memory.text)), scope=owner(memory.scope, memory.kind))
 
 
-def _clean_text(text: str) -> str:
+def clean_text(text: str) -> str:
     """The words somebody wants to be kept. Their size comes first: looking for secrets takes time."""
     words = normalise(redact(check_text(text)))
-    if not _has_words(words):
+    if not has_words(words):
         raise BadRequest(
             "There is nothing left to remember once private text and secrets are taken out.",
             hint="Say it without the secret.",
@@ -640,7 +640,7 @@ def _conflict(name: str) -> Conflict:
     return Conflict(f"The memory {name!r} was changed, moved or removed meanwhile.", hint="Look again.")
 
 
-def _has_words(text: str) -> bool:
+def has_words(text: str) -> bool:
     return any(sign.isalnum() for sign in text.replace(MARK, ""))
 
 

@@ -79,7 +79,7 @@ class Notes:
         def keep_newest(text: str) -> str:
             fields = read_comment(text)
             newer = _age(fields.get("at"), fields.get("id", "")) < _age(format_time(note.at), note.id)
-            return _format_summary(note) if newer else text
+            return format_summary(note) if newer else text
 
         self.change(summary_file(note.scope, note.conversation), keep_newest)
 
@@ -111,8 +111,8 @@ class Notes:
         """The newest summary of each of a scope's own conversations; a file that is none is left out."""
         memories: dict[PurePosixPath, list[Memory]] = {}
         for file in filter(is_summary, self._list_paths(summaries(scope), troubles)):
-            with _collect_problems(troubles):
-                memories[file] = [*_parse_summary(self._read_text(file), scope)]
+            with collect_problems(troubles):
+                memories[file] = [*parse_summary(self._read_text(file), scope)]
         return memories
 
     def iterate_files(
@@ -120,7 +120,7 @@ class Notes:
     ) -> Iterator[tuple[PurePosixPath, list[Memory]]]:
         """The memories of these files of a scope, one file after the other, none before it is asked for."""
         for file in files:
-            with _collect_problems(troubles):
+            with collect_problems(troubles):
                 yield file, self._load(file, scope)
 
     def list_files(self, scope: Scope, troubles: list[str] | None = None) -> list[PurePosixPath]:
@@ -190,7 +190,7 @@ class Notes:
 
     def _list_paths(self, place: PurePosixPath, troubles: list[str] | None) -> list[PurePosixPath]:
         entries: list[NoteEntry] = []
-        with _collect_problems(troubles):
+        with collect_problems(troubles):
             entries = self.workspace.entries(place)
         notes = [entry for entry in entries if entry.path.suffix == ".md"]
         if troubles is not None:
@@ -218,7 +218,7 @@ class Notes:
 
 
 @contextmanager
-def _collect_problems(troubles: list[str] | None) -> Iterator[None]:
+def collect_problems(troubles: list[str] | None) -> Iterator[None]:
     """What cannot be read is told, where there is a list to tell it in."""
     try:
         yield
@@ -246,7 +246,7 @@ def add(text: str, memories: Sequence[Memory]) -> str:
     return add_items(text, memories, day(memories[0].valid_from) if notes else "")
 
 
-def _format_summary(note: SummaryNote) -> str:
+def format_summary(note: SummaryNote) -> str:
     fields = {
         "id": note.id,
         "kind": "summary",
@@ -264,7 +264,7 @@ def _format_summary(note: SummaryNote) -> str:
     return f"{write_comment(fields)}\n# {title}\n\n{normalise(note.text)}\n"
 
 
-def _parse_summary(text: str, scope: Scope) -> Iterator[Memory]:
+def parse_summary(text: str, scope: Scope) -> Iterator[Memory]:
     fields, head = read_comment(text), COMMENT.match(text)
     if head is not None and fields.get("kind") == "summary":
         yield Memory(

@@ -111,8 +111,8 @@ _ISSUERS = re.compile(r"4\d{15}|(?:5[1-5]|2[2-7]|6[05]|35)\d{14}|3[47]\d{13}")
 
 def redact(text: str) -> str:
     """The text without what is marked `<private>`, each secret in it replaced by a neutral mark."""
-    public, _ = _drop_marked(text)
-    return _mask_secrets(public)
+    public, _ = drop_marked(text)
+    return mask_secrets(public)
 
 
 def redact_file(text: str) -> str:
@@ -121,16 +121,16 @@ def redact_file(text: str) -> str:
     A tag in backticks is one that the text speaks of.
     """
     quoted = {tag.start() + 1 for tag in _QUOTED.finditer(text)}
-    public, is_open = _drop_marked(text, quoted)
+    public, is_open = drop_marked(text, quoted)
     if is_open or any(not key[1] for key in _PEM.finditer(public)):
         raise BadRequest(
             "A private part or key begins in this text and has no end.",
             hint="Close it, as in <private>…</private>, or put the tag into backticks; nothing was written.",
         )
-    return _mask_secrets(public)
+    return mask_secrets(public)
 
 
-def _mask_secrets(text: str) -> str:
+def mask_secrets(text: str) -> str:
     lowered = text.casefold()
     for hints, pattern, replacement in _SECRETS:
         # Most texts have none of the words: looking for a word is much quicker than for a pattern.
@@ -139,7 +139,7 @@ def _mask_secrets(text: str) -> str:
     return _DIGITS.sub(_mask_if_card, text)
 
 
-def _drop_marked(text: str, quoted: Container[int] = ()) -> tuple[str, bool]:
+def drop_marked(text: str, quoted: Container[int] = ()) -> tuple[str, bool]:
     """Everything outside the tags, quoted ones aside; one never closed hides the rest, and that is told."""
     parts: list[str] = []
     depth = end = 0
@@ -171,10 +171,10 @@ def _mask_unless_description(match: re.Match[str]) -> str:
 
 def _mask_if_card(match: re.Match[str]) -> str:
     digits = re.sub(r"\D", "", match[0])
-    return MARK if _ISSUERS.fullmatch(digits) and _has_valid_check_digit(digits) else match[0]
+    return MARK if _ISSUERS.fullmatch(digits) and has_valid_check_digit(digits) else match[0]
 
 
-def _has_valid_check_digit(digits: str) -> bool:
+def has_valid_check_digit(digits: str) -> bool:
     """The check digit of payment cards: every second digit counts twice."""
     doubled = (2 * int(digit) for digit in digits[-2::-2])
     return (sum(map(int, digits[-1::-2])) + sum(value - 9 * (value > 9) for value in doubled)) % 10 == 0
@@ -213,7 +213,7 @@ class MemoryGate:
         rules: dict[_Address, bool] = {}
         for entry in filter(None, (part.strip() for part in text.split(","))):
             address, _, word = entry.rpartition("=")
-            place = _parse_address(address if "//" in address else f"//{address}")
+            place = parse_address(address if "//" in address else f"//{address}")
             if word.strip() not in ("on", "off") or place is None:
                 raise ConfigError(
                     f"'{entry}' does not say which server may be told memories.",
@@ -226,14 +226,14 @@ class MemoryGate:
         """Whether memories may go to the server at this location. What has no address runs inside of us."""
         if "//" not in location:
             return True
-        place = _parse_address(location)
+        place = parse_address(location)
         if place is None:
             return False
         host, _ = place
         return self.rules.get(place, self.rules.get((host, None), is_local_host(host)))
 
 
-def _parse_address(address: str) -> _Address | None:
+def parse_address(address: str) -> _Address | None:
     try:
         parts = urlsplit(address.strip())
         port = parts.port

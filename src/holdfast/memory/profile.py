@@ -100,22 +100,22 @@ def parse(text: str) -> CommentedMap:
         )
     if text.count("[") + text.count("{") > _BRACKETS:
         # Deep nesting takes the reader seconds, and this is read for every request.
-        raise _broken("is no YAML that a person wrote: it has too many brackets")
+        raise broken_profile("is no YAML that a person wrote: it has too many brackets")
     try:
-        fields = _yaml().load(text)
+        fields = new_yaml().load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f" in line {mark.line + 1}" if mark else ""
         line = mark.line + 1 if mark else 0
-        raise _broken(f"is no YAML{where}: {error.problem or error.context}", line) from error
+        raise broken_profile(f"is no YAML{where}: {error.problem or error.context}", line) from error
     except (YAMLError, ValueError, RecursionError) as error:
-        raise _broken(f"is no YAML: {error}") from error
+        raise broken_profile(f"is no YAML: {error}") from error
     if fields is None:
         return CommentedMap()
     if not isinstance(fields, CommentedMap):
-        raise _broken("is no list of fields")
+        raise broken_profile("is no list of fields")
     for key, value in fields.items():
-        _check(key, value)
+        check_field(key, value)
     return fields
 
 
@@ -123,7 +123,7 @@ def serialize(fields: CommentedMap) -> str:
     """The fields as YAML. Checked again, since a change may have made it too large."""
     out = io.StringIO()
     if fields:
-        _yaml().dump(fields, out)
+        new_yaml().dump(fields, out)
     text = out.getvalue()
     parse(text)
     return text
@@ -132,7 +132,7 @@ def serialize(fields: CommentedMap) -> str:
 def set_field(text: str, key: str, value: Any) -> str:
     """The profile with one field set, or without it where the value is None; comments stay."""
     fields = parse(text)
-    *outer, name = _names_in(fields, key)
+    *outer, name = resolve_names(fields, key)
     place = fields
     for part in outer:
         current = place.get(part)
@@ -149,13 +149,13 @@ def set_field(text: str, key: str, value: Any) -> str:
     elif place.get(name) == value:
         return text
     else:
-        place[name] = _plain(value)
+        place[name] = clean_value(value)
     return serialize(fields) if fields else ""
 
 
 def get_field(text: str, key: str) -> Any:
     value: Any = parse(text)
-    for part in _names_in(value, key):
+    for part in resolve_names(value, key):
         if not isinstance(value, dict) or part not in value:
             return None
         value = value[part]
@@ -204,8 +204,8 @@ def render_for_model(
     company = any(name in fields for name in FIELDS["company"])
     chosen: set[str] = set()
     best = ""
-    for key, _ in sorted(units, key=lambda unit: _rank(unit[0])):
-        body = _body([unit for unit in units if unit[0] in chosen | {key}], language)
+    for key, _ in sorted(units, key=lambda unit: rank_field(unit[0])):
+        body = format_fields([unit for unit in units if unit[0] in chosen | {key}], language)
         whole = f"{_HEADS[language, company]}\n{body}\n{_ENDS[language]}"
         if count(whole) <= cap:
             chosen.add(key)
@@ -215,7 +215,7 @@ def render_for_model(
     )
 
 
-def _yaml() -> YAML:
+def new_yaml() -> YAML:
     # A new one each time: it keeps what it read, and is no thing to share among threads.
     yaml = YAML()
     yaml.preserve_quotes = True
@@ -224,19 +224,19 @@ def _yaml() -> YAML:
     return yaml
 
 
-def _check(key: object, value: object) -> None:
+def check_field(key: object, value: object) -> None:
     """Text, numbers, lists of them, and one level of fields inside a field."""
     inner = value.values() if isinstance(value, dict) else [value]
     names = [key, *value] if isinstance(value, dict) else [key]
     if not all(isinstance(name, str) and name for name in names):
-        raise _broken(f"has a field whose name is no text: {names[-1]!r}")
+        raise broken_profile(f"has a field whose name is no text: {names[-1]!r}")
     for leaves in inner:
         plain = leaves if isinstance(leaves, list) else [leaves]
         if any(isinstance(leaf, list | dict | set) for leaf in plain):
-            raise _broken(f"has too many levels in the field '{key}'")
+            raise broken_profile(f"has too many levels in the field '{key}'")
 
 
-def _names_in(fields: CommentedMap, key: str) -> list[str]:
+def resolve_names(fields: CommentedMap, key: str) -> list[str]:
     """The names of a field as this file has them: `company` is `firma` where that is there."""
     parts = key.split(".")
     if not all(parts) or len(parts) > 2:
@@ -271,13 +271,13 @@ def _units(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
-def _rank(key: str) -> int:
+def rank_field(key: str) -> int:
     name = key.rsplit(".", 1)[-1]
     outer = key.split(".", 1)[0]
     return _RANKS.get(name, _RANKS.get(outer, len(_RANKS)))
 
 
-def _body(units: list[tuple[str, Any]], language: Literal["de", "en"]) -> str:
+def format_fields(units: list[tuple[str, Any]], language: Literal["de", "en"]) -> str:
     lines: list[str] = []
     last = ""
     for key, value in units:
@@ -290,16 +290,16 @@ def _body(units: list[tuple[str, Any]], language: Literal["de", "en"]) -> str:
     return "\n".join(lines)
 
 
-def _plain(value: Any) -> Any:
+def clean_value(value: Any) -> Any:
     """A value without secrets, as YAML keeps it."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, dict):
-        return CommentedMap({str(name): _plain(inner) for name, inner in value.items()})
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+        return CommentedMap({str(name): clean_value(inner) for name, inner in value.items()})
+    return [clean_value(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _broken(problem: str, line: int = 0) -> InvalidProfile:
+def broken_profile(problem: str, line: int = 0) -> InvalidProfile:
     return InvalidProfile(f"The profile {problem}.", hint="Correct it; the file was not touched.", line=line)
 
 
@@ -354,22 +354,22 @@ def read_trait(text: str) -> ProfileTrait | None:
 
 def _traits(text: str) -> list[ProfileTrait | None]:
     return [
-        _match_group("name", _NAMED, text),
-        _match_group("language", _SPEAKS, text),
-        _match_group("preferences.code_language", _CODES, text),
-        _match_value("preferences.answer_length", _LENGTHS, text)
+        match_group("name", _NAMED, text),
+        match_group("language", _SPEAKS, text),
+        match_group("preferences.code_language", _CODES, text),
+        match_value("preferences.answer_length", _LENGTHS, text)
         if re.search(_ANSWER, text, re.IGNORECASE)
         else None,
-        _match_value("preferences.formality", _TONES, text),
+        match_value("preferences.formality", _TONES, text),
     ]
 
 
-def _match_group(field: str, pattern: re.Pattern[str], text: str) -> ProfileTrait | None:
+def match_group(field: str, pattern: re.Pattern[str], text: str) -> ProfileTrait | None:
     groups = {group for match in pattern.finditer(text) for group in match.groups() if group}
     return ProfileTrait(field, groups.pop()) if len(groups) == 1 else None
 
 
-def _match_value(field: str, values: dict[str, str], text: str) -> ProfileTrait | None:
+def match_value(field: str, values: dict[str, str], text: str) -> ProfileTrait | None:
     matches = [
         value for value, words in values.items() if re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
     ]
@@ -396,7 +396,7 @@ class Profile:
 
     def show(self, scope: Scope) -> Note:
         """The file as it is, broken or not; empty where there is none."""
-        return read_or_empty(self._workspace, profile_file(_private(scope)))
+        return read_or_empty(self._workspace, profile_file(require_private(scope)))
 
     def fields(self, scope: Scope) -> dict[str, Any]:
         return dict(parse(self.show(scope).text))
@@ -406,11 +406,11 @@ class Profile:
         parse(text)
         clean = redact_file(text)
         parse(clean)
-        return self._workspace.write(profile_file(_private(scope)), clean, expect)
+        return self._workspace.write(profile_file(require_private(scope)), clean, expect)
 
     def set(self, scope: Scope, key: str, value: str) -> None:
         """Set one field from the words of a command line: numbers, lists in brackets, or text."""
-        self.patch(scope, {key: _from_words(value)})
+        self.patch(scope, {key: parse_words(value)})
 
     def patch(self, scope: Scope, fields: Mapping[str, Any]) -> None:
         """Set several fields, and remove those that are None; all of it or nothing."""
@@ -420,7 +420,7 @@ class Profile:
                 text = set_field(text, key, value)
             return text
 
-        update_file(self._workspace, profile_file(_private(scope)), work)
+        update_file(self._workspace, profile_file(require_private(scope)), work)
 
     def fill(self, scope: Scope, form: Mapping[str, Any], language: Literal["de", "en"] = "en") -> None:
         """Take over a setup form. Fields get the names of the language, unless the file has its own."""
@@ -470,18 +470,18 @@ class Profile:
         return proposal
 
     def proposals(self, scope: Scope) -> list[Proposal]:
-        return self._proposals.open(_private(scope).user)
+        return self._proposals.open(require_private(scope).user)
 
     def accept(self, scope: Scope, name: str) -> Proposal:
-        proposal = self._proposals.get(_private(scope).user, name)
+        proposal = self._proposals.get(require_private(scope).user, name)
         self.patch(scope, {proposal.field: proposal.value})
         return self._proposals.decide(scope.user, name, "accepted")
 
     def dismiss(self, scope: Scope, name: str) -> Proposal:
-        return self._proposals.decide(_private(scope).user, name, "dismissed")
+        return self._proposals.decide(require_private(scope).user, name, "dismissed")
 
 
-def _private(scope: Scope) -> Scope:
+def require_private(scope: Scope) -> Scope:
     if scope.kind == "group":
         raise BadRequest("A group has no profile.", hint="A profile belongs to one person.")
     return scope
@@ -496,7 +496,7 @@ def _flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
-def _from_words(value: str) -> Any:
+def parse_words(value: str) -> Any:
     try:
         parsed = YAML(typ="safe").load(value)
     except (YAMLError, ValueError):

@@ -83,26 +83,26 @@ def content_words(text: str) -> ContentWords:
         words.append(word)
         if not stems or lowered in _TURNS:
             small.add(word)
-        elif bare[:1].isupper() or _has_digit(bare):
+        elif bare[:1].isupper() or has_digit(bare):
             names.append(word)
     return ContentWords(tuple(words), tuple(names), frozenset(small), frozenset(words))
 
 
 def same(first: str, second: str) -> bool:
     """Whether both texts say the same, but for a few plain words that one has beyond the other."""
-    if _is_long(first, second):
+    if is_long(first, second):
         return first.split() == second.split()
     a, b = content_words(first), content_words(second)
-    return _comparable(a, b) and _ratio(a.words, b.words) >= ALIKE
+    return is_comparable(a, b) and _ratio(a.words, b.words) >= ALIKE
 
 
 def may_mean_the_same(first: str, second: str) -> bool:
     """Whether nothing in the words speaks against it: for vectors to say whether they do."""
-    if _is_long(first, second):
+    if is_long(first, second):
         return first.split() == second.split()
     a, b = content_words(first), content_words(second)
     beyond = abs(len(a.words) - len(b.words))
-    return _comparable(a, b) and beyond <= _EXTRA * min(len(a.words), len(b.words))
+    return is_comparable(a, b) and beyond <= _EXTRA * min(len(a.words), len(b.words))
 
 
 def fuller(first: str, second: str) -> str:
@@ -114,7 +114,7 @@ def hash_words(text: str) -> frozenset[str]:
     """The words of a text, told apart but not told; a sign marks those that must not differ."""
     content = content_words(text)
     return frozenset(
-        ("=" if word in content.small or _has_digit(word) else "")
+        ("=" if word in content.small or has_digit(word) else "")
         + hashlib.sha256(word.encode()).hexdigest()[:16]
         for word in content.words
     )
@@ -132,11 +132,11 @@ def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
     return len(first & second) / len(first | second) if first or second else 0.0
 
 
-def _is_long(first: str, second: str) -> bool:
+def is_long(first: str, second: str) -> bool:
     return max(len(first), len(second)) > _LONGEST
 
 
-def _comparable(a: ContentWords, b: ContentWords) -> bool:
+def is_comparable(a: ContentWords, b: ContentWords) -> bool:
     """One says all that the other does, in the same order, and what it has beyond are plain words."""
     more, less = (a, b) if len(a.words) >= len(b.words) else (b, a)
     if not less.words or not less.every <= more.every:
@@ -146,10 +146,10 @@ def _comparable(a: ContentWords, b: ContentWords) -> bool:
         return False
     if any(_is_marked(word, more) for word in extra):
         return False
-    return _in_order(less.words, more.words)
+    return is_in_order(less.words, more.words)
 
 
-def _in_order(less: Sequence[str], more: Sequence[str]) -> bool:
+def is_in_order(less: Sequence[str], more: Sequence[str]) -> bool:
     """Whether all words come in the same order, though the sentence may begin with what ends the other."""
     return any(_follow(less, [*more[at:], *more[:at]]) for at in range(len(more)))
 
@@ -161,10 +161,10 @@ def _follow(less: Sequence[str], more: Sequence[str]) -> bool:
 
 def _is_marked(word: str, text: ContentWords) -> bool:
     """Names, numbers and the small words that turn a meaning around."""
-    return word in text.small or word in text.names or _has_digit(word)
+    return word in text.small or word in text.names or has_digit(word)
 
 
-def _has_digit(word: str) -> bool:
+def has_digit(word: str) -> bool:
     return any(sign.isdigit() for sign in word)
 
 
@@ -212,7 +212,7 @@ Added = Callable[[str, Sequence[Memory]], str]
 def judge(new: Memory, known: Sequence[Memory], similar: Similar | None = None) -> MemoryVerdict:
     """What a new memory means for those that are there, which are of the same file."""
     rivals = [memory for memory in known if (memory.kind == "note") == (new.kind == "note")]
-    alike = _alike(new, rivals, similar)
+    alike = find_alike(new, rivals, similar)
     if alike is not None:
         if alike.active:
             return MemoryVerdict("update", (alike,))
@@ -221,10 +221,10 @@ def judge(new: Memory, known: Sequence[Memory], similar: Similar | None = None) 
             return MemoryVerdict("known", (alike,))
     if new.kind == "note" or not new.active:
         return MemoryVerdict("add")
-    return _by_slots(new, [memory for memory in rivals if _gives_way(memory, new)], similar)
+    return judge_by_slots(new, [memory for memory in rivals if _gives_way(memory, new)], similar)
 
 
-def _by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) -> MemoryVerdict:
+def judge_by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) -> MemoryVerdict:
     """What a statement of the same thing in other words, or with another value, comes to.
 
     Among many only the nearest is believed to be meant: a wrong replacement loses knowledge.
@@ -320,7 +320,7 @@ def usefulness(memory: Memory, use: Use, now: float) -> float:
     return memory.importance + _RECALLED * math.log2(1 + use.recalls) - _OLD * age / (age + _HALF_A_YEAR)
 
 
-def _alike(new: Memory, known: Sequence[Memory], similar: Similar | None) -> Memory | None:
+def find_alike(new: Memory, known: Sequence[Memory], similar: Similar | None) -> Memory | None:
     """The memory that says the same; an active one before one that no longer holds."""
     ordered = sorted(known, key=lambda memory: not memory.active)
     by_words = next((memory for memory in ordered if same(memory.text, new.text)), None)

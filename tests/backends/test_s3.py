@@ -12,12 +12,12 @@ from holdfast.background.projector import Projector
 from holdfast.errors import Conflict, NotFound, StoreError, TooLarge
 from holdfast.memory.base import MEMORY_TOPIC, Memory
 from holdfast.memory.embedders.hashing import Hashing
-from holdfast.memory.folder import LARGEST, S3Options, open_workspace
+from holdfast.memory.folder import S3Options, open_workspace
 from holdfast.memory.notes import Notes
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Search
-from holdfast.memory.workspace import ABSENT, update_file
+from holdfast.memory.workspace import ABSENT, LARGEST, update_file
 from holdfast.messages import Scope
 from holdfast.store import open_store
 from tests.buckets import IN_ONE_WORKER, Relay

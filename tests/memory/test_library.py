@@ -13,7 +13,7 @@ from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.memory.base import Memory, MemorySource
 from holdfast.memory.exchange import dump_memories, load_memories
 from holdfast.memory.folder import FolderWorkspace
-from holdfast.memory.library import Library, decide, rivals
+from holdfast.memory.library import Library
 from holdfast.memory.notes import Notes
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
@@ -592,14 +592,14 @@ def test_where_it_is_not_sure_both_hold_until_a_person_decides(world, old, new):
     world.library.write([world.found(old)])
     world.library.write([world.found(new, "x_2", valid_from=NOW + 1)])
     assert set(world.texts()) == {old, new}
-    ((newer, older),) = rivals(world.library, world.me)
+    ((newer, older),) = world.library.list_rivals(world.me)
     assert (newer.text, older.text) == (new, old)
-    _, replaced = decide(world.library, world.me, "x_2", replaces=True)
+    _, replaced = world.library.decide(world.me, "x_2", replaces=True)
     assert replaced is not None
     assert replaced.superseded_by == "x_2"
     assert world.texts() == [new]
     assert f"~~{old}~~" in (world.home / "MEMORY.md").read_text()
-    assert rivals(world.library, world.me) == []
+    assert world.library.list_rivals(world.me) == []
     world.library.take_back(world.me, "x_2")
     assert world.texts() == [old]
 
@@ -607,11 +607,11 @@ def test_where_it_is_not_sure_both_hold_until_a_person_decides(world, old, new):
 def test_who_keeps_both_is_not_asked_again(world):
     world.library.write([world.found("Der Kurs kostet 120 Euro.")])
     world.library.write([world.found("Der Kurs in Bonn kostet 135 Euro.", "x_2", valid_from=NOW + 1)])
-    decide(world.library, world.me, "x_2", replaces=False)
+    world.library.decide(world.me, "x_2", replaces=False)
     assert len(world.texts()) == 2
-    assert rivals(world.library, world.me) == []
+    assert world.library.list_rivals(world.me) == []
     with pytest.raises(BadRequest):
-        decide(world.library, world.me, "x_2", replaces=True)
+        world.library.decide(world.me, "x_2", replaces=True)
 
 
 # Taken back later

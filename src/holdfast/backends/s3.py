@@ -28,15 +28,19 @@ from obstore.exceptions import (
 from obstore.store import S3Store
 
 from holdfast.errors import BadRequest, ConfigError, Conflict, HoldfastError, NotFound, StoreError
-from holdfast.memory.folder import LARGEST, S3Options, check_size
+from holdfast.memory.folder import S3Options
 from holdfast.memory.workspace import (
     ABSENT,
     EVERY_NOTE,
+    LARGEST,
     Note,
     NoteEntry,
     WorkspaceUnreachable,
     check_path,
+    check_readable,
+    check_size,
     conflict_error,
+    decode_note,
     missing_error,
 )
 
@@ -553,9 +557,9 @@ class S3Workspace:
         entry = self._listing.find(place)
         if entry is None:
             raise missing_error(place)
-        _check_readable(place, entry.size)
+        check_readable(place, entry.size)
         content = self._cache.get(str(place), entry.tag)
-        return self._fetch_note(place) if content is None else _note(place, content, entry.tag)
+        return self._fetch_note(place) if content is None else decode_note(place, content, entry.tag)
 
     def write(self, path: PurePosixPath | str, text: str, expect: str | None = None) -> str:
         place = check_path(path)
@@ -616,9 +620,9 @@ class S3Workspace:
         is_news = self._record(place, item, before)
         if not item.size:
             raise missing_error(place)
-        _check_readable(place, item.size)
+        check_readable(place, item.size)
         assert content is not None
-        note = _note(place, content, item.tag)
+        note = decode_note(place, content, item.tag)
         if is_news:
             self._cache.keep(str(place), item.tag, content)
         return note
@@ -686,22 +690,6 @@ def _trouble(path: PurePosixPath) -> str:
 
 def is_hidden(name: str) -> bool:
     return name.startswith(".") or "/." in name
-
-
-def _check_readable(place: PurePosixPath, size: int) -> None:
-    if size > LARGEST:
-        raise StoreError(
-            f"{place} has {size:,} bytes, more than the {LARGEST:,} a note may have.",
-            hint="Split it, or move it out of the workspace; it was not touched.",
-        )
-
-
-def _note(place: PurePosixPath, content: bytes, tag: str) -> Note:
-    if b"\0" in content:
-        raise StoreError(
-            f"{place} is no text.", hint="Move it out of the workspace or rename it; it was not touched."
-        )
-    return Note(content.decode("utf-8", "surrogateescape"), tag)
 
 
 def open_bucket(location: str, options: S3Options, cache: Path | None = None) -> S3Workspace:

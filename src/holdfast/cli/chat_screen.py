@@ -78,11 +78,9 @@ class Notebook:
 
     def show(self, library: "Library", scope: Scope) -> None:
         """Print the newest memory, what it replaced, and the commands to change it."""
-        from holdfast.memory.library import history_of, rivals
-
-        for memory in history_of(library, scope, self._newest_id()):
+        for memory in library.history(scope, self._newest_id()):
             write(f"{format_validity(memory)}  {memory.text}\n")
-        for newer, older in rivals(library, scope):
+        for newer, older in library.list_rivals(scope):
             if newer.id == self.newest:
                 write(
                     say(
@@ -127,9 +125,8 @@ class Notebook:
 
     def decide(self, library: "Library", scope: Scope, *, replaces: bool) -> None:
         """Decide whether the newest memory replaces the older one it was compared with."""
-        from holdfast.memory.library import decide
 
-        newer, replaced = decide(library, scope, self._newest_id(), replaces=replaces)
+        newer, replaced = library.decide(scope, self._newest_id(), replaces=replaces)
         if replaced is not None:
             write(say(f"Replaced: {replaced.text}\n", f"Ersetzt: {replaced.text}\n"))
         else:

@@ -307,11 +307,9 @@ def forget(
 @app.command()
 def proposals(context: typer.Context, project: ProjectOption = None, as_json: JsonOption = False) -> None:
     """List memories that may replace an older one; both hold until you decide."""
-    from holdfast.memory.library import rivals
-
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
-        pairs = rivals(parts.library, scope)
+        pairs = parts.library.list_rivals(scope)
     if as_json:
         print_json([{"newer": newer.to_json(), "older": older.to_json()} for newer, older in pairs])
     elif pairs:
@@ -341,11 +339,9 @@ def keep_both(
 def decide_proposal(
     context: typer.Context, memory: str, project: str | None, as_json: bool, *, replaces: bool
 ) -> None:
-    from holdfast.memory.library import decide
-
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
-        newer, replaced = decide(parts.library, scope, memory, replaces=replaces)
+        newer, replaced = parts.library.decide(scope, memory, replaces=replaces)
     if as_json:
         print_json({"memory": newer.to_json(), "replaced": replaced.to_json() if replaced else None})
     elif replaced is not None:

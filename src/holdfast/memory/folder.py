@@ -14,15 +14,19 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 
-from holdfast.errors import BadRequest, ConfigError, StoreError, TooLarge
+from holdfast.errors import BadRequest, ConfigError, StoreError
 from holdfast.memory.workspace import (
     ABSENT,
     EVERY_NOTE,
+    LARGEST,
     Note,
     NoteEntry,
     Workspace,
     check_path,
+    check_readable,
+    check_size,
     conflict_error,
+    decode_note,
     missing_error,
     name_problem,
     printable_name,
@@ -32,8 +36,6 @@ from holdfast.store.sqlite_file import FileLock, sync_folder
 # Writing takes milliseconds: who has waited so long waits for somebody who hangs.
 _PATIENCE = 10.0
 _PAUSE = 0.01
-# Thousands of memories fit; what is larger is no note that a person keeps.
-LARGEST = 4_000_000
 # An editor that writes into a file instead of replacing it may be at it while we read. Should it never end,
 # the tag is an old one: whoever writes with it is refused.
 _LOOKS = 5
@@ -153,14 +155,6 @@ def walk(start: str, place: str) -> Iterator[NoteEntry]:
                 yield make_entry(path, entry.stat())
 
 
-def check_size(place: PurePosixPath, size: int) -> None:
-    if size > LARGEST:
-        raise TooLarge(
-            f"{place} would have {size:,} bytes, more than the {LARGEST:,} a note may have.",
-            hint="Split it; nothing was written.",
-        )
-
-
 def make_entry(path: str, status: os.stat_result) -> NoteEntry:
     return _cached_entry(path, status.st_size, status.st_mtime, _version(status))
 
@@ -195,20 +189,12 @@ def read_file(file: Path, place: PurePosixPath) -> Note:
     with file.open("rb") as opened:
         for _ in range(_LOOKS):
             before = os.fstat(opened.fileno())
-            if before.st_size > LARGEST:
-                raise StoreError(
-                    f"{place} has {before.st_size:,} bytes, more than the {LARGEST:,} a note may have.",
-                    hint="Split it, or move it out of the workspace; it was not touched.",
-                )
+            check_readable(place, before.st_size)
             opened.seek(0)
             content = opened.read(LARGEST + 1)
             if make_tag(os.fstat(opened.fileno())) == make_tag(before):
                 break
-    if b"\0" in content:
-        raise StoreError(
-            f"{place} is no text.", hint="Move it out of the workspace or rename it; it was not touched."
-        )
-    return Note(content.decode("utf-8", "surrogateescape"), make_tag(before))
+    return decode_note(place, content, make_tag(before))
 
 
 def replace_file(file: Path, content: bytes) -> str:

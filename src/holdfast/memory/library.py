@@ -148,6 +148,28 @@ class Catalogue:
             replaced += [former.pop(identifier) for identifier in names]
         return sorted(replaced, key=lambda memory: memory.date, reverse=True)
 
+    def history(self, scope: Scope, name: str) -> list[Memory]:
+        """List all memories that stood in this one's place, up to the one that holds now, newest first."""
+        newest = self.get(scope, name)
+        seen = {newest.id}
+        while newest.superseded_by and newest.superseded_by not in seen:
+            try:
+                newest = self.get(scope, newest.superseded_by)
+            except NotFound:
+                # Its successor was forgotten since.
+                break
+            seen.add(newest.id)
+        return [newest, *self.list_replaced(scope, newest.id)]
+
+    def list_rivals(self, scope: Scope) -> list[tuple[Memory, Memory]]:
+        """List memories that may replace an older one, each with that one, newest first; both hold."""
+        current, _ = self.list_all(scope)
+        active = {memory.id: memory for memory in current if memory.active}
+        pairs = [
+            (memory, active[memory.may_replace]) for memory in active.values() if memory.may_replace in active
+        ]
+        return sorted(pairs, key=lambda pair: pair[0].date, reverse=True)
+
     def find_file(self, scope: Scope, name: str) -> PurePosixPath:
         """The file in which a memory stands."""
         return self._find(scope, name).file
@@ -415,6 +437,32 @@ class Library(Catalogue):
             self.on_change([restored], "updated")
         return restored
 
+    def decide(self, scope: Scope, name: str, *, replaces: bool) -> tuple[Memory, Memory | None]:
+        """Record whether a memory replaces its rival or both hold; return it and the replaced one."""
+        newer = self.get(scope, name)
+        older = next((pair[1] for pair in self.list_rivals(scope) if pair[0].id == name), None)
+        if older is None:
+            raise BadRequest(
+                f"There is nothing to decide about the memory {name!r}.", hint="See which ones are open."
+            )
+        replaced = None
+        if replaces:
+            until = newer.valid_from or newer.date
+            replaced = self.notes.revise(
+                self.find_file(scope, older.id),
+                older.id,
+                older.scope,
+                lambda old: replace(old, superseded_by=newer.id, valid_until=until),
+                successor=newer.text,
+            )
+            if replaced is not None:
+                self.on_change([replaced], "superseded")
+        decided = self.notes.revise(
+            self.find_file(scope, name), name, newer.scope, lambda item: replace(item, may_replace="")
+        )
+        self.on_change([decided or newer], "updated")
+        return decided or newer, replaced
+
     def make_room(self, scope: Scope) -> list[Memory]:
         """Move what is least useful to the archive, as long as there are more active ones than allowed."""
         file, now = memory_file(scope), self._clock()
@@ -648,58 +696,3 @@ def _was_forgotten(memory: Memory, words: frozenset[str], stone: Tombstone) -> b
     if set(memory.messages) & stone.messages and jaccard(words, stone.words) >= _AGAIN:
         return True
     return same_digests(words, stone.words)
-
-
-def history_of(library: Library, scope: Scope, name: str) -> list[Memory]:
-    """All that stood in a memory's place and stands there now, the newest first."""
-    newest = library.get(scope, name)
-    seen = {newest.id}
-    while newest.superseded_by and newest.superseded_by not in seen:
-        try:
-            newest = library.get(scope, newest.superseded_by)
-        except NotFound:
-            # What took its place was forgotten since.
-            break
-        seen.add(newest.id)
-    return [newest, *library.list_replaced(scope, newest.id)]
-
-
-def rivals(library: Library, scope: Scope) -> list[tuple[Memory, Memory]]:
-    """Newer memories that may replace an older one, each with that one, the newest first; both still hold."""
-    current, _ = library.list_all(scope)
-    active = {memory.id: memory for memory in current if memory.active}
-    pairs = [
-        (memory, active[memory.may_replace]) for memory in active.values() if memory.may_replace in active
-    ]
-    return sorted(pairs, key=lambda pair: pair[0].date, reverse=True)
-
-
-def decide(library: Library, scope: Scope, name: str, *, replaces: bool) -> tuple[Memory, Memory | None]:
-    """A person says whether a memory takes the place of its rival or both hold.
-
-    The newer one, and the one that was replaced.
-    """
-    newer = library.get(scope, name)
-    pair = next((pair for pair in rivals(library, scope) if pair[0].id == name), None)
-    if pair is None:
-        raise BadRequest(
-            f"There is nothing to decide about the memory {name!r}.", hint="See which ones are open."
-        )
-    older = pair[1]
-    replaced = None
-    if replaces:
-        until = newer.valid_from or newer.date
-        replaced = library.notes.revise(
-            library.find_file(scope, older.id),
-            older.id,
-            older.scope,
-            lambda old: replace(old, superseded_by=newer.id, valid_until=until),
-            successor=newer.text,
-        )
-        if replaced is not None:
-            library.on_change([replaced], "superseded")
-    decided = library.notes.revise(
-        library.find_file(scope, name), name, newer.scope, lambda item: replace(item, may_replace="")
-    )
-    library.on_change([decided or newer], "updated")
-    return decided or newer, replaced

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from holdfast.errors import BadRequest, Conflict, NotFound, StoreError
+from holdfast.errors import BadRequest, Conflict, NotFound, StoreError, TooLarge
 
 # The tag of a file that is not there: to expect it is to make the file, and never to write over one.
 ABSENT = ""
 
 # Stands for the notes in a folder that cannot be looked into.
 EVERY_NOTE = "*.md"
+
+# Thousands of memories fit; what is larger is no note that a person keeps.
+LARGEST = 4_000_000
 
 # Among writers who take turns one always gets through; who lost so often is up against something else.
 _TRIES = 200
@@ -135,6 +138,31 @@ def printable_name(name: str) -> str:
     if name.isascii():
         return name
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def check_size(place: PurePosixPath, size: int) -> None:
+    if size > LARGEST:
+        raise TooLarge(
+            f"{place} would have {size:,} bytes, more than the {LARGEST:,} a note may have.",
+            hint="Split it; nothing was written.",
+        )
+
+
+def check_readable(place: PurePosixPath, size: int) -> None:
+    if size > LARGEST:
+        raise StoreError(
+            f"{place} has {size:,} bytes, more than the {LARGEST:,} a note may have.",
+            hint="Split it, or move it out of the workspace; it was not touched.",
+        )
+
+
+def decode_note(place: PurePosixPath, content: bytes, tag: str) -> Note:
+    """Decode a file; bytes that are not valid text become surrogates."""
+    if b"\0" in content:
+        raise StoreError(
+            f"{place} is no text.", hint="Move it out of the workspace or rename it; it was not touched."
+        )
+    return Note(content.decode("utf-8", "surrogateescape"), tag)
 
 
 def is_below(path: PurePosixPath, prefix: PurePosixPath) -> bool:

@@ -21,15 +21,14 @@ from holdfast.config import Config
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.memory.base import Memory
 from holdfast.memory.exchange import ImportCounts, dump_memories, load_memories
-from holdfast.memory.folder import check_size
 from holdfast.memory.items import check_kind, check_listed_kind
-from holdfast.memory.library import Aside, decide, history_of, rivals
+from holdfast.memory.library import Aside
 from holdfast.memory.notes import MARKDOWN, check_note_path, note_at, notes_of
 from holdfast.memory.private import redact_file
 from holdfast.memory.scopes import folder, is_summary, may_see, profile_file, safe_name, visible
 from holdfast.memory.searching.hits import Hit, cites
 from holdfast.memory.service import MemoryService
-from holdfast.memory.workspace import ABSENT, check_path, missing_error, read_or_empty
+from holdfast.memory.workspace import ABSENT, check_path, check_size, missing_error, read_or_empty
 from holdfast.messages import Scope
 from holdfast.server.endpoint import engine_of, read_body, scope_of
 from holdfast.server.guard import access_of
@@ -303,7 +302,7 @@ async def clear_memories(request: Request, confirm: str = "", scope: Whose | Non
 async def list_proposals(request: Request) -> dict[str, Any]:
     """List memories that may replace an older one, each with that one: both hold until somebody decides."""
     library, scope = remembering_of(request).library, scope_of(request)
-    pairs = await asyncio.to_thread(rivals, library, scope)
+    pairs = await asyncio.to_thread(library.list_rivals, scope)
     return {"proposals": [{"newer": new.to_json(), "older": old.to_json()} for new, old in pairs]}
 
 
@@ -321,7 +320,7 @@ async def keep_both_memories(request: Request, memory: str) -> dict[str, Any]:
 
 async def decide_proposal(request: Request, memory: str, *, replaces: bool) -> dict[str, Any]:
     library, scope = remembering_of(request).library, scope_of(request)
-    newer, replaced = await asyncio.to_thread(decide, library, scope, memory, replaces=replaces)
+    newer, replaced = await asyncio.to_thread(library.decide, scope, memory, replaces=replaces)
     return {"memory": newer.to_json(), "replaced": replaced.to_json() if replaced else None}
 
 
@@ -342,11 +341,11 @@ async def show_history(request: Request, memory: str) -> dict[str, Any]:
 
     def work() -> tuple[Memory, list[Memory], list[Memory]]:
         asked = library.get(scope, memory)
-        return asked, library.list_replaced(scope, memory), history_of(library, scope, memory)
+        return asked, library.list_replaced(scope, memory), library.history(scope, memory)
 
     asked, replaced, slot = await asyncio.to_thread(work)
     newer = next((memory_row for memory_row in slot if memory_row.id == asked.superseded_by), None)
-    pairs = await asyncio.to_thread(rivals, library, scope) if asked.may_replace else []
+    pairs = await asyncio.to_thread(library.list_rivals, scope) if asked.may_replace else []
     rival = next((old for new, old in pairs if new.id == asked.id), None)
     return {
         "memory": asked.to_json(),

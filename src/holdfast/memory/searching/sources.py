@@ -10,9 +10,8 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from holdfast.errors import NotFound, StoreError
-from holdfast.memory.folder import LARGEST
 from holdfast.memory.scopes import CONVERSATIONS
-from holdfast.memory.workspace import EVERY_NOTE, Note, NoteEntry, name_problem, printable_name
+from holdfast.memory.workspace import EVERY_NOTE, LARGEST, Note, NoteEntry, name_problem, printable_name
 
 # What was put away on purpose.
 _LEFT_OUT = frozenset({"archive"})

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
 from holdfast.memory.base import KINDS, Kind
-from holdfast.memory.folder import LARGEST
 from holdfast.memory.items import locate_items, remove_items
+from holdfast.memory.workspace import LARGEST
 from holdfast.messages import Scope
 from holdfast.transfer.imports import (
     ImportedMemory,

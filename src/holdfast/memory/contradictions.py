@@ -11,83 +11,40 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from holdfast.text.dates import DAYS, MONTH_NAMES
+from holdfast.text.lang import de, en, word_set
 from holdfast.words import terms
 
-
-def _list(words: str) -> frozenset[str]:
-    return frozenset(words.casefold().split())
-
-
 _GROUPS = {
-    "database": _list(
+    "database": word_set(
         """
         postgres postgresql mysql mariadb sqlite mongodb mongo oracle cassandra dynamodb cockroachdb duckdb
         couchdb firebird mssql
         """
     ),
-    "language": _list(
-        """
-        english german french spanish italian dutch polish portuguese
-        englisch deutsch französisch spanisch italienisch niederländisch polnisch portugiesisch
-        """
-    ),
-    "packages": _list("npm yarn pnpm bun"),
-    "python": _list("pip poetry pipenv conda pdm uv"),
-    "editor": _list("vim neovim emacs vscode pycharm intellij webstorm sublime nano helix zed"),
-    "forge": _list("github gitlab bitbucket gitea forgejo codeberg"),
-    "frontend": _list("react vue angular svelte solid ember"),
-    "cloud": _list("aws azure gcp hetzner ovh digitalocean linode"),
-    "broker": _list("rabbitmq kafka nats activemq"),
-    "system": _list("ubuntu debian fedora arch opensuse centos nixos macos windows"),
-    "indent": _list("tabs spaces"),
+    "language": word_set(en.LANGUAGES, de.LANGUAGES),
+    "packages": word_set("npm yarn pnpm bun"),
+    "python": word_set("pip poetry pipenv conda pdm uv"),
+    "editor": word_set("vim neovim emacs vscode pycharm intellij webstorm sublime nano helix zed"),
+    "forge": word_set("github gitlab bitbucket gitea forgejo codeberg"),
+    "frontend": word_set("react vue angular svelte solid ember"),
+    "cloud": word_set("aws azure gcp hetzner ovh digitalocean linode"),
+    "broker": word_set("rabbitmq kafka nats activemq"),
+    "system": word_set("ubuntu debian fedora arch opensuse centos nixos macos windows"),
+    "indent": word_set("tabs spaces"),
 }
 _GROUP_OF = {word: name for name, words in _GROUPS.items() for word in words}
 
-MONTHS_AND_DAYS = _list(" ".join((*MONTH_NAMES, *DAYS)))
+MONTHS_AND_DAYS = word_set(" ".join((*MONTH_NAMES, *DAYS)))
 
 # A town lies in one of these: to name it says less, not something else. Of countries only one holds.
-COUNTRIES = _list(
-    """
-    germany austria switzerland france italy spain portugal poland denmark sweden norway finland iceland
-    ireland belgium netherlands luxembourg england scotland wales greece turkey croatia hungary romania
-    bulgaria ukraine russia czechia slovakia slovenia estonia latvia lithuania serbia usa uk america canada
-    mexico brazil argentina chile china japan india korea vietnam thailand indonesia israel egypt morocco
-    nigeria kenya australia deutschland österreich schweiz frankreich italien spanien polen dänemark
-    schweden norwegen finnland island irland belgien niederlande holland luxemburg schottland griechenland
-    türkei kroatien ungarn rumänien bulgarien russland tschechien slowakei slowenien estland lettland
-    litauen serbien kanada mexiko brasilien argentinien indien indonesien ägypten marokko australien
-    """
-)
-REGIONS = COUNTRIES | _list(
-    """
-    europe asia africa scandinavia california texas florida bavaria saxony hesse europa asien afrika
-    skandinavien bayern sachsen hessen thüringen brandenburg saarland niedersachsen sachsen-anhalt
-    schleswig-holstein mecklenburg-vorpommern baden-württemberg nordrhein-westfalen rheinland-pfalz tirol
-    """
-)
-
-OPPOSITES = frozenset(
-    frozenset(pair.split("/"))
-    for pair in _list(
-        """
-        short/long short/detailed brief/long brief/detailed concise/detailed concise/verbose short/verbose
-        formal/informal formal/casual enabled/disabled on/off open/closed public/private allowed/forbidden
-        active/inactive free/paid dark/light required/optional
-        kurz/lang kurz/ausführlich knapp/ausführlich kurz/detailliert knapp/detailliert formell/locker
-        förmlich/locker aktiviert/deaktiviert an/aus offen/geschlossen öffentlich/privat erlaubt/verboten
-        aktiv/inaktiv kostenlos/kostenpflichtig dunkel/hell
-        """
-    )
-)
+COUNTRIES = word_set(en.COUNTRIES, de.COUNTRIES)
+REGIONS = COUNTRIES | word_set(en.REGIONS, de.REGIONS)
+OPPOSITES = frozenset(frozenset(pair.split("/")) for pair in word_set(en.OPPOSITES, de.OPPOSITES))
 
 
 def find_group(word: str) -> str:
     """The trade of a tool or the like; empty for words that are none."""
     return _GROUP_OF.get(word, "")
-
-
-def _word_set(words: str) -> frozenset[str]:
-    return frozenset(words.casefold().split())
 
 
 _TOKEN = re.compile(r"\S+")
@@ -96,66 +53,30 @@ _LONGEST = 400
 # A value is a few words; what differs in more is another sentence.
 _VALUE = 3
 
-# What a statement is the same without.
-_FILLERS = _word_set(
-    """
-    the now currently already der die das den dem jetzt nun inzwischen mittlerweile derzeit aktuell neuerdings
-    """
-)
+_FILLERS = word_set(en.FILLERS, de.FILLERS)
 # Verbs whose value is one at a time when it is a number: "listens on port 5432".
-_MEASURES = _word_set(
-    """
-    is are has have costs cost takes needs uses runs run listens starts ends closes opens lasts equals expires
-    ist sind hat haben kostet kosten dauert braucht nutzt läuft laufen lauscht hört beginnt endet schließt
-    öffnet beträgt umfasst lautet liegt steht findet
-    """
-)
+_MEASURES = word_set(en.MEASURE_VERBS, de.MEASURE_VERBS)
 # … when it is one of several rivals: "runs on Debian".
-_NAMES = _word_set(
-    """
-    live lives located hosted deployed runs listens stored based
-    wohne wohnt lebe lebt läuft liegt sitzt steht
-    """
-)
+_NAMES = word_set(en.RIVAL_VERBS, de.RIVAL_VERBS)
 # … and when it is any name behind the word for a place: "lives in Kiel". In German every noun looks like one.
-_PLACED = _word_set("live lives located hosted based wohne wohnt lebe lebt liegt sitzt steht")
-_PLACES = _word_set("in at im bei")
+_PLACED = word_set(en.PLACE_VERBS, de.PLACE_VERBS)
+_PLACES = word_set(en.PLACE_WORDS, de.PLACE_WORDS)
 # Who works on one thing may work on another; an employer is one.
-_EMPLOYED = {
-    ("work", "at"),
-    ("work", "for"),
-    ("works", "at"),
-    ("works", "for"),
-    ("arbeite", "bei"),
-    ("arbeitet", "bei"),
-}
-_CALLED = _word_set("called named heißt lautet")
-_WISHES = _word_set(
-    "should must prefers prefer shall soll sollen sollte muss müssen bevorzugt bevorzuge bevorzugen"
-)
-_BE = _word_set("is are ist sind")
+_EMPLOYED = {tuple(pair.split("/")) for pair in word_set(en.EMPLOYMENT, de.EMPLOYMENT)}
+_CALLED = word_set(en.NAMING_VERBS, de.NAMING_VERBS)
+_WISHES = word_set(en.WISH_VERBS, de.WISH_VERBS)
+_BE = word_set(en.BE, de.BE)
 # What may stand between a verb and its number. Behind other words a number is a name: "server 1", "Raum 12".
-_BEFORE_NUMBER = _word_set(
-    """
-    at on to in after for of by until from since about around only per within every least most be
-    um am auf nach bei für bis ab von mit seit im zu alle etwa rund nur maximal mindestens höchstens
-    """
-)
-_NUMBERED = _word_set("port version release python java node php ruby django level stufe")
+_BEFORE_NUMBER = word_set(en.BEFORE_NUMBER, de.BEFORE_NUMBER)
+_NUMBERED = word_set(en.NUMBERED, de.NUMBERED)
 # Of such things there may be more than one.
-_ONE_OF_MANY = _word_set("a an one another some ein eine einen einem einer eines noch")
-_USES = _word_set(
-    """
-    use uses using used run runs live lives work works is are stay stays stick chose store
-    nutzen nutzt nutze verwenden verwendet verwende setzen setzt läuft laufen wohnt wohnen lebt leben arbeitet
-    arbeiten ist sind bleiben bleibt entschieden einsetzen speichern
-    """
-)
-_NEGATIONS = _word_set("not no never anymore nicht kein keine keinen keinem keiner nie niemals")
+_ONE_OF_MANY = word_set(en.ONE_OF_MANY, de.ONE_OF_MANY)
+_USES = word_set(en.USE_VERBS, de.USE_VERBS)
+_NEGATIONS = word_set(en.NEGATIONS, de.NEGATIONS)
 # What comes with a negation, and what with its absence, and means nothing else there.
-_WITH_NEGATION = _word_set("longer any more mehr")
-_AROUND = _word_set("do does did don't doesn't ein eine einen einem einer a an")
-_ROLES = _word_set("as als for für in im on auf at bei")
+_WITH_NEGATION = word_set(en.WITH_NEGATION, de.WITH_NEGATION)
+_AROUND = word_set(en.AROUND_NEGATION, de.AROUND_NEGATION)
+_ROLES = word_set(en.ROLE_WORDS, de.ROLE_WORDS)
 
 # One word, or several that each begin with a capital.
 _NAME = r"[\"'`„“]?(\w[\w.+#/-]*\b(?-i:(?: [A-ZÄÖÜ\d][\w+#/-]*)?))[\"'`“”]?"
@@ -257,7 +178,7 @@ def has_other_name(
     groups = {find_group(word.low) for word in (*mine, *theirs)}
     rivals = len(groups) == 1 and "" not in groups
     # What is for one may be for another too.
-    single = frame & (_BE | _WISHES | _NAMES) and before[-1] not in ("for", "für")
+    single = frame & (_BE | _WISHES | _NAMES) and before[-1] not in (en.FOR, de.FOR)
     if rivals and (single or (frame & _USES and _ROLES & {*behind[:1]})):
         return True
     if behind or frame & _ONE_OF_MANY:

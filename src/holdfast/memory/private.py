@@ -11,12 +11,9 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from holdfast.errors import BadRequest, ConfigError
+from holdfast.text.lang import de, en, word_set
 
 MARK = "[secret]"
-
-
-def _word_set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
 
 
 _TAG = re.compile(r"<\s{0,3}(/?)\s{0,3}private\b[^<>\n]{0,100}>", re.IGNORECASE)
@@ -88,18 +85,7 @@ _REFERENCE = re.compile(
     r"|(?:os|process|self|settings|config|env|request|args|data|form|user)[.\[]|[\w.]{1,60}\(|[\w.]{0,60}passwor[dt]\b)",
     re.IGNORECASE,
 )
-_SAID_OF_IT = _word_set(
-    """
-    not no a an the too wrong incorrect correct right invalid valid expired required optional missing empty
-    blank set unset unknown reset changed safe secure weak strong hashed encrypted stored saved shared kept
-    lost forgotten gone here there fine ok okay secret default being needed in on at as str string text
-    bytes see same never always only
-    nicht kein keine ein eine der die das zu falsch richtig korrekt ungültig gültig abgelaufen nötig
-    notwendig leer gesetzt unbekannt geändert sicher unsicher schwach stark verschlüsselt gespeichert geheim
-    weg vergessen verloren da hier dort im am noch schon siehe wie so auch immer nie nur standard hinterlegt
-    bekannt pflicht erforderlich
-    """
-)
+_DESCRIPTIONS = word_set(en.VALUE_DESCRIPTIONS, de.VALUE_DESCRIPTIONS)
 _STANDS_ALONE = re.compile(r"(?<=\S)[.,;!)\"'`*_]{0,3}(?:\s*$|\s*\n|[,;]\s|\.\s|\s(?:and|und|but|aber)\b)")
 
 # --- Cards --------------------------------------------------------------------------------------------------
@@ -164,7 +150,7 @@ def _mask_unless_description(match: re.Match[str]) -> str:
     word = value.rstrip(".,;!)")
     if not _CHOSEN.search(word):
         alone = _STANDS_ALONE.match(match.string, match.start(2) + len(word))
-        if not alone or word.casefold() in _SAID_OF_IT:
+        if not alone or word.casefold() in _DESCRIPTIONS:
             return match[0]
     return match[1] + MARK + value[len(word) :]
 

@@ -22,6 +22,7 @@ from holdfast.memory.workspace import Note, Workspace, read_or_empty, update_fil
 from holdfast.messages import Scope
 from holdfast.store import Proposal
 from holdfast.store.proposals import Proposals
+from holdfast.text.lang import de, en
 from holdfast.words import language_of
 
 LARGEST = 2_048
@@ -314,12 +315,7 @@ class ProfileTrait:
 _NOT = re.compile(r"\b(?:not|no|never|don't|doesn't|nicht|kein\w*|nie)\b", re.IGNORECASE)
 _ANSWER = r"(?:answer|repl|respon|explanation|antwort|erklärung)"
 
-_LENGTHS = {
-    "short": r"short|brief|concise|terse|succinct",
-    "detailed": r"detailed|long|thorough|in depth|comprehensive|verbose",
-    "kurz": r"kurz\w*|knapp\w*|prägnant\w*",
-    "ausführlich": r"ausführlich\w*|detailliert\w*|lang(?:e|en|er)?",
-}
+_LENGTHS = {**en.ANSWER_LENGTHS, **de.ANSWER_LENGTHS}
 _TONES = {
     "formal": r"formal|formell\w*|förmlich\w*",
     "casual": r"casual|informal",

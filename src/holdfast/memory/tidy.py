@@ -18,6 +18,7 @@ from holdfast.memory.base import Memory, MemorySource
 from holdfast.memory.contradictions import supersedes
 from holdfast.memory.items import read_ids, read_memories, replace_item
 from holdfast.store.recollections import Use
+from holdfast.text.lang import de, en, word_set
 from holdfast.text.slots import compare, overlap, says_more, touches
 from holdfast.words import terms
 
@@ -30,31 +31,10 @@ _LONGEST = 2_000
 
 _TOKEN = re.compile(r"\S+")
 _EDGES = " \t\n.,;:!?\"'`’„“”«»()[]{}*_<>…–—-"
-
-
-def _list(words: str) -> frozenset[str]:
-    return frozenset(words.casefold().split())
-
-
 # Without these a sentence says the same. "Not", "was", "my", "without", "before" and their like are not here.
-_HARMLESS = _list(
-    """
-    the a an is are that this these those there please also just very really
-    der die das den dem des ein eine einen einem einer eines ist sind dass bitte auch ja doch halt eben sehr
-    """
-)
-
-
+_HARMLESS = word_set(en.HARMLESS, de.HARMLESS)
 # These are words like others, but what they come to is not the same without them.
-_TURNS = _list(
-    """
-    never hardly rarely seldom sometimes often always almost nearly former formerly old new planned maybe
-    perhaps probably possibly except unless until since about around only least most
-    nie niemals kaum selten manchmal oft immer fast beinahe ehemalige ehemaliger früher alt alte alter alten
-    altes neu neue neuer neuen neues geplant vielleicht vermutlich wahrscheinlich außer bis seit etwa rund
-    nur mindestens höchstens wohl eventuell
-    """
-)
+_TURNS = word_set(en.TURNS, de.TURNS)
 
 
 @dataclass(frozen=True, slots=True)

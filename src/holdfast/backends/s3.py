@@ -1,7 +1,9 @@
-"""Contents of objects on this machine, so that none is fetched twice. Deleting it all loses nothing.
+"""Notes in an S3 bucket: a workspace for several machines at once.
 
-There is one file for each object and tag, with a checksum; whatever is wrong with one, it is as if it was
-not there. Knows no server.
+The server compares its entity tags on every write, so that no writer overwrites another's changes. Changes by
+others are seen within half a minute. Most requests use a list and a cache on this machine: a list that is not
+quite fresh is used while a new one is fetched in the background, and if that fails, the old one is used with
+a warning. Deleting the cache loses nothing. Errors of the library are translated here.
 """
 
 import hashlib
@@ -54,7 +56,10 @@ _PIECE, _WRITING = ".new", 3_600.0
 
 
 class ObjectCache:
-    """The cache in `folder`, which is made when there is something to keep; without one nothing is kept."""
+    """Contents of objects in `folder`, one file with a checksum for each object and tag.
+
+    Without a folder nothing is cached. A damaged file is ignored.
+    """
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -70,7 +75,7 @@ class ObjectCache:
         return content if hashlib.sha256(content).digest() == checksum else None
 
     def keep(self, name: str, tag: str, content: bytes) -> None:
-        """A disk that is full or may not be written to only costs time."""
+        """Store a content; errors of the disk are ignored, since they only cost time."""
         if self._folder is None:
             return
         piece = self._folder / f"{secrets.token_hex(8)}{_PIECE}"
@@ -89,7 +94,7 @@ class ObjectCache:
                 (self._folder / cache_file_name(name, tag)).unlink()
 
     def keep_only(self, names: Iterable[tuple[str, str]]) -> None:
-        """Drop all but these names and tags: what was forgotten elsewhere must not live on here."""
+        """Drop all but these names and tags: notes forgotten elsewhere must not stay here."""
         if self._folder is None:
             return
         wanted = {cache_file_name(name, tag) for name, tag in names}
@@ -116,7 +121,10 @@ OnChange = Callable[[Iterable[NoteEntry]], None]
 
 
 class ObjectList:
-    """`look` fetches all entries; `on_change` gets them whenever there are others than before."""
+    """The list of a bucket as last fetched, with our own writes since then.
+
+    `look` fetches all entries; `on_change` is called with them whenever they differ from before.
+    """
 
     def __init__(self, look: Look, on_change: OnChange, clock: Callable[[], float] = time.monotonic) -> None:
         self._list_server = look
@@ -133,7 +141,7 @@ class ObjectList:
         self._fetch_lock = threading.Lock()
 
     def list_below(self, place: PurePosixPath) -> list[NoteEntry]:
-        """All that is under a folder, by path; with a word about it where the list could not be renewed."""
+        """List the entries under a folder, by path, with a warning if the list could not be renewed."""
         self._renew()
         with self._lock:
             if self._order is None:
@@ -151,15 +159,15 @@ class ObjectList:
             return (self._entries or {}).get(path)
 
     def tag(self, path: PurePosixPath) -> str:
-        """The tag of one as far as it is known here; nobody looks."""
+        """Return the tag of a path as far as it is known here; the server is not asked."""
         with self._lock:
             return self._tag(path)
 
     def record(self, path: PurePosixPath, entry: NoteEntry | None, before: str) -> bool:
-        """The server has told how one is, None if it is gone; whether that is news.
+        """Record the server's answer about a path, None if it is gone; return whether it was used.
 
-        `before` is the tag it had here when the server was asked: if it has another one by now, somebody
-        asked later, was answered sooner, and knows better.
+        `before` is the tag the path had here when the server was asked. If it has another one by now, a later
+        request was answered sooner, and its answer is newer.
         """
         with self._lock:
             self._error = None
@@ -176,12 +184,12 @@ class ObjectList:
         return ABSENT if entry is None else entry.tag
 
     def fail(self, error: HoldfastError) -> None:
-        """The server did not answer."""
+        """Record that the server did not answer."""
         with self._lock:
             self._error, self._failed_at = error, self._clock()
 
     def check(self) -> None:
-        """Raise what went wrong, where it is too soon to try again."""
+        """Raise the last error if it is too soon to try again."""
         with self._lock:
             if self._error is not None and self._is_resting():
                 raise self._error
@@ -260,7 +268,7 @@ _LATER = "Nothing is lost: what is to be written waits, and is tried again every
 
 
 class ServerUnreachable(WorkspaceUnreachable):
-    """The server was not reached, or the connection broke: nobody knows whether it did what it was asked."""
+    """No answer came, so it is unknown whether the server did what it was asked."""
 
 
 # What the codes mean, and the next step. The bucket is named in front.
@@ -294,7 +302,7 @@ _BY_STATUS = {
 
 
 def error_code(message: str) -> str:
-    """The code in a library's account of a refusal; empty where the server was not reached."""
+    """Return the server's code in an error of the library; empty if it was not reached."""
     if match := _CODE.search(message):
         return match[1]
     status = _STATUS.search(message)
@@ -302,7 +310,7 @@ def error_code(message: str) -> str:
 
 
 def translate_error(place: str, error: Exception) -> WorkspaceUnreachable:
-    """An error of the library in our words."""
+    """Translate an error of the library."""
     message = str(error)
     code = error_code(message)
     if code in _EXPLANATIONS:
@@ -322,7 +330,7 @@ def translate_error(place: str, error: Exception) -> WorkspaceUnreachable:
 
 
 def unlistable_error(place: str, error: Exception) -> WorkspaceUnreachable:
-    """Somebody else put an object there whose name is no path."""
+    """Return the error for an object of somebody else whose name is not a path."""
     first = str(error).partition("Debug source:")[0].strip()
     return WorkspaceUnreachable(
         f"{place} has an object whose name is no path, so nothing there can be listed: {first[:300]!r}",
@@ -349,7 +357,7 @@ _PATHLESS = ("NoSuchBucket", "InvalidBucketName")
 
 @dataclass(frozen=True, slots=True)
 class S3Object:
-    """An object in a list. `tag` is what the server calls its entity tag."""
+    """An object in a list. `tag` is the server's entity tag."""
 
     name: str
     size: int
@@ -358,7 +366,7 @@ class S3Object:
 
 
 class S3Client:
-    """Those at `location`, which is `s3://bucket/prefix`."""
+    """Reads and writes the objects at `location`, which is `s3://bucket/prefix`."""
 
     def __init__(self, location: str, options: S3Options) -> None:
         parts = urlsplit(location)
@@ -380,7 +388,7 @@ class S3Client:
             raise translate_error(self.place, error) from error
 
     def list_objects(self) -> Iterator[S3Object]:
-        """All objects, fetched in pages."""
+        """Yield all objects, fetched in pages."""
         with self._translate_errors():
             try:
                 for page in self._store.list(chunk_size=_PAGE):
@@ -389,14 +397,14 @@ class S3Client:
                 raise unlistable_error(self.place, error) from error
 
     def get(self, name: str, largest: int) -> tuple[S3Object, bytes | None]:
-        """An object, with its content unless that is larger than wanted. NotFound where there is none."""
+        """Return an object, with its content unless it is larger than `largest`; NotFound if missing."""
         with self._translate_errors():
             answer = self._store.get(name)
             item = to_object(answer.meta)
             return item, bytes(answer.bytes()) if item.size <= largest else None
 
     def put(self, name: str, content: bytes, expect: str | None = None) -> str:
-        """Put a whole object in place and give its tag; a Conflict where it has another than expected."""
+        """Write a whole object and return its tag; Conflict if its tag is not the expected one."""
         broken = False
         for pause in _PAUSES:
             try:
@@ -412,7 +420,7 @@ class S3Client:
         return self._put(name, content, expect)
 
     def delete(self, name: str) -> None:
-        """Take an object away, whatever it has become; one that is not there is no trouble."""
+        """Delete an object in any state; a missing one is fine."""
         for pause in _PAUSES:
             with suppress(ServerUnreachable):
                 return self._delete(name)
@@ -420,7 +428,7 @@ class S3Client:
         return self._delete(name)
 
     def prove(self) -> None:
-        """See that the server keeps writers from writing over each other; one that does not is not used."""
+        """Check that the server compares tags on writes; StoreError if it does not."""
         # A hidden name, so nobody takes it for a note.
         name = f".proof-{secrets.token_hex(8)}"
         self.put(name, b"?", ABSENT)
@@ -461,7 +469,7 @@ class S3Client:
             self._store.delete(name)
 
     def _tag_of(self, name: str, content: bytes) -> str:
-        """The tag of an object with exactly this content; empty where it is another one."""
+        """Return the tag of an object if it has exactly this content, else an empty string."""
         try:
             item, stored = self.get(name, len(content))
         except NotFound:
@@ -484,7 +492,7 @@ class S3Client:
 
 
 def build_config(bucket: str, options: S3Options) -> "S3Config":
-    """What is not named is left to the library, which knows AWS."""
+    """Build the library's configuration; what is not set is left to its defaults for AWS."""
     if bool(options.key) != bool(options.secret) or (options.endpoint and not options.key):
         raise ConfigError(
             "Notes on S3 need both s3_key and s3_secret.",
@@ -501,7 +509,7 @@ def build_config(bucket: str, options: S3Options) -> "S3Config":
 
 
 def address(bucket: str, options: S3Options) -> str:
-    """Where requests go: the bucket is in their path, or in front of the server's name."""
+    """Return the address for requests: the bucket is in the path, or in front of the server's name."""
     parts = urlsplit(options.endpoint)
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise ConfigError(
@@ -525,10 +533,11 @@ def strip_tag(tag: str | None) -> str:
 
 
 class S3Workspace:
-    """An object without content is no note: programs make such ones for folders, and before they write.
+    """The workspace in a bucket.
 
-    That is also how a note is removed that nobody may have changed meanwhile. Servers compare tags when they
-    write; when they delete, many do not.
+    An object without content is no note: programs create such objects for folders. A note that must be
+    unchanged is removed by writing an empty one, because many servers compare tags on writes but not on
+    deletes.
     """
 
     folder = None
@@ -609,7 +618,7 @@ class S3Workspace:
             return self._objects.put(name, content, item.tag)
 
     def _fetch_note(self, place: PurePosixPath) -> Note:
-        """The note as it is on the server now."""
+        """Read a note from the server."""
         before = self._listing.tag(place)
         try:
             with self._request():
@@ -667,7 +676,7 @@ class S3Workspace:
             raise
 
     def _prove(self) -> None:
-        """Once, and not before there is something to write."""
+        """Check the server once, before the first write."""
         with self._proof_lock:
             if not self._proved:
                 self._objects.prove()
@@ -680,7 +689,7 @@ def to_entry(item: S3Object) -> NoteEntry:
 
 
 def _trouble(path: PurePosixPath) -> str:
-    """Other programs give names that are none here."""
+    """Return why a name given by another program cannot be used here."""
     try:
         check_path(path)
     except BadRequest:

@@ -1,8 +1,7 @@
-"""Whether a new statement takes the place of an old one: the same subject, and another value.
+"""Decides whether a new statement replaces an old one: the same subject with another value.
 
-Only where the words leave no doubt: a number in the same sentence, a new name for the same thing, a "no
-longer", a change that names what it leaves. Two things that may both be true stay beside each other. Knows
-no files.
+Only where the words leave no doubt: another number in the same sentence, a new name for the same thing, a "no
+longer", a change that names what it leaves. Statements that may both be true stay side by side.
 """
 
 import re
@@ -43,7 +42,7 @@ OPPOSITES = frozenset(frozenset(pair.split("/")) for pair in word_set(en.OPPOSIT
 
 
 def find_group(word: str) -> str:
-    """The trade of a tool or the like; empty for words that are none."""
+    """Return the group of rivals a word belongs to, such as databases; empty for other words."""
     return _GROUP_OF.get(word, "")
 
 
@@ -105,7 +104,7 @@ _TO = re.compile(
 
 
 def supersedes(new: str, old: str) -> bool:
-    """Whether the old statement no longer holds once the new one does."""
+    """Tell whether the old statement no longer holds once the new one does."""
     if len(new) > _LONGEST or len(old) > _LONGEST:
         return False
     return has_other_value(new, old) or is_negation_of(new, old) or names_what_it_replaces(new, old)
@@ -113,7 +112,7 @@ def supersedes(new: str, old: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word as it was written, in small letters, and its stem."""
+    """A word as written, in lower case, and its stem."""
 
     raw: str
     low: str
@@ -140,7 +139,7 @@ def split_words(text: str) -> tuple[_Word, ...]:
 
 
 def has_other_value(new: str, old: str) -> bool:
-    """The same sentence but for one value, behind a verb that has only one at a time."""
+    """Tell whether the sentences differ only in the value of a verb that has one value at a time."""
     a, b = split_words(new), split_words(old)
     if not a or not b or a[0].stem != b[0].stem:
         return False
@@ -165,7 +164,7 @@ def has_other_value(new: str, old: str) -> bool:
 
 
 def is_measure(before: Sequence[str]) -> bool:
-    """Whether a number behind these words says how much or when, of the one thing there is."""
+    """Tell whether a number behind these words is a quantity or time of a single thing."""
     last = before[-1]
     measure = last in _MEASURES | _NAMES | _WISHES | _BEFORE_NUMBER | _NUMBERED or find_group(last) != ""
     return measure and not _ONE_OF_MANY & {*before}
@@ -174,6 +173,7 @@ def is_measure(before: Sequence[str]) -> bool:
 def has_other_name(
     mine: Sequence[_Word], theirs: Sequence[_Word], before: Sequence[str], behind: Sequence[str]
 ) -> bool:
+    """Tell whether two names behind the same words exclude each other."""
     frame = frozenset(before)
     groups = {find_group(word.low) for word in (*mine, *theirs)}
     rivals = len(groups) == 1 and "" not in groups
@@ -194,13 +194,13 @@ def has_other_name(
 
 
 def are_places_apart(mine: Sequence[_Word], theirs: Sequence[_Word]) -> bool:
-    """Whether nobody can be in both; who is in a town is in its country too."""
+    """Tell whether nobody can be in both places; a town lies in its country."""
     places = {word.low for word in (*mine, *theirs)}
     return not places & REGIONS or places <= COUNTRIES
 
 
 def is_negation_of(new: str, old: str) -> bool:
-    """The same statement, with a negation or without."""
+    """Tell whether the statements differ only in a negation."""
     (negated, plain), (was_negated, was) = strip_negation(new), strip_negation(old)
     return negated != was_negated and len(plain) >= 2 and plain == was
 
@@ -214,7 +214,7 @@ def strip_negation(text: str) -> tuple[bool, tuple[str, ...]]:
 
 
 def names_what_it_replaces(new: str, old: str) -> bool:
-    """A change that says what it leaves, or whose like it takes the place of."""
+    """Tell whether the new statement is a change that names the old value, or a rival of it."""
     replacement = read_change(new)
     if replacement is None:
         return False
@@ -235,7 +235,7 @@ def names_what_it_replaces(new: str, old: str) -> bool:
 
 @lru_cache(maxsize=8_192)
 def read_change(text: str) -> tuple[str, str] | None:
-    """What a sentence says was left, empty where it does not tell, and what took its place."""
+    """Return what a sentence says was left, empty if it does not say, and what replaced it."""
     for pattern in _FROM:
         match = pattern.search(text)
         if match:
@@ -248,7 +248,7 @@ def read_change(text: str) -> tuple[str, str] | None:
 
 
 def value_shape(value: Sequence[_Word]) -> tuple[str, ...]:
-    """The value with its numbers, months and days made equal: what is left must be the same unit."""
+    """Return the value with numbers, months and days made equal, so that units can be compared."""
     return tuple(
         "#" if word.low in MONTHS_AND_DAYS else re.sub(r"\d+(?:[.,:]\d+)*", "#", word.low) for word in value
     )

@@ -1,7 +1,7 @@
-"""Memories going out and coming in, as JSON or Markdown. Coming in again changes nothing.
+"""Export and import of memories as JSON or Markdown. Importing the same again changes nothing.
 
-What comes in belongs to who brings it, whatever it says about itself. Lines that cannot be read are named,
-and the rest comes in. Knows the library, no files.
+Imported memories belong to the importing scope, whatever they say. Lines that cannot be read are reported,
+and the rest is imported.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ _BEGINS, _ENDS = '{"memories":[', '],"left_out":'
 
 @dataclass(frozen=True, slots=True)
 class ImportCounts:
-    """How many came in, and what could not be read, with its line."""
+    """How many memories were imported, and the lines that could not be read."""
 
     added: int = 0
     updated: int = 0
@@ -39,14 +39,14 @@ class ImportCounts:
 
 @dataclass(frozen=True, slots=True)
 class MemoryExport:
-    """What goes out; `left_out` are files that could not be read, each with the reason."""
+    """The exported text; `left_out` are files that could not be read, each with the reason."""
 
     text: str
     left_out: tuple[str, ...] = ()
 
 
 def dump_memories(library: Library, scope: Scope, form: ExportFormat = "json") -> MemoryExport:
-    """All a scope can see, history and archive included; Markdown is for reading and has no archive."""
+    """Export all that a scope can see, with history; JSON also has the archive."""
     troubles: list[str] = []
     current, archived = library.list_all(scope, troubles)
     left_out = tuple(dict.fromkeys(troubles))
@@ -63,7 +63,7 @@ def dump_memories(library: Library, scope: Scope, form: ExportFormat = "json") -
 
 
 def load_memories(library: Library, scope: Scope, text: str) -> ImportCounts:
-    """Bring memories in. Those that are there already, under their id or in other words, stay as they are."""
+    """Import memories. Those that exist, under their id or in other words, stay as they are."""
     if len(text) > _LARGEST:
         raise TooLarge(f"An import has at most {_LARGEST:,} characters.", hint="Bring it in in parts.")
     bad: list[str] = []
@@ -109,7 +109,7 @@ def read_entries(text: str, scope: Scope, bad: list[str]) -> Iterator[tuple[Memo
 
 
 def read_values(text: str, bad: list[str]) -> Iterator[tuple[str, Any]]:
-    """The entries of one JSON document, or of one on each line."""
+    """Yield the entries of one JSON document, or of one document a line."""
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError):
@@ -153,7 +153,7 @@ def parse_memory(value: Mapping[str, Any], into: Scope) -> Memory:
 
 
 def _scope(source: object, into: Scope) -> Scope:
-    """A project stays one where it comes into a person's own; everything else goes where it is taken."""
+    """Keep the project of a memory if the target is a person's own scope; else use the target."""
     if into == Scope(into.user) and isinstance(source, dict) and source.get("kind", "private") == "private":
         return replace(into, project=str(source.get("project", into.project)))
     return into

@@ -1,8 +1,7 @@
 """A workspace on disk: plain files in a folder, for people and their editors.
 
-A file is replaced as a whole or not at all, and writers take turns, also those of other processes. Links that
-stay inside are followed, but listed are only files themselves, so none is listed twice and no loop has an end
-to look for. Knows nothing of what is in the files.
+A file is replaced as a whole or not at all, and writers take turns across processes. Links inside of the
+folder are followed, but only real files are listed, so that none is listed twice and no loop is endless.
 """
 
 import os
@@ -44,7 +43,7 @@ _KNOWN = 20_000
 
 
 class FolderWorkspace:
-    """The workspace in `folder`, which is made when there is something to write."""
+    """The workspace in `folder`, which is created on the first write."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -92,7 +91,7 @@ class FolderWorkspace:
                 sync_folder(file.parent)
 
     def _is_absent(self, place: PurePosixPath) -> bool:
-        """Looked at first, in one step: for most people's windows there is nothing to read."""
+        """Check in one call whether there is nothing to read, as is usual."""
         try:
             os.lstat(f"{self.folder}/{place}")
         except FileNotFoundError:
@@ -103,7 +102,7 @@ class FolderWorkspace:
         return False
 
     def _real(self, place: PurePosixPath) -> Path:
-        """The file itself. Where a person put a link, the file it points to is the one to be replaced."""
+        """Resolve links: the file a link points to is the one to read and replace."""
         root = Path(os.path.realpath(self.folder))
         try:
             real = (root / place).resolve()
@@ -131,9 +130,9 @@ class FolderWorkspace:
 
 
 def walk(start: str, place: str) -> Iterator[NoteEntry]:
-    """Every file below a folder, by path. Links are not followed, and what is hidden is not ours to show.
+    """Yield every file below a folder, by path, without hidden files and without following links.
 
-    What has a name that is no text is listed with that trouble, a folder as a whole.
+    A file or folder whose name is not valid text is listed with that problem.
     """
     try:
         children = sorted(os.scandir(start), key=lambda entry: printable_name(entry.name))
@@ -161,7 +160,7 @@ def make_entry(path: str, status: os.stat_result) -> NoteEntry:
 
 @lru_cache(_KNOWN)
 def _cached_entry(path: str, size: int, mtime: float, version: tuple[int, ...]) -> NoteEntry:
-    """Made once: every request lists all files, and hardly any is another one than before."""
+    """Build an entry; cached, since every request lists all files and hardly any has changed."""
     return NoteEntry(PurePosixPath(path), size, mtime, _format_tag(version))
 
 
@@ -185,7 +184,7 @@ def read_tag(file: Path) -> str:
 
 
 def read_file(file: Path, place: PurePosixPath) -> Note:
-    """Text and tag of the same moment, every byte of it: those too that are no valid text."""
+    """Read text and tag of the same moment, with all bytes, also invalid ones."""
     with file.open("rb") as opened:
         for _ in range(_LOOKS):
             before = os.fstat(opened.fileno())
@@ -198,7 +197,7 @@ def read_file(file: Path, place: PurePosixPath) -> Note:
 
 
 def replace_file(file: Path, content: bytes) -> str:
-    """Put `content` into the file in one step: after a crash there is the old file or the new one."""
+    """Replace the content in one step: a crash leaves the old file or the new one."""
     make_folder(file.parent)
     # Writers take turns, so one name is enough, and what a crash left behind is written over.
     piece = file.with_name(f".{file.name}.new")
@@ -220,7 +219,7 @@ def replace_file(file: Path, content: bytes) -> str:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and make sure that it is still there after a power cut."""
+    """Create a folder so that it survives a power cut."""
     if not folder.is_dir():
         make_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -247,7 +246,7 @@ def translate_errors(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class S3Options:
-    """How a bucket is reached. Without an endpoint it is AWS, where keys may come from the machine's role."""
+    """How to reach a bucket. Without an endpoint it is AWS, where the machine's role may give the keys."""
 
     endpoint: str = ""
     region: str = ""
@@ -261,7 +260,7 @@ def is_bucket(location: str) -> bool:
 
 
 def open_workspace(location: str, options: S3Options, cache: Path | None = None) -> Workspace:
-    """The workspace in a folder or at `s3://bucket/prefix`; `cache` is for what comes from a server."""
+    """Open a folder, or `s3://bucket/prefix` with a local `cache`."""
     if not is_bucket(location):
         return FolderWorkspace(Path(location).expanduser())
     try:

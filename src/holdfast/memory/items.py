@@ -1,10 +1,10 @@
-"""Memories as list items of a Markdown text, each with a comment that tells a machine what it is.
+"""Memories as list items of a Markdown text, each with a comment for machines.
 
     - The server in Kiel is called arion.
       <!-- holdfast {"id":"m_1","kind":"fact","importance":0.7} -->
 
 A person may change, move, add and remove what they like: reading is lenient, and writing leaves every other
-character of the text as it was. Knows no files.
+character of the text as it was. The comment is JSON inside an HTML comment and always on one line.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ BEGINNING = re.compile(r"<!-- *holdfast\b")
 
 
 def write_comment(fields: Mapping[str, Any]) -> str:
-    """A comment for machines. Fields that are empty are left out."""
+    """Format a comment for machines; empty fields are left out."""
     filled = {
         name: value for name, value in fields.items() if value is not False and value not in ("", [], None)
     }
@@ -41,6 +41,7 @@ def write_comment(fields: Mapping[str, Any]) -> str:
 
 
 def read_comments(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the fields of every comment; damaged ones are skipped."""
     for match in COMMENT.finditer(text):
         # A comment that a person damaged is one of theirs.
         with suppress(ValueError, RecursionError):
@@ -48,11 +49,12 @@ def read_comments(text: str) -> Iterator[dict[str, Any]]:
 
 
 def read_comment(text: str) -> dict[str, Any]:
+    """Return the fields of the first comment."""
     return next(read_comments(text), {})
 
 
 def _finite(text: str) -> float | None:
-    """A number; none for those that have no end, since they cannot be written down again."""
+    """Parse a number; None for infinite ones, since they cannot be written again."""
     number = float(text)
     return number if math.isfinite(number) else None
 
@@ -93,7 +95,7 @@ _markdown = MarkdownIt("commonmark").disable("inline")
 
 @dataclass(frozen=True, slots=True)
 class LocatedItem:
-    """A memory and the lines it stands on, counted from one, as editors do."""
+    """A memory and its lines, counted from one."""
 
     memory: Memory
     first: int
@@ -101,15 +103,15 @@ class LocatedItem:
 
 
 def read_ids(text: str) -> set[str]:
-    """The ids of all items, those included of which a person left nothing but the comment."""
+    """Return the ids of all items, also of those with nothing left but the comment."""
     return {str(fields["id"]) for fields in read_comments(text) if "id" in fields}
 
 
 def locate_items(text: str, scope: Scope, *, by_hand: bool = False) -> list[LocatedItem]:
-    """The items that are memories, as they read now; `by_hand` includes those without a comment of ours.
+    """Return the memories of a text with their lines; `by_hand` includes items without a comment.
 
-    What a person wrote by hand has an id made of its words, until a machine has to write one down. Of two
-    items with one id, which only a copy can be, the first counts.
+    An item written by hand has an id made of its words until a machine writes one down. Of two items with one
+    id, which are copies, the first counts.
     """
     items: dict[str, LocatedItem] = {}
     for item, memory in iterate_items(text, scope, by_hand=by_hand):
@@ -122,17 +124,17 @@ def read_memories(text: str, scope: Scope, *, by_hand: bool = False) -> list[Mem
 
 
 def is_handwritten(memory: Memory) -> bool:
-    """Whether a person wrote it, and nobody else."""
+    """Tell whether only a person wrote it."""
     return memory.id.startswith(_BY_HAND)
 
 
 def has_content_id(name: str) -> bool:
-    """Whether an id is made of words, so that others may have the same one for the same words."""
+    """Tell whether an id is made of words, so that equal words have equal ids."""
     return name.startswith((_BY_HAND, PART))
 
 
 def add_items(text: str, memories: Sequence[Memory], title: str = "") -> str:
-    """The text with these memories added, each under the heading of its kind; known ones are left out."""
+    """Return the text with new memories added under the headings of their kinds; known ones are skipped."""
     known = read_ids(text)
     fresh = {
         memory.id: replace(memory, text=normalise(memory.text))
@@ -150,10 +152,10 @@ def add_items(text: str, memories: Sequence[Memory], title: str = "") -> str:
 
 
 def replace_item(text: str, memory: Memory, *, by_hand: bool = False, successor: str = "") -> str:
-    """The text with the item of this id as the memory says; nothing else is touched.
+    """Return the text with the item of this id changed; nothing else is touched.
 
-    Fields of its comment that we do not know stay, and as long as the words are the same, so do their lines.
-    What no longer holds is struck, with the words of its `successor` behind it.
+    Unknown fields of its comment stay, and so do its lines while the words are the same. A memory that no
+    longer holds is struck through, followed by the words of its `successor`.
     """
     for item, old in iterate_items(text, memory.scope, by_hand=by_hand):
         if old.id == memory.id:
@@ -167,12 +169,13 @@ def replace_item(text: str, memory: Memory, *, by_hand: bool = False, successor:
                 newline = detect_newline(text)
                 words = replace(memory, text=normalise(memory.text))
                 lines = "".join(line + newline for line in format_item(words, fields, successor))
-            return _splice(text, item, lines)
+            every = _LINE.findall(text)
+            return "".join((*every[: item.start], lines, *every[item.end :]))
     return text
 
 
 def remove_items(text: str, names: Collection[str], scope: Scope, *, by_hand: bool = False) -> str:
-    """The text without the items of these ids, copies included."""
+    """Return the text without the items of these ids, copies included."""
     lines = _LINE.findall(text)
     for item, memory in iterate_items(text, scope, by_hand=by_hand):
         if memory.id in names:
@@ -181,7 +184,7 @@ def remove_items(text: str, names: Collection[str], scope: Scope, *, by_hand: bo
 
 
 def normalise(text: str) -> str:
-    """The text as it can stand in a file: one kind of line end, real characters only, no loose ends."""
+    """Return a text as it can be stored: one kind of line end, valid characters, no trailing space."""
     whole = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     lines = whole.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join(line.rstrip() for line in lines).strip()
@@ -189,7 +192,7 @@ def normalise(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """The lines of one list item: its first, and the one after its last."""
+    """The text of a list item, its first line and the line after its last."""
 
     text: str
     start: int
@@ -206,7 +209,7 @@ def iterate_items(text: str, scope: Scope, *, by_hand: bool) -> Iterator[tuple[_
 
 
 def read_handwritten(text: str, items: Sequence[_Item], scope: Scope) -> dict[int, Memory]:
-    """The items without a comment of ours, by line; what looks like one inside of code is none."""
+    """Return the items without a comment by line; what looks like an item inside of code is none."""
     bare = [item for item in items if not BEGINNING.search(item.text)]
     if not bare:
         return {}
@@ -220,14 +223,11 @@ def read_handwritten(text: str, items: Sequence[_Item], scope: Scope) -> dict[in
         words = item_text(item.text)
         if words and item.start in starts and item.start >= first:
             above = bisect_left(headings, item.start, key=lambda heading: heading[0])
-            kind = _kind_under(headings[above - 1][2] if above else "")
+            heading = headings[above - 1][2] if above else ""
+            kind: Kind = next((kind for kind in KINDS if heading in _heading_names(kind)), "fact")
             digest = hashlib.sha256(" ".join(words.split()).encode(errors="surrogatepass")).hexdigest()
             memories[item.start] = Memory(f"{_BY_HAND}{digest[:16]}", kind, words, scope)
     return memories
-
-
-def _kind_under(heading: str) -> Kind:
-    return next((kind for kind in KINDS if heading in _heading_names(kind)), "fact")
 
 
 def _heading_names(kind: Kind) -> set[str]:
@@ -246,7 +246,7 @@ def split_items(lines: Sequence[str]) -> Iterator[_Item]:
 
 
 def find_item_end(lines: Sequence[str], start: int) -> int:
-    """An item goes on with lines that are indented, and with careless ones as long as it is one paragraph."""
+    """Find the end of an item: it goes on with indented lines, and with others of its paragraph."""
     end, paragraph = start + 1, not COMMENT.search(lines[start])
     for at in range(start + 1, len(lines)):
         line = lines[at]
@@ -291,7 +291,7 @@ def format_item(memory: Memory, fields: Mapping[str, Any] | None = None, success
 
 
 def format_struck(memory: Memory, successor: str) -> str:
-    """The words of a memory that no longer holds, as people see it: struck, since when, and what is now."""
+    """Return the words of a memory that no longer holds: struck through, since when, and its successor."""
     if "~" in memory.text:
         return memory.text
     lines = (f"~~{line}~~" if line.strip() else line for line in memory.text.split("\n"))
@@ -304,7 +304,7 @@ def _successor_suffix(memory: Memory, successor: str) -> str:
 
 
 def strike_item(item: str, memory: Memory, successor: str) -> str:
-    """The same in the lines of an item as they are, with the bullet and the breaks that a person gave it."""
+    """Strike the lines of an item as they are, with the bullet and breaks a person gave it."""
     if "~" in memory.text:
         return item
     lines = _LINE.findall(item)
@@ -320,7 +320,7 @@ def strike_item(item: str, memory: Memory, successor: str) -> str:
 
 
 def remove_strikes(text: str) -> str:
-    """The words alone, whether they are struck or not."""
+    """Return the words without strikes."""
     if not _BEHIND.search(text):
         return text
     lines = _BEHIND.sub("", text).split("\n")
@@ -333,11 +333,6 @@ def set_comment(item: str, fields: Mapping[str, Any]) -> str:
         return COMMENT.sub(lambda _: written, item, count=1)
     newline = detect_newline(item)
     return f"{item.rstrip(chr(10) + chr(13))}{newline}{_INDENT}{written}{newline}"
-
-
-def _splice(text: str, item: _Item, lines: str) -> str:
-    every = _LINE.findall(text)
-    return "".join(every[: item.start]) + lines + "".join(every[item.end :])
 
 
 def detect_newline(text: str) -> str:
@@ -362,7 +357,7 @@ def insert_items(text: str, kind: Kind, items: Sequence[list[str]], heading: str
 
 
 def _under_heading(text: str, lines: Sequence[str], kind: Kind) -> int | None:
-    """The line after the last one under the heading of this kind, in whichever language it is."""
+    """Return the line after the last one under the heading of this kind, in any language."""
     headings, names = find_headings(_markdown.parse(text)), _heading_names(kind)
     for at, (_, start, name) in enumerate(headings):
         if name in names:
@@ -376,13 +371,13 @@ def _under_heading(text: str, lines: Sequence[str], kind: Kind) -> int | None:
 
 
 def _after_others(lines: Sequence[str], kind: Kind) -> int | None:
-    """Where a person gave the heading another name, new items follow those of their kind."""
+    """Return the line after the last item of this kind, where a person renamed the heading."""
     ends = [item.end for item in split_items(lines) if read_comment(item.text).get("kind") == kind]
     return ends[-1] if ends else None
 
 
 def find_headings(tokens: Sequence[Token]) -> list[tuple[int, int, str]]:
-    """The headings outside of lists and quotes: first line, the line after, and the name in small letters."""
+    """Return the headings outside of lists and quotes: first line, line after, name in lower case."""
     return [
         (token.map[0], token.map[1], words.content.strip().rstrip(":").casefold())
         for token, words in pairwise(tokens)
@@ -413,7 +408,7 @@ def check_kind(kind: str) -> Kind:
 
 
 def check_listed_kind(kind: str) -> Kind:
-    """The same for who only looks: summaries of conversations can be listed, but not written by hand."""
+    """Check a kind to be listed: summaries can be listed but not written by hand."""
     return "summary" if kind == "summary" else check_kind(kind)
 
 

@@ -1,7 +1,8 @@
-"""What can be done with memories: keep, correct, forget, archive, always inside a scope.
+"""The library of memories: list, add, correct, replace, archive and forget, always inside a scope.
 
-Beside the files it knows how often each memory was of use and what was forgotten. Knows no index: who keeps
-one is told of every change.
+The files are the truth and are read anew each time, since a person may change them at any moment. The store
+has only how often each memory was used and what was forgotten. An index is kept by whoever listens to
+changes.
 """
 
 import logging
@@ -52,7 +53,7 @@ Aside = Literal["former", "archived"]
 
 @dataclass(frozen=True, slots=True)
 class MemoryPage:
-    """A part of a list. `troubles` are files that could not be read, in words."""
+    """A part of a list. `troubles` describe files that could not be read."""
 
     memories: tuple[Memory, ...]
     total: int
@@ -75,11 +76,15 @@ class MemoryStats:
 
 @dataclass(frozen=True, slots=True)
 class LocatedMemory:
+    """A memory and its file."""
+
     file: PurePosixPath
     memory: Memory
 
 
 class Catalogue:
+    """Reads memories: lists, single ones, statistics."""
+
     def __init__(
         self,
         notes: Notes,
@@ -105,24 +110,23 @@ class Catalogue:
         only: Aside | None = None,
         own: bool = False,
     ) -> MemoryPage:
-        """What a scope can see, newest first, with what no longer holds for `history`; or only its `own`.
+        """List what a scope can see, or only its `own`, newest first; with `history` also former ones.
 
-        With `only`, instead, what no longer holds or what is in the archive. Summaries are there if they are
-        the `kind` that is asked for, and only the scope's own: what was said elsewhere is not for a project.
+        With `only`, list what no longer holds or what is archived instead. Summaries are listed only if
+        `kind` asks for them, and only the scope's own: a project must not see what was said elsewhere.
         """
         if limit < 0 or offset < 0:
             raise BadRequest("Limit and offset cannot be negative.", hint="Count from 0.")
         troubles: list[str] = []
         summaries = kind == "summary"
         scopes = (owner(scope),) if own or summaries else visible(scope)
-        read = (
-            self._list_summaries
-            if summaries
-            else self._list_archived
-            if only == "archived"
-            else self._list_current
-        )
-        memories = [where.memory for whose in scopes for where in read(whose, troubles)]
+        notes = self.notes
+        read = notes.list_memories
+        if summaries or only == "archived":
+            read = notes.list_summaries if summaries else notes.list_archived
+        memories = [
+            item.memory for whose in scopes for item in unique_memories(read(whose, troubles).items())
+        ]
         if only == "former":
             memories = [memory for memory in memories if not memory.active]
         elif only is None and not history:
@@ -135,11 +139,11 @@ class Catalogue:
         return MemoryPage(tuple(memories[offset : offset + limit]), len(memories), tuple(troubles))
 
     def get(self, scope: Scope, name: str) -> Memory:
-        """A memory by its id, also one that no longer holds or is in the archive."""
+        """Return a memory by its id, also one that no longer holds or is archived."""
         return self._find(scope, name).memory
 
     def list_replaced(self, scope: Scope, name: str) -> list[Memory]:
-        """What a memory took the place of, and what that had taken the place of before; the newest first."""
+        """List what a memory replaced, directly and before, newest first."""
         current, archived = self.list_all(scope, [])
         former = {memory.id: memory for memory in (*archived, *current) if not memory.active}
         names, replaced = {name}, list[Memory]()
@@ -171,13 +175,13 @@ class Catalogue:
         return sorted(pairs, key=lambda pair: pair[0].date, reverse=True)
 
     def find_file(self, scope: Scope, name: str) -> PurePosixPath:
-        """The file in which a memory stands."""
+        """Return the file of a memory."""
         return self._find(scope, name).file
 
     def list_all(self, scope: Scope, troubles: list[str] | None = None) -> tuple[list[Memory], list[Memory]]:
-        """All a scope can see, history included; and what of it is in the archive.
+        """List all memories a scope can see, history included, and the archived ones.
 
-        What cannot be read is left out, and told in `troubles`.
+        Files that cannot be read are left out and described in `troubles`.
         """
         problems: list[str] = [] if troubles is None else troubles
         current = [where.memory for whose in visible(scope) for where in self._list_current(whose, problems)]
@@ -190,7 +194,7 @@ class Catalogue:
         return current, archived
 
     def list_useful(self, scope: Scope, now: float | None = None) -> list[Memory]:
-        """What to begin a conversation with: the most useful first, then today's and yesterday's notes."""
+        """List the most useful memories first, then the notes of today and yesterday."""
         moment = self._clock() if now is None else now
         curated: list[tuple[float, Memory]] = []
         recent: list[Memory] = []
@@ -209,8 +213,10 @@ class Catalogue:
         return [memory for _, memory in curated] + recent
 
     def list_opening(self, scope: Scope, now: float | None = None) -> list[Memory]:
-        """What a conversation begins with, the most needed first: preferences and rules, the rest of
-        MEMORY.md as it is written, the notes of the last two days, and how the last conversation ended.
+        """List what a conversation begins with, most needed first.
+
+        Preferences and rules, the rest of MEMORY.md, the notes of the last two days, and the summary of the
+        last conversation.
         """
         moment = self._clock() if now is None else now
         known = [
@@ -238,7 +244,7 @@ class Catalogue:
         return [*first, *others, *prose, *days, *newest]
 
     def stats(self, scope: Scope) -> MemoryStats:
-        """Numbers of a scope's own memories."""
+        """Count a scope's own memories."""
         mine = owner(scope)
         troubles: list[str] = []
         every = [where.memory for where in self._list_current(mine, troubles)]
@@ -280,14 +286,8 @@ class Catalogue:
     def _list_current(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
         return unique_memories(self.notes.list_memories(scope, troubles).items())
 
-    def _list_archived(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
-        return unique_memories(self.notes.list_archived(scope, troubles).items())
-
-    def _list_summaries(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
-        return unique_memories(self.notes.list_summaries(scope, troubles).items())
-
     def _list_copies(self, scope: Scope, troubles: list[str] | None = None) -> Iterator[LocatedMemory]:
-        """Every item of a scope, its archive and copies included."""
+        """Yield every item of a scope, archive and copies included."""
         problems: list[str] = [] if troubles is None else troubles
         for read in (self.notes.list_memories, self.notes.list_archived):
             for file, memories in read(scope, problems).items():
@@ -295,7 +295,7 @@ class Catalogue:
 
 
 def unique_memories(files: Iterable[tuple[PurePosixPath, list[Memory]]]) -> Iterator[LocatedMemory]:
-    """Every memory where it stands first; what a crash left twice is one."""
+    """Yield every memory at its first place; a copy left by a crash is skipped."""
     seen: set[str] = set()
     for file, memories in files:
         for memory in memories:
@@ -325,11 +325,11 @@ _CORRECTED = "=corrected"
 
 
 def _ignore_change(memories: Sequence[Memory], change: Change) -> None:
-    """For those who keep nothing beside the files."""
+    """The listener of those who keep nothing beside the files."""
 
 
 class Library(Catalogue):
-    """Memories in notes. `told` hears of every change, after it is in the files."""
+    """Reads and changes memories in notes; `on_change` is called after each change is in the files."""
 
     def __init__(
         self,
@@ -352,7 +352,7 @@ class Library(Catalogue):
         self.notes.write_summary(note)
 
     def keep(self, memories: Sequence[Memory]) -> list[WriteOutcome]:
-        """Keep what was found in conversations: without secrets, tidied, and nothing that was forgotten."""
+        """Store memories of conversations: without secrets, merged with known ones, no forgotten ones."""
         outcomes: list[WriteOutcome] = []
         wanted: list[Memory] = []
         for memory, stones in self._match_tombstones(memories):
@@ -378,7 +378,7 @@ class Library(Catalogue):
         kind: Kind = "fact",
         **fields: Unpack[SettableFields],
     ) -> WriteOutcome:
-        """Keep what somebody asks for, also where it was forgotten once."""
+        """Store what a person asks for, even if it was forgotten once."""
         words = clean_text(text)
         memory = Memory(
             id=new_id("y"),
@@ -394,16 +394,16 @@ class Library(Catalogue):
         return outcome
 
     def allow(self, memories: Sequence[Memory]) -> None:
-        """Somebody wants these to be remembered, whatever was forgotten before."""
+        """Lift the tombstones of these memories: a person wants them to be remembered."""
         for memory, stones in self._match_tombstones(memories):
             if stones:
                 self._records.lift(memory.scope, [stone.memory for stone in stones])
 
     def withdraw(self, scope: Scope, conversation: str, sentence: str) -> None:
-        """Take back what was kept of a conversation and a sentence names; what it replaced holds.
+        """Take back the memory of a conversation that a sentence names; what it had replaced holds again.
 
-        Of several the one that has most of what is named, of equal ones the newest; where none has half of
-        it, nothing is taken back.
+        Of several it is the one with most of what is named, then the newest. If none has half of it, nothing
+        is taken back.
         """
         current, _ = self.list_all(scope)
         named = [
@@ -418,10 +418,7 @@ class Library(Catalogue):
             self.take_back(scope, max(named)[2])
 
     def take_back(self, scope: Scope, name: str) -> tuple[Memory, list[Memory]]:
-        """Forget a memory that should not have been kept; what it took the place of holds again.
-
-        The forgotten one, and those that hold again.
-        """
+        """Forget a wrong memory and restore what it had replaced; return it and the restored ones."""
         wrong = self.get(scope, name)
         before = [memory for memory in self.list_replaced(scope, name) if memory.superseded_by == name]
         restored = [self._restore(memory) for memory in before]
@@ -464,7 +461,7 @@ class Library(Catalogue):
         return decided or newer, replaced
 
     def make_room(self, scope: Scope) -> list[Memory]:
-        """Move what is least useful to the archive, as long as there are more active ones than allowed."""
+        """Move the least useful memories to the archive while there are more active ones than the limit."""
         file, now = memory_file(scope), self._clock()
         ((_, memories),) = self.notes.iterate_files([file], scope)
         # What a person wrote themselves stays where they put it.
@@ -485,7 +482,7 @@ class Library(Catalogue):
             self.note_recalled({memory.id: scope for memory in memories if memory.scope == scope}, now)
 
     def note_recalled(self, owners: Mapping[str, Scope], now: float | None = None) -> None:
-        """The same for those of which only the ids are at hand, and whose they are."""
+        """Count the same for ids and their owners."""
         for scope in set(owners.values()):
             names = [name for name, whose in owners.items() if whose == scope]
             self._records.used(scope, names, self._clock() if now is None else now)
@@ -499,7 +496,7 @@ class Library(Catalogue):
         kind: Kind | None = None,
         **fields: Unpack[SettableFields],
     ) -> Memory:
-        """Correct a memory where it stands; another kind may belong into another file."""
+        """Correct a memory in place; one of another kind may move to another file."""
         changes = _check_fields(fields)
         if text is not None:
             changes["text"] = clean_text(text)
@@ -534,7 +531,7 @@ class Library(Catalogue):
         return new
 
     def archive(self, scope: Scope, name: str) -> Memory:
-        """Move a memory out of the way; it can still be found."""
+        """Move a memory to the archive, where it can still be found."""
         where = self._find(scope, name)
         memory = where.memory
         aside = archive(memory.scope) in where.file.parents
@@ -543,7 +540,7 @@ class Library(Catalogue):
         return memory
 
     def add_archived(self, memories: Sequence[Memory]) -> list[WriteOutcome]:
-        """Put memories straight into the archive, where they come from one."""
+        """Write memories straight into the archive, for an import."""
         scopes: dict[Scope, list[Memory]] = {}
         for memory in map(sanitise, memories):
             scopes.setdefault(memory.scope, []).append(memory)
@@ -552,13 +549,13 @@ class Library(Catalogue):
         return [WriteOutcome("added", memory) for memory in memories]
 
     def forget(self, scope: Scope, name: str) -> Memory:
-        """Remove a memory for good, its copies too, and see that it is not learned again."""
+        """Remove a memory and its copies for good, and prevent that it is learned again."""
         memory = self._find(scope, name).memory
         self._forget(memory.scope, [memory])
         return memory
 
     def forget_conversation(self, scope: Scope, conversation: str) -> list[Memory]:
-        """Forget what is known from this conversation and from nowhere else."""
+        """Forget what is known from this conversation alone."""
         gone: list[Memory] = []
         for whose in visible(scope):
             memories = {
@@ -571,11 +568,11 @@ class Library(Catalogue):
         return gone
 
     def confirmation(self, scope: Scope) -> str:
-        """What must be said to delete everything of a scope."""
+        """Return the text that confirms deleting everything of a scope."""
         return str(folder(owner(scope)))
 
     def clear(self, scope: Scope, confirm: str) -> int:
-        """Forget all of a scope's own memories, archived ones too; what else stands in the files stays."""
+        """Forget all of a scope's own memories, archived ones too; other text in the files stays."""
         mine = owner(scope)
         if confirm != self.confirmation(mine):
             raise BadRequest(
@@ -588,11 +585,11 @@ class Library(Catalogue):
         return len(memories)
 
     def _now(self) -> float:
-        """As precise as a file tells it."""
+        """Return the time with the precision of the files."""
         return round(self._clock(), 6)
 
     def _match_tombstones(self, memories: Sequence[Memory]) -> Iterator[tuple[Memory, list[Tombstone]]]:
-        """Each memory as it would be kept, with what says that it was forgotten."""
+        """Yield each memory as it would be stored, with the tombstones that forbid it."""
         every: dict[Scope, list[Tombstone]] = {}
         for memory in map(sanitise, memories):
             if memory.scope not in every:
@@ -616,14 +613,14 @@ class Library(Catalogue):
         return outcomes
 
     def _move(self, where: LocatedMemory, target: PurePosixPath, new: Memory) -> None:
-        """First there, then here: a crash in between leaves it twice and never not at all."""
+        """Write to the target before removing: a crash in between leaves a copy and loses nothing."""
         self.notes.change(target, lambda there: add(there, [new]))
         if self.notes.remove_unchanged(where.file, [where.memory], where.memory.scope):
             self.notes.remove(target, [new.id], new.scope)
             raise _conflict(new.id)
 
     def _move_to_archive(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> list[Memory]:
-        """Which of them are in the archive now: what somebody changed meanwhile stays where it is."""
+        """Archive memories; return those that moved. One that was changed meanwhile stays in its file."""
         month = self._write_archive(memories, scope)
         stay = self.notes.remove_unchanged(file, memories, scope)
         if stay:
@@ -645,7 +642,16 @@ class Library(Catalogue):
 
     def _forget(self, scope: Scope, memories: Sequence[Memory]) -> None:
         # The stones first: should the rest fail, the memories are still there to be forgotten again.
-        self._records.forget(scope, [_tombstone(memory, self._clock()) for memory in memories])
+        stones = [
+            Tombstone(
+                memory.id,
+                hash_words(memory.text),
+                frozenset(message for source in memory.sources for message in source.messages),
+                self._clock(),
+            )
+            for memory in memories
+        ]
+        self._records.forget(scope, stones)
         names = {memory.id for memory in memories}
         for file in sorted({where.file for where in self._list_copies(scope) if where.memory.id in names}):
             self.notes.remove(file, names, scope)
@@ -656,17 +662,15 @@ class Library(Catalogue):
             self.on_change(memories, change)
 
 
-def _tombstone(memory: Memory, now: float) -> Tombstone:
-    messages = frozenset(name for source in memory.sources for name in source.messages)
-    return Tombstone(memory.id, hash_words(memory.text), messages, now)
-
-
 def sanitise(memory: Memory) -> Memory:
     return replace(memory, text=normalise(redact(memory.text)), scope=owner(memory.scope, memory.kind))
 
 
 def clean_text(text: str) -> str:
-    """The words somebody wants to be kept. Their size comes first: looking for secrets takes time."""
+    """Return the text without secrets; BadRequest if nothing is left.
+
+    The size is checked first: looking for secrets takes time.
+    """
     words = normalise(redact(check_text(text)))
     if not has_words(words):
         raise BadRequest(
@@ -678,7 +682,7 @@ def clean_text(text: str) -> str:
 
 
 def _check_fields(fields: SettableFields) -> dict[str, Any]:
-    """The fields that are set."""
+    """Check the given fields and return those that are set."""
     if (importance := fields.get("importance")) is not None:
         check_importance(importance)
     return {name: value for name, value in fields.items() if value is not None}

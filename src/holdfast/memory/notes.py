@@ -1,7 +1,7 @@
-"""Memories as Markdown files of a workspace, for people to read and edit.
+"""Memories as Markdown files of a workspace, for people to read and edit, and who may read which note.
 
-How a memory looks in a file is in `items`, which file it belongs to in `scopes`, how files are written in
-`workspace`. Knows no index, no search, and does not judge what is worth keeping.
+`items` defines how a memory looks in a file, `scopes` which file it belongs to, `workspace` how files are
+written. A file of another scope is reported as missing, whether it exists or not.
 """
 
 import threading
@@ -54,7 +54,7 @@ _HELD = 400
 
 
 class Notes:
-    """The notes in a workspace; a path alone stands for the workspace in that folder."""
+    """The notes of a workspace; a path stands for the workspace in that folder."""
 
     def __init__(self, place: Workspace | Path) -> None:
         self.workspace: Workspace = FolderWorkspace(place) if isinstance(place, Path) else place
@@ -63,18 +63,18 @@ class Notes:
         self._lock = threading.Lock()
 
     def allow(self, memories: Sequence[Memory]) -> None:
-        """Files alone do not know what was forgotten."""
+        """Do nothing: files have no tombstones."""
 
     def withdraw(self, scope: Scope, conversation: str, sentence: str) -> None:
-        """Files alone do not know which memory a sentence is about."""
+        """Do nothing: files alone do not show which memory a sentence is about."""
 
     def write(self, memories: Sequence[Memory]) -> None:
-        """Add those memories that are not there yet. What is there stays, whoever wrote it."""
+        """Add the memories that are not there yet; what is there stays, whoever wrote it."""
         for file, group in group_by_file(memories).items():
             self.change(file, partial(add, memories=group))
 
     def write_summary(self, note: SummaryNote) -> None:
-        """Make this the summary of its conversation, unless the one that is there is newer."""
+        """Make this the summary of its conversation, unless the present one is newer."""
 
         def keep_newest(text: str) -> str:
             fields = read_comment(text)
@@ -84,7 +84,7 @@ class Notes:
         self.change(summary_file(note.scope, note.conversation), keep_newest)
 
     def read(self, scope: Scope) -> list[Memory]:
-        """All memories of MEMORY.md this scope can see, those of a person's own hand not among them."""
+        """Return the memories of MEMORY.md that this scope can see, without handwritten ones."""
         return [
             memory
             for whose in visible(scope)
@@ -94,9 +94,9 @@ class Notes:
     def list_memories(
         self, scope: Scope, troubles: list[str] | None = None
     ) -> dict[PurePosixPath, list[Memory]]:
-        """A scope's own memories by file, as they stand there now, its days included, its archive not.
+        """Return a scope's own memories by file, with its days, without its archive.
 
-        A file that cannot be read is told in `troubles`, where the caller has a list for them.
+        Files that cannot be read are described in `troubles`, if the caller gives a list.
         """
         return dict(self.iterate_files(self.list_files(scope, troubles), scope, troubles))
 
@@ -108,7 +108,7 @@ class Notes:
     def list_summaries(
         self, scope: Scope, troubles: list[str] | None = None
     ) -> dict[PurePosixPath, list[Memory]]:
-        """The newest summary of each of a scope's own conversations; a file that is none is left out."""
+        """Return the newest summary of each of a scope's own conversations."""
         memories: dict[PurePosixPath, list[Memory]] = {}
         for file in filter(is_summary, self._list_paths(summaries(scope), troubles)):
             with collect_problems(troubles):
@@ -118,19 +118,17 @@ class Notes:
     def iterate_files(
         self, files: Iterable[PurePosixPath], scope: Scope, troubles: list[str] | None = None
     ) -> Iterator[tuple[PurePosixPath, list[Memory]]]:
-        """The memories of these files of a scope, one file after the other, none before it is asked for."""
+        """Yield the memories of these files, each read when it is asked for."""
         for file in files:
             with collect_problems(troubles):
                 yield file, self._load(file, scope)
 
     def list_files(self, scope: Scope, troubles: list[str] | None = None) -> list[PurePosixPath]:
-        """The files with a scope's own memories: the curated one, then its days."""
+        """Return the files with a scope's own memories: the curated one, then its days."""
         return [memory_file(scope), *self._list_paths(days(scope), troubles)]
 
     def read_prose(self, file: PurePosixPath, scope: Scope, at: float = 0.0) -> list[Memory]:
-        """What somebody wrote into a file beside the memories in it, as parts with the names the index
-        gives.
-        """
+        """Return the text of a file beside its memories, in parts with the ids of the index."""
         parts = chunks(self._read_text(file), by_hand=is_curated(file))
         return [
             Memory(f"{PART}{part.digest}", "note", part.text, scope, valid_from=at)
@@ -148,9 +146,9 @@ class Notes:
         *,
         successor: str = "",
     ) -> Memory | None:
-        """Change one item, from what it is at the moment of writing; None where it is not there.
+        """Change one item from its state at the moment of writing; None if it is not there.
 
-        `successor` are the words of what takes its place, for people who read the file.
+        `successor` is the text of what replaces it, for people who read the file.
         """
         new: Memory | None = None
 
@@ -168,11 +166,11 @@ class Notes:
         return new
 
     def remove(self, file: PurePosixPath, names: Collection[str], scope: Scope) -> bool:
-        """Remove the items of these ids; whether there were any."""
+        """Remove the items of these ids; return whether there were any."""
         return self.change(file, lambda text: remove_items(text, names, scope, by_hand=is_curated(file)))
 
     def remove_unchanged(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> list[Memory]:
-        """Remove those that still are what was read; the others, which somebody changed meanwhile."""
+        """Remove memories that are as they were read; return those that somebody changed meanwhile."""
         stay: list[Memory] = []
 
         def remove_text(text: str) -> str:
@@ -198,7 +196,7 @@ class Notes:
         return [entry.path for entry in notes if not entry.trouble]
 
     def _load(self, file: PurePosixPath, scope: Scope) -> list[Memory]:
-        """The memories of a file as it is now; one that did not change is not taken apart again."""
+        """Return the memories of a file, parsed again only if the file has changed."""
         note = read_or_empty(self.workspace, file)
         with self._lock:
             tag, memories = self._cache.pop((file, scope), (None, []))
@@ -219,7 +217,7 @@ class Notes:
 
 @contextmanager
 def collect_problems(troubles: list[str] | None) -> Iterator[None]:
-    """What cannot be read is told, where there is a list to tell it in."""
+    """Collect errors as text in `troubles`, or raise them if there is no list."""
     try:
         yield
     except HoldfastError as error:
@@ -229,6 +227,7 @@ def collect_problems(troubles: list[str] | None) -> Iterator[None]:
 
 
 def group_by_file(memories: Sequence[Memory]) -> dict[PurePosixPath, list[Memory]]:
+    """Group memories by the file they belong to."""
     files: dict[PurePosixPath, list[Memory]] = {}
     for memory in memories:
         files.setdefault(memory_file(memory.scope, memory.kind, memory.valid_from), []).append(memory)
@@ -236,12 +235,12 @@ def group_by_file(memories: Sequence[Memory]) -> dict[PurePosixPath, list[Memory
 
 
 def is_curated(file: PurePosixPath) -> bool:
-    """In the curated file every item counts; elsewhere a list may be just a list."""
+    """Tell whether every list item of a file is a memory; elsewhere a list may be just a list."""
     return file.name == "MEMORY.md"
 
 
 def add(text: str, memories: Sequence[Memory]) -> str:
-    """The text of a file with memories that belong there; a day has its date for a title."""
+    """Return the text of a file with memories added; a day's file has its date as title."""
     notes = memories[0].kind == "note"
     return add_items(text, memories, day(memories[0].valid_from) if notes else "")
 
@@ -279,7 +278,7 @@ def parse_summary(text: str, scope: Scope) -> Iterator[Memory]:
 
 
 def _age(at: object, name: object) -> tuple[float, str]:
-    """Ids rise with time, so they settle what the clock does not."""
+    """Return a sort key; ids rise with time, so they decide between equal times."""
     return parse_time(at), str(name)
 
 
@@ -289,7 +288,7 @@ _RESERVED = frozenset({"conversations", "projects", "groups"})
 
 
 def check_note_path(scope: Scope, path: str, suffixes: Collection[str] = MARKDOWN) -> PurePosixPath:
-    """The path of a file in this scope, if it may be one."""
+    """Return the path of a file that this scope may read, else raise NotFound."""
     place = check_path(path)
     disguised = any(part.lower() in _RESERVED and part not in _RESERVED for part in place.parts)
     if disguised or place.suffix.lower() not in suffixes or not may_see(scope, place):
@@ -298,6 +297,7 @@ def check_note_path(scope: Scope, path: str, suffixes: Collection[str] = MARKDOW
 
 
 def note_at(workspace: Workspace, scope: Scope, path: str, suffixes: Collection[str] = MARKDOWN) -> Note:
+    """Read a note that this scope may read."""
     place = check_note_path(scope, path, suffixes)
     note = workspace.read(place)
     if is_summary(place) and not _is_of(scope, note):
@@ -306,7 +306,7 @@ def note_at(workspace: Workspace, scope: Scope, path: str, suffixes: Collection[
 
 
 def notes_of(workspace: Workspace, scope: Scope, suffixes: Collection[str] = MARKDOWN) -> list[NoteEntry]:
-    """All that this scope can read, and what would be read if it had no trouble, by path."""
+    """List the files this scope can read, by path, also those with a problem."""
     return [
         entry
         for entry in workspace.entries(folder(visible(scope)[0]))
@@ -325,7 +325,7 @@ def _is_summary_of(scope: Scope, workspace: Workspace, path: PurePosixPath) -> b
 
 
 def _is_of(scope: Scope, summary: Note) -> bool:
-    """Summaries of all of a person's projects lie together; each says whose it is."""
+    """Tell whose a summary is: those of all of a person's projects are in one folder."""
     if scope.kind == "group":
         return True
     return (read_comment(summary.text).get("project") or Scope().project) == scope.project

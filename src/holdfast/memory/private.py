@@ -1,7 +1,11 @@
-"""What must not be remembered: text a person marked private, and secrets by their shape, German and English.
+"""Privacy: what must not be remembered, and which model servers may see memories.
 
-The log keeps everything; whatever else is stored goes through `redact` first. It does not know what the
-text is for. Account numbers (IBANs), hashes, UUIDs and order numbers are no secrets: people want them kept.
+Text a person marked private is dropped, secrets are recognised by their shape, in German and English. The log
+keeps everything; whatever else is stored goes through `redact` first. Account numbers (IBANs), hashes, UUIDs
+and order numbers are no secrets: people want to keep them.
+
+Memories go to servers on this machine and in private networks, to others only if the user allows it. The
+address alone decides: no name is resolved, since that would ask a third party.
 """
 
 import ipaddress
@@ -96,15 +100,15 @@ _ISSUERS = re.compile(r"4\d{15}|(?:5[1-5]|2[2-7]|6[05]|35)\d{14}|3[47]\d{13}")
 
 
 def redact(text: str) -> str:
-    """The text without what is marked `<private>`, each secret in it replaced by a neutral mark."""
+    """Return the text without parts marked `<private>` and with a mark in place of each secret."""
     public, _ = drop_marked(text)
     return mask_secrets(public)
 
 
 def redact_file(text: str) -> str:
-    """The same for a whole file that a person wrote; BadRequest where a mark would swallow the rest of it.
+    """Redact a whole file that a person wrote; BadRequest if an open mark would swallow the rest of it.
 
-    A tag in backticks is one that the text speaks of.
+    A tag in backticks is text, not a mark.
     """
     quoted = {tag.start() + 1 for tag in _QUOTED.finditer(text)}
     public, is_open = drop_marked(text, quoted)
@@ -126,7 +130,7 @@ def mask_secrets(text: str) -> str:
 
 
 def drop_marked(text: str, quoted: Container[int] = ()) -> tuple[str, bool]:
-    """Everything outside the tags, quoted ones aside; one never closed hides the rest, and that is told."""
+    """Return everything outside of the tags, except `quoted` ones, and whether a tag was never closed."""
     parts: list[str] = []
     depth = end = 0
     for tag in _TAG.finditer(text):
@@ -161,7 +165,7 @@ def _mask_if_card(match: re.Match[str]) -> str:
 
 
 def has_valid_check_digit(digits: str) -> bool:
-    """The check digit of payment cards: every second digit counts twice."""
+    """Check the Luhn digit of a payment card: every second digit counts twice."""
     doubled = (2 * int(digit) for digit in digits[-2::-2])
     return (sum(map(int, digits[-1::-2])) + sum(value - 9 * (value > 9) for value in doubled)) % 10 == 0
 
@@ -189,13 +193,16 @@ _Address = tuple[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class MemoryGate:
-    """`rules` has what the user decided, by host and port; a host without one stands for all of its ports."""
+    """Decides which servers may see memories.
+
+    `rules` are the user's decisions by host and port; a host without a port stands for all its ports.
+    """
 
     rules: Mapping[_Address, bool] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, text: str) -> "MemoryGate":
-        """From the setting: `https://api.example.com=on, 192.168.1.5:11434=off`."""
+        """Parse the setting: `https://api.example.com=on, 192.168.1.5:11434=off`."""
         rules: dict[_Address, bool] = {}
         for entry in filter(None, (part.strip() for part in text.split(","))):
             address, _, word = entry.rpartition("=")
@@ -209,7 +216,7 @@ class MemoryGate:
         return cls(rules)
 
     def allows(self, location: str) -> bool:
-        """Whether memories may go to the server at this location. What has no address runs inside of us."""
+        """Tell whether memories may go to this location. A location without an address is in this process."""
         if "//" not in location:
             return True
         place = parse_address(location)

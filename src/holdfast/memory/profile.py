@@ -1,7 +1,9 @@
-"""A profile as YAML that a person keeps: read, checked, changed with its comments, and told to a model.
+"""The profile of a person: a small YAML file, part of every private conversation.
 
-Values in, values out: knows no file. Names of fields are free; those it knows, in German and English, have a
-rank, and when room is short the first ranks are told.
+It is read, set field by field with its comments kept, replaced, rendered for a model, and learns: preferences
+that speak of a field are proposed for it. Field names are free; known ones, in German and English, have a
+rank, and when room is short the first ranks are rendered. A broken file is reported and left alone. Groups
+have no profile.
 """
 
 import io
@@ -76,7 +78,7 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class ProfileExcerpt:
-    """What a model is told of a profile, the fields that had no room, and what is wrong with the file."""
+    """The text for a model, the fields that had no room, and what is wrong with the file."""
 
     text: str = ""
     left_out: tuple[str, ...] = ()
@@ -84,7 +86,7 @@ class ProfileExcerpt:
 
 
 class InvalidProfile(BadRequest):
-    """A text that cannot be a profile; `line` is where it goes wrong, 0 where that is not one place."""
+    """The text is not a profile; `line` is where it goes wrong, 0 if that is not one place."""
 
     def __init__(self, message: str, *, hint: str = "", line: int = 0) -> None:
         super().__init__(message, hint=hint, param="text")
@@ -92,7 +94,7 @@ class InvalidProfile(BadRequest):
 
 
 def parse(text: str) -> CommentedMap:
-    """The fields of a profile, comments kept. BadRequest says what is wrong with it, and in which line."""
+    """Parse the fields of a profile with comments; BadRequest names the problem and its line."""
     size = len(text.encode(errors="replace"))
     if size > LARGEST:
         raise TooLarge(
@@ -121,7 +123,7 @@ def parse(text: str) -> CommentedMap:
 
 
 def serialize(fields: CommentedMap) -> str:
-    """The fields as YAML. Checked again, since a change may have made it too large."""
+    """Write the fields as YAML, checked again, since a change may have made it too large."""
     out = io.StringIO()
     if fields:
         new_yaml().dump(fields, out)
@@ -131,7 +133,7 @@ def serialize(fields: CommentedMap) -> str:
 
 
 def set_field(text: str, key: str, value: Any) -> str:
-    """The profile with one field set, or without it where the value is None; comments stay."""
+    """Return the profile with one field set, or removed if the value is None; comments stay."""
     fields = parse(text)
     *outer, name = resolve_names(fields, key)
     place = fields
@@ -155,6 +157,7 @@ def set_field(text: str, key: str, value: Any) -> str:
 
 
 def get_field(text: str, key: str) -> Any:
+    """Return the value of a field, None if it is not set."""
     value: Any = parse(text)
     for part in resolve_names(value, key):
         if not isinstance(value, dict) or part not in value:
@@ -164,7 +167,7 @@ def get_field(text: str, key: str) -> Any:
 
 
 def detect_language(text: str) -> Literal["de", "en"]:
-    """The language to tell a profile in: the one it names, else that of its fields and words.
+    """Return the language to render a profile in: the one it names, else that of its fields and words.
 
     Never that of a question, which may change from turn to turn.
     """
@@ -175,7 +178,7 @@ def detect_language(text: str) -> Literal["de", "en"]:
 
 
 def label_of(key: str, language: Literal["de", "en"]) -> str:
-    """What a field is called for a reader of this language; one that nobody knows is called as it is."""
+    """Return the label of a field in this language; an unknown one keeps its name."""
     outer, _, inner = key.partition(".")
     if not inner:
         return _label(outer, language, inside=False)
@@ -199,7 +202,7 @@ def _label(name: str, language: Literal["de", "en"], *, inside: bool) -> str:
 def render_for_model(
     text: str, cap: int, count: Callable[[str], int], language: Literal["de", "en"]
 ) -> ProfileExcerpt:
-    """As much of the profile as fits into so many tokens, the first ranks first, in the order of the file."""
+    """Render as much of the profile as fits into `cap` tokens, first ranks first, in file order."""
     fields = parse(text)
     units = list(_units(fields))
     company = any(name in fields for name in FIELDS["company"])
@@ -226,7 +229,7 @@ def new_yaml() -> YAML:
 
 
 def check_field(key: object, value: object) -> None:
-    """Text, numbers, lists of them, and one level of fields inside a field."""
+    """Allow text, numbers, lists of them, and one level of fields inside a field."""
     inner = value.values() if isinstance(value, dict) else [value]
     names = [key, *value] if isinstance(value, dict) else [key]
     if not all(isinstance(name, str) and name for name in names):
@@ -238,7 +241,7 @@ def check_field(key: object, value: object) -> None:
 
 
 def resolve_names(fields: CommentedMap, key: str) -> list[str]:
-    """The names of a field as this file has them: `company` is `firma` where that is there."""
+    """Return a field's names as this file has them: `company` is `firma` if that is there."""
     parts = key.split(".")
     if not all(parts) or len(parts) > 2:
         raise BadRequest(f"'{key}' is no field.", hint="Name a field, or FIELD.INNER for one inside another.")
@@ -292,7 +295,7 @@ def format_fields(units: list[tuple[str, Any]], language: Literal["de", "en"]) -
 
 
 def clean_value(value: Any) -> Any:
-    """A value without secrets, as YAML keeps it."""
+    """Return a value without secrets, as YAML types."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, dict):
@@ -306,7 +309,7 @@ def broken_profile(problem: str, line: int = 0) -> InvalidProfile:
 
 @dataclass(frozen=True, slots=True)
 class ProfileTrait:
-    """A field, by its English name with a dot for what is inside another, and the value it may have."""
+    """A field by its English name, with a dot for an inner one, and a value for it."""
 
     field: str
     value: str
@@ -341,23 +344,19 @@ _CODES = re.compile(
 
 
 def read_trait(text: str) -> ProfileTrait | None:
-    """The field a preference speaks of, if there is just one and nothing is denied."""
+    """Return the field and value a preference speaks of, if it is just one and not negated."""
     if _NOT.search(text):
         return None
-    traits = [trait for trait in _traits(text) if trait is not None]
-    return traits[0] if len(traits) == 1 else None
-
-
-def _traits(text: str) -> list[ProfileTrait | None]:
-    return [
+    speaks_of_answers = re.search(_ANSWER, text, re.IGNORECASE)
+    candidates = (
         match_group("name", _NAMED, text),
         match_group("language", _SPEAKS, text),
         match_group("preferences.code_language", _CODES, text),
-        match_value("preferences.answer_length", _LENGTHS, text)
-        if re.search(_ANSWER, text, re.IGNORECASE)
-        else None,
+        match_value("preferences.answer_length", _LENGTHS, text) if speaks_of_answers else None,
         match_value("preferences.formality", _TONES, text),
-    ]
+    )
+    traits = [trait for trait in candidates if trait is not None]
+    return traits[0] if len(traits) == 1 else None
 
 
 def match_group(field: str, pattern: re.Pattern[str], text: str) -> ProfileTrait | None:
@@ -383,7 +382,10 @@ _FORM = {
 
 
 class Profile:
-    """`automatic` accepts what is proposed at once, unless the person set that field themselves."""
+    """Reads and changes profiles.
+
+    `automatic` accepts proposals at once, unless the person set that field themselves.
+    """
 
     def __init__(self, workspace: Workspace, proposals: Proposals, *, automatic: bool = False) -> None:
         self.automatic = automatic
@@ -391,25 +393,25 @@ class Profile:
         self._proposals = proposals
 
     def show(self, scope: Scope) -> Note:
-        """The file as it is, broken or not; empty where there is none."""
+        """Return the file as it is, broken or not; empty if there is none."""
         return read_or_empty(self._workspace, profile_file(require_private(scope)))
 
     def fields(self, scope: Scope) -> dict[str, Any]:
         return dict(parse(self.show(scope).text))
 
     def replace(self, scope: Scope, text: str, expect: str | None = None) -> str:
-        """Put another text in place, as it was written, if it is a profile; its tag."""
+        """Replace the whole text if it is a profile; return its tag."""
         parse(text)
         clean = redact_file(text)
         parse(clean)
         return self._workspace.write(profile_file(require_private(scope)), clean, expect)
 
     def set(self, scope: Scope, key: str, value: str) -> None:
-        """Set one field from the words of a command line: numbers, lists in brackets, or text."""
+        """Set one field from the command line: a number, a list in brackets, or text."""
         self.patch(scope, {key: parse_words(value)})
 
     def patch(self, scope: Scope, fields: Mapping[str, Any]) -> None:
-        """Set several fields, and remove those that are None; all of it or nothing."""
+        """Set several fields and remove those that are None; all or nothing."""
 
         def work(text: str) -> str:
             for key, value in _flat(fields):
@@ -419,19 +421,24 @@ class Profile:
         update_file(self._workspace, profile_file(require_private(scope)), work)
 
     def fill(self, scope: Scope, form: Mapping[str, Any], language: Literal["de", "en"] = "en") -> None:
-        """Take over a setup form. Fields get the names of the language, unless the file has its own."""
+        """Take over a setup form; fields get names of this language unless the file has its own."""
         unknown = sorted(set(form) - set(_FORM))
         if unknown:
             raise BadRequest(f"'{unknown[0]}' is no field of the form.", hint=f"It has {', '.join(_FORM)}.")
-        fields = {_named(_FORM[name], language): _split_products(name, value) for name, value in form.items()}
-        self.patch(scope, {name: value for name, value in fields.items() if value not in ("", [], None)})
+        fields: dict[str, Any] = {}
+        for name, value in form.items():
+            if name == "products" and isinstance(value, str):
+                value = [part.strip() for part in value.split(",") if part.strip()]
+            if value not in ("", [], None):
+                fields[FIELDS[_FORM[name]][1 if language == "de" else 0]] = value
+        self.patch(scope, fields)
 
     def render(
         self, scope: Scope, cap: int, count: Callable[[str], int], language: Literal["de", "en"] | None = None
     ) -> ProfileExcerpt:
-        """What a model is told within a cap of tokens, in the profile's own language if none is named.
+        """Render the profile within `cap` tokens, in its own language if none is given.
 
-        A group is told nothing, a broken file is reported.
+        Empty for a group; a broken file is reported.
         """
         if scope.kind == "group":
             return ProfileExcerpt()
@@ -442,7 +449,7 @@ class Profile:
             return ProfileExcerpt(trouble=str(error))
 
     def propose(self, memory: Memory) -> Proposal | None:
-        """Propose what a preference says of a field; None where it says nothing new."""
+        """Propose what a preference says of a field; None if that is nothing new."""
         if memory.kind != "preference" or memory.scope.kind == "group":
             return None
         trait = read_trait(memory.text)
@@ -484,7 +491,7 @@ def require_private(scope: Scope) -> Scope:
 
 
 def _flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What is inside a field is set one by one, so that its neighbours stay."""
+    """Yield inner fields one by one, so that their neighbours stay."""
     for key, value in fields.items():
         if isinstance(value, Mapping):
             yield from ((f"{key}.{inner}", leaf) for inner, leaf in value.items())
@@ -498,14 +505,3 @@ def parse_words(value: str) -> Any:
     except (YAMLError, ValueError):
         return value
     return parsed if isinstance(parsed, str | int | float | bool | list) else value
-
-
-def _named(field: str, language: Literal["de", "en"]) -> str:
-    return FIELDS[field][1 if language == "de" else 0]
-
-
-def _split_products(name: str, value: Any) -> Any:
-    """Products come as a list, or with commas between them."""
-    if name == "products" and isinstance(value, str):
-        return [part.strip() for part in value.split(",") if part.strip()]
-    return value

@@ -1,7 +1,6 @@
-"""All that memory can do, put together on one store, one workspace and one embedder.
+"""The memory as a whole: library, profile, index and search on one store, one workspace and one embedder.
 
-The only place that knows every part of memory. Who wants to hear of changes adds a listener. It knows no
-window and no conversation under way.
+Other packages use memory through `MemoryService` and add listeners for its changes.
 """
 
 import logging
@@ -46,18 +45,19 @@ _NEWS: frozenset[Change] = frozenset({"forgotten", "edited", "superseded"})
 _ENOUGH = 50
 # What has none of the words is about a question only if that is likely.
 _MEANT = 0.5
-# An engine is known by the embedder whose vectors it has.
-_UNASKED = "Without an embedder nobody can be told."
+# The vector index belongs to an embedder.
+_NOT_UPDATED = "No embedder is configured, so the vector index was not updated."
 
 log = logging.getLogger("holdfast.memory")
 
 
 class MemoryService:
-    """`extra` are notes outside of the workspace; `learns` lets the profile take over what is proposed.
+    """Wires the parts of memory together.
 
-    With `batching`, many vectors at once are made by jobs of the embedder's server, where it has such;
-    `vectors` opens what finds the nearest of them. With `qmd`, people who search are answered by QMD.
-    Without `conversations` only notes are found by their meaning; what was said is still found by its words.
+    `extra` are notes outside of the workspace; `learns` lets the profile accept proposals by itself. With
+    `batching`, many vectors at once are computed by batch jobs of the embedder's server, if it has them;
+    `vectors` opens the vector index. With `qmd`, searches by people are answered by QMD. Without
+    `conversations`, only notes are found by meaning; messages are still found by their words.
     """
 
     def __init__(
@@ -115,9 +115,9 @@ class MemoryService:
             self._former.close()
 
     def understand(self, limit: int, stop: Callable[[], bool]) -> bool:
-        """Make vectors of up to so many texts: notes at once, what was said when there is enough of it.
+        """Compute vectors of up to `limit` texts; return whether there is more to do.
 
-        Whether there is more to do.
+        Notes come first, messages once there are enough of them.
         """
         if self.meaning.catch_up(limit, self.index.everywhere(), stop=stop):
             return True
@@ -126,7 +126,7 @@ class MemoryService:
         return self.meaning.catch_up(limit, stop=stop) > 0
 
     def messages_near(self, scope: Scope, query: str, limit: int = 20) -> dict[str, float]:
-        """Messages of this scope's conversations that are about a question, whatever their words."""
+        """Find messages of this scope's conversations that are about a question, with their scores."""
         answer = self.own.search(query, scope, within="conversations", limit=limit)
         if answer.weak:
             return {}
@@ -140,7 +140,7 @@ class MemoryService:
         }
 
     def note_used(self, scope: Scope, names: Collection[str]) -> None:
-        """Count that these went into a window. The index knows whose they are, so no file is read."""
+        """Count that these memories went into a window. The index knows their owners, so no file is read."""
         owners = self.index.owners(scope, names)
         if owners:
             self.store.atomically(self.library.note_recalled, owners)
@@ -148,9 +148,9 @@ class MemoryService:
     def rebuild(
         self, tell: Callable[[Phase, int, int], None], stop: Callable[[], bool] = lambda: False
     ) -> tuple[Freshness, str]:
-        """Make the index anew from the files, its words and then its vectors; `tell` hears how far it is.
+        """Rebuild the index from the files, first words, then vectors; `tell` is called with the progress.
 
-        What it came to, and why there are words only, if there are.
+        Return the state of the index, and why there are no vectors, if so.
         """
         fresh = self.index.rebuild(lambda done, total: tell("files", done, total), stop)
         total = self.meaning.waiting()
@@ -170,20 +170,17 @@ class MemoryService:
         return fresh, trouble
 
     def drop_copies(self) -> str:
-        """Have those who hold copies drop what is gone: who compares vectors, and QMD.
-
-        Why they could not, if so.
-        """
+        """Let vector index and QMD drop what was removed; return why they could not, if so."""
         troubles = [self.qmd.refresh()] if self.qmd is not None else []
         if self._has_engine:
             known = self.meaning.engine() is not None
             self.meaning.follow()
             state = self.meaning.engine() if known else None
-            troubles.append(state["trouble"] or "" if state else self.embedder.trouble or _UNASKED)
+            troubles.append(state["trouble"] or "" if state else self.embedder.trouble or _NOT_UPDATED)
         return " ".join(filter(None, troubles))
 
     def state(self, scope: Scope) -> dict[str, Any]:
-        """How far the index is behind the notes of a scope, and whose vectors it has. Nothing is read."""
+        """Report how far the index is behind the notes of a scope, and its vectors. No file is read."""
         embedder, batches = self.embedder.current(), self.meaning.batches()
         engine = self.meaning.engine()
         return {
@@ -199,15 +196,15 @@ class MemoryService:
         }
 
     def remove_conversation(self, scope: Scope, conversation: str, *, forget: bool = False) -> int:
-        """Its summary goes with it; what was learned in it stays, unless it is to be forgotten too.
+        """Remove the summary of a deleted conversation, and with `forget` what was learned in it.
 
-        How many memories were forgotten.
+        Return how many memories were forgotten.
         """
         self.workspace.remove(summary_file(scope, conversation))
         return len(self.library.forget_conversation(scope, conversation)) if forget else 0
 
     def _similar(self, text: str, others: Sequence[str]) -> Sequence[float]:
-        """How alike texts are by meaning; without an embedder nothing is, and words decide alone."""
+        """Compare a text with others by meaning; all zero without an embedder, so that words decide."""
         try:
             vectors = self.meaning.vectors_of([text, *others])
         except EmbedderError as error:
@@ -230,7 +227,7 @@ class MemoryService:
                 log.warning("nothing could be proposed for the profile: %s", error)
 
     def _remove_from_index(self, memories: Sequence[Memory], change: Change) -> None:
-        """What is known of memories beside the files, as they were, goes in one step."""
+        """Remove changed memories from the index and publish the news, in one transaction."""
         self.index.forget({memory.id for memory in memories})
         for memory in memories if change == "forgotten" else ():
             self.store.proposals.withdraw(memory.scope.user, memory.text)

@@ -1,7 +1,8 @@
-"""Whether two short texts say the same: German and English, judged by their words, strictly.
+"""Keeps a file of memories in order: duplicates, replacements, and which ones make room.
 
-A wrong merge loses knowledge, so every doubt means no: words that were exchanged or are in another order, a
-"not" or a "her" too many are differences, however alike the rest is. Knows no memories and no vectors.
+Comparing is strict, by the words, in German and English. A wrong merge loses knowledge, so every doubt means
+no: exchanged or reordered words, a "not" or a "her" too many are differences. A near-duplicate updates the
+old memory, a contradiction marks it and keeps it, anything else stays beside it.
 """
 
 import hashlib
@@ -39,7 +40,7 @@ _TURNS = word_set(en.TURNS, de.TURNS)
 
 @dataclass(frozen=True, slots=True)
 class ContentWords:
-    """The words of a text that count, stemmed, in order; `names` are those with a capital or a digit."""
+    """The words of a text that count, stemmed, in order; `names` have a capital or a digit."""
 
     words: tuple[str, ...]
     names: tuple[str, ...]
@@ -69,7 +70,7 @@ def content_words(text: str) -> ContentWords:
 
 
 def same(first: str, second: str) -> bool:
-    """Whether both texts say the same, but for a few plain words that one has beyond the other."""
+    """Tell whether both texts say the same, except for a few plain words that only one has."""
     if is_long(first, second):
         return first.split() == second.split()
     a, b = content_words(first), content_words(second)
@@ -77,7 +78,7 @@ def same(first: str, second: str) -> bool:
 
 
 def may_mean_the_same(first: str, second: str) -> bool:
-    """Whether nothing in the words speaks against it: for vectors to say whether they do."""
+    """Tell whether the words allow that both mean the same; vectors then decide."""
     if is_long(first, second):
         return first.split() == second.split()
     a, b = content_words(first), content_words(second)
@@ -86,12 +87,15 @@ def may_mean_the_same(first: str, second: str) -> bool:
 
 
 def fuller(first: str, second: str) -> str:
-    """Of two texts that say the same the one that says all the other does; the first where both do."""
+    """Of two texts that say the same, return the longer one; the first if both are equal."""
     return second if len(content_words(second).words) > len(content_words(first).words) else first
 
 
 def hash_words(text: str) -> frozenset[str]:
-    """The words of a text, told apart but not told; a sign marks those that must not differ."""
+    """Hash the words of a text, so that it can be recognised without being stored.
+
+    A sign marks hashes that must not differ.
+    """
     content = content_words(text)
     return frozenset(
         ("=" if word in content.small or has_digit(word) else "")
@@ -101,14 +105,14 @@ def hash_words(text: str) -> frozenset[str]:
 
 
 def same_digests(first: frozenset[str], second: frozenset[str]) -> bool:
-    """Whether two texts of which only digests are left say the same."""
+    """Tell whether two texts say the same, of which only hashes are left."""
     beyond = first ^ second
     within = first <= second or second <= first
     return within and not any(digest.startswith("=") for digest in beyond) and jaccard(first, second) >= ALIKE
 
 
 def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
-    """How much two sets share, of all they have."""
+    """Return the share of common members of two sets."""
     return len(first & second) / len(first | second) if first or second else 0.0
 
 
@@ -117,7 +121,7 @@ def is_long(first: str, second: str) -> bool:
 
 
 def is_comparable(a: ContentWords, b: ContentWords) -> bool:
-    """One says all that the other does, in the same order, and what it has beyond are plain words."""
+    """Tell whether one text has all words of the other in the same order and only plain words beyond."""
     more, less = (a, b) if len(a.words) >= len(b.words) else (b, a)
     if not less.words or not less.every <= more.every:
         return False
@@ -130,7 +134,7 @@ def is_comparable(a: ContentWords, b: ContentWords) -> bool:
 
 
 def is_in_order(less: Sequence[str], more: Sequence[str]) -> bool:
-    """Whether all words come in the same order, though the sentence may begin with what ends the other."""
+    """Tell whether the words come in the same order; the sentence may be rotated."""
     return any(_follow(less, [*more[at:], *more[:at]]) for at in range(len(more)))
 
 
@@ -140,7 +144,7 @@ def _follow(less: Sequence[str], more: Sequence[str]) -> bool:
 
 
 def _is_marked(word: str, text: ContentWords) -> bool:
-    """Names, numbers and the small words that turn a meaning around."""
+    """Tell whether a word is a name, a number or one that changes the meaning."""
     return word in text.small or word in text.names or has_digit(word)
 
 
@@ -170,7 +174,7 @@ _OLD = 0.5
 
 @dataclass(frozen=True, slots=True)
 class MemoryVerdict:
-    """What becomes of a new memory, and which old ones it concerns; `rival` is one that it may replace."""
+    """What to do with a new memory and which old ones are concerned; `rival` is one it may replace."""
 
     action: Literal["add", "known", "update", "supersede"]
     others: tuple[Memory, ...] = ()
@@ -179,7 +183,7 @@ class MemoryVerdict:
 
 @dataclass(frozen=True, slots=True)
 class WriteOutcome:
-    """`memory` as it stands in the file now; `others` are those it took the place of."""
+    """The `memory` as it is in the file now; `others` are those it replaced."""
 
     action: Literal["added", "known", "updated", "superseded", "refused"]
     memory: Memory
@@ -190,7 +194,7 @@ Added = Callable[[str, Sequence[Memory]], str]
 
 
 def judge(new: Memory, known: Sequence[Memory], similar: Similar | None = None) -> MemoryVerdict:
-    """What a new memory means for those that are there, which are of the same file."""
+    """Decide what a new memory means for the known ones of the same file."""
     rivals = [memory for memory in known if (memory.kind == "note") == (new.kind == "note")]
     alike = find_alike(new, rivals, similar)
     if alike is not None:
@@ -205,9 +209,9 @@ def judge(new: Memory, known: Sequence[Memory], similar: Similar | None = None) 
 
 
 def judge_by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) -> MemoryVerdict:
-    """What a statement of the same thing in other words, or with another value, comes to.
+    """Compare a statement with others on the same subject, in other words or with another value.
 
-    Among many only the nearest is believed to be meant: a wrong replacement loses knowledge.
+    Only the nearest can be replaced: a wrong replacement loses knowledge.
     """
     over = [memory for memory in rivals if supersedes(new.text, memory.text)]
     if over:
@@ -241,7 +245,7 @@ def judge_by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | Non
 def tidy(
     text: str, fresh: Sequence[Memory], added: Added, *, similar: Similar | None = None, by_hand: bool = False
 ) -> tuple[str, list[WriteOutcome]]:
-    """The text of a file with new memories in it, all of one scope, and what became of each."""
+    """Return the text of a file with new memories of one scope added, and the outcome of each."""
     if not fresh:
         return text, []
     before = {memory.id: memory for memory in read_memories(text, fresh[0].scope, by_hand=by_hand)}
@@ -271,7 +275,7 @@ def tidy(
 
 
 def merge(old: Memory, new: Memory) -> Memory:
-    """The old memory, said again: its id and its beginning stay, date and sources are added to."""
+    """Return the old memory with what the new one adds: id and start stay, date and sources grow."""
     also = [source for source in new.sources if not any(_covers(known, source) for known in old.sources)]
     return replace(
         old,
@@ -286,14 +290,14 @@ def merge(old: Memory, new: Memory) -> Memory:
 def least_useful(
     active: Sequence[Memory], uses: Mapping[str, Use], now: float, limit: int = LIMIT
 ) -> list[Memory]:
-    """Those that make room, the least useful first. Pinned ones never do."""
+    """Return the memories that make room, least useful first; pinned ones never do."""
     movable = [memory for memory in active if not memory.pinned]
     movable.sort(key=lambda memory: (usefulness(memory, uses.get(memory.id, Use()), now), memory.date))
     return movable[: max(0, len(active) - limit)]
 
 
 def usefulness(memory: Memory, use: Use, now: float) -> float:
-    """Importance first; being recalled speaks for it, and not having been heard of for long against it."""
+    """Rate a memory: importance, raised by recalls, lowered by the time since it was last heard of."""
     # What a person wrote by hand has no date: it is taken as it is, neither new nor old.
     last = max(memory.date, use.used_at)
     age = max(0.0, now - last) if last else _HALF_A_YEAR
@@ -301,7 +305,7 @@ def usefulness(memory: Memory, use: Use, now: float) -> float:
 
 
 def find_alike(new: Memory, known: Sequence[Memory], similar: Similar | None) -> Memory | None:
-    """The memory that says the same; an active one before one that no longer holds."""
+    """Return the memory that says the same, an active one before one that no longer holds."""
     ordered = sorted(known, key=lambda memory: not memory.active)
     by_words = next((memory for memory in ordered if same(memory.text, new.text)), None)
     if by_words is not None or similar is None:

@@ -1,7 +1,7 @@
-"""Where notes are kept, as a seam: files by path, each with a tag that changes whenever the file does.
+"""The workspace interface: notes as files by path, each with a tag that changes with the file.
 
-Writing compares the tag with the one that was read, so two writers never lose what the other wrote. Knows
-nothing of what is in the files. A folder is in `folder`; the one here is gone when the process ends.
+A write compares the tag with the one that was read, so that no writer overwrites another's changes.
+Implementations: a folder (`memory.folder`), a bucket (`backends.s3`), and one in memory for tests.
 """
 
 import random
@@ -32,14 +32,14 @@ _LONGEST_NAME = 200
 
 
 class WorkspaceUnreachable(StoreError):
-    """The place of the notes cannot be reached just now: that says nothing of any file in it."""
+    """The workspace cannot be reached now, which says nothing about any file in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteEntry:
-    """A file as the list shows it. `tag` is equal for equal content as long as nobody wrote.
+    """A file in a list. `tag` stays the same until somebody writes.
 
-    `trouble` says why it cannot be used, where its name tells that already.
+    `trouble` says why the file cannot be used, if its name already shows that.
     """
 
     path: PurePosixPath
@@ -51,41 +51,41 @@ class NoteEntry:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The text of a file. Bytes that are no text are surrogates in it, and are written back as they were."""
+    """The text of a file. Invalid bytes are surrogates in it and are written back unchanged."""
 
     text: str
     tag: str
 
 
 class Workspace(Protocol):
-    """Files by path. Whoever passes a path that leads out of the workspace gets BadRequest."""
+    """Files by path. A path that leads out of the workspace raises BadRequest."""
 
     @property
     def folder(self) -> Path | None:
-        """Where the files are on this machine, for who watches them; None where they are elsewhere."""
+        """The folder on this machine, to be watched; None if the files are elsewhere."""
         ...
 
     def entries(self, prefix: PurePosixPath | str = "") -> list[NoteEntry]:
-        """All files under a folder, by path; hidden ones and links are left out."""
+        """List all files under a folder, by path; hidden ones and links are left out."""
         ...
 
     def read(self, path: PurePosixPath | str) -> Note:
-        """NotFound where there is none; StoreError where it is no text or far too large, or Away."""
+        """Read a file; NotFound, StoreError if it is not text or too large, or WorkspaceUnreachable."""
         ...
 
     def write(self, path: PurePosixPath | str, text: str, expect: str | None = None) -> str:
-        """Put a whole text in place and give its tag; a Conflict where the file has another tag by now."""
+        """Replace a whole file and return its tag; Conflict if its tag is not the expected one."""
         ...
 
     def remove(self, path: PurePosixPath | str, expect: str | None = None) -> None:
-        """Take a file away. One that is not there is no trouble, unless a tag was expected."""
+        """Remove a file. A missing one is fine, unless a tag was expected."""
         ...
 
 
 def update_file(workspace: Workspace, path: PurePosixPath | str, work: Callable[[str], str]) -> bool:
-    """Read, change and write a file, again where others were quicker; whether anything was written.
+    """Read, change and write a file, repeated on conflicts; return whether anything was written.
 
-    `work` gets the text (empty where there is no file) and may be called several times.
+    `work` gets the text (empty if there is no file) and may be called several times.
     """
     for _ in range(_TRIES):
         note = read_or_empty(workspace, path)
@@ -103,7 +103,7 @@ def update_file(workspace: Workspace, path: PurePosixPath | str, work: Callable[
 
 
 def read_or_empty(workspace: Workspace, path: PurePosixPath | str) -> Note:
-    """What is in a file; an empty text where there is none."""
+    """Read a file; an empty note if there is none."""
     try:
         return workspace.read(path)
     except NotFound:
@@ -111,7 +111,7 @@ def read_or_empty(workspace: Workspace, path: PurePosixPath | str) -> Note:
 
 
 def check_path(path: PurePosixPath | str) -> PurePosixPath:
-    """A path that stays in the workspace, for whoever means to use it as one."""
+    """Return the path if it stays in the workspace, else raise BadRequest."""
     name = str(path)
     plain = PurePosixPath(name)
     unsafe = plain.is_absolute() or ".." in plain.parts or "\\" in name or "\0" in name or ":" in name[1:2]
@@ -126,7 +126,7 @@ def check_path(path: PurePosixPath | str) -> PurePosixPath:
 
 
 def name_problem(name: str) -> str:
-    """Why nothing can be written down under a name; empty where it can."""
+    """Return why a file name cannot be used; empty if it can."""
     # Bytes of another encoding are no text.
     if not name.isascii() and any("\ud800" <= sign <= "\udfff" for sign in name):
         return "Its name is no text: rename it, in UTF-8."
@@ -134,7 +134,7 @@ def name_problem(name: str) -> str:
 
 
 def printable_name(name: str) -> str:
-    """A name that can be told whatever is in it. No usable one looks like this: they have no backslash."""
+    """Return a printable form of any file name; usable names have no backslash, so it is none."""
     if name.isascii():
         return name
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -43,6 +43,7 @@ WINDOW_MAY_IMPORT = {*LAYERS[0], "tokens", "window"}
 
 # Longer than the rule allows, because they read better whole. Each needs a reason.
 LONG_FILES = {
+    "text/lang/de.py": "all words of a language are in one file",
     "text/lang/en.py": "all words of a language are in one file",
 }
 LONG_FUNCTIONS: dict[str, str] = {}

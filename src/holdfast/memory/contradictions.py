@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from holdfast.text.dates import DAYS, MONTH_NAMES
-from holdfast.text.lang import de, en, word_set
+from holdfast.text.lang import any_of, de, en, word_set
 from holdfast.words import terms
 
 _GROUPS = {
@@ -81,19 +81,16 @@ _ROLES = word_set(en.ROLE_WORDS, de.ROLE_WORDS)
 _NAME = r"[\"'`„“]?(\w[\w.+#/-]*\b(?-i:(?: [A-ZÄÖÜ\d][\w+#/-]*)?))[\"'`“”]?"
 # Where a name begins: not inside one, which would be read again from each of its parts.
 _FIRST = r"(?<![\w.+#/-])"
-_MOVED = r"(?:switch|mov|migrat|chang|went|gone|upgrad|downgrad)\w*"
-_GEWECHSELT = r"(?:gewechselt|umgestiegen|umgestellt|umgezogen|migriert|gezogen)"
-_WECHSEL = r"(?:wechsel|umstieg|migration|zieh|zog|stieg|stell)\w*"
 _FROM = (
-    re.compile(rf"\b{_MOVED} .{{0,60}}?from {_NAME} (?:over )?to {_NAME}", re.IGNORECASE),
+    re.compile(rf"\b{any_of(en.MOVE_STEMS)}\w* .{{0,60}}?from {_NAME} (?:over )?to {_NAME}", re.IGNORECASE),
     re.compile(rf"\breplac\w+ {_NAME} (?:with|by) {_NAME}", re.IGNORECASE),
-    re.compile(rf"\bvon {_NAME} (?:auf|zu|nach) {_NAME}.{{0,40}}? {_GEWECHSELT}", re.IGNORECASE),
-    re.compile(rf"\b{_WECHSEL} .{{0,40}}?von {_NAME} (?:auf|zu|nach) {_NAME}", re.IGNORECASE),
+    re.compile(rf"\bvon {_NAME} (?:auf|zu|nach) {_NAME}.{{0,40}}? {any_of(de.MOVED)}", re.IGNORECASE),
+    re.compile(rf"\b{any_of(de.MOVE_STEMS)}\w* .{{0,40}}?von {_NAME} (?:auf|zu|nach) {_NAME}", re.IGNORECASE),
     re.compile(rf"{_FIRST}{_NAME} durch {_NAME} (?:ersetzt|abgelöst)", re.IGNORECASE),
 )
 # Here the new one is named first.
 _INSTEAD = re.compile(
-    rf"{_FIRST}{_NAME} (?:instead of|rather than|statt|anstatt|anstelle von|an stelle von) {_NAME}",
+    rf"{_FIRST}{_NAME} {any_of(f'{en.INSTEAD} {de.INSTEAD}')} {_NAME}",
     re.IGNORECASE,
 )
 _TO = re.compile(

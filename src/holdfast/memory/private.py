@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from holdfast.errors import BadRequest, ConfigError
-from holdfast.text.lang import de, en, word_set
+from holdfast.text.lang import any_of, de, en, word_set
 
 MARK = "[secret]"
 
@@ -50,14 +50,14 @@ _IN_URL = re.compile(r"(?<=://)([^\s/:@]{0,100}:)(?![\[$<{])[^\s/]{1,200}@")
 _STEP = r"[\"'`*_]{0,3}"
 # The thing it opens: "for the router", "vom WLAN".
 _FOR = (
-    r"(?:\s(?:for|of|to|on|in|at|für|vom|von|zum|zur|zu|des|der|beim|im|am|an)\b(?:\s(?!is\b|ist\b|lautet\b)"
+    rf"(?:\s{any_of(f'{en.KEY_PREPOSITIONS} {de.KEY_PREPOSITIONS}')}\b(?:\s(?!is\b|ist\b|lautet\b)"
     r"[\w.@-]{1,40}){1,5})?"
 )
 _SAYS = (
-    rf"{_STEP}\s{{0,3}}(?::=|=>|[:=]|\b(?:is|was|ist|war|lautet|heißt|heisst|equals|now|jetzt)\b"
-    rf"(?:\s(?:now|jetzt|still|noch|nun)\b)?:?){_STEP}\s{{0,3}}"
+    rf"{_STEP}\s{{0,3}}(?::=|=>|[:=]|\b{any_of(f'{en.KEY_VERBS} {de.KEY_VERBS}')}\b"
+    rf"(?:\s{any_of(f'{en.KEY_ADVERBS} {de.KEY_ADVERBS}')}\b)?:?){_STEP}\s{{0,3}}"
 )
-_CALLED = r"(?:pass(?:word|wort|wd|phrase|code)|kennwort|passwörter|zugangscode|(?<![a-z])pwd|losungswort)"
+_CALLED = f"(?:{en.KEY_NAMES}|{de.KEY_NAMES})"
 _TOLD = re.compile(
     rf"((?:{_CALLED}{_FOR}{_SAYS}|--password[ =]|--token[ =]))"
     r"(\"[^\"\n]{1,100}\"|'[^'\n]{1,100}'|[^\s\"']{1,200})",

@@ -315,8 +315,8 @@ class ProfileTrait:
     value: str
 
 
-_NOT = re.compile(r"\b(?:not|no|never|don't|doesn't|nicht|kein\w*|nie)\b", re.IGNORECASE)
-_ANSWER = r"(?:answer|repl|respon|explanation|antwort|erklärung)"
+_NOT = re.compile(rf"\b(?:{en.DENIALS}|{de.DENIALS})\b", re.IGNORECASE)
+_ANSWER = f"(?:{en.ANSWERS}|{de.ANSWERS})"
 
 _LENGTHS = {**en.ANSWER_LENGTHS, **de.ANSWER_LENGTHS}
 _TONES = {
@@ -329,9 +329,7 @@ _TONES = {
 _SPEECH = r"English|German|French|Spanish|Italian|Englisch|Deutsch|Französisch|Spanisch|Italienisch"
 _CODE = r"Python|TypeScript|JavaScript|Rust|Go|Java|Kotlin|C\+\+|C#|Ruby|PHP|Swift|Elixir|Scala"
 
-_NAMED = re.compile(
-    r"\b(?:call me|my name is|nenn mich|ich heiße|mein name ist) ((?-i:[A-ZÄÖÜ])[\w-]+)", re.IGNORECASE
-)
+_NAMED = re.compile(rf"\b(?:{en.INTRODUCTIONS}|{de.INTRODUCTIONS}) ((?-i:[A-ZÄÖÜ])[\w-]+)", re.IGNORECASE)
 _SPEAKS = re.compile(
     rf"\b{_ANSWER}\w*\b.{{0,40}}?\b(?:in|auf) ({_SPEECH})\b|\b(?:in|auf) ({_SPEECH})\b.{{0,20}}\b{_ANSWER}",
     re.IGNORECASE,

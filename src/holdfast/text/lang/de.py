@@ -779,3 +779,16 @@ ANSWER_LENGTHS = {
     "kurz": r"kurz\w*|knapp\w*|prägnant\w*",
     "ausführlich": r"ausführlich\w*|detailliert\w*|lang(?:e|en|er)?",
 }
+# Patterns of what a preference denies, what answers are called, and how a person gives their name.
+DENIALS = r"nicht|kein\w*|nie"
+ANSWERS = r"antwort|erklärung"
+INTRODUCTIONS = r"nenn mich|ich heiße|mein name ist"
+# Stems of verbs for a change from one thing to another, participles, and what names the thing that was left.
+MOVE_STEMS = "wechsel umstieg migration zieh zog stieg stell"
+MOVED = "gewechselt umgestiegen umgestellt umgezogen migriert gezogen"
+INSTEAD = "statt anstatt anstelle_von an_stelle_von"
+# What a key for something is called, as a pattern; and the words between it and its value.
+KEY_NAMES = r"passwort|passwörter|kennwort|zugangscode|losungswort"
+KEY_PREPOSITIONS = "für vom von zum zur zu des der beim im am an"
+KEY_VERBS = "ist war lautet heißt heisst jetzt"
+KEY_ADVERBS = "jetzt noch nun"

@@ -815,3 +815,15 @@ ANSWER_LENGTHS = {
     "short": r"short|brief|concise|terse|succinct",
     "detailed": r"detailed|long|thorough|in depth|comprehensive|verbose",
 }
+# Patterns of what a preference denies, what answers are called, and how a person gives their name.
+DENIALS = r"not|no|never|don't|doesn't"
+ANSWERS = r"answer|repl|respon|explanation"
+INTRODUCTIONS = r"call me|my name is"
+# Stems of verbs for a change from one thing to another, and what names the thing that was left.
+MOVE_STEMS = "switch mov migrat chang went gone upgrad downgrad"
+INSTEAD = "instead_of rather_than"
+# What a key for something is called, as a pattern; and the words between it and its value.
+KEY_NAMES = r"pass(?:word|wd|phrase|code)|(?<![a-z])pwd"
+KEY_PREPOSITIONS = "for of to on in at"
+KEY_VERBS = "is was equals now"
+KEY_ADVERBS = "now still"

@@ -25,14 +25,14 @@ from holdfast.memory.base import Memory
 from holdfast.memory.embedders.base import Embedder, Identity, Vectors
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.folder import S3Options, open_workspace
+from holdfast.memory.items import add_items
 from holdfast.memory.scopes import day_file, memory_file
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Search
 from holdfast.memory.searching.vectors.choice import VectorOptions, chosen
-from holdfast.memory.workspace.base import Workspace
-from holdfast.memory.workspace.choice import S3Options, workspace_at
-from holdfast.memory.workspace.items import with_memories
+from holdfast.memory.workspace import Workspace
 from holdfast.messages import Scope
 from holdfast.store import Store, open_store
 
@@ -133,7 +133,7 @@ class Prepared:
 def measured(case: Case, embedder: Prepared) -> Measured:
     progress(f"{case.name}: {case.memories:,} memories are put in")
     options = VectorOptions(case.vectors, store=case.store, folder=Path(case.folder))
-    notes = workspace_at(case.notes, S3Options(**case.s3), Path(case.folder) / "cache")
+    notes = open_workspace(case.notes, S3Options(**case.s3), Path(case.folder) / "cache")
     with open_store(case.store) as store:
         meaning = Meaning(store, lambda: embedder, vectors=chosen(options))
         with closing(meaning):
@@ -201,10 +201,10 @@ def _asked(number: int) -> list[str]:
 
 def _written(notes: Workspace, every: Sequence[Memory]) -> None:
     """As the product writes them: some in MEMORY.md, the others in the logs of many days."""
-    notes.write(memory_file(Scope()), with_memories("", every[:_CURATED]))
+    notes.write(memory_file(Scope()), add_items("", every[:_CURATED]))
     rest = iter(every[_CURATED:])
     while portion := list(islice(rest, _A_DAY)):
-        notes.write(day_file(Scope(), portion[0].valid_from), with_memories("", portion))
+        notes.write(day_file(Scope(), portion[0].valid_from), add_items("", portion))
 
 
 def _megabytes() -> float:

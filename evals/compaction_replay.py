@@ -20,7 +20,7 @@ from evals.compaction_scripts import Summariser, asks_on_the_side
 from evals.window_rows import progress
 from holdfast.engine import Ask, Engine
 from holdfast.fitting.helpers import SummaryOptions
-from holdfast.memory.workspace.notes import Notes
+from holdfast.memory.notes import Notes
 from holdfast.messages import ChatRequest, Message, Text, ToolCall
 from holdfast.store import open_store
 from holdfast.tokens.tokenizer import Tokenizer

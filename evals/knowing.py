@@ -25,8 +25,8 @@ from holdfast.errors import EmbedderError
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.base import Memory
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import Remembering
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import open_store
 from holdfast.upstreams.base import ModelInfo, Provider
@@ -118,7 +118,7 @@ async def engine_on(folder: Path, server: Provider) -> AsyncIterator[Engine]:
 
     store = open_store(f"sqlite:///{folder / 'db'}")
     embedder = ChosenEmbedder(EmbedderOptions(log=folder / "embedder.log"))
-    remembering = Remembering(store, Folder(folder / "workspace"), embedder)
+    remembering = MemoryService(store, FolderWorkspace(folder / "workspace"), embedder)
     try:
         await asyncio.to_thread(embedder.wake)
     except EmbedderError as error:
@@ -174,9 +174,9 @@ async def talks(
                         await client.say(text)
                     await client.rest(ask=model != "none")
             await engine.afterwards.idle.wait_until_idle()
-        notes = Remembering(
+        notes = MemoryService(
             open_store(f"sqlite:///{folder / 'db'}"),
-            Folder(folder / "workspace"),
+            FolderWorkspace(folder / "workspace"),
             ChosenEmbedder(EmbedderOptions("off")),
         )
         found = {user: notes.library.notes.read(Scope(user=user)) for user in conversations}

@@ -23,8 +23,8 @@ from evals.overhead_upstream import MODEL
 from evals.window_rows import Row, progress
 from evals.window_serving import Door
 from holdfast.memory.base import Memory
+from holdfast.memory.items import add_items
 from holdfast.memory.scopes import day_file, memory_file
-from holdfast.memory.workspace.items import with_memories
 from holdfast.messages import Scope
 
 PART = "recall"
@@ -91,7 +91,7 @@ def fill(home: Path, number: int) -> None:
     for path, portion in files.items():
         file = home / "workspace" / path
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(with_memories("", portion))
+        file.write_text(add_items("", portion))
     done = subprocess.run(
         [sys.executable, "-m", "holdfast", "memory", "reindex", "--json"],
         env={**os.environ, "HOLDFAST_HOME": str(home), "HOLDFAST_LANGUAGE": "en"},

@@ -35,7 +35,7 @@ from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.ranking import FEATURES, MEANING_FEATURES, SMALLEST_SIZE, USUAL_SIZE
 from holdfast.memory.searching.search import Search
-from holdfast.memory.workspace.base import Transient
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Role, Scope
 from holdfast.store import NewMessage, Store, open_store
 from holdfast.text.dates import day_at
@@ -87,7 +87,7 @@ class Shelf:
         self._record = record
         self._store = store
         self._meaning = meaning
-        self._workspace = Transient()
+        self._workspace = InMemoryWorkspace()
         self._index = Index(store, self._workspace)
         self.search = Search(store, self._index, meaning, budget=3600.0)
         # The documents in each message or file.

@@ -30,13 +30,13 @@ from evals.retrieval_data import read_docs, read_queries
 from evals.window_rows import Row, progress, told
 from holdfast.memory.base import Memory
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import Remembering
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.items import add_items
 from holdfast.memory.scopes import day_file
 from holdfast.memory.searching import search
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.outlines import Outlines
-from holdfast.memory.workspace.folder import Folder
-from holdfast.memory.workspace.items import with_memories
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Message, Role, Scope
 from holdfast.recall import Need, Recall, recall_over
 from holdfast.store import NewMessage, Store, open_store
@@ -126,7 +126,7 @@ class Subject:
         self._home = home
         self._random = np.random.default_rng(7)
         self._chosen = chosen
-        self.memory = Remembering(store, Folder(home), chosen)
+        self.memory = MemoryService(store, FolderWorkspace(home), chosen)
         self.recall: Recall = recall_over(store, self.memory)
         self.scope = Scope()
         self._conversation = ""
@@ -178,7 +178,7 @@ class Subject:
             ]
             file = self._home / day_file(self.scope, at)
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(with_memories("", memories))
+            file.write_text(add_items("", memories))
 
     def _converse(self, length: int) -> str:
         name = self._store.log.create(self.scope).id

@@ -23,7 +23,7 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Search
-from holdfast.memory.workspace.base import Transient
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Role, Scope
 from holdfast.store import NewMessage, Store, open_store
 
@@ -38,7 +38,7 @@ class Library:
 
     def __init__(self, store: Store, meaning: Meaning) -> None:
         self._store = store
-        self._workspace = Transient()
+        self._workspace = InMemoryWorkspace()
         self._meaning = meaning
         self._index = Index(store, self._workspace)
         self._search = Search(store, self._index, meaning)

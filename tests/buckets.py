@@ -25,7 +25,7 @@ import obstore
 import pytest
 from obstore.store import S3Store
 
-from holdfast.memory.workspace.choice import S3Options
+from holdfast.memory.folder import S3Options
 
 # All of them in one worker, so that one server is enough.
 IN_ONE_WORKER = pytest.mark.xdist_group("s3")

@@ -27,11 +27,11 @@ from holdfast.conversations.side_requests import classify_side_request, find_sum
 from holdfast.files.digests import build_digest
 from holdfast.files.references import find_references
 from holdfast.i18n import without_banners
-from holdfast.memory.keeping.contradiction import supersedes
-from holdfast.memory.keeping.likeness import said
-from holdfast.memory.private import redacted, redacted_file
+from holdfast.memory.contradictions import supersedes
+from holdfast.memory.items import read_memories
+from holdfast.memory.private import redact, redact_file
 from holdfast.memory.searching.chunks import chunks
-from holdfast.memory.workspace.items import memories_in
+from holdfast.memory.tidy import content_words
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.patterns import Late
 from holdfast.research.finding import estimate_volatility
@@ -189,15 +189,15 @@ READERS: dict[str, Callable[[str], object]] = {
     "fences": fences,
     "html_of": render_html,
     "language_of": language_of,
-    "memories_in": lambda text: memories_in(text, Scope(), by_hand=True),
+    "memories_in": lambda text: read_memories(text, Scope(), by_hand=True),
     "own_sentences": lambda text: list(own_sentences(text)),
     "parse_lines": parse_memory_lines,
-    "redacted": redacted,
-    "redacted_file": redacted_file,
+    "redacted": redact,
+    "redacted_file": redact_file,
     "references_in": find_references,
     "remembered": read_memory_requests,
     "rules_in": rules_in,
-    "said": said,
+    "said": content_words,
     "said_in": read_text,
     "same_but_for_time": lambda text: same_but_for_time(text, text + "1"),
     "sections_in": list_sections,

@@ -33,7 +33,8 @@ LAYERS = (
     ("background",),
     ("fitting", "transfer"),
     ("engine",),
-    ("wiring",),
+    # Backends are loaded by name, never imported.
+    ("wiring", "backends"),
     ("server", "mcp", "cli", "demo", "library", "__init__", "__main__"),
 )
 DOORS = {"server", "mcp", "cli", "demo", "library", "__init__", "__main__"}
@@ -41,7 +42,10 @@ DOORS = {"server", "mcp", "cli", "demo", "library", "__init__", "__main__"}
 WINDOW_MAY_IMPORT = {*LAYERS[0], "tokens", "window"}
 
 # Longer than the rule allows, because they read better whole. Each needs a reason.
-LONG_FILES: dict[str, str] = {}
+LONG_FILES = {
+    "text/lang/de.py": "all words of a language are in one file",
+    "text/lang/en.py": "all words of a language are in one file",
+}
 LONG_FUNCTIONS: dict[str, str] = {}
 
 MODULES = sorted(SOURCE.rglob("*.py"))

@@ -36,9 +36,9 @@ from holdfast.fitting.recalling import Recalling
 from holdfast.fitting.researching import Researching, live_notes
 from holdfast.fitting.sending import Sending
 from holdfast.fitting.turns import Turns
-from holdfast.memory.base import Memories, Memory
-from holdfast.memory.gate import Gate
-from holdfast.memory.remembering import Remembering
+from holdfast.memory.base import Memory, MemoryRepository
+from holdfast.memory.private import MemoryGate
+from holdfast.memory.service import MemoryService
 from holdfast.messages import ChatRequest, Chunk, Scope
 from holdfast.protocols.requests import check_request
 from holdfast.recall import recall_over
@@ -143,10 +143,10 @@ class Engine:
         models: ModelRegistry,
         preset: Preset | None = None,
         *,
-        memories: Memories | None = None,
-        remembering: Remembering | None = None,
+        memories: MemoryRepository | None = None,
+        remembering: MemoryService | None = None,
         research: Research | None = None,
-        gate: Gate = Gate(),  # noqa: B008 - frozen
+        gate: MemoryGate = MemoryGate(),  # noqa: B008 - frozen
         prompts: PromptTemplates | None = None,
         options: SummaryOptions | None = None,
         parallel: int = 0,
@@ -160,7 +160,7 @@ class Engine:
         self.turns = Turns(store.flush)
         options = options or SummaryOptions()
         preset, prompts = preset or preset_named("balanced"), prompts or PromptTemplates()
-        tells = gate.lets_pass if options.memory else _tells_nobody
+        tells = gate.allows if options.memory else _tells_nobody
         self.compacting = Compacting(
             store,
             models,

@@ -22,8 +22,8 @@ from holdfast.errors import BadRequest, ConfigError, HoldfastError, ModelMissing
 from holdfast.fitting.case import in_order
 from holdfast.fitting.lot import leading_system
 from holdfast.memory.base import Kind, Memory
-from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.hits import Answer as Found
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Answer, ChatRequest, FinishReason, JsonObject, Message, Scope, Usage
 from holdfast.protocols.openai_chat import parse_message
 from holdfast.protocols.openai_chat import serialize_message as message_to_wire
@@ -75,7 +75,7 @@ class Fitted:
 class Memories:
     """What is remembered beyond a conversation, for one user and project."""
 
-    def __init__(self, parts: Remembering, scope: Scope) -> None:
+    def __init__(self, parts: MemoryService, scope: Scope) -> None:
         self._parts = parts
         self._scope = scope
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from holdfast.memory.private import redacted
-from holdfast.memory.remembering import Remembering
+from holdfast.memory.private import redact
 from holdfast.memory.scopes import is_finding, summary_file
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Candidate, Retrieval, Search
-from holdfast.memory.workspace.base import Transient
+from holdfast.memory.service import MemoryService
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Scope
 from holdfast.store import PassageRow, Store
 from holdfast.store.passages import NOTE
@@ -255,12 +255,12 @@ class Recall:
         return " ".join(before.split()) if 0 < len(before) <= 2 * _ASKED else ""
 
 
-def recall_over(store: Store, memory: Remembering | None, findings: FindingNotes | None = None) -> Recall:
+def recall_over(store: Store, memory: MemoryService | None, findings: FindingNotes | None = None) -> Recall:
     """Recall over all that is remembered; without memory, over the words of the log alone."""
     if memory is not None:
         return Recall(store, memory.own, memory.meaning, findings)
     meaning = Meaning(store, lambda: None)
-    return Recall(store, Search(store, Index(store, Transient()), meaning))
+    return Recall(store, Search(store, Index(store, InMemoryWorkspace()), meaning))
 
 
 def understand(need: Need) -> list[Question]:
@@ -389,7 +389,7 @@ class _Picker:
     def _shareable(self, candidate: Candidate, text: str) -> str:
         """What was marked private, and secrets, stay in the conversation they were said in."""
         row = candidate.row
-        return text if row.role == NOTE or row.container == self._need.tree else redacted(text)
+        return text if row.role == NOTE or row.container == self._need.tree else redact(text)
 
     def _later_value(self, snippet: Snippet) -> tuple[Candidate, str] | None:
         """The newest statement that gives another value to something that a snippet gives one."""

@@ -20,8 +20,8 @@ from holdfast.errors import ConfigError
 from holdfast.fitting.forgetting import FindingGone, Forgetting
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, headers_from
-from holdfast.memory.gate import Gate
-from holdfast.memory.remembering import Remembering
+from holdfast.memory.folder import S3Options, is_bucket, open_workspace
+from holdfast.memory.private import MemoryGate
 from holdfast.memory.searching.batching import BatchOptions
 from holdfast.memory.searching.qmd.options import QmdOptions, command_from, extras_from, mode_named
 from holdfast.memory.searching.qmd.rules import rules_from
@@ -29,8 +29,8 @@ from holdfast.memory.searching.ranking import weights_from
 from holdfast.memory.searching.sources import ExtraPaths
 from holdfast.memory.searching.vectors.choice import VectorOptions
 from holdfast.memory.searching.vectors.choice import chosen as chosen_vectors
-from holdfast.memory.workspace.base import Workspace
-from holdfast.memory.workspace.choice import S3Options, is_bucket, workspace_at
+from holdfast.memory.service import MemoryService
+from holdfast.memory.workspace import Workspace
 from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
 from holdfast.research.library import Research
 from holdfast.store import Store, open_store
@@ -69,7 +69,7 @@ def build_engine(settings: Settings) -> Engine:
         preset,
         remembering=remembering,
         research=build_research(settings, remembering),
-        gate=Gate.of(settings.memory_gate),
+        gate=MemoryGate.parse(settings.memory_gate),
         prompts=PromptTemplates(settings.home / "prompts"),
         options=SummaryOptions(
             helper=settings.helper_model,
@@ -86,7 +86,7 @@ def build_engine(settings: Settings) -> Engine:
     return engine
 
 
-def build_remembering(settings: Settings, store: Store) -> Remembering:
+def build_remembering(settings: Settings, store: Store) -> MemoryService:
     embedder = ChosenEmbedder(
         EmbedderOptions(
             settings.embedder,
@@ -107,7 +107,7 @@ def build_remembering(settings: Settings, store: Store) -> Remembering:
         max(1, settings.embedder_batch_concurrency),
     )
     paths = _notes_paths(settings)
-    made = Remembering(
+    made = MemoryService(
         store,
         build_workspace(settings),
         embedder,
@@ -171,11 +171,11 @@ def build_workspace(settings: Settings) -> Workspace:
         settings.s3_secret,
         settings.s3_path_style,
     )
-    return workspace_at(notes_location(settings), options, settings.home / "cache" / "notes")
+    return open_workspace(notes_location(settings), options, settings.home / "cache" / "notes")
 
 
 def build_research(
-    settings: Settings, remembering: Remembering, read_local: "ReadLocal | None" = None
+    settings: Settings, remembering: MemoryService, read_local: "ReadLocal | None" = None
 ) -> Research:
     """`read_local` reads files that are named as sources; without it only pages are read."""
 

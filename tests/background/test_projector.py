@@ -10,7 +10,7 @@ import pytest
 from holdfast.background.projector import LEASE, LEASE_SECONDS, Projector
 from holdfast.errors import StoreError
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
-from holdfast.memory.workspace.notes import Notes
+from holdfast.memory.notes import Notes
 from holdfast.messages import Scope
 from holdfast.store import open_store
 
@@ -187,7 +187,7 @@ def test_who_loses_the_lease_stops(store, projector):
 DIES = """
 import os, signal, sys
 from pathlib import Path
-from holdfast.memory.workspace.notes import Notes
+from holdfast.memory.notes import Notes
 from holdfast.store import open_store
 from holdfast.background.projector import Projector
 

@@ -10,9 +10,9 @@ from holdfast.config import load
 from holdfast.errors import NotFound
 from holdfast.memory.base import Memory, SummaryNote
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import Remembering
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.scopes import summary_file
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
 from holdfast.wiring import build_engine
@@ -30,7 +30,7 @@ def store(tmp_path):
 @pytest.fixture
 def parts(store, tmp_path):
     chosen = ChosenEmbedder(EmbedderOptions("off", log=tmp_path / "embedder.log"))
-    made = Remembering(store, Folder(tmp_path / "workspace"), chosen)
+    made = MemoryService(store, FolderWorkspace(tmp_path / "workspace"), chosen)
     yield made
     made.close()
 

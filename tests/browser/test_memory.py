@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from holdfast.memory.base import Memory
+from holdfast.memory.items import add_items
 from holdfast.memory.scopes import memory_file
-from holdfast.memory.workspace.items import with_memories
 from holdfast.messages import Scope
 from tests.browser.accessible import faults
 from tests.browser.conftest import PHONE
@@ -132,7 +132,7 @@ def test_a_long_list_can_be_scrolled_to_its_end_and_never_stands_in_the_page_as_
     for file, memories in days.items():
         path = place.server.home / "workspace" / file
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(with_memories("", memories))
+        path.write_text(add_items("", memories))
     window = page(place.address())
     button(window, "Notes").click()
     expect(window.get_by_text(f"{MANY} memories")).to_be_visible()

@@ -11,8 +11,8 @@ import pytest
 
 from holdfast.errors import BadRequest, HoldfastError, NotFound
 from holdfast.memory.embedders.hashing import Hashing
-from holdfast.memory.keeping.library import Library
-from holdfast.memory.workspace.notes import Notes
+from holdfast.memory.library import Library
+from holdfast.memory.notes import Notes
 from holdfast.messages import Message, Scope
 from holdfast.store import open_store
 from tests.cli.test_conversations import fails

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from holdfast.errors import Conflict
-from holdfast.memory.workspace.base import Transient
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
 from holdfast.transfer.migrate import MARK, Migration, count_rows, migrate
@@ -41,7 +41,7 @@ def texts(notes) -> dict[str, str]:
 
 @pytest.fixture
 def here(tmp_path):
-    notes = Transient()
+    notes = InMemoryWorkspace()
     with open_store(f"sqlite:///{tmp_path / 'here.db'}") as store:
         fill(store, notes)
         yield store, notes
@@ -55,14 +55,14 @@ def there(shared_location):
 
 def test_everything_arrives_and_comes_back_as_it_was(here, there, tmp_path):
     store, notes = here
-    before, elsewhere = count_rows(store), Transient()
+    before, elsewhere = count_rows(store), InMemoryWorkspace()
     moved = migrate(Migration(store, notes, there, elsewhere, "here", "elsewhere"))
     assert moved.before == moved.after == before == count_rows(there) == count_rows(store)
     assert (texts(elsewhere), texts(notes)) == (NOTES, NOTES)
     assert (moved.notes.before, moved.notes.after, moved.notes.left_out) == (3, 3, ())
     assert there.leases.take("work", "another", 60.0), "who works on what stays behind"
     with open_store(f"sqlite:///{tmp_path / 'back.db'}") as back:
-        migrate(Migration(there, elsewhere, back, Transient(), "there", ""))
+        migrate(Migration(there, elsewhere, back, InMemoryWorkspace(), "there", ""))
         assert count_rows(back) == before
         (row,), (again,) = store.log.recent(Scope()), back.log.recent(Scope())
         assert row == again
@@ -83,14 +83,14 @@ def test_a_target_with_something_in_it_is_refused_and_left_alone(here, there):
 @pytest.mark.parametrize("path", ["default/other.md", "default/MEMORY.md"])
 def test_notes_of_somebody_else_are_refused_before_one_is_written(here, path):
     store, notes = here
-    elsewhere = Transient()
+    elsewhere = InMemoryWorkspace()
     elsewhere.write(path, "Somebody else's.")
     with pytest.raises(Conflict, match=path):
         migrate(Migration(store, notes, None, elsewhere))
     assert texts(elsewhere) == {path: "Somebody else's."}
 
 
-class Broken(Transient):
+class Broken(InMemoryWorkspace):
     """A place that is gone after one note."""
 
     def write(self, path, text, expect=None):
@@ -109,7 +109,7 @@ def test_a_move_that_broke_off_goes_on_with_what_was_said_since(here, there):
     notes.write(path, "It was changed since.")
     with pytest.raises(Conflict, match="broke off"):
         migrate(Migration(store, notes, there, half, "another place", "elsewhere"))
-    whole = Transient()
+    whole = InMemoryWorkspace()
     whole.write(path, texts(half)[path])
     moved = migrate(Migration(store, notes, there, whole, "here", "elsewhere"))
     assert moved.after == count_rows(store) == count_rows(there)
@@ -117,7 +117,7 @@ def test_a_move_that_broke_off_goes_on_with_what_was_said_since(here, there):
     assert there.settings.get(MARK) is None
 
 
-class Busy(Transient):
+class Busy(InMemoryWorkspace):
     """Notes beside which somebody talks while they are read."""
 
     def __init__(self, store):
@@ -131,7 +131,7 @@ class Busy(Transient):
 
 def test_what_is_said_meanwhile_is_noticed_and_the_move_can_be_repeated(here, there):
     store, _ = here
-    notes, elsewhere = Busy(store), Transient()
+    notes, elsewhere = Busy(store), InMemoryWorkspace()
     notes.write("default/MEMORY.md", "One.")
     with pytest.raises(Conflict, match="While it was moved"):
         migrate(Migration(store, notes, there, elsewhere))
@@ -141,10 +141,10 @@ def test_what_is_said_meanwhile_is_noticed_and_the_move_can_be_repeated(here, th
 
 
 def test_what_is_no_text_is_left_out_and_told(here, tmp_path):
-    folder = Folder(tmp_path / "notes")
+    folder = FolderWorkspace(tmp_path / "notes")
     folder.write("default/MEMORY.md", "One.")
     (tmp_path / "notes" / "default" / "photo.md").write_bytes(b"\0\1")
-    moved = migrate(Migration(here[0], folder, None, elsewhere := Transient()))
+    moved = migrate(Migration(here[0], folder, None, elsewhere := InMemoryWorkspace()))
     assert texts(elsewhere) == {"default/MEMORY.md": "One."}
     assert [line.split(":")[0] for line in moved.notes.left_out] == ["default/photo.md"]
 
@@ -152,7 +152,7 @@ def test_what_is_no_text_is_left_out_and_told(here, tmp_path):
 # Dies when a table has come over by half, in the middle of everything.
 KILLED = """if True:
     import os, signal, sys
-    from holdfast.memory.workspace.base import Transient
+    from holdfast.memory.workspace import InMemoryWorkspace
     from holdfast.transfer.migrate import Migration, migrate
     from holdfast.store import open_store
 
@@ -161,7 +161,7 @@ KILLED = """if True:
             os.kill(os.getpid(), signal.SIGKILL)
 
     with open_store(sys.argv[1]) as source, open_store(sys.argv[2]) as target:
-        migrate(Migration(source, Transient(), target), tell)
+        migrate(Migration(source, InMemoryWorkspace(), target), tell)
     """
 
 
@@ -174,7 +174,7 @@ def test_a_killed_move_leaves_an_empty_target_and_can_begin_again(here, shared_l
         assert migrate(Migration(store, notes, target)).after == count_rows(store)
 
 
-class Finer(Transient):
+class Finer(InMemoryWorkspace):
     """Tells the time of a change otherwise in every list, as MinIO does before and after a note is read."""
 
     lists = 0
@@ -185,7 +185,7 @@ class Finer(Transient):
 
 
 def test_a_time_that_is_told_otherwise_is_no_change(tmp_path):
-    notes, elsewhere = Finer(), Transient()
+    notes, elsewhere = Finer(), InMemoryWorkspace()
     with open_store(f"sqlite:///{tmp_path / 'here.db'}") as store:
         fill(store, notes)
         moved = migrate(Migration(store, notes, None, elsewhere))

@@ -14,8 +14,8 @@ from holdfast.errors import Conflict
 from holdfast.fitting.intake import Intake
 from holdfast.fitting.lot import Kept
 from holdfast.memory.base import MEMORY_TOPIC, Memory
-from holdfast.memory.workspace.base import Transient
-from holdfast.memory.workspace.notes import Notes
+from holdfast.memory.notes import Notes
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Scope
 from holdfast.store import open_store
 from tests.contract.conftest import POSTGRES, place_for_a_store
@@ -56,7 +56,7 @@ def promise(store, name):
 
 def test_two_who_keep_promises_at_once_keep_each_of_them_once(two):
     names = [f"m_{number}" for number in range(40)]
-    notes = Counting(Transient())
+    notes = Counting(InMemoryWorkspace())
     for name in names:
         promise(two[0], name)
     with ThreadPoolExecutor(2) as pool:
@@ -75,14 +75,14 @@ def test_what_a_dead_process_promised_is_kept_by_another_when_its_lease_is_over(
     dead, alive = two
     promise(dead, "m_1")
     assert dead.leases.take(LEASE, "dead", LEASE_SECONDS, now=1_000.0)
-    projector = Projector(alive, notes := Counting(Transient()))
+    projector = Projector(alive, notes := Counting(InMemoryWorkspace()))
     assert (projector.project(now=1_000.0 + LEASE_SECONDS / 2), projector.has_more) == (0, True)
     assert (projector.project(now=1_001.0 + LEASE_SECONDS), notes.asked) == (1, ["m_1"])
     assert not dead.leases.renew(LEASE, "dead", LEASE_SECONDS, now=1_001.0 + LEASE_SECONDS)
 
 
 def test_who_looks_for_promises_in_vain_takes_no_lease(two):
-    projector = Projector(two[0], Notes(Transient()))
+    projector = Projector(two[0], Notes(InMemoryWorkspace()))
     assert two[1].leases.take(LEASE, "another", LEASE_SECONDS)
     assert (projector.project(), projector.has_more) == (0, False)
 

@@ -7,9 +7,8 @@ from pathlib import PurePosixPath
 import pytest
 
 from holdfast.errors import BadRequest, Conflict, NotFound
-from holdfast.memory.workspace.base import ABSENT, Transient, change, look
-from holdfast.memory.workspace.choice import workspace_at
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.folder import FolderWorkspace, open_workspace
+from holdfast.memory.workspace import ABSENT, InMemoryWorkspace, read_or_empty, update_file
 from tests.buckets import BUCKET
 
 
@@ -17,8 +16,8 @@ from tests.buckets import BUCKET
 def workspace(request, tmp_path):
     if request.param == "bucket":
         server = request.getfixturevalue("s3_server")
-        return workspace_at(server.new_place(), server.options, tmp_path / "cache")
-    return Folder(tmp_path / "workspace") if request.param == "folder" else Transient()
+        return open_workspace(server.new_place(), server.options, tmp_path / "cache")
+    return FolderWorkspace(tmp_path / "workspace") if request.param == "folder" else InMemoryWorkspace()
 
 
 def paths(workspace, prefix=""):
@@ -48,7 +47,7 @@ def test_a_list_is_of_one_folder_and_in_order(workspace):
 def test_a_file_that_is_not_there(workspace):
     with pytest.raises(NotFound, match=r"no note anna/MEMORY\.md"):
         workspace.read("anna/MEMORY.md")
-    assert look(workspace, "anna/MEMORY.md").tag == ABSENT
+    assert read_or_empty(workspace, "anna/MEMORY.md").tag == ABSENT
     workspace.remove("anna/MEMORY.md")
     with pytest.raises(Conflict):
         workspace.remove("anna/MEMORY.md", expect="something")
@@ -88,7 +87,7 @@ def test_a_path_outside_is_refused_by_every_operation(workspace, path):
 def test_writers_at_once_lose_no_append(workspace):
     def writer(name):
         for number in range(8):
-            change(workspace, "day.md", lambda text, line=f"{name}{number}\n": text + line)
+            update_file(workspace, "day.md", lambda text, line=f"{name}{number}\n": text + line)
 
     threads = [threading.Thread(target=writer, args=(name,)) for name in "abc"]
     for thread in threads:
@@ -110,7 +109,7 @@ def test_a_change_begins_anew_when_somebody_was_quicker(workspace):
             workspace.write("a.md", "theirs")
         return text + " and mine"
 
-    assert change(workspace, "a.md", work)
+    assert update_file(workspace, "a.md", work)
     assert seen == ["old", "theirs"]
     assert workspace.read("a.md").text == "theirs and mine"
-    assert not change(workspace, "a.md", lambda text: text)
+    assert not update_file(workspace, "a.md", lambda text: text)

@@ -12,12 +12,12 @@ from ruamel.yaml import YAML
 from typer.main import get_command
 
 from holdfast import config
+from holdfast.backends.s3 import S3Workspace
 from holdfast.cli import app
 from holdfast.config import Settings
-from holdfast.memory.gate import Gate
+from holdfast.memory.private import MemoryGate
 from holdfast.memory.searching.vectors.choice import chosen
 from holdfast.memory.searching.vectors.stored import StoredVectors
-from holdfast.memory.workspace.s3.bucket import Bucket
 from holdfast.server.guard import HEALTH
 from holdfast.wiring import build_upstreams, build_workspace, vector_options
 from tests.deploy.installed import EXTRAS
@@ -102,7 +102,7 @@ def test_every_setting_in_the_image_and_in_compose_exists_and_can_be_used(tmp_pa
     assert loaded.host == "0.0.0.0"
     assert loaded.store.startswith("sqlite:///")
     # The name of the other container is one of the local network: memories may be told to it.
-    assert Gate.of(loaded.memory_gate).lets_pass(loaded.upstream)
+    assert MemoryGate.parse(loaded.memory_gate).allows(loaded.upstream)
     assert build_upstreams(loaded) is not None
 
 
@@ -147,7 +147,7 @@ def test_the_profile_for_scale_leads_holdfast_to_its_services(tmp_path):
     assert settings.s3_path_style
     made = COMPOSE["services"]["bucket"]["command"][-1].partition("/")[2]
     assert settings.workspace.startswith(f"s3://{made}/")
-    assert isinstance(build_workspace(settings), Bucket)
+    assert isinstance(build_workspace(settings), S3Workspace)
 
 
 def test_what_compose_asks_for_is_in_the_example_of_its_settings():

@@ -6,10 +6,10 @@ from holdfast.engine import Engine
 from holdfast.fitting.forgetting import FindingGone, Forgetting
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.gate import Gate
-from holdfast.memory.remembering import Remembering
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.private import MemoryGate
 from holdfast.memory.searching.vectors import StoredVectors
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.service import MemoryService
 from holdfast.research.library import Research
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
@@ -26,9 +26,9 @@ async def remembering(
         return server
 
     store = open_store(f"sqlite:///{folder / 'db'}")
-    memories = Remembering(
+    memories = MemoryService(
         store,
-        workspace or Folder(folder / "workspace"),
+        workspace or FolderWorkspace(folder / "workspace"),
         embedder or ChosenEmbedder(EmbedderOptions("off")),
         vectors=vectors,
     )
@@ -42,7 +42,7 @@ async def remembering(
         preset or without_summaries(),
         remembering=memories,
         research=research,
-        gate=Gate.of(gate),
+        gate=MemoryGate.parse(gate),
         options=SummaryOptions(pause=0.0, memory=memory),
     )
     try:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from holdfast.engine import Engine
 from holdfast.fitting.helpers import SummaryOptions
-from holdfast.memory.workspace.notes import Notes
+from holdfast.memory.notes import Notes
 from holdfast.messages import Scope
 from holdfast.store import open_store
 from holdfast.upstreams.base import ModelInfo

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.messages import Scope
 from tests.fitting.remembering import last, remembering
 from tests.fitting.talking import Client, provider
@@ -168,7 +168,7 @@ async def test_what_was_undone_forgets_too(talk):
     assert "gateway" not in json.dumps(undone.data)
 
 
-class Interrupted(Folder):
+class Interrupted(FolderWorkspace):
     """A folder in which something happens while a window is made: not when it is asked whether it is empty
     or has findings, but when its files are listed after that.
     """

@@ -27,7 +27,7 @@ CHILD = """if True:
     import asyncio, os, pathlib, signal, sys
     from sqlalchemy import event
     from tests.fitting.summing import GOOD, Playing, summing, talked
-    from holdfast.memory.workspace.notes import Notes
+    from holdfast.memory.notes import Notes
 
     where, folder = sys.argv[1], pathlib.Path(sys.argv[2])
 

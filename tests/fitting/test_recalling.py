@@ -10,7 +10,7 @@ from holdfast.engine import Ask
 from holdfast.fitting import recalling
 from holdfast.memory.base import SUMMARY_TOPIC, SummaryNote
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.messages import ChatRequest, Message, Scope, ToolCall
 from tests.fitting.remembering import last, remembering
 from tests.fitting.talking import Client, provider
@@ -230,7 +230,7 @@ async def test_an_embedder_that_hangs_holds_up_nobody(tmp_path, monkeypatch):
 
 
 async def test_a_person_stops_the_reading_of_notes_and_it_goes_on_later(tmp_path):
-    class Slow(Folder):
+    class Slow(FolderWorkspace):
         reads = 0
         begun, go, second = threading.Event(), threading.Event(), threading.Event()
 
@@ -301,12 +301,12 @@ async def test_with_a_conversation_its_summary_goes_and_what_was_learned_only_if
         assert summary.exists()
         promised = engine.store.outbox.put(SUMMARY_TOPIC, note_of(client.conversation).to_json())
         engine.store.log.delete(client.conversation)
-        assert engine.remembering.conversation_deleted(ME, client.conversation) == 0
+        assert engine.remembering.remove_conversation(ME, client.conversation) == 0
         await engine.store.run(Projector(engine.store, engine.remembering.library).project)
         assert promised not in [one.id for one in engine.store.outbox.pending(10)]
         assert not summary.exists(), "a promise does not bring it back"
         assert "lake is deep" in (notes / "MEMORY.md").read_text()
-        assert engine.remembering.conversation_deleted(ME, client.conversation, forget=True) > 0
+        assert engine.remembering.remove_conversation(ME, client.conversation, forget=True) > 0
         assert "lake is deep" not in (notes / "MEMORY.md").read_text()
 
 
@@ -415,7 +415,7 @@ async def test_use_is_counted_for_whom_it_belongs_to_and_no_file_is_read_for_it(
         memory.index.refresh(work, 60.0)
         part = next(hit for hit in memory.search.search("arion", work).hits if hit.path.endswith("hosts.md"))
         files.seen.clear()
-        memory.used(work, [mine.id, ours.id, part.id, "y_unknown"])
+        memory.note_used(work, [mine.id, ours.id, part.id, "y_unknown"])
         assert files.seen == []
         uses = engine.store.recollections.uses
         assert {name: use.recalls for name, use in uses(ME).items()} == {mine.id: 1}
@@ -438,7 +438,7 @@ async def test_for_a_question_files_are_listed_once_and_unchanged_ones_are_not_r
         assert index.is_empty(ME), "what is gone is seen by the first who looks"
 
 
-class Watched(Folder):
+class Watched(FolderWorkspace):
     """Tells what was done with files."""
 
     def __init__(self, folder):

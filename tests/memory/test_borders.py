@@ -7,12 +7,12 @@ import pytest
 
 from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import Memory, SummaryNote
-from holdfast.memory.keeping.exchange import exported, take_in
-from holdfast.memory.keeping.library import Library
-from holdfast.memory.profiles.profile import Profile
+from holdfast.memory.exchange import dump_memories, load_memories
+from holdfast.memory.library import Library
+from holdfast.memory.notes import Notes
+from holdfast.memory.profile import Profile
 from holdfast.memory.scopes import may_see, summary_file
-from holdfast.memory.workspace.base import Transient
-from holdfast.memory.workspace.notes import Notes
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Scope
 from holdfast.store import open_store
 
@@ -41,7 +41,7 @@ def name_of(scope):
 
 @pytest.fixture
 def workspace():
-    return Transient()
+    return InMemoryWorkspace()
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def library(workspace, store):
 def standing():
     """The same, for tests that change nothing."""
     with open_store("sqlite://") as opened:
-        yield filled(Transient(), opened)
+        yield filled(InMemoryWorkspace(), opened)
 
 
 def filled(workspace, store):
@@ -80,12 +80,12 @@ def test_everyone_sees_what_is_theirs_and_nothing_else(standing, who):
     library = standing
     assert owners(library.page(who).memories) == SEES[who]
     assert owners(library.page(who, text="secret").memories) == SEES[who]
-    assert owners(library.foremost(who, 9e8)) == SEES[who]
-    assert owners(library.everything(who)[0]) == SEES[who]
+    assert owners(library.list_useful(who, 9e8)) == SEES[who]
+    assert owners(library.list_all(who)[0]) == SEES[who]
     assert library.page(who).total == len(library.page(who, history=True).memories) == 2 * len(SEES[who])
     assert library.stats(who).active == 2
     for form in ("json", "markdown"):
-        out = exported(library, who, form).text
+        out = dump_memories(library, who, form).text
         assert {scope for scope in EVERYONE if f"word {name_of(scope)}." in out} == SEES[who]
         assert ("Archived" in out) == (form == "json" and BEN in SEES[who])
 
@@ -94,7 +94,7 @@ def test_everyone_sees_what_is_theirs_and_nothing_else(standing, who):
 def test_an_id_opens_no_border(standing, who, whose):
     library = standing
     for name in (name_of(whose), f"n-{name_of(whose)}"):
-        for call in (library.get, library.place, library.forget, library.archive):
+        for call in (library.get, library.find_file, library.forget, library.archive):
             with pytest.raises(NotFound):
                 call(who, name)
         with pytest.raises(NotFound):
@@ -117,7 +117,7 @@ def test_forgetting_here_does_not_forbid_it_there(library):
     library.write([Memory("same", "fact", "The gate is green.", scope) for scope in (ANNA, BEN)])
     library.forget(ANNA, "same")
     assert library.get(BEN, "same").text == "The gate is green."
-    library.used([library.get(BEN, "same")])
+    library.note_used([library.get(BEN, "same")])
     assert (library.stats(ANNA).recalls, library.stats(BEN).recalls) == (0, 1)
     again = [Memory("again", "fact", "The gate is green.", scope) for scope in (ANNA, BENS_GARDEN)]
     assert [outcome.action for outcome in library.keep(again)] == ["refused", "added"]
@@ -137,9 +137,9 @@ def test_a_group_is_one_whoever_speaks(library):
 
 
 def test_an_import_stays_on_its_side(library):
-    out = exported(library, ANNAS_GARDEN).text
-    take_in(library, BEN, out)
-    take_in(library, CHESS, out)
+    out = dump_memories(library, ANNAS_GARDEN).text
+    load_memories(library, BEN, out)
+    load_memories(library, CHESS, out)
     assert owners(library.page(ANNAS_HOUSE).memories) == SEES[ANNAS_HOUSE]
     assert ANNA in owners(library.page(BEN, own=True).memories)
     assert owners(library.page(GARDEN_GROUP).memories) == {GARDEN_GROUP}
@@ -155,7 +155,7 @@ def test_a_profile_is_one_persons(workspace, store):
     for call in (profile.accept, profile.dismiss):
         with pytest.raises(NotFound):
             call(BEN, proposal.id)
-    assert profile.text(CHESS, 200, len).text == ""
+    assert profile.render(CHESS, 200, len).text == ""
     assert profile.propose(Memory("p", "preference", "I like short answers.", CHESS)) is None
     for call in (profile.show, profile.proposals, profile.fields):
         with pytest.raises(BadRequest, match="group has no profile"):

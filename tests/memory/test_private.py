@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.errors import BadRequest
-from holdfast.memory.private import MARK, redacted, redacted_file
+from holdfast.errors import BadRequest, ConfigError
+from holdfast.memory.private import MARK, MemoryGate, redact, redact_file
 
 words = st.lists(st.sampled_from(["Ada", "am 3. Mai", "v1.2.3", "naïve 🙂", "\n", "4,711 €", "<b>"])).map(
     " ".join
@@ -28,12 +28,12 @@ words = st.lists(st.sampled_from(["Ada", "am 3. Mai", "v1.2.3", "naïve 🙂", "
     ],
 )
 def test_what_is_marked_private_goes_wholly(text, left):
-    assert redacted(text) == left
+    assert redact(text) == left
 
 
 @given(words, words, words)
 def test_nothing_between_the_marks_survives_and_nothing_around_them_goes(before, inside, after):
-    assert redacted(f"{before}<private>{inside}\x01</private>{after}") == before + after
+    assert redact(f"{before}<private>{inside}\x01</private>{after}") == before + after
 
 
 SECRETS = [
@@ -83,24 +83,22 @@ SECRETS = [
 @pytest.mark.parametrize(("secret", "around"), SECRETS)
 def test_a_secret_is_replaced_by_a_mark(secret, around):
     text = around.format(secret)
-    clean = redacted(text)
+    clean = redact(text)
     assert secret not in clean
     assert MARK in clean
-    assert redacted(clean) == clean
+    assert redact(clean) == clean
 
 
 def test_what_stands_around_a_secret_stays():
-    assert (
-        redacted("Bob's password is hunter2, call him at 5.") == "Bob's password is [secret], call him at 5."
-    )
-    assert redacted("postgres://ada:hunter2@db/shop") == "postgres://ada:[secret]@db/shop"
-    assert redacted("a?token=abcd1234efgh&page=2") == "a?token=[secret]&page=2"
+    assert redact("Bob's password is hunter2, call him at 5.") == "Bob's password is [secret], call him at 5."
+    assert redact("postgres://ada:hunter2@db/shop") == "postgres://ada:[secret]@db/shop"
+    assert redact("a?token=abcd1234efgh&page=2") == "a?token=[secret]&page=2"
 
 
 def test_a_private_key_goes_whole_and_a_cut_one_to_its_end():
     key = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\nAAAA\n-----END OPENSSH PRIVATE KEY-----"
-    assert redacted(f"here:\n{key}\nthanks") == "here:\n[secret]\nthanks"
-    assert redacted(f"here:\n{key[:60]}") == "here:\n[secret]"
+    assert redact(f"here:\n{key}\nthanks") == "here:\n[secret]\nthanks"
+    assert redact(f"here:\n{key[:60]}") == "here:\n[secret]"
 
 
 @pytest.mark.parametrize(
@@ -137,13 +135,13 @@ def test_a_private_key_goes_whole_and_a_cut_one_to_its_end():
     ],
 )
 def test_names_numbers_and_talk_about_passwords_stay(text):
-    assert redacted(text) == text
+    assert redact(text) == text
 
 
 @given(st.text(alphabet=string.ascii_letters + string.digits + " :=/@-_.<>\"'\n", max_size=300))
 def test_redacting_twice_is_redacting_once(text):
-    once = redacted(text)
-    assert redacted(once) == once
+    once = redact(text)
+    assert redact(once) == once
 
 
 @pytest.mark.parametrize(
@@ -151,7 +149,7 @@ def test_redacting_twice_is_redacting_once(text):
 )
 def test_a_long_text_of_one_piece_is_read_in_one_go(piece):
     # Quadratic reading of this much would take minutes; the test then never ends.
-    assert redacted(piece * (400_000 // len(piece)))
+    assert redact(piece * (400_000 // len(piece)))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +162,7 @@ def test_a_long_text_of_one_piece_is_read_in_one_go(piece):
     ],
 )
 def test_in_a_file_a_tag_in_backticks_is_one_that_is_spoken_of(text, left):
-    assert redacted_file(text) == (text if left is None else left)
+    assert redact_file(text) == (text if left is None else left)
 
 
 @pytest.mark.parametrize(
@@ -178,4 +176,49 @@ def test_in_a_file_a_tag_in_backticks_is_one_that_is_spoken_of(text, left):
 )
 def test_a_file_whose_rest_would_be_swallowed_is_refused(text):
     with pytest.raises(BadRequest, match="has no end"):
-        redacted_file(text)
+        redact_file(text)
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "embedded:smollm2.gguf",
+        "scripted:",
+        "http://127.0.0.1:11434",
+        "http://[::1]:8080/v1",
+        "http://localhost:1234",
+        "http://192.168.178.20:11434",
+        "http://10.1.2.3/v1",
+        "http://gpu-box:11434",
+        "http://studio.local:8080",
+    ],
+)
+def test_what_is_near_is_told(location):
+    assert MemoryGate().allows(location)
+
+
+@pytest.mark.parametrize(
+    "location",
+    ["https://api.example.com/v1", "http://8.8.8.8:11434", "https://user:pass@models.example.org", "http://"],
+)
+def test_what_is_elsewhere_is_not(location):
+    assert not MemoryGate().allows(location)
+
+
+def test_the_user_decides_by_server():
+    gate = MemoryGate.parse("https://api.example.com=on, 192.168.1.5:11434=off, http://[fd00::1]=off")
+    assert gate.allows("https://api.example.com/v1")
+    assert gate.allows("https://api.example.com:8443/v1")
+    assert not gate.allows("https://other.example.com/v1")
+    assert not gate.allows("http://192.168.1.5:11434")
+    assert gate.allows("http://192.168.1.5:8080")
+    assert not gate.allows("http://[fd00::1]:11434")
+    assert MemoryGate.parse("").allows("http://127.0.0.1:11434")
+
+
+@pytest.mark.parametrize(
+    "text", ["https://api.example.com", "=on", "api.example.com=yes", "http://x:port=on"]
+)
+def test_nonsense_is_refused(text):
+    with pytest.raises(ConfigError, match="memories"):
+        MemoryGate.parse(text)

@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import Remembering
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
 from holdfast.research.finding import Finding, ResearchSource
 from holdfast.research.library import Research
@@ -55,7 +55,7 @@ class Lab:
     """Research and what is under it."""
 
     research: Research
-    remembering: Remembering
+    remembering: MemoryService
     clock: Clock
     store: Store
 
@@ -65,7 +65,7 @@ def researching(folder: Path, embedder: str = "off", **more) -> Iterator[Lab]:
     clock = Clock()
     with open_store(f"sqlite:///{folder / 'holdfast.db'}") as store:
         chosen = ChosenEmbedder(EmbedderOptions(embedder, log=folder / "embedder.log"))
-        parts = Remembering(store, Folder(folder / "workspace"), chosen)
+        parts = MemoryService(store, FolderWorkspace(folder / "workspace"), chosen)
         try:
             yield Lab(Research(parts, clock=clock, **more), parts, clock, store)
         finally:

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import NotFound
-from holdfast.memory.workspace.base import Transient
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Scope
 from holdfast.research.finding import MODES, VOLATILITIES
 from holdfast.research.repository import (
@@ -31,7 +31,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def findings(folder):
-    return FindingRepository(Folder(folder))
+    return FindingRepository(FolderWorkspace(folder))
 
 
 def on_disk(folder):
@@ -72,7 +72,7 @@ words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6
 def test_whatever_the_words_a_note_is_one_finding_and_reads_as_it_was_written(
     question, summary, texts, mode, volatility
 ):
-    findings = FindingRepository(Transient())
+    findings = FindingRepository(InMemoryWorkspace())
     sources = [source(url, text, title=title) for url, text, title in texts]
     made = findings.add(
         finding(question, *sources, summary=summary, mode=mode, volatility=volatility, expires_at=NOW + 1)

@@ -10,9 +10,9 @@ import httpx
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import Remembering
-from holdfast.memory.workspace.base import Workspace
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
+from holdfast.memory.workspace import Workspace
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from holdfast.upstreams.base import Provider
@@ -33,7 +33,7 @@ class Door:
     """A client for a server with a memory, the parts behind it, and the folder of its notes."""
 
     client: httpx.Client
-    parts: Remembering
+    parts: MemoryService
     notes: Path
     engine: Engine
     provider: ScriptedProvider
@@ -55,7 +55,7 @@ def remembering(
         return provider
 
     chosen = ChosenEmbedder(EmbedderOptions(embedder, log=folder / "embedder.log"))
-    parts = Remembering(store, workspace or Folder(folder / "workspace"), chosen)
+    parts = MemoryService(store, workspace or FolderWorkspace(folder / "workspace"), chosen)
     engine = Engine(
         store,
         Upstreams(find, ScriptedProvider()),

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import Remembering
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
@@ -67,7 +67,7 @@ def client(request, tmp_path_factory):
 
         store = open_store(f"sqlite:///{folder / 'holdfast.db'}")
         chosen = ChosenEmbedder(EmbedderOptions("off", log=folder / "embedder.log"))
-        remembering = Remembering(store, Folder(folder / "workspace"), chosen)
+        remembering = MemoryService(store, FolderWorkspace(folder / "workspace"), chosen)
         engine = Engine(
             store,
             Upstreams(find, ScriptedProvider()),

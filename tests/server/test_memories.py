@@ -14,8 +14,8 @@ from holdfast.errors import StoreError
 from holdfast.events import Events
 from holdfast.memory.base import KINDS, SummaryNote
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import Remembering
-from holdfast.memory.workspace.base import Entry, Note, Transient
+from holdfast.memory.service import MemoryService
+from holdfast.memory.workspace import InMemoryWorkspace, Note, NoteEntry
 from holdfast.messages import Scope
 from holdfast.server.reindex import ReindexJob
 from holdfast.store import open_store
@@ -391,7 +391,7 @@ class Elsewhere:
     def entries(self, prefix=""):
         if self.trouble:
             raise self.trouble
-        return [Entry(PurePosixPath(name), 1, 1.0, name) for name in self.names]
+        return [NoteEntry(PurePosixPath(name), 1, 1.0, name) for name in self.names]
 
     def read(self, path):
         self.begun.set()
@@ -411,7 +411,7 @@ def reindexed(files, meanwhile):
         return reindexing.state
 
     with open_store("sqlite://") as store:
-        parts = Remembering(store, Transient(), ChosenEmbedder(EmbedderOptions("off")), extra=files)
+        parts = MemoryService(store, InMemoryWorkspace(), ChosenEmbedder(EmbedderOptions("off")), extra=files)
         return asyncio.run(work())
 
 

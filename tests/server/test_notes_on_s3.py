@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.memory.workspace.choice import S3Options, workspace_at
+from holdfast.memory.folder import S3Options, open_workspace
 from tests.buckets import IN_ONE_WORKER, Relay
 from tests.server.remembering import found, refused, remembering
 
@@ -20,7 +20,7 @@ def test_notes_pass_through_the_doors_and_outages_are_told(s3_server, tmp_path):
     place, options = s3_server.new_place(), s3_server.options
     relay = Relay(options.endpoint)
     ways = S3Options(relay.endpoint, key=options.key, secret=options.secret)
-    with remembering(tmp_path, workspace=workspace_at(place, ways)) as door:
+    with remembering(tmp_path, workspace=open_workspace(place, ways)) as door:
         client = door.client
         made = client.put(NOTE, content="- The gate is green.\n")
         assert made.status_code == 201
@@ -34,7 +34,7 @@ def test_notes_pass_through_the_doors_and_outages_are_told(s3_server, tmp_path):
         assert "blue" in hits["hits"][0]["snippet"]
     relay.cut()
     # A server that starts while the bucket is away has an index, and says what it cannot see.
-    with remembering(tmp_path, workspace=workspace_at(place, ways)) as door:
+    with remembering(tmp_path, workspace=open_workspace(place, ways)) as door:
         client = door.client
         refused(client.get("/api/notes"), 503, "cannot be reached", "s3_endpoint")
         hits = found(client.get("/api/memory/search", params={"q": "gate"}))

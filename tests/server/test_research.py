@@ -14,8 +14,8 @@ from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import FetchFailed
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import Remembering
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
 from holdfast.research.finding import ResearchSource
 from holdfast.research.library import Research
@@ -69,7 +69,7 @@ def serving(folder, web):
         return provider
 
     chosen = ChosenEmbedder(EmbedderOptions("off", log=folder / "embedder.log"))
-    parts = Remembering(store, Folder(folder / "workspace"), chosen)
+    parts = MemoryService(store, FolderWorkspace(folder / "workspace"), chosen)
     engine = Engine(
         store,
         Upstreams(find, ScriptedProvider()),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.memory.base import Memory
-from holdfast.memory.keeping.tidying import judge
+from holdfast.memory.tidy import judge
 from holdfast.messages import Scope
 from holdfast.text.slots import compare, values_in
 from tests.text.pairs import APART, REPLACES, SAME, UNSURE, pairs

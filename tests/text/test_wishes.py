@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.compaction.summary import HEADINGS, Summary
 from holdfast.memory.searching.index import passages_of
-from holdfast.memory.workspace.base import Entry
+from holdfast.memory.workspace import NoteEntry
 from holdfast.text.questions import is_wish_heading, without_wishes
 
 SUMMARY = {
@@ -27,7 +27,9 @@ def test_only_requests_and_goals_are_wishes(language):
 def test_a_summary_is_indexed_and_told_without_its_wishes(language):
     text = SUMMARY[language].render()
     told = without_wishes(text)
-    entry = Entry(PurePosixPath("default/conversations/c_1/summary.md"), size=len(text), mtime=1.0, tag="t")
+    entry = NoteEntry(
+        PurePosixPath("default/conversations/c_1/summary.md"), size=len(text), mtime=1.0, tag="t"
+    )
     found = " ".join(one.text for one in passages_of(entry, text))
     for shown in (told, found):
         assert "4711" in shown

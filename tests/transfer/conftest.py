@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import Remembering
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
 from holdfast.store import open_store
 from holdfast.transfer.formats import open_source
@@ -34,7 +34,7 @@ def memory(places):
 
 def remembering_at(places, store):
     embedder = ChosenEmbedder(EmbedderOptions("off", "", "", {}, 1.0, places.home / "embedder.log"))
-    return Remembering(store, Folder(places.workspace), embedder)
+    return MemoryService(store, FolderWorkspace(places.workspace), embedder)
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import BadRequest
-from holdfast.memory.keeping.library import Library
-from holdfast.memory.workspace.base import Transient
-from holdfast.memory.workspace.notes import Notes
+from holdfast.memory.library import Library
+from holdfast.memory.notes import Notes
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
 from holdfast.transfer.formats import chatgpt, open_source, openclaw
@@ -461,7 +461,7 @@ items = st.one_of(
 @given(st.lists(items, max_size=8))
 def test_importing_twice_is_importing_once(found):
     with open_store("sqlite://") as store:
-        workspace = Transient()
+        workspace = InMemoryWorkspace()
         library = Library(Notes(workspace), store.recollections)
 
         def state():

@@ -63,7 +63,7 @@ def live(memory, name, word):
     store.proposals.put(name, "language", word, text=word)
     owed = Memory("o_1", "fact", f"{word} is owed", scope)
     store.outbox.put(MEMORY_TOPIC, {"memories": [owed.to_json()]})
-    memory.library.used(memory.library.page(scope).memories)
+    memory.library.note_used(memory.library.page(scope).memories)
     memory.index.sync()
     store.texts.catch_up()
     return row, fork

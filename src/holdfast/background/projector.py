@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from holdfast.errors import HoldfastError, NotFound
-from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memories, Memory, SummaryNote
+from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, MemoryRepository, SummaryNote
 from holdfast.messages import Scope
 from holdfast.store import OutboxItem, Store
 from holdfast.store.values import new_id
@@ -22,7 +22,7 @@ LEASE_SECONDS = 10.0
 
 
 class Projector:
-    def __init__(self, store: Store, memories: Memories) -> None:
+    def __init__(self, store: Store, memories: MemoryRepository) -> None:
         # The last error as text; empty if there is none.
         self.problem = ""
         # Whether to call again soon: there is more, something failed, or another process holds the lease.

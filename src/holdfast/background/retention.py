@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from holdfast.errors import NotFound
-from holdfast.memory.remembering import Remembering
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
 from holdfast.store import ConversationRecord, Store
 
@@ -24,7 +24,7 @@ class Retention:
     """Deletes conversations unused for `days` (0: never); with `forget` their memories, too."""
 
     store: Store
-    remembering: Remembering | None = None
+    remembering: MemoryService | None = None
     days: float = 0
     forget: bool = False
 
@@ -72,4 +72,4 @@ class Retention:
     def _forget_memories(self, row: ConversationRecord) -> int:
         if self.remembering is None:
             return 0
-        return self.remembering.conversation_deleted(row.scope, row.id, forget=self.forget)
+        return self.remembering.remove_conversation(row.scope, row.id, forget=self.forget)

@@ -24,7 +24,7 @@ from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.fitting.reading import Reading
-    from holdfast.memory.remembering import Remembering
+    from holdfast.memory.service import MemoryService
     from holdfast.store import ConversationRecord, Store
 
 # Does not match a path like /etc/hosts.
@@ -47,7 +47,7 @@ class ChatContext:
         return self.session.engine.store.log.get(self.session.conversation, self.session.scope)
 
     @property
-    def memory(self) -> "Remembering":
+    def memory(self) -> "MemoryService":
         assert self.session.engine.remembering is not None
         return self.session.engine.remembering
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from holdfast.events import Event, Events
     from holdfast.memory.base import Memory
-    from holdfast.memory.keeping.library import Library
+    from holdfast.memory.library import Library
 
 FORGET, UNDO, REPLACE, BOTH = "forget", "undo", "replace", "both"
 # The longest text of a memory in its line.
@@ -78,11 +78,9 @@ class Notebook:
 
     def show(self, library: "Library", scope: Scope) -> None:
         """Print the newest memory, what it replaced, and the commands to change it."""
-        from holdfast.memory.keeping.succession import history_of, rivals
-
-        for memory in history_of(library, scope, self._newest_id()):
+        for memory in library.history(scope, self._newest_id()):
             write(f"{format_validity(memory)}  {memory.text}\n")
-        for newer, older in rivals(library, scope):
+        for newer, older in library.list_rivals(scope):
             if newer.id == self.newest:
                 write(
                     say(
@@ -112,12 +110,12 @@ class Notebook:
 
     def forget(self, library: "Library", scope: Scope) -> None:
         """Delete the newest memory; what it had replaced becomes valid again."""
-        from holdfast.memory.keeping.exchange import take_in
+        from holdfast.memory.exchange import load_memories
 
         wrong, restored = library.take_back(scope, self._newest_id())
 
         def undo() -> str:
-            take_in(library, scope, canonical({"memories": [wrong.to_json()]}))
+            load_memories(library, scope, canonical({"memories": [wrong.to_json()]}))
             return wrong.text
 
         self._undo = undo
@@ -127,9 +125,8 @@ class Notebook:
 
     def decide(self, library: "Library", scope: Scope, *, replaces: bool) -> None:
         """Decide whether the newest memory replaces the older one it was compared with."""
-        from holdfast.memory.keeping.succession import decide
 
-        newer, replaced = decide(library, scope, self._newest_id(), replaces=replaces)
+        newer, replaced = library.decide(scope, self._newest_id(), replaces=replaces)
         if replaced is not None:
             write(say(f"Replaced: {replaced.text}\n", f"Ersetzt: {replaced.text}\n"))
         else:

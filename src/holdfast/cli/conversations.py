@@ -204,7 +204,7 @@ def delete(
             confirm_deletion(row)
         store.log.delete(row.id)
         with closing(build_remembering(settings, store)) as memory:
-            forgotten = memory.conversation_deleted(row.scope, row.id, forget=forget)
+            forgotten = memory.remove_conversation(row.scope, row.id, forget=forget)
     if as_json:
         print_json({"deleted": serialize_conversation(row), "forgotten": forgotten})
     else:

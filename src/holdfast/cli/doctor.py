@@ -137,7 +137,7 @@ def check_restore(settings: Settings) -> Iterator[Check]:
 def check_notes(settings: Settings, store: "Store") -> Check:
     """Check where notes are stored, whether that is reachable, and whether writes are pending."""
     from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC
-    from holdfast.memory.workspace.choice import is_bucket
+    from holdfast.memory.folder import is_bucket
     from holdfast.wiring import build_workspace, notes_location
 
     waiting = [

@@ -37,10 +37,10 @@ from holdfast.messages import Scope
 
 if TYPE_CHECKING:
     from holdfast.memory.base import Memory
-    from holdfast.memory.keeping.catalogue import Page, Stats
-    from holdfast.memory.keeping.exchange import Imported
-    from holdfast.memory.keeping.tidying import Outcome
+    from holdfast.memory.exchange import ImportCounts
+    from holdfast.memory.library import MemoryPage, MemoryStats
     from holdfast.memory.searching.hits import Answer
+    from holdfast.memory.tidy import WriteOutcome
 
 app = typer.Typer(help="What is remembered beyond a conversation.", no_args_is_help=True)
 
@@ -76,12 +76,12 @@ def add(
     as_json: JsonOption = False,
 ) -> None:
     """Remember something. What says the same is brought up to date, what contradicts it is replaced."""
-    from holdfast.memory.workspace.checks import checked_kind
+    from holdfast.memory.items import check_kind
 
     settings, scope = load(context).settings, narrow_scope(whose, project)
     with open_memory(settings) as parts:
         outcome = parts.library.add(
-            scope, " ".join(words), checked_kind(kind), importance=importance, pinned=pin
+            scope, " ".join(words), check_kind(kind), importance=importance, pinned=pin
         )
     if as_json:
         replaced = [old.to_json() for old in outcome.others]
@@ -90,7 +90,7 @@ def add(
         print_outcome(outcome)
 
 
-def print_outcome(outcome: "Outcome") -> None:
+def print_outcome(outcome: "WriteOutcome") -> None:
     labels = {
         "updated": say(
             "Known already, and brought up to date", "Schon bekannt, auf den neuen Stand gebracht"
@@ -130,10 +130,10 @@ def list_(
     as_json: JsonOption = False,
 ) -> None:
     """List memories, newest first."""
-    from holdfast.memory.workspace.checks import listed_kind
+    from holdfast.memory.items import check_listed_kind
 
     settings, scope = load(context).settings, narrow_scope(whose, project)
-    wanted = None if kind is None else listed_kind(kind)
+    wanted = None if kind is None else check_listed_kind(kind)
     with open_memory(settings) as parts:
         page = parts.library.page(
             scope, kind=wanted, text=text, limit=limit, offset=offset, history=history, own=whose is not None
@@ -147,7 +147,7 @@ def list_(
         print_error(trouble)
 
 
-def print_page(page: "Page", offset: int) -> None:
+def print_page(page: "MemoryPage", offset: int) -> None:
     if not page.total:
         console.print(
             say(
@@ -186,7 +186,7 @@ def show(
     """Show a memory: its words, where it stands, and where it comes from."""
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
-        stored, path = parts.library.get(scope, memory), str(parts.library.place(scope, memory))
+        stored, path = parts.library.get(scope, memory), str(parts.library.find_file(scope, memory))
     if as_json:
         print_json(serialize_memory(stored, path))
     else:
@@ -254,7 +254,7 @@ def edit(
     as_json: JsonOption = False,
 ) -> None:
     """Correct a memory; without anything new its words are opened in your editor ($EDITOR)."""
-    from holdfast.memory.workspace.checks import checked_kind
+    from holdfast.memory.items import check_kind
 
     settings, scope = load(context).settings, narrow_scope(None, project)
     text = " ".join(words) if words else None
@@ -265,11 +265,11 @@ def edit(
             scope,
             memory,
             text=text,
-            kind=None if kind is None else checked_kind(kind),
+            kind=None if kind is None else check_kind(kind),
             importance=importance,
             pinned=pin,
         )
-        path = str(parts.library.place(scope, memory))
+        path = str(parts.library.find_file(scope, memory))
     if as_json:
         print_json(serialize_memory(changed, path))
     else:
@@ -307,11 +307,9 @@ def forget(
 @app.command()
 def proposals(context: typer.Context, project: ProjectOption = None, as_json: JsonOption = False) -> None:
     """List memories that may replace an older one; both hold until you decide."""
-    from holdfast.memory.keeping.succession import rivals
-
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
-        pairs = rivals(parts.library, scope)
+        pairs = parts.library.list_rivals(scope)
     if as_json:
         print_json([{"newer": newer.to_json(), "older": older.to_json()} for newer, older in pairs])
     elif pairs:
@@ -341,11 +339,9 @@ def keep_both(
 def decide_proposal(
     context: typer.Context, memory: str, project: str | None, as_json: bool, *, replaces: bool
 ) -> None:
-    from holdfast.memory.keeping.succession import decide
-
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
-        newer, replaced = decide(parts.library, scope, memory, replaces=replaces)
+        newer, replaced = parts.library.decide(scope, memory, replaces=replaces)
     if as_json:
         print_json({"memory": newer.to_json(), "replaced": replaced.to_json() if replaced else None})
     elif replaced is not None:
@@ -412,7 +408,7 @@ def stats(
     print_index_state(state)
 
 
-def print_stats(counted: "Stats") -> None:
+def print_stats(counted: "MemoryStats") -> None:
     kinds = ", ".join(f"{number} {kind_label(kind)}" for kind, number in counted.kinds.items() if number)
     rows = [
         (say("active", "aktiv"), f"{counted.active} / {counted.limit}" + (f" ({kinds})" if kinds else "")),
@@ -442,11 +438,11 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write out all memories; JSON has their history and the archive too."""
-    from holdfast.memory.keeping.exchange import exported
+    from holdfast.memory.exchange import dump_memories
 
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
-        result = exported(parts.library, scope, (ExportFormat.json if as_json else form).value)
+        result = dump_memories(parts.library, scope, (ExportFormat.json if as_json else form).value)
     for trouble in result.left_out:
         print_error(say(f"Left out: {trouble}", f"Ausgelassen: {trouble}"))
     if output is None:
@@ -473,12 +469,12 @@ def import_(
     as_json: JsonOption = False,
 ) -> None:
     """Bring memories in, from JSON or Markdown. What is there already stays as it is."""
-    from holdfast.memory.keeping.exchange import take_in
+    from holdfast.memory.exchange import load_memories
 
     settings, scope = load(context).settings, narrow_scope(whose, project)
     text = read_export(file)
     with open_memory(settings) as parts:
-        taken = take_in(parts.library, scope, text)
+        taken = load_memories(parts.library, scope, text)
     if as_json:
         print_json(asdict(taken))
         return
@@ -496,7 +492,7 @@ def read_export(file: str) -> str:
     return content.decode("utf-8", "replace")
 
 
-def print_import_result(taken: "Imported") -> None:
+def print_import_result(taken: "ImportCounts") -> None:
     rows = (
         (taken.added, say("new", "neu")),
         (taken.updated, say("brought up to date", "auf den neuen Stand gebracht")),
@@ -530,11 +526,11 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Find notes and memories by their words and by their meaning."""
+    from holdfast.memory.items import check_kind
     from holdfast.memory.searching.hits import cites
-    from holdfast.memory.workspace.checks import checked_kind
 
     settings, scope = load(context).settings, narrow_scope(whose, project)
-    wanted = [checked_kind(kind) for kind in kinds or ()]
+    wanted = [check_kind(kind) for kind in kinds or ()]
     with open_memory(settings) as parts:
         answer = parts.search.search(
             " ".join(words), scope, within=within.value, kinds=wanted, limit=limit, own=whose is not None

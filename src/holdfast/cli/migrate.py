@@ -19,7 +19,7 @@ from holdfast.errors import BadRequest
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.memory.workspace.base import Workspace
+    from holdfast.memory.workspace import Workspace
     from holdfast.transfer.migrate import MigrationResult
 
 _NOTES_SETTING = "workspace"

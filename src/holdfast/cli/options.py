@@ -18,7 +18,7 @@ from holdfast.i18n import say
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
-    from holdfast.memory.remembering import Remembering
+    from holdfast.memory.service import MemoryService
     from holdfast.store import ConversationRecord, Store
 
 ConversationId = Annotated[str, typer.Argument(metavar="ID", help="Its id, or a clear beginning of it.")]
@@ -101,7 +101,7 @@ def find_conversation(store: "Store", conversation: str, scope: Scope) -> "Conve
 
 
 @contextmanager
-def open_memory(settings: Settings) -> Iterator["Remembering"]:
+def open_memory(settings: Settings) -> Iterator["MemoryService"]:
     from holdfast.store import open_store
     from holdfast.wiring import build_remembering
 

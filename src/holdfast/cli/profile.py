@@ -20,7 +20,7 @@ from holdfast.i18n import say
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
-    from holdfast.memory.profiles.profile import Profile
+    from holdfast.memory.profile import Profile
     from holdfast.store import ProfileProposal
 
 app = typer.Typer(help="What a model is told about you.", no_args_is_help=True)
@@ -185,6 +185,6 @@ def print_decision(decided: "ProfileProposal", label: str, as_json: bool) -> Non
 
 
 def field_label(proposal: "ProfileProposal") -> str:
-    from holdfast.memory.profiles.text import label_of
+    from holdfast.memory.profile import label_of
 
     return say(label_of(proposal.field, "en"), label_of(proposal.field, "de"))

@@ -108,7 +108,7 @@ def delete(
             confirm_deletion(name, user.conversations, user.memories, user.notes)
         with show_progress_bar() as tell:
             remove(parts.store, parts, places, name, tell)
-        elsewhere = parts.let_go()
+        elsewhere = parts.drop_copies()
     trouble = scrub(places)
     copies = places.old_copies
     for copy in copies if backups else ():

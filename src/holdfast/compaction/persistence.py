@@ -10,7 +10,7 @@ from holdfast.compaction.compactor import CompactionResult
 from holdfast.compaction.extraction import ExtractedMemory
 from holdfast.compaction.requests import read_memory_requests, refers_back
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
-from holdfast.memory.private import redacted
+from holdfast.memory.private import redact
 from holdfast.store import ConversationRecord, MessageRecord, Store, new_id
 from holdfast.text.statements import takes_back
 from holdfast.window.own_words import ends, own_sentences
@@ -64,7 +64,7 @@ class CompactionRecord:
         note = SummaryNote(
             id=summary.id,
             conversation=self.conversation.id,
-            title=redacted(self.conversation.title),
+            title=redact(self.conversation.title),
             text=body.full_text,
             scope=self.conversation.scope,
             covers=summary.depth + 1,
@@ -82,7 +82,7 @@ def enqueue_memory_requests(
     """Enqueues the memories that user messages ask for when they arrive, not when they leave the window."""
     for stored in appended:
         if stored.message.role == "user":
-            text = redacted(ends(stored.message.text))
+            text = redact(ends(stored.message.text))
             _enqueue_withdrawals(store, conversation, text)
             requests = read_memory_requests(text) or read_memory_requests(
                 text, _previous_messages(store, stored)
@@ -108,7 +108,7 @@ def _previous_messages(store: Store, stored: MessageRecord) -> list[str]:
     if stored.parent is None or not refers_back(stored.message.text):
         return []
     before = store.log.tail(stored.parent, _REFERENCE_DISTANCE)
-    return [redacted(ends(earlier.message.text)) for earlier in before if earlier.message.role == "user"]
+    return [redact(ends(earlier.message.text)) for earlier in before if earlier.message.role == "user"]
 
 
 def enqueue_memories(

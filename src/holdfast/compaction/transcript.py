@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from holdfast.i18n import without_banners
-from holdfast.memory.private import redacted
+from holdfast.memory.private import redact
 from holdfast.messages import File, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from holdfast.thinking import without_thinking
 from holdfast.window.items import Item
@@ -48,12 +48,12 @@ def _clean_part(part: Part, *, ours: bool) -> Part | None:
             return None
         case Text():
             text = without_thinking(without_banners(part.text)) if ours else part.text
-            return replace(part, text=redacted(text))
+            return replace(part, text=redact(text))
         case ToolCall():
-            return replace(part, arguments=redacted(part.arguments))
+            return replace(part, arguments=redact(part.arguments))
         case ToolResult():
             inner = (
-                replace(inner_part, text=redacted(inner_part.text))
+                replace(inner_part, text=redact(inner_part.text))
                 if isinstance(inner_part, Text)
                 else inner_part
                 for inner_part in part.parts

@@ -20,8 +20,8 @@ from holdfast.background.retention import Retention
 from holdfast.background.watcher import FolderWatcher
 from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.fitting.compacting import Compacting
-from holdfast.memory.remembering import Remembering
-from holdfast.memory.workspace.base import Workspace
+from holdfast.memory.service import MemoryService
+from holdfast.memory.workspace import Workspace
 from holdfast.patterns import compiling
 from holdfast.research.library import Research
 from holdfast.store import Store
@@ -63,7 +63,7 @@ class Afterwards:
         compacting: Compacting,
         projector: Projector | None,
         pause: float = 0.0,
-        remembering: Remembering | None = None,
+        remembering: MemoryService | None = None,
         research: Research | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:

@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from holdfast.memory.base import News
-from holdfast.memory.scopes import hears_of, visible
+from holdfast.memory.base import MemoryNews
+from holdfast.memory.scopes import can_recall_from, visible
 from holdfast.messages import JsonObject, Scope
 from holdfast.research.finding import Finding
 from holdfast.store import Decision, Store
@@ -28,16 +28,18 @@ class Forgetting:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def __call__(self, news: Sequence[News]) -> None:
+    def __call__(self, news: Sequence[MemoryNews]) -> None:
         if self._store.decisions.quoting({one.memory for one in news}):
             self._store.atomically(self._rewrite, news)
 
-    def _rewrite(self, news: Sequence[News]) -> None:
+    def _rewrite(self, news: Sequence[MemoryNews]) -> None:
         scopes: dict[str, Scope] = {}
         for made in self._store.decisions.quoting({one.memory for one in news}):
             if made.conversation not in scopes:
                 scopes[made.conversation] = self._store.log.get(made.conversation).scope
-            ours = {one.memory: one.text for one in news if hears_of(scopes[made.conversation], one.folder)}
+            ours = {
+                one.memory: one.text for one in news if can_recall_from(scopes[made.conversation], one.folder)
+            }
             data = retold(made.data, ours)
             if data != made.data:
                 self._decide(made, data)

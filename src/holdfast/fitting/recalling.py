@@ -16,8 +16,8 @@ from holdfast.errors import HoldfastError, StoreError
 from holdfast.fitting.case import Case
 from holdfast.fitting.lot import Lot
 from holdfast.fitting.researching import SECTION, tell_finding
-from holdfast.memory.profiles.text import Told
-from holdfast.memory.remembering import Remembering
+from holdfast.memory.profile import ProfileExcerpt
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Message, Scope
 from holdfast.recall import Evidence, Need, Recall, Snippet
 from holdfast.store import Store, new_id, searchable_text
@@ -49,7 +49,7 @@ _SAFE = 0.97
 class Recalling:
     """`remembering` is None where there is nothing but the log: then only this conversation is searched."""
 
-    def __init__(self, store: Store, recall: Recall, remembering: Remembering | None = None) -> None:
+    def __init__(self, store: Store, recall: Recall, remembering: MemoryService | None = None) -> None:
         self._store = store
         self._recall = recall
         self._memory = remembering
@@ -57,7 +57,7 @@ class Recalling:
         self._pool = ThreadPoolExecutor(_THREADS, "holdfast-recall")
         self._busy = threading.BoundedSemaphore(_THREADS)
         # What a profile comes to, by its owner: it is read for every request and seldom changes.
-        self._profiles: dict[Scope, tuple[object, Told]] = {}
+        self._profiles: dict[Scope, tuple[object, ProfileExcerpt]] = {}
 
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
@@ -66,19 +66,19 @@ class Recalling:
         """Whether there is anything that could be remembered in this conversation."""
         return self._memory is not None and case.remembers and not self._memory.index.is_empty(case.scope)
 
-    def profile(self, case: Case) -> Told:
+    def profile(self, case: Case) -> ProfileExcerpt:
         """What the model is told of the person who asks."""
         scope = case.scope
         if self._memory is None or scope.kind == "group" or not case.tells:
-            return Told()
+            return ProfileExcerpt()
         try:
             state = self._memory.profile.show(scope).tag, case.budget.profile, id(case.counter)
             known = self._profiles.get(scope)
             if known is None or known[0] != state:
-                told = self._memory.profile.text(scope, case.budget.profile, case.count)
+                told = self._memory.profile.render(scope, case.budget.profile, case.count)
                 known = self._profiles[scope] = state, told
         except HoldfastError as error:
-            return Told(trouble=str(error))
+            return ProfileExcerpt(trouble=str(error))
         return known[1]
 
     def nearness(self, view: View) -> dict[str, float]:
@@ -147,7 +147,7 @@ class Recalling:
     def _used(self, scope: Scope, names: Sequence[str]) -> None:
         try:
             if self._memory is not None:
-                self._memory.used(scope, names)
+                self._memory.note_used(scope, names)
         except HoldfastError as error:
             log.info("that memories were of use could not be counted: %s", error)
 
@@ -179,7 +179,7 @@ class Recalling:
         assert self._memory is not None
         room = min(case.budget.beginning, view.room - view.total.high)
         quotes, names = [], []
-        for memory in self._memory.library.opening(case.scope):
+        for memory in self._memory.library.list_opening(case.scope):
             text = " ".join(memory.text.split())
             cost = view.likely_tokens(text) + _AROUND
             if cost <= room:

@@ -15,7 +15,7 @@ from holdfast.errors import Forbidden
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
-    from holdfast.memory.remembering import Remembering
+    from holdfast.memory.service import MemoryService
     from holdfast.research.library import Research
     from holdfast.store import Store
 
@@ -38,7 +38,7 @@ class McpServices:
     """The parts of Holdfast that the tools use. `citations` is the setting of that name."""
 
     store: "Store"
-    remembering: "Remembering"
+    remembering: "MemoryService"
     research: "Research"
     citations: str = "auto"
 

@@ -23,13 +23,12 @@ from holdfast.mcp.base import (
     shorten,
     take_fitting,
 )
-from holdfast.memory import reading
+from holdfast.memory.items import PART, check_kind
+from holdfast.memory.notes import note_at, notes_of
 from holdfast.memory.private import MARK
-from holdfast.memory.scopes import elsewhere
+from holdfast.memory.scopes import extra_notes_name
 from holdfast.memory.searching.hits import Answer, Hit, cites
-from holdfast.memory.workspace.base import Entry, Note
-from holdfast.memory.workspace.checks import checked_kind
-from holdfast.memory.workspace.items import PART
+from holdfast.memory.workspace import Note, NoteEntry
 from holdfast.messages import Scope
 from holdfast.research.finding import Finding, ResearchSource
 from holdfast.research.matching import RelatedFinding
@@ -45,12 +44,12 @@ def find_note(services: McpServices, scope: Scope, path: str) -> Note:
     if path.startswith("/") and extra is not None and can_read_extra(services, scope):
         # It reads only files that a walk through the configured folders would reach.
         return extra.read(path)
-    return reading.note_at(services.remembering.workspace, scope, path)
+    return note_at(services.remembering.workspace, scope, path)
 
 
-def list_notes(services: McpServices, scope: Scope) -> Sequence[Entry]:
+def list_notes(services: McpServices, scope: Scope) -> Sequence[NoteEntry]:
     """Return all notes that this scope can read: the workspace by path, then those of `notes_paths`."""
-    notes = reading.notes_of(services.remembering.workspace, scope)
+    notes = notes_of(services.remembering.workspace, scope)
     extra = services.remembering.extra
     if extra is not None and can_read_extra(services, scope):
         notes += extra.entries()
@@ -59,7 +58,7 @@ def list_notes(services: McpServices, scope: Scope) -> Sequence[Entry]:
 
 def can_read_extra(services: McpServices, scope: Scope) -> bool:
     """Whether this scope may read the notes of `notes_paths`; the index knows their owner."""
-    return NotesFolder(elsewhere(scope.user)) in services.remembering.index.places(scope)
+    return NotesFolder(extra_notes_name(scope.user)) in services.remembering.index.places(scope)
 
 
 # Limits for lists of unreadable files and replaced memories, and for the text of each.
@@ -135,10 +134,10 @@ def get_note(services: McpServices, caller: Caller, given: Values) -> ToolReply:
 
 def write_memory(services: McpServices, caller: Caller, given: Values) -> ToolReply:
     caller.check_memory()
-    library, kind = services.remembering.library, checked_kind(given["kind"])
+    library, kind = services.remembering.library, check_kind(given["kind"])
     change = library.add(caller.scope, given["text"], kind)
     memory = change.memory
-    path = str(library.place(caller.scope, memory.id))
+    path = str(library.find_file(caller.scope, memory.id))
     done = {"updated": "Known already, brought up to date", "known": "Known already"}
     lines = [f"{done.get(change.action, 'Remembered')} as {memory.id} in {path}: {memory.text}"]
     replaced = [

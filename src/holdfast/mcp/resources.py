@@ -16,7 +16,7 @@ from holdfast.i18n import say
 from holdfast.mcp.base import LONGEST_REPLY, Caller, McpServices, clean_text, excerpt_lines, shorten
 from holdfast.mcp.tools import find_tool
 from holdfast.memory.scopes import day, day_file, visible
-from holdfast.memory.workspace.base import look
+from holdfast.memory.workspace import read_or_empty
 
 SCHEME = "holdfast://notes/"
 TEMPLATE = f"{SCHEME}{{+path}}{{?from_line}}"
@@ -138,7 +138,7 @@ def day_text(services: McpServices, caller: Caller, wanted: str) -> str:
 def notes_of_day(services: McpServices, caller: Caller, on: str) -> str:
     noon = datetime.fromisoformat(f"{on}T12:00").astimezone().timestamp()
     files = [day_file(scope, noon) for scope in visible(caller.scope)]
-    texts = [(file, look(services.remembering.workspace, file).text.strip()) for file in files]
+    texts = [(file, read_or_empty(services.remembering.workspace, file).text.strip()) for file in files]
     return "\n\n".join(f"{file}:\n{text}" for file, text in texts if text)
 
 

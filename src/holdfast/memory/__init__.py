@@ -1,4 +1,4 @@
-"""What outlives a conversation: notes that a person can read and edit.
+"""Memories and notes that outlive a conversation, in files that a person can read and edit.
 
-Knows no conversation but by the ids it is given, and no window.
+Depends on no conversation except by the ids it is given, and on no window.
 """

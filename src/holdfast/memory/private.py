@@ -1,19 +1,23 @@
-"""What must not be remembered: text a person marked private, and secrets by their shape, German and English.
+"""Privacy: what must not be remembered, and which model servers may see memories.
 
-The log keeps everything; whatever else is stored goes through `redacted` first. It does not know what the
-text is for. Account numbers (IBANs), hashes, UUIDs and order numbers are no secrets: people want them kept.
+Text a person marked private is dropped, secrets are recognised by their shape, in German and English. The log
+keeps everything; whatever else is stored goes through `redact` first. Account numbers (IBANs), hashes, UUIDs
+and order numbers are no secrets: people want to keep them.
+
+Memories go to servers on this machine and in private networks, to others only if the user allows it. The
+address alone decides: no name is resolved, since that would ask a third party.
 """
 
+import ipaddress
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
-from holdfast.errors import BadRequest
+from holdfast.errors import BadRequest, ConfigError
+from holdfast.text.lang import any_of, de, en, word_set
 
 MARK = "[secret]"
-
-
-def _list(words: str) -> frozenset[str]:
-    return frozenset(words.split())
 
 
 _TAG = re.compile(r"<\s{0,3}(/?)\s{0,3}private\b[^<>\n]{0,100}>", re.IGNORECASE)
@@ -46,14 +50,14 @@ _IN_URL = re.compile(r"(?<=://)([^\s/:@]{0,100}:)(?![\[$<{])[^\s/]{1,200}@")
 _STEP = r"[\"'`*_]{0,3}"
 # The thing it opens: "for the router", "vom WLAN".
 _FOR = (
-    r"(?:\s(?:for|of|to|on|in|at|für|vom|von|zum|zur|zu|des|der|beim|im|am|an)\b(?:\s(?!is\b|ist\b|lautet\b)"
+    rf"(?:\s{any_of(f'{en.KEY_PREPOSITIONS} {de.KEY_PREPOSITIONS}')}\b(?:\s(?!is\b|ist\b|lautet\b)"
     r"[\w.@-]{1,40}){1,5})?"
 )
 _SAYS = (
-    rf"{_STEP}\s{{0,3}}(?::=|=>|[:=]|\b(?:is|was|ist|war|lautet|heißt|heisst|equals|now|jetzt)\b"
-    rf"(?:\s(?:now|jetzt|still|noch|nun)\b)?:?){_STEP}\s{{0,3}}"
+    rf"{_STEP}\s{{0,3}}(?::=|=>|[:=]|\b{any_of(f'{en.KEY_VERBS} {de.KEY_VERBS}')}\b"
+    rf"(?:\s{any_of(f'{en.KEY_ADVERBS} {de.KEY_ADVERBS}')}\b)?:?){_STEP}\s{{0,3}}"
 )
-_CALLED = r"(?:pass(?:word|wort|wd|phrase|code)|kennwort|passwörter|zugangscode|(?<![a-z])pwd|losungswort)"
+_CALLED = f"(?:{en.KEY_NAMES}|{de.KEY_NAMES})"
 _TOLD = re.compile(
     rf"((?:{_CALLED}{_FOR}{_SAYS}|--password[ =]|--token[ =]))"
     r"(\"[^\"\n]{1,100}\"|'[^'\n]{1,100}'|[^\s\"']{1,200})",
@@ -85,18 +89,7 @@ _REFERENCE = re.compile(
     r"|(?:os|process|self|settings|config|env|request|args|data|form|user)[.\[]|[\w.]{1,60}\(|[\w.]{0,60}passwor[dt]\b)",
     re.IGNORECASE,
 )
-_SAID_OF_IT = _list(
-    """
-    not no a an the too wrong incorrect correct right invalid valid expired required optional missing empty
-    blank set unset unknown reset changed safe secure weak strong hashed encrypted stored saved shared kept
-    lost forgotten gone here there fine ok okay secret default being needed in on at as str string text
-    bytes see same never always only
-    nicht kein keine ein eine der die das zu falsch richtig korrekt ungültig gültig abgelaufen nötig
-    notwendig leer gesetzt unbekannt geändert sicher unsicher schwach stark verschlüsselt gespeichert geheim
-    weg vergessen verloren da hier dort im am noch schon siehe wie so auch immer nie nur standard hinterlegt
-    bekannt pflicht erforderlich
-    """
-)
+_DESCRIPTIONS = word_set(en.VALUE_DESCRIPTIONS, de.VALUE_DESCRIPTIONS)
 _STANDS_ALONE = re.compile(r"(?<=\S)[.,;!)\"'`*_]{0,3}(?:\s*$|\s*\n|[,;]\s|\.\s|\s(?:and|und|but|aber)\b)")
 
 # --- Cards --------------------------------------------------------------------------------------------------
@@ -106,73 +99,73 @@ _DIGITS = re.compile(r"(?<![\w.,/#-])(?<![A-Z]{2}\d\d\s)\d(?:[ -]?\d){14,15}(?![
 _ISSUERS = re.compile(r"4\d{15}|(?:5[1-5]|2[2-7]|6[05]|35)\d{14}|3[47]\d{13}")
 
 
-def redacted(text: str) -> str:
-    """The text without what is marked `<private>`, each secret in it replaced by a neutral mark."""
-    kept, _ = _without_marked(text)
-    return _without_secrets(kept)
+def redact(text: str) -> str:
+    """Return the text without parts marked `<private>` and with a mark in place of each secret."""
+    public, _ = drop_marked(text)
+    return mask_secrets(public)
 
 
-def redacted_file(text: str) -> str:
-    """The same for a whole file that a person wrote; BadRequest where a mark would swallow the rest of it.
+def redact_file(text: str) -> str:
+    """Redact a whole file that a person wrote; BadRequest if an open mark would swallow the rest of it.
 
-    A tag in backticks is one that the text speaks of.
+    A tag in backticks is text, not a mark.
     """
     quoted = {tag.start() + 1 for tag in _QUOTED.finditer(text)}
-    kept, is_open = _without_marked(text, quoted)
-    if is_open or any(not key[1] for key in _PEM.finditer(kept)):
+    public, is_open = drop_marked(text, quoted)
+    if is_open or any(not key[1] for key in _PEM.finditer(public)):
         raise BadRequest(
             "A private part or key begins in this text and has no end.",
             hint="Close it, as in <private>…</private>, or put the tag into backticks; nothing was written.",
         )
-    return _without_secrets(kept)
+    return mask_secrets(public)
 
 
-def _without_secrets(text: str) -> str:
+def mask_secrets(text: str) -> str:
     lowered = text.casefold()
     for hints, pattern, replacement in _SECRETS:
         # Most texts have none of the words: looking for a word is much quicker than for a pattern.
         if any(hint in lowered for hint in hints):
             text = pattern.sub(replacement, text)
-    return _DIGITS.sub(_unless_number, text)
+    return _DIGITS.sub(_mask_if_card, text)
 
 
-def _without_marked(text: str, quoted: Container[int] = ()) -> tuple[str, bool]:
-    """Everything outside the tags, quoted ones aside; one never closed hides the rest, and that is told."""
-    kept: list[str] = []
-    depth = done = 0
+def drop_marked(text: str, quoted: Container[int] = ()) -> tuple[str, bool]:
+    """Return everything outside of the tags, except `quoted` ones, and whether a tag was never closed."""
+    parts: list[str] = []
+    depth = end = 0
     for tag in _TAG.finditer(text):
         if tag.start() in quoted:
             continue
         if not depth:
-            kept.append(text[done : tag.start()])
+            parts.append(text[end : tag.start()])
         depth = max(0, depth - 1) if tag[1] else depth + 1
-        done = tag.end()
-    return "".join([*kept, text[done:] if not depth else ""]), depth > 0
+        end = tag.end()
+    return "".join([*parts, text[end:] if not depth else ""]), depth > 0
 
 
-def _unless_reference(match: re.Match[str]) -> str:
+def _mask_unless_reference(match: re.Match[str]) -> str:
     return match[0] if _REFERENCE.match(match[2]) else match[1] + MARK
 
 
-def _unless_said_of_it(match: re.Match[str]) -> str:
+def _mask_unless_description(match: re.Match[str]) -> str:
     value = match[2]
     if _REFERENCE.match(value):
         return match[0]
     word = value.rstrip(".,;!)")
     if not _CHOSEN.search(word):
         alone = _STANDS_ALONE.match(match.string, match.start(2) + len(word))
-        if not alone or word.casefold() in _SAID_OF_IT:
+        if not alone or word.casefold() in _DESCRIPTIONS:
             return match[0]
     return match[1] + MARK + value[len(word) :]
 
 
-def _unless_number(match: re.Match[str]) -> str:
+def _mask_if_card(match: re.Match[str]) -> str:
     digits = re.sub(r"\D", "", match[0])
-    return MARK if _ISSUERS.fullmatch(digits) and _is_valid(digits) else match[0]
+    return MARK if _ISSUERS.fullmatch(digits) and has_valid_check_digit(digits) else match[0]
 
 
-def _is_valid(digits: str) -> bool:
-    """The check digit of payment cards: every second digit counts twice."""
+def has_valid_check_digit(digits: str) -> bool:
+    """Check the Luhn digit of a payment card: every second digit counts twice."""
     doubled = (2 * int(digit) for digit in digits[-2::-2])
     return (sum(map(int, digits[-1::-2])) + sum(value - 9 * (value > 9) for value in doubled)) % 10 == 0
 
@@ -183,8 +176,69 @@ _SECRETS: tuple[tuple[tuple[str, ...], re.Pattern[str], _Replacement], ...] = (
     (("",), _KEYS, MARK),
     (("bearer", "authorization"), _IN_HEADER, rf"\1{MARK}"),
     (("://",), _IN_URL, rf"\1{MARK}@"),
-    (("key", "token", "secret", "schlüssel", "geheimnis"), _KEYED, _unless_reference),
-    (("pass", "kennwort", "zugangscode", "pwd", "losung", "--token"), _TOLD, _unless_said_of_it),
+    (("key", "token", "secret", "schlüssel", "geheimnis"), _KEYED, _mask_unless_reference),
+    (("pass", "kennwort", "zugangscode", "pwd", "losung", "--token"), _TOLD, _mask_unless_description),
     (("pass", "kennwort", "zugangscode", "pwd", "losung"), _BARE, rf"\1{MARK}"),
     (("pin", "puk", "cvv", "cvc"), _PIN, rf"\1{MARK}"),
 )
+
+
+# Names that never leave a local network.
+_LOCAL_ENDINGS = (".local", ".lan", ".home.arpa", ".internal", ".localhost")
+
+
+# A host, and a port where one is named.
+_Address = tuple[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryGate:
+    """Decides which servers may see memories.
+
+    `rules` are the user's decisions by host and port; a host without a port stands for all its ports.
+    """
+
+    rules: Mapping[_Address, bool] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> "MemoryGate":
+        """Parse the setting: `https://api.example.com=on, 192.168.1.5:11434=off`."""
+        rules: dict[_Address, bool] = {}
+        for entry in filter(None, (part.strip() for part in text.split(","))):
+            address, _, word = entry.rpartition("=")
+            place = parse_address(address if "//" in address else f"//{address}")
+            if word.strip() not in ("on", "off") or place is None:
+                raise ConfigError(
+                    f"'{entry}' does not say which server may be told memories.",
+                    hint="Write address=on or address=off, like https://api.example.com=on.",
+                )
+            rules[place] = word.strip() == "on"
+        return cls(rules)
+
+    def allows(self, location: str) -> bool:
+        """Tell whether memories may go to this location. A location without an address is in this process."""
+        if "//" not in location:
+            return True
+        place = parse_address(location)
+        if place is None:
+            return False
+        host, _ = place
+        return self.rules.get(place, self.rules.get((host, None), is_local_host(host)))
+
+
+def parse_address(address: str) -> _Address | None:
+    try:
+        parts = urlsplit(address.strip())
+        port = parts.port
+    except ValueError:
+        return None
+    return (parts.hostname, port) if parts.hostname else None
+
+
+def is_local_host(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        # A name of one word is found on the local network only.
+        return "." not in host or host.endswith(_LOCAL_ENDINGS)
+    return address.is_loopback or address.is_private or address.is_link_local

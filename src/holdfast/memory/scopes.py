@@ -1,6 +1,6 @@
-"""Where in the workspace the notes of a scope are, under names that every file system takes.
+"""Paths of a scope's notes in the workspace, with names that every file system accepts.
 
-Two scopes never share a folder unless they share their memories. Knows names and paths; touches no file.
+Two scopes share a folder only if they share their memories. No file is touched here.
 """
 
 import hashlib
@@ -31,9 +31,9 @@ _DIGEST = 20
 
 
 def owner(scope: Scope, kind: Kind = "fact") -> Scope:
-    """Whose a memory of this kind is: preferences are the person's own, whatever they work on.
+    """Return the scope that owns a memory of this kind: preferences are the person's, whatever the project.
 
-    A group belongs to no user, so all who are in it have the same scope.
+    A group belongs to no user, so all its members have the same scope.
     """
     if scope.kind == "group":
         return Scope(project=scope.project, kind="group")
@@ -41,7 +41,10 @@ def owner(scope: Scope, kind: Kind = "fact") -> Scope:
 
 
 def visible(scope: Scope) -> tuple[Scope, ...]:
-    """Whose memories a scope can see: a project sees the person's and its own, a group only its own."""
+    """Return the scopes whose memories a scope can see.
+
+    A project sees the person's and its own, a group only its own.
+    """
     mine = owner(scope)
     if mine.kind == "group" or mine.project == _OWN:
         return (mine,)
@@ -49,14 +52,14 @@ def visible(scope: Scope) -> tuple[Scope, ...]:
 
 
 def folder(scope: Scope) -> PurePosixPath:
-    """The folder of a scope's own notes."""
+    """Return the folder of a scope's own notes."""
     if scope.kind == "private" and scope.project == _OWN:
         return _home(scope)
     return _project(scope)
 
 
 def memory_file(scope: Scope, kind: Kind = "fact", at: float = 0.0) -> PurePosixPath:
-    """The file for memories of a kind: running notes go to the day they were made on."""
+    """Return the file for memories of a kind: running notes go to the file of their day."""
     return day_file(scope, at) if kind == "note" else folder(owner(scope, kind)) / _FILE
 
 
@@ -69,7 +72,7 @@ def days(scope: Scope) -> PurePosixPath:
 
 
 def day(at: float) -> str:
-    """The date where the person is, who will look for what they did that day."""
+    """Return the local date, since the person will look for what they did that day."""
     return datetime.fromtimestamp(at, UTC).astimezone().date().isoformat()
 
 
@@ -78,7 +81,7 @@ def archive(scope: Scope) -> PurePosixPath:
 
 
 def archive_file(scope: Scope, at: float) -> PurePosixPath:
-    """What makes room in a month goes into one file."""
+    """Return the archive file of a month."""
     return archive(scope) / f"{day(at)[:7]}.md"
 
 
@@ -99,25 +102,25 @@ def is_summary(path: PurePosixPath) -> bool:
 
 
 def is_finding(path: PurePosixPath) -> bool:
-    """Whether a file is the note of a finding, and not of a project that is called so."""
+    """Tell whether a file is the note of a research finding, and not of a project with that name."""
     parts = path.parts
     depth = 2 if parts[:1] == (_GROUPS,) else 3 if parts[1:2] == (_PROJECTS,) else 1
     return len(parts) == depth + 2 and parts[depth] == RESEARCH
 
 
-def elsewhere(user: str) -> str:
-    """The name under which Markdown files outside of the workspace are a user's notes."""
+def extra_notes_name(user: str) -> str:
+    """Return the name of a user's Markdown files outside of the workspace."""
     return f"extra:{user}"
 
 
-def hears_of(scope: Scope, notes: str) -> bool:
-    """Whether what stands in a folder of notes can have been told in conversations of this scope."""
-    folders = {str(folder(one)) for one in visible(scope)} | {str(folder(owner(scope)) / CONVERSATIONS)}
-    return notes in folders or (scope.kind == "private" and notes == elsewhere(scope.user))
+def can_recall_from(scope: Scope, notes: str) -> bool:
+    """Tell whether notes of a folder can have been recalled in conversations of this scope."""
+    folders = {str(folder(seen)) for seen in visible(scope)} | {str(folder(owner(scope)) / CONVERSATIONS)}
+    return notes in folders or (scope.kind == "private" and notes == extra_notes_name(scope.user))
 
 
 def may_see(scope: Scope, path: PurePosixPath) -> bool:
-    """Whether a file is the scope's to look at: its own folder and the person's, no other project's."""
+    """Tell whether a scope may read a file: its own folder and the person's, no other project's."""
     home = _home(scope)
     if home not in path.parents:
         return False
@@ -128,7 +131,7 @@ def may_see(scope: Scope, path: PurePosixPath) -> bool:
 
 
 def safe_name(name: str) -> str:
-    """A file name for any name. Different names stay different, also where case or accents do not count."""
+    """Return a file name for any name; different names stay different, also without case or accents."""
     if _PLAIN.fullmatch(name) and not _DEVICES.fullmatch(name) and name != _GROUPS:
         return name
     composed = unicodedata.normalize("NFC", name).lower()

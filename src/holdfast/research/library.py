@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from holdfast.errors import BadRequest, EmbedderError
-from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.nearness import MEASURED, UNRELATED, on_scale, usual_nearness
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
 from holdfast.research.finding import (
     Finding,
@@ -81,7 +81,7 @@ class Research:
 
     def __init__(
         self,
-        remembering: Remembering,
+        remembering: MemoryService,
         gather: SourceGatherer | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:

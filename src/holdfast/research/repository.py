@@ -27,19 +27,25 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from holdfast.errors import HoldfastError, NotFound, StoreError
-from holdfast.memory.private import redacted
-from holdfast.memory.scopes import folder, owner, visible
-from holdfast.memory.workspace.base import Away, Entry, Workspace, change, inside, look
-from holdfast.memory.workspace.comments import (
+from holdfast.memory.base import format_time, parse_time
+from holdfast.memory.items import (
     BEGINNING,
     COMMENT,
-    comment,
-    comments_in,
-    first_comment,
-    moment,
-    seconds_of,
+    normalise,
+    read_comment,
+    read_comments,
+    write_comment,
 )
-from holdfast.memory.workspace.items import spelled
+from holdfast.memory.private import redact
+from holdfast.memory.scopes import folder, owner, visible
+from holdfast.memory.workspace import (
+    NoteEntry,
+    Workspace,
+    WorkspaceUnreachable,
+    check_path,
+    read_or_empty,
+    update_file,
+)
 from holdfast.messages import Scope
 from holdfast.patterns import late
 from holdfast.research.finding import (
@@ -70,17 +76,17 @@ class _NoteLayout:
     sources: re.Match[str]
 
     def summary(self, text: str) -> str:
-        return spelled(text[self.question.end() : self.sources.start()])
+        return normalise(text[self.question.end() : self.sources.start()])
 
 
 def to_plain_line(text: str) -> str:
     """Put a text on one line in which nothing can be mistaken for a comment of ours."""
-    return " ".join(spelled(text).split()).replace("<!--", "< !--")
+    return " ".join(normalise(text).split()).replace("<!--", "< !--")
 
 
 def format_note(finding: Finding) -> str:
     """Format the note of a finding, whose question and summary are plain lines."""
-    header = comment(note_fields(finding))
+    header = write_comment(note_fields(finding))
     sources = "\n".join(format_source(number, source) for number, source in enumerate(finding.sources, 1))
     summary = f"{finding.summary}\n\n" if finding.summary else ""
     return f"{header}\n# {finding.question}\n\n{summary}## {_HEADINGS[finding.language]}\n\n{sources}\n"
@@ -96,7 +102,7 @@ def parse_note(text: str, name: str, scope: Scope) -> Finding:
             f"The finding {name} has an unknown mode or volatility.",
             hint=f"Modes are {', '.join(MODES)}; volatilities {', '.join(VOLATILITIES)}.",
         )
-    created = seconds_of(fields.get("created"))
+    created = parse_time(fields.get("created"))
     merged = fields.get("merged")
     return Finding(
         id=name,
@@ -107,7 +113,7 @@ def parse_note(text: str, name: str, scope: Scope) -> Finding:
         summary=summary,
         volatility=volatility,
         created_at=created,
-        expires_at=seconds_of(fields.get("expires")) or expiry_time(volatility, created),
+        expires_at=parse_time(fields.get("expires")) or expiry_time(volatility, created),
         summary_by=summary_author(fields, summary),
         conversation=str(fields.get("conversation", "")),
         merged=tuple(map(str, merged)) if isinstance(merged, list) else (),
@@ -120,16 +126,16 @@ def replace_summary(text: str, name: str, summary: str, by: SummaryBy, volatilit
     fields = dict(places.fields)
     if volatility is not None and volatility != fields.get("volatility"):
         fields["volatility"] = volatility
-        fields["expires"] = moment(expiry_time(volatility, seconds_of(fields.get("created"))))
+        fields["expires"] = format_time(expiry_time(volatility, parse_time(fields.get("created"))))
     if summary_author(fields, places.summary(text)) != "person":
         fields |= {"summary_by": by, "summary_of": _digest(summary)}
         text = f"{text[: places.question.end()]}\n\n{summary}\n\n{text[places.sources.start() :]}"
-    header = comment(fields)
+    header = write_comment(fields)
     return COMMENT.sub(lambda _: header, text, count=1)
 
 
 def find_layout(text: str, name: str) -> _NoteLayout:
-    fields, head = first_comment(text), COMMENT.search(text)
+    fields, head = read_comment(text), COMMENT.search(text)
     if head is None or fields.get("kind") != KIND or fields.get("id") != name:
         raise _broken_note_error(name, "the comment that says what it is")
     question = _QUESTION.search(text, head.end())
@@ -158,8 +164,8 @@ def note_fields(finding: Finding) -> dict[str, Any]:
         "kind": KIND,
         "mode": finding.mode,
         "volatility": finding.volatility,
-        "created": moment(finding.created_at),
-        "expires": moment(finding.expires_at),
+        "created": format_time(finding.created_at),
+        "expires": format_time(finding.expires_at),
         "conversation": finding.conversation,
         "summary_by": "" if by_person else finding.summary_by,
         # By which it is known whether a person wrote another one since.
@@ -183,22 +189,22 @@ def format_source(number: int, source: ResearchSource) -> str:
         "source": number,
         "url": source.url,
         "title": source.title,
-        "at": moment(source.at),
+        "at": format_time(source.at),
         "trouble": source.trouble,
     }
     when = datetime.fromtimestamp(source.at, UTC).astimezone().strftime("%Y-%m-%d %H:%M") if source.at else ""
     shown = [
         to_plain_line(value) for value in (source.title, source.url, when, source.trouble) if value.strip()
     ]
-    return f"- {' · '.join(dict.fromkeys(shown)) or number}\n  {comment(fields)}"
+    return f"- {' · '.join(dict.fromkeys(shown)) or number}\n  {write_comment(fields)}"
 
 
 def parse_sources(text: str) -> Iterator[ResearchSource]:
-    for fields in comments_in(text):
+    for fields in read_comments(text):
         if "source" in fields:
             values = {name: str(fields.get(name, "")) for name in ("url", "title", "trouble")}
             yield ResearchSource(
-                values["url"], values["title"], "", seconds_of(fields.get("at")), values["trouble"]
+                values["url"], values["title"], "", parse_time(fields.get("at")), values["trouble"]
             )
 
 
@@ -232,7 +238,7 @@ def trim_address(match: str) -> str:
 
 def limit_text(text: str) -> str:
     """Cut a text to the stored length and note how much is missing; an earlier cut is counted in."""
-    text = spelled(text.translate(_PARTING))
+    text = normalise(text.translate(_PARTING))
     before = _CUT.search(text, max(0, len(text) - _CUT_NOTE_LENGTH))
     whole = text[: before.start()] if before else text
     head = whole[:LONGEST_TEXT].encode()[:_LONGEST_BYTES].decode(errors="ignore")
@@ -325,7 +331,7 @@ class FindingRepository:
 
     def load_texts(self, place: PurePosixPath, finding: Finding) -> Finding:
         """Return a finding of a folder with the texts of its sources."""
-        pages = split_texts(look(self.workspace, texts_path(place, finding.id)).text)
+        pages = split_texts(read_or_empty(self.workspace, texts_path(place, finding.id)).text)
         sources = enumerate(finding.sources, 1)
         return replace(finding, sources=tuple(add_text(source, pages.get(n)) for n, source in sources))
 
@@ -345,13 +351,13 @@ class FindingRepository:
         finding = self._find(scope, name)
         if finding.id != name:
             return finding
-        words, place = to_plain_line(redacted(summary)), note_path(folder_of(finding.scope), finding.id)
+        words, place = to_plain_line(redact(summary)), note_path(folder_of(finding.scope), finding.id)
 
         def update(text: str) -> str:
             # Somebody may have forgotten it meanwhile: then there is nothing to write.
             return replace_summary(text, finding.id, words, by, volatility) if text else ""
 
-        change(self.workspace, place, update)
+        update_file(self.workspace, place, update)
         return self._find(scope, name)
 
     def folders(self) -> Sequence[PurePosixPath]:
@@ -398,7 +404,7 @@ class FindingRepository:
     def _find(self, scope: Scope, name: str) -> Finding:
         # Which folder it is in tells whose it is; a name that is no file name is nobody's.
         with suppress(HoldfastError):
-            inside(name)
+            check_path(name)
             for finding in self._find_by_name(scope, name):
                 return finding
         raise NotFound(f"There is no finding {name[:100]}.", hint="See which ones there are.")
@@ -417,7 +423,7 @@ class FindingRepository:
 
     def _list_entries(
         self, place: PurePosixPath, suffix: str, troubles: Troubles | None = None
-    ) -> Sequence[Entry]:
+    ) -> Sequence[NoteEntry]:
         matching = [
             entry
             for entry in self.workspace.entries(place)
@@ -427,7 +433,7 @@ class FindingRepository:
             troubles += [f"{entry.path}: {entry.trouble}" for entry in matching if entry.trouble]
         return [entry for entry in matching if not entry.trouble]
 
-    def _read(self, entry: Entry, scope: Scope = _ANYBODY) -> _CachedNote:
+    def _read(self, entry: NoteEntry, scope: Scope = _ANYBODY) -> _CachedNote:
         """Read a note; one that did not change comes from the cache."""
         with self._lock:
             known = self._cached.get((entry.path, scope))
@@ -437,7 +443,7 @@ class FindingRepository:
                 known = _CachedNote(entry.tag, parse_note(text, entry.path.stem, scope))
             except NotFound:
                 return _CachedNote(entry.tag)
-            except Away as error:
+            except WorkspaceUnreachable as error:
                 # Not cached: the workspace is away, which says nothing about the note.
                 return _CachedNote(entry.tag, trouble=str(error))
             except HoldfastError as error:
@@ -487,9 +493,9 @@ def clean_finding(finding: Finding) -> Finding:
     sources = (
         replace(
             source,
-            url=to_plain_line(redacted(source.url)),
-            title=to_plain_line(redacted(source.title)),
-            text="" if source.trouble else limit_text(redacted(source.text)),
+            url=to_plain_line(redact(source.url)),
+            title=to_plain_line(redact(source.title)),
+            text="" if source.trouble else limit_text(redact(source.text)),
             at=round(source.at, 3),
             trouble=to_plain_line(source.trouble),
         )
@@ -497,8 +503,8 @@ def clean_finding(finding: Finding) -> Finding:
     )
     return replace(
         finding,
-        question=to_plain_line(redacted(finding.question)),
-        summary=to_plain_line(redacted(finding.summary)),
+        question=to_plain_line(redact(finding.question)),
+        summary=to_plain_line(redact(finding.summary)),
         sources=tuple(sources),
         created_at=round(finding.created_at, 3),
         expires_at=round(finding.expires_at, 3),

@@ -149,7 +149,7 @@ async def delete_chat(
     row = await store.run(store.atomically, work)
     if remembering is not None:
         forget = memories == "forget"
-        await asyncio.to_thread(remembering.conversation_deleted, row.scope, row.id, forget=forget)
+        await asyncio.to_thread(remembering.remove_conversation, row.scope, row.id, forget=forget)
 
 
 @router.post("/{conversation}/fork", status_code=201)

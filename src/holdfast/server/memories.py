@@ -20,17 +20,15 @@ from starlette.responses import JSONResponse, Response
 from holdfast.config import Config
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.memory.base import Memory
-from holdfast.memory.keeping.catalogue import Aside
-from holdfast.memory.keeping.exchange import Imported, exported, take_in
-from holdfast.memory.keeping.succession import decide, history_of, rivals
-from holdfast.memory.private import redacted_file
-from holdfast.memory.reading import MARKDOWN, note_at, notes_of, place_of
-from holdfast.memory.remembering import Remembering
+from holdfast.memory.exchange import ImportCounts, dump_memories, load_memories
+from holdfast.memory.items import check_kind, check_listed_kind
+from holdfast.memory.library import Aside
+from holdfast.memory.notes import MARKDOWN, check_note_path, note_at, notes_of
+from holdfast.memory.private import redact_file
 from holdfast.memory.scopes import folder, is_summary, may_see, profile_file, safe_name, visible
 from holdfast.memory.searching.hits import Hit, cites
-from holdfast.memory.workspace.base import ABSENT, inside, look, not_there
-from holdfast.memory.workspace.checks import checked_kind, listed_kind
-from holdfast.memory.workspace.folder import check_size
+from holdfast.memory.service import MemoryService
+from holdfast.memory.workspace import ABSENT, check_path, check_size, missing_error, read_or_empty
 from holdfast.messages import Scope
 from holdfast.server.endpoint import engine_of, read_body, scope_of
 from holdfast.server.guard import access_of
@@ -47,7 +45,7 @@ def conversations_of(store: Store, user: str, memories: Iterable[Memory]) -> dic
     return conversations
 
 
-def scopes_of(store: Store, remembering: Remembering, user: str) -> list[Scope]:
+def scopes_of(store: Store, remembering: MemoryService, user: str) -> list[Scope]:
     """Return the scopes of a user: their own first, then projects, then groups."""
     mine = Scope(user)
     # Folders do not show unusual project names as they are; the conversations do.
@@ -58,14 +56,14 @@ def scopes_of(store: Store, remembering: Remembering, user: str) -> list[Scope]:
     return [mine, *sorted(shared, key=lambda one: (one.kind == "group", one.project))]
 
 
-def memories_in_hits(remembering: Remembering, scope: Scope, hits: Sequence[Hit]) -> list[Memory]:
+def memories_in_hits(remembering: MemoryService, scope: Scope, hits: Sequence[Hit]) -> list[Memory]:
     """Return the memories among the hits of a search, reading only the files with a hit."""
     paths = {hit.id: PurePosixPath(hit.path) for hit in hits if hit.memory_kind}
     owners = remembering.index.owners(scope, list(paths))
     memories_by_id: dict[str, Memory] = {}
     for whose in set(owners.values()):
         files = {paths[name] for name, owner in owners.items() if owner == whose}
-        for _, memories in remembering.library.notes.each(sorted(files), whose, []):
+        for _, memories in remembering.library.notes.iterate_files(sorted(files), whose, []):
             memories_by_id.update((memory.id, memory) for memory in memories if memory.id in paths)
     return list(memories_by_id.values())
 
@@ -99,7 +97,7 @@ class MemoryChanges(BaseModel):
     pinned: bool | None = None
 
 
-def remembering_of(request: Request) -> Remembering:
+def remembering_of(request: Request) -> MemoryService:
     """Return the memory of this server; raise `NotFound` if it has none."""
     remembering = engine_of(request).remembering
     if remembering is None:
@@ -142,7 +140,7 @@ async def list_memories(
     """
     library, where = remembering_of(request).library, scope_for(request, scope)
     named = kind if kind is not None else type
-    wanted = None if named is None else listed_kind(named)
+    wanted = None if named is None else check_listed_kind(named)
     page = await asyncio.to_thread(
         library.page,
         where,
@@ -190,7 +188,7 @@ async def search_memories(
     conversations that they come from.
     """
     remembering, where = remembering_of(request), scope_for(request, scope)
-    kinds = [checked_kind(name) for name in kind or ()]
+    kinds = [check_kind(name) for name in kind or ()]
     results = await asyncio.to_thread(
         remembering.search.search,
         q,
@@ -222,7 +220,7 @@ async def show_stats(request: Request, scope: Whose | None = None) -> dict[str, 
     return {**statistics, "reindex": reindexing.state.to_json()}
 
 
-def collect_stats(remembering: Remembering, scope: Scope) -> dict[str, Any]:
+def collect_stats(remembering: MemoryService, scope: Scope) -> dict[str, Any]:
     library = remembering.library
     entries = remembering.workspace.entries(folder(visible(scope)[0]))
     sizes = [entry.size for entry in entries if may_see(scope, entry.path)]
@@ -247,9 +245,8 @@ async def add_memory(request: Request, new: NewMemory) -> dict[str, Any]:
         library.add,
         scope,
         new.text,
-        checked_kind(new.kind),
-        importance=new.importance,
-        pinned=new.pinned,
+        check_kind(new.kind),
+        **new.model_dump(exclude={"text", "kind", "scope"}),
     )
     replaced = [old.to_json() for old in outcome.others]
     return {"action": outcome.action, "memory": outcome.memory.to_json(), "replaced": replaced}
@@ -272,7 +269,7 @@ async def start_reindex(request: Request, wait: bool = False) -> Response:
 async def export_memories(request: Request, format: Literal["json", "markdown"] = "json") -> Response:  # noqa: A002
     """Export all memories as a file; JSON includes their history and the archive, and what was left out."""
     library = remembering_of(request).library
-    exported_memories = await asyncio.to_thread(exported, library, scope_of(request), format)
+    exported_memories = await asyncio.to_thread(dump_memories, library, scope_of(request), format)
     media, name = ("application/json", "json") if format == "json" else ("text/markdown", "md")
     head = {"Content-Disposition": f'attachment; filename="memories.{name}"'}
     if exported_memories.left_out:
@@ -290,7 +287,7 @@ async def import_memories(request: Request) -> dict[str, Any]:
     """Import memories from an export. Existing memories stay as they are."""
     library, scope = remembering_of(request).library, scope_of(request)
     text = (await read_body(request)).decode("utf-8", "replace")
-    taken: Imported = await asyncio.to_thread(take_in, library, scope, text)
+    taken: ImportCounts = await asyncio.to_thread(load_memories, library, scope, text)
     return asdict(taken)
 
 
@@ -305,7 +302,7 @@ async def clear_memories(request: Request, confirm: str = "", scope: Whose | Non
 async def list_proposals(request: Request) -> dict[str, Any]:
     """List memories that may replace an older one, each with that one: both hold until somebody decides."""
     library, scope = remembering_of(request).library, scope_of(request)
-    pairs = await asyncio.to_thread(rivals, library, scope)
+    pairs = await asyncio.to_thread(library.list_rivals, scope)
     return {"proposals": [{"newer": new.to_json(), "older": old.to_json()} for new, old in pairs]}
 
 
@@ -323,7 +320,7 @@ async def keep_both_memories(request: Request, memory: str) -> dict[str, Any]:
 
 async def decide_proposal(request: Request, memory: str, *, replaces: bool) -> dict[str, Any]:
     library, scope = remembering_of(request).library, scope_of(request)
-    newer, replaced = await asyncio.to_thread(decide, library, scope, memory, replaces=replaces)
+    newer, replaced = await asyncio.to_thread(library.decide, scope, memory, replaces=replaces)
     return {"memory": newer.to_json(), "replaced": replaced.to_json() if replaced else None}
 
 
@@ -344,11 +341,11 @@ async def show_history(request: Request, memory: str) -> dict[str, Any]:
 
     def work() -> tuple[Memory, list[Memory], list[Memory]]:
         asked = library.get(scope, memory)
-        return asked, library.replaced(scope, memory), history_of(library, scope, memory)
+        return asked, library.list_replaced(scope, memory), library.history(scope, memory)
 
     asked, replaced, slot = await asyncio.to_thread(work)
     newer = next((memory_row for memory_row in slot if memory_row.id == asked.superseded_by), None)
-    pairs = await asyncio.to_thread(rivals, library, scope) if asked.may_replace else []
+    pairs = await asyncio.to_thread(library.list_rivals, scope) if asked.may_replace else []
     rival = next((old for new, old in pairs if new.id == asked.id), None)
     return {
         "memory": asked.to_json(),
@@ -372,7 +369,7 @@ async def take_back_memory(request: Request, memory: str) -> dict[str, Any]:
 async def correct_memory(request: Request, memory: str, changes: MemoryChanges) -> dict[str, Any]:
     """Correct a memory in place."""
     remembering, scope = remembering_of(request), scope_of(request)
-    kind = None if changes.kind is None else checked_kind(changes.kind)
+    kind = None if changes.kind is None else check_kind(changes.kind)
 
     def work() -> dict[str, Any]:
         remembering.library.edit(
@@ -380,8 +377,7 @@ async def correct_memory(request: Request, memory: str, changes: MemoryChanges) 
             memory,
             text=changes.text,
             kind=kind,
-            importance=changes.importance,
-            pinned=changes.pinned,
+            **changes.model_dump(exclude={"text", "kind"}),
         )
         return serialize_with_path(remembering, scope, memory)
 
@@ -395,9 +391,9 @@ async def forget_memory(request: Request, memory: str) -> None:
     await asyncio.to_thread(library.forget, scope, memory)
 
 
-def serialize_with_path(remembering: Remembering, scope: Scope, name: str) -> dict[str, Any]:
+def serialize_with_path(remembering: MemoryService, scope: Scope, name: str) -> dict[str, Any]:
     memory: Memory = remembering.library.get(scope, name)
-    return {**memory.to_json(), "path": str(remembering.library.place(scope, name))}
+    return {**memory.to_json(), "path": str(remembering.library.find_file(scope, name))}
 
 
 def etag(tag: str) -> str:
@@ -488,12 +484,12 @@ async def write_note(request: Request, path: str) -> Response:
         # Checked before the slow search for secrets.
         check_size(place, len(content))
         text = content.decode("utf-8", "surrogateescape")
-        current_tag = look(remembering.workspace, place).tag
+        current_tag = read_or_empty(remembering.workspace, place).tag
         tag = put_note(remembering, scope, place, text, tag_to_match(request, current_tag))
         return tag, current_tag == ABSENT
 
     tag, new = await asyncio.to_thread(work)
-    payload = {"path": str(inside(path)), "tag": tag}
+    payload = {"path": str(check_path(path)), "tag": tag}
     return JSONResponse(payload, 201 if new else 200, {"ETag": etag(tag)})
 
 
@@ -504,9 +500,9 @@ async def remove_note(request: Request, path: str) -> None:
 
     def work() -> None:
         place = writable_path(scope, path)
-        current_tag = look(workspace, place).tag
+        current_tag = read_or_empty(workspace, place).tag
         if current_tag == ABSENT:
-            raise not_there(place)
+            raise missing_error(place)
         try:
             workspace.remove(place, tag_to_match(request, current_tag))
         except Conflict as error:
@@ -516,20 +512,20 @@ async def remove_note(request: Request, path: str) -> None:
 
 
 def put_note(
-    remembering: Remembering, scope: Scope, place: PurePosixPath, text: str, expect: str | None
+    remembering: MemoryService, scope: Scope, place: PurePosixPath, text: str, expect: str | None
 ) -> str:
     if "\0" in text:
         raise BadRequest("This is no text.", hint="A note is Markdown.")
     try:
         if place == profile_file(scope):
             return remembering.profile.replace(scope, text, expect)
-        return remembering.workspace.write(place, redacted_file(text), expect)
+        return remembering.workspace.write(place, redact_file(text), expect)
     except Conflict as error:
         raise version_conflict() from error
 
 
 def writable_path(scope: Scope, path: str) -> PurePosixPath:
-    place = place_of(scope, path, _NOTE_SUFFIXES)
+    place = check_note_path(scope, path, _NOTE_SUFFIXES)
     if is_summary(place):
         raise BadRequest(
             "Summaries are written from their conversations.",

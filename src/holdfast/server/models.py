@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from holdfast.errors import BadRequest, UpstreamError
-from holdfast.memory.gate import Gate
+from holdfast.memory.private import MemoryGate
 from holdfast.messages import JsonObject
 from holdfast.protocols.wire import expect, parse_object
 from holdfast.server.endpoint import engine_of, read_body, require_admin
@@ -142,7 +142,7 @@ async def list_upstreams(request: Request) -> dict[str, Any]:
     """
     known = engine_of(request).upstreams
     await known.refresh()
-    gate = Gate.of((await asyncio.to_thread(next_config, request)).settings.memory_gate)
+    gate = MemoryGate.parse((await asyncio.to_thread(next_config, request)).settings.memory_gate)
     return {
-        "upstreams": [{**asdict(state), "memory": gate.lets_pass(state.location)} for state in known.states()]
+        "upstreams": [{**asdict(state), "memory": gate.allows(state.location)} for state in known.states()]
     }

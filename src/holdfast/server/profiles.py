@@ -13,8 +13,16 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from holdfast.errors import BadRequest, Conflict, HoldfastError, TooLarge
-from holdfast.memory.profiles.profile import Profile
-from holdfast.memory.profiles.text import LARGEST, NoProfile, Told, label_of, language_in, told, value_of
+from holdfast.memory.profile import (
+    LARGEST,
+    InvalidProfile,
+    Profile,
+    ProfileExcerpt,
+    detect_language,
+    get_field,
+    label_of,
+    render_for_model,
+)
 from holdfast.messages import Scope
 from holdfast.server.endpoint import scope_of
 from holdfast.server.memories import etag, remembering_of, tag_to_match, version_conflict
@@ -75,10 +83,10 @@ async def preview_profile(request: Request, draft: ProfileDraft) -> dict[str, An
 
 
 def preview_text(text: str, cap: int) -> dict[str, Any]:
-    shown, line, trouble = Told(), 0, None
+    shown, line, trouble = ProfileExcerpt(), 0, None
     try:
-        shown = told(text, cap, count_tokens, language_in(text))
-    except NoProfile as error:
+        shown = render_for_model(text, cap, count_tokens, detect_language(text))
+    except InvalidProfile as error:
         line, trouble = error.line, str(error)
     except TooLarge as error:
         trouble = str(error)
@@ -213,7 +221,7 @@ async def show_company(request: Request) -> dict[str, Any]:
     """Return what models are told about the company; null for what is not set."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     note = await asyncio.to_thread(profile.show, scope)
-    return {name: value_of(note.text, field) for name, field in _COMPANY.items()}
+    return {name: get_field(note.text, field) for name, field in _COMPANY.items()}
 
 
 @company_router.put("")
@@ -228,9 +236,9 @@ async def change_company(request: Request, company: CompanyFields) -> dict[str, 
 
 def setup_answers(text: str) -> dict[str, Any]:
     """Return the profile as answers to the set-up's questions; preferences in one line are the style."""
-    answers = {name: value_of(text, field) for name, field in _COMPANY.items()}
-    whole = value_of(text, "preferences")
-    inner = {name: value_of(text, field) for name, field in _PREFERENCES.items()}
+    answers = {name: get_field(text, field) for name, field in _COMPANY.items()}
+    whole = get_field(text, "preferences")
+    inner = {name: get_field(text, field) for name, field in _PREFERENCES.items()}
     if whole is not None and not isinstance(whole, dict):
         inner["style"] = ", ".join(map(str, whole)) if isinstance(whole, list) else str(whole)
     return {**answers, "preferences": inner}

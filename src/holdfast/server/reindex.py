@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from holdfast.errors import HoldfastError
 from holdfast.events import Events
-from holdfast.memory.remembering import Remembering
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
 
 log = logging.getLogger("holdfast.server")
@@ -46,7 +46,7 @@ class ReindexJob:
         self._task: asyncio.Task[None] | None = None
         self._stop = threading.Event()
 
-    def start(self, remembering: Remembering, scope: Scope) -> None:
+    def start(self, remembering: MemoryService, scope: Scope) -> None:
         """Start, unless it is running already; in both cases this scope gets its events."""
         if self._task is None or self._task.done():
             self._followers.clear()
@@ -64,7 +64,7 @@ class ReindexJob:
         self._stop.set()
         await self.wait()
 
-    def _work(self, remembering: Remembering) -> None:
+    def _work(self, remembering: MemoryService) -> None:
         ended = ReindexState("failed", trouble="It was broken off.")
         try:
             _, trouble = remembering.rebuild(self._tell, self._stop.is_set)

@@ -35,7 +35,7 @@ from holdfast.i18n import speak
 from holdfast.memory.embedders.choice import headers_from
 from holdfast.memory.embedders.locations import located
 from holdfast.memory.embedders.prompts import prompts_from
-from holdfast.memory.gate import Gate
+from holdfast.memory.private import MemoryGate
 from holdfast.memory.searching.ranking import weights_from
 from holdfast.memory.searching.vectors.choice import chosen
 from holdfast.messages import Scope
@@ -52,7 +52,7 @@ from holdfast.wiring import qmd_options, vector_options
 # Which settings each check is about.
 _CHECKS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
     (("level_1", "level_2", "level_3_ahead", "level_3", "preset"), preset_from),
-    (("memory_gate",), lambda settings: Gate.of(settings.memory_gate)),
+    (("memory_gate",), lambda settings: MemoryGate.parse(settings.memory_gate)),
     (("upstream_parallel",), lambda settings: parse_parallel(settings.upstream_parallel)),
     (("keep_alive",), lambda settings: parse_keep_alive(settings.keep_alive)),
     (("embedder",), lambda settings: located(settings.embedder)),

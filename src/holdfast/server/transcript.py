@@ -75,7 +75,7 @@ def memories_for(engine: Engine, row: ConversationRecord, question: str) -> list
     names = context_by_question(engine.store, row).get(question, _NO_CONTEXT).memories
     if not names or engine.remembering is None:
         return []
-    active, archived = engine.remembering.library.everything(row.scope, [])
+    active, archived = engine.remembering.library.list_all(row.scope, [])
     entries = {
         memory.id: serialize_memory(engine.store, row, memory)
         for memory in (*archived, *active)
@@ -90,7 +90,7 @@ def memories_by_message(engine: Engine, row: ConversationRecord) -> dict[str, li
     by_message: dict[str, list[dict[str, Any]]] = {}
     if engine.remembering is None:
         return by_message
-    memories, _ = engine.remembering.library.everything(row.scope, [])
+    memories, _ = engine.remembering.library.list_all(row.scope, [])
     for memory in memories:
         here = [source for source in memory.sources if source.conversation == row.id and source.messages]
         if memory.active and here:

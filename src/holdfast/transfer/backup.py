@@ -30,7 +30,7 @@ from holdfast import __version__
 from holdfast.config import FILE, PAGE
 from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, StoreError
 from holdfast.i18n import say
-from holdfast.memory.workspace.base import Away, Workspace
+from holdfast.memory.workspace import Workspace, WorkspaceUnreachable
 from holdfast.store import open_store
 from holdfast.store.migrate import SHIPPED
 from holdfast.store.sqlite_file import FileLock, sync_folder, version_of
@@ -390,7 +390,7 @@ def _add_notes(writer: ArchiveWriter, notes: Workspace, left_out: list[str], tel
         except NotFound:
             # Somebody took it away just now.
             continue
-        except Away:
+        except WorkspaceUnreachable:
             # Nothing can be read there: a backup without notes would be taken for one with them.
             raise
         except StoreError as error:

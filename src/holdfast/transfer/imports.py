@@ -23,12 +23,12 @@ from holdfast.conversations.alignment import anchor
 from holdfast.errors import BadRequest, Conflict, HoldfastError
 from holdfast.i18n import say
 from holdfast.memory.base import Kind, Memory
-from holdfast.memory.keeping.library import Library
-from holdfast.memory.private import redacted
+from holdfast.memory.items import normalise
+from holdfast.memory.library import Library
+from holdfast.memory.notes import Notes
+from holdfast.memory.private import redact
 from holdfast.memory.scopes import folder, owner, visible
-from holdfast.memory.workspace.base import ABSENT, Transient, Workspace, look
-from holdfast.memory.workspace.items import spelled
-from holdfast.memory.workspace.notes import Notes
+from holdfast.memory.workspace import ABSENT, InMemoryWorkspace, Workspace, read_or_empty
 from holdfast.messages import Message, Part, Scope, Text, ToolCall, ToolResult
 from holdfast.store import ConversationRecord, MessageRecord, NewMessage, Store, tree
 from holdfast.store.schema import conversations, messages
@@ -520,7 +520,7 @@ class Importer:
             self._store.log.set_head(row.id, head, expect=row.head, now=max(now, row.updated_at))
 
     def _sayings(self, sayings: list[ImportedMemory], report: ImportReport) -> None:
-        current, archived = self._library.everything(self._scope)
+        current, archived = self._library.list_all(self._scope)
         known = {memory.id for memory in (*current, *archived)}
         fresh: dict[str, Memory] = {}
         for saying in sayings:
@@ -539,7 +539,7 @@ class Importer:
                 report.memories[names.get(outcome.action, outcome.action)] += 1
 
     def _memory(self, saying: ImportedMemory) -> Memory:
-        words = spelled(redacted(saying.text))
+        words = normalise(redact(saying.text))
         digest = hashlib.sha256(" ".join(words.split()).encode()).hexdigest()[:16]
         return Memory(
             id=f"i_{digest}",
@@ -552,12 +552,12 @@ class Importer:
         )
 
     def _page(self, kind: str, page: ImportedNote, report: ImportReport) -> None:
-        place, text = self._place(kind, page.path), redacted(page.text)
+        place, text = self._place(kind, page.path), redact(page.text)
         digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:8]
         # What somebody changed, here or there, stays, and the other version stands beside it.
         beside = place.with_name(f"{place.stem}-{digest}{place.suffix}")
         try:
-            notes = {path: look(self._workspace, path) for path in (place, beside)}
+            notes = {path: read_or_empty(self._workspace, path) for path in (place, beside)}
             if any(note.tag != ABSENT and note.text == text for note in notes.values()):
                 report.notes["known"] += 1
                 return
@@ -615,7 +615,7 @@ def _count_messages(connection: Connection, scope: Scope) -> tuple[int, int]:
 
 def _temporary_library(library: Library, scope: Scope, store: Store) -> Library:
     """A copy of the memories in a temporary workspace, without unreadable notes."""
-    stage = Transient()
+    stage = InMemoryWorkspace()
     places = dict.fromkeys(folder(listed) for listed in visible(scope))
     for entry in (listed for place in places for listed in library.notes.workspace.entries(place)):
         if not entry.trouble:

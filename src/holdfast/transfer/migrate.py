@@ -13,7 +13,7 @@ from sqlalchemy import Column, Connection, Table, delete, func, insert, select
 
 from holdfast.errors import Conflict, HoldfastError, StoreError
 from holdfast.i18n import say
-from holdfast.memory.workspace.base import ABSENT, Entry, Workspace
+from holdfast.memory.workspace import ABSENT, NoteEntry, Workspace
 from holdfast.store import Store
 from holdfast.store.schema import branches, leases, messages, metadata
 from holdfast.store.sqlite_file import FileLock
@@ -217,13 +217,13 @@ def _migrate_notes(source: Workspace, target: Workspace, again: bool, tell: Prog
     return NotesResult(len(listed), len(target.entries()), tuple(left_out))
 
 
-def _tags(entries: list[Entry]) -> dict[PurePosixPath, str]:
+def _tags(entries: list[NoteEntry]) -> dict[PurePosixPath, str]:
     # Not the time of a change: some servers tell it finer in a list than with a note.
     return {entry.path: entry.tag for entry in entries}
 
 
 def _check_target_notes(
-    source: Workspace, target: Workspace, wanted: list[Entry], *, again: bool
+    source: Workspace, target: Workspace, wanted: list[NoteEntry], *, again: bool
 ) -> set[object]:
     """The paths that exist in the target; refuses foreign notes before anything is written."""
     ours = {entry.path: entry for entry in wanted}

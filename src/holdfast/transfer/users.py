@@ -20,12 +20,12 @@ from sqlalchemy import Connection, Table, delete, func, select
 
 from holdfast.errors import HoldfastError, NotFound, StoreError
 from holdfast.i18n import say
-from holdfast.memory.remembering import Remembering
-from holdfast.memory.scopes import elsewhere, is_finding, safe_name
+from holdfast.memory.items import read_memories
+from holdfast.memory.notes import is_curated
+from holdfast.memory.scopes import extra_notes_name, is_finding, safe_name
 from holdfast.memory.searching.sources import folder_of
-from holdfast.memory.workspace.base import Entry, Workspace
-from holdfast.memory.workspace.items import memories_in
-from holdfast.memory.workspace.notes import by_hand
+from holdfast.memory.service import MemoryService
+from holdfast.memory.workspace import NoteEntry, Workspace
 from holdfast.messages import Scope
 from holdfast.store import ConversationRecord, NotesFolder, Store
 from holdfast.store.database import batches
@@ -113,7 +113,7 @@ def home_of(workspace: Workspace, name: str) -> PurePosixPath:
     return PurePosixPath(name if itself else safe_name(name))
 
 
-def files_of(workspace: Workspace, name: str) -> list[Entry]:
+def files_of(workspace: Workspace, name: str) -> list[NoteEntry]:
     """The notes of a user. A folder that is a link is skipped: its target is not theirs."""
     home = home_of(workspace, name)
     is_link = workspace.folder is not None and (workspace.folder / home).is_symlink()
@@ -152,7 +152,7 @@ def _load_user(store: Store, workspace: Workspace, name: str) -> UserData:
     )
 
 
-def _memory_ids(workspace: Workspace, files: list[Entry]) -> Iterator[str]:
+def _memory_ids(workspace: Workspace, files: list[NoteEntry]) -> Iterator[str]:
     for entry in files:
         if entry.path.suffix != ".md" or is_finding(entry.path):
             continue
@@ -160,7 +160,7 @@ def _memory_ids(workspace: Workspace, files: list[Entry]) -> Iterator[str]:
             text = workspace.read(entry.path).text
         except HoldfastError:
             continue
-        for memory in memories_in(text, Scope(), by_hand=by_hand(entry.path)):
+        for memory in read_memories(text, Scope(), by_hand=is_curated(entry.path)):
             yield memory.id
 
 
@@ -311,7 +311,7 @@ _PATIENCE = 10.0
 
 def remove(
     store: Store,
-    remembering: Remembering,
+    remembering: MemoryService,
     places: DataFolder,
     name: str,
     tell: ProgressCallback = ignore_progress,
@@ -322,7 +322,7 @@ def remove(
     for number, row in enumerate(_conversations(store, name), 1):
         tell(say("conversations", "Gespräche"), number, max(number, user.conversations))
         store.log.delete(row.id)
-        remembering.conversation_deleted(row.scope, row.id)
+        remembering.remove_conversation(row.scope, row.id)
     tell(say("notes", "Notizen"), 0, user.notes)
     _remove_notes(remembering, name)
     _take_away(*places.history_files(name))
@@ -364,7 +364,7 @@ def _conversations(store: Store, name: str) -> Iterator[ConversationRecord]:
             yield from rows
 
 
-def _remove_notes(remembering: Remembering, name: str) -> None:
+def _remove_notes(remembering: MemoryService, name: str) -> None:
     workspace = remembering.workspace
     home = home_of(workspace, name)
     for entry in files_of(workspace, name):
@@ -391,11 +391,11 @@ def _take_away(*paths: Path) -> None:
             ) from error
 
 
-def _unindex(store: Store, remembering: Remembering, name: str) -> None:
+def _unindex(store: Store, remembering: MemoryService, name: str) -> None:
     home = home_of(remembering.workspace, name)
     paths = (PurePosixPath(path) for path in store.passages.paths())
     folders = {folder for path in paths if home in path.parents and (folder := folder_of(path))}
-    places = [NotesFolder(folder) for folder in (*sorted(folders), elsewhere(name))]
+    places = [NotesFolder(folder) for folder in (*sorted(folders), extra_notes_name(name))]
     store.passages.remove([file for place in places for file in store.passages.files(place)])
 
 

@@ -16,12 +16,12 @@ from holdfast.memory.embedders.gemini import Gemini
 from holdfast.memory.embedders.hashing import Hashing
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.openai import OpenAI
-from holdfast.memory.remembering import Remembering
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.searching.batching import Batching, BatchOptions
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Search
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
 from holdfast.store import open_store
 from holdfast.wiring import build_remembering
@@ -38,7 +38,7 @@ class Kit:
     def __init__(self, store, folder, fake, embedder) -> None:
         self.store, self.folder, self.fake, self.embedder = store, folder, fake, embedder
         self.now = 1_000.0
-        self.index = Index(store, Folder(folder))
+        self.index = Index(store, FolderWorkspace(folder))
         self.batching, self.meaning = self.process()
         self.write(range(MANY))
 
@@ -315,7 +315,7 @@ async def test_a_server_looks_at_its_jobs_until_they_are_done(kit, tmp_path):
     chosen = Chosen(EmbedderOptions("embedded"))
     options = BatchOptions(poll=0.01, least=10)
     async with remembering(Playing(), tmp_path, embedder=chosen) as engine:
-        parts = Remembering(kit.store, Folder(kit.folder), chosen, batching=options)
+        parts = MemoryService(kit.store, FolderWorkspace(kit.folder), chosen, batching=options)
         later = Afterwards(kit.store, engine.compacting, None, remembering=parts)
         later.start()
         with anyio.fail_after(60):

@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Search
-from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
 from holdfast.store import open_store
 
@@ -21,13 +21,13 @@ CHILD = """
 import sys
 from pathlib import Path
 from holdfast.memory.embedders.hashing import Hashing
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.store import open_store
 
 with open_store(sys.argv[1]) as store:
-    index, embedder = Index(store, Folder(Path(sys.argv[2]))), Hashing(16)
+    index, embedder = Index(store, FolderWorkspace(Path(sys.argv[2]))), Hashing(16)
     meaning = Meaning(store, lambda: embedder)
     print("begun", flush=True)
     while True:
@@ -54,7 +54,7 @@ def test_killed_again_and_again_it_is_whole_in_the_end(tmp_path):
     assert {path: (folder / path).read_text() for path in texts} == texts
     with open_store(location) as store:
         embedder = Hashing(16)
-        index = Index(store, Folder(folder))
+        index = Index(store, FolderWorkspace(folder))
         search = Search(store, index, Meaning(store, lambda: embedder), budget=60.0)
         assert index.sync().files == NOTES
         for number in range(0, NOTES, 20):

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ConfigError, NotFound
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.remembering import Remembering
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.searching.qmd import fake
 from holdfast.memory.searching.qmd.command import Command, QmdFailed
 from holdfast.memory.searching.qmd.hits import hits_in
@@ -30,8 +30,8 @@ from holdfast.memory.searching.qmd.rules import allowed, rules_from
 from holdfast.memory.searching.qmd.searcher import QmdSearch
 from holdfast.memory.searching.qmd.shelves import Collections
 from holdfast.memory.searching.sources import ExtraPaths
-from holdfast.memory.workspace.base import Entry, Transient
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.service import MemoryService
+from holdfast.memory.workspace import InMemoryWorkspace, NoteEntry
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
 from tests.waiting import wait_until
@@ -54,9 +54,9 @@ class Kit:
         self.options = QmdOptions(home / "qmd", **given)
         self.workspace = home / "workspace"
         shared = [one.root for one in self.options.extra if one.shared]
-        self.memory = Remembering(
+        self.memory = MemoryService(
             self.store,
-            Folder(self.workspace),
+            FolderWorkspace(self.workspace),
             ChosenEmbedder(EmbedderOptions("off")),
             extra=ExtraPaths(shared, home) if shared else None,
         )
@@ -478,11 +478,11 @@ def test_it_is_run_with_a_home_of_its_own_and_hardly_any_environment(tmp_path, m
 
 def test_notes_that_are_not_on_this_machine_are_answered_by_our_own_search(tmp_path):
     with open_store("sqlite://") as store:
-        workspace = Transient()
+        workspace = InMemoryWorkspace()
         workspace.write("default/MEMORY.md", "- The heron nests in the mill.\n")
         options = QmdOptions(tmp_path / "qmd", COMMAND)
         embedder = ChosenEmbedder(EmbedderOptions("off"))
-        with closing(Remembering(store, workspace, embedder, qmd=options)) as memory:
+        with closing(MemoryService(store, workspace, embedder, qmd=options)) as memory:
             answer = memory.search.search("heron", ME, within="notes")
             assert [hit.path for hit in answer.hits] == ["default/MEMORY.md"]
             assert "the notes are elsewhere" in answer.degraded[0]
@@ -509,7 +509,7 @@ LINES = st.lists(
 def test_a_hit_never_says_what_its_file_does_not(old, new, best, first):
     found = Found("c", "MEMORY.md", 0.5, first + best, first, tuple(old))
     text = "\n".join(new)
-    entry = Entry(PurePosixPath("default/MEMORY.md"), len(text), 0.0, "1")
+    entry = NoteEntry(PurePosixPath("default/MEMORY.md"), len(text), 0.0, "1")
     hits = hits_in(found, "default/MEMORY.md", entry, text, ["heron", "tea"])
     assert all(line in text for hit in hits for line in hit.snippet.split("\n"))
     if best < len(old) and old[best] and old[best] not in new:

@@ -14,13 +14,13 @@ from holdfast.errors import ConfigError, EmbedderError
 from holdfast.memory.embedders.base import Identity
 from holdfast.memory.embedders.choice import EMBEDDED, ChosenEmbedder, EmbedderOptions
 from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.ranking import MEASURED, OPENCLAW, weights_from
 from holdfast.memory.searching.search import Search
 from holdfast.memory.searching.sources import ExtraPaths
-from holdfast.memory.workspace.base import Transient
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, Store, open_store
 from tests.contract.conftest import missing
@@ -34,7 +34,7 @@ class Kit:
     def __init__(self, store: Store, folder: Path, embedder=None, **options) -> None:
         self.store, self.folder, self.embedder = store, folder, embedder
         extra = options.pop("extra", None)
-        self.index = Index(store, Folder(folder), extra=extra)
+        self.index = Index(store, FolderWorkspace(folder), extra=extra)
         self.meaning = Meaning(store, lambda: self.embedder)
         self.search_in = Search(store, self.index, self.meaning, **{"budget": 60.0, **options})
 
@@ -410,7 +410,7 @@ def test_a_memory_that_is_forgotten_is_not_found_while_its_file_waits_to_be_read
     assert kit.snippets("swordfish") == ["The swordfish sleeps."]
 
 
-class Slow(Transient):
+class Slow(InMemoryWorkspace):
     """A workspace where reading a file takes a second."""
 
     def __init__(self) -> None:

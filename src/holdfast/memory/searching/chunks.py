@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from holdfast.memory.base import Memory
-from holdfast.memory.workspace.comments import COMMENT
-from holdfast.memory.workspace.items import placed
+from holdfast.memory.items import COMMENT, locate_items
 from holdfast.messages import Scope
 from holdfast.store.texts import PIECE_SIZE as PIECE
 
@@ -69,7 +68,7 @@ class _Unit:
 def chunks(text: str, *, by_hand: bool = False) -> list[Chunk]:
     """All parts of a text; `by_hand` says that list items without a comment of ours are memories too."""
     lines = _LINE_END.split(text.removeprefix("\ufeff"))
-    memories = {one.first - 1: one for one in placed(text, Scope(), by_hand=by_hand)}
+    memories = {one.first - 1: one for one in locate_items(text, Scope(), by_hand=by_hand)}
     found: list[Chunk] = []
     above: list[tuple[int, str]] = []
     units: list[_Unit] = []

@@ -5,8 +5,8 @@ Compares what the index has of files with what they say now. Knows no files, and
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from holdfast.memory.base import News
-from holdfast.memory.workspace.items import id_is_of_words
+from holdfast.memory.base import MemoryNews
+from holdfast.memory.items import has_content_id
 from holdfast.store import NotesFolder, Store
 
 # The words of notes by their names, for each file.
@@ -15,14 +15,14 @@ Files = Mapping[str, Mapping[str, str]]
 
 def news_of(
     store: Store, places: Mapping[NotesFolder, Files], unread: Callable[[], Collection[str]]
-) -> dict[NotesFolder, list[News]]:
+) -> dict[NotesFolder, list[MemoryNews]]:
     """What there is to tell of the notes in these places, whose files say this now.
 
     `unread` are the memories in files that have changed too and wait to be read: those only moved.
     """
     now = {file: notes for files in places.values() for file, notes in files.items()}
     before = store.passages.notes_in(now.keys())
-    told: dict[NotesFolder, list[News]] = {}
+    told: dict[NotesFolder, list[MemoryNews]] = {}
     lost: dict[tuple[NotesFolder, str], str] = {}
     for place, files in places.items():
         for file, notes in files.items():
@@ -30,7 +30,7 @@ def news_of(
                 if name not in notes:
                     lost[place, name] = old
                 elif notes[name] != old:
-                    told.setdefault(place, []).append(News(name, place.folder, notes[name]))
+                    told.setdefault(place, []).append(MemoryNews(name, place.folder, notes[name]))
     others = store.passages.files_of({name for _, name in lost}) if lost else {}
     for (place, name), old in lost.items():
         there = {file: words for file, words in others.get(name, {}).items() if file not in now}
@@ -38,12 +38,12 @@ def news_of(
         words = next(_standing(name, place, there), "")
         waits = not words and name in unread()
         if words != old and not waits:
-            told.setdefault(place, []).append(News(name, place.folder, words))
+            told.setdefault(place, []).append(MemoryNews(name, place.folder, words))
     return told
 
 
 def _standing(name: str, place: NotesFolder, there: Mapping[str, str]) -> Iterator[str]:
     """What is said under this name now. An id made of words is another's own in another place."""
     for file, words in there.items():
-        if not id_is_of_words(name) or file.startswith(f"{place.key}:"):
+        if not has_content_id(name) or file.startswith(f"{place.key}:"):
             yield words

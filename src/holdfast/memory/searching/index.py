@@ -16,13 +16,13 @@ from pathlib import PurePosixPath
 
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.memory import scopes
-from holdfast.memory.base import News
+from holdfast.memory.base import MemoryNews
+from holdfast.memory.items import PART, read_ids
 from holdfast.memory.searching.chunks import VERSION, chunks
 from holdfast.memory.searching.drift import news_of
 from holdfast.memory.searching.hits import Freshness
 from holdfast.memory.searching.sources import Files, folder_of
-from holdfast.memory.workspace.base import EVERY_NOTE, Away, Entry
-from holdfast.memory.workspace.items import PART, ids_in
+from holdfast.memory.workspace import EVERY_NOTE, NoteEntry, WorkspaceUnreachable
 from holdfast.messages import Scope
 from holdfast.store import FileState, NewPassage, NotesFolder, Store
 from holdfast.store.texts import date_words
@@ -49,10 +49,10 @@ class _Work:
     files: Files
     known: dict[str, FileState]
     gone: list[str]
-    changed: list[Entry]
+    changed: list[NoteEntry]
 
 
-_Portion = list[tuple[_Work, Entry]]
+_Portion = list[tuple[_Work, NoteEntry]]
 
 
 def _untold(done: int, total: int) -> None:
@@ -63,7 +63,7 @@ def _never() -> bool:
     return False
 
 
-def _nobody(news: Sequence[News]) -> None:
+def _nobody(news: Sequence[MemoryNews]) -> None:
     """For those who quote nothing."""
 
 
@@ -80,7 +80,7 @@ class Index:
         *,
         extra: Files | None = None,
         owner: str = Scope().user,
-        told: Callable[[Sequence[News]], None] = _nobody,
+        told: Callable[[Sequence[MemoryNews]], None] = _nobody,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
@@ -123,7 +123,7 @@ class Index:
         places = self.places(scope)
         try:
             return self._filled.isdisjoint(places) and not any(self._listed(places).values())
-        except Away:
+        except WorkspaceUnreachable:
             # Nobody can look just now: whoever searches is told so.
             return False
 
@@ -148,7 +148,7 @@ class Index:
             work = self._compared(places)
             until = self._clock() + seconds
             return self._carry_out(work, lambda: self._clock() >= until)
-        except Away as error:
+        except WorkspaceUnreachable as error:
             return self._unseen(places, error)
 
     def sync(self, progress: Progress = _untold, stop: Stop = _never) -> Freshness:
@@ -181,11 +181,11 @@ class Index:
 
     @property
     def _elsewhere(self) -> NotesFolder:
-        return NotesFolder(scopes.elsewhere(self._owner))
+        return NotesFolder(scopes.extra_notes_name(self._owner))
 
-    def _listed(self, places: Sequence[NotesFolder]) -> dict[NotesFolder, list[Entry]]:
+    def _listed(self, places: Sequence[NotesFolder]) -> dict[NotesFolder, list[NoteEntry]]:
         """The files in these places, listed once for all of them."""
-        found: dict[NotesFolder, list[Entry]] = {notes: [] for notes in places}
+        found: dict[NotesFolder, list[NoteEntry]] = {notes: [] for notes in places}
         if self._elsewhere in found and self._extra is not None:
             found[self._elsewhere] = self._extra.entries()
         folders = {notes.folder: entries for notes, entries in found.items() if notes != self._elsewhere}
@@ -211,7 +211,7 @@ class Index:
             work.append(_Work(notes, files, known, sorted(known.keys() - there.keys()), changed))
         return work
 
-    def _unseen(self, places: Sequence[NotesFolder], error: Away) -> Freshness:
+    def _unseen(self, places: Sequence[NotesFolder], error: WorkspaceUnreachable) -> Freshness:
         """The files cannot be looked at: what the index has of them still answers, and says what it lacks."""
         states = [state for notes in places for state in self._store.passages.files(notes).values()]
         newest = max((state.indexed_at for state in states), default=0.0)
@@ -264,11 +264,11 @@ class Index:
             self._store.passages.replace(notes, files, partial(self._tell, news.get(notes, [])))
         return taken
 
-    def _tell(self, news: Sequence[News]) -> None:
+    def _tell(self, news: Sequence[MemoryNews]) -> None:
         if news:
             self._told(news)
 
-    def _read(self, work: _Work, entry: Entry) -> tuple[FileState, list[NewPassage]] | None:
+    def _read(self, work: _Work, entry: NoteEntry) -> tuple[FileState, list[NewPassage]] | None:
         """What one file has for the index. What cannot be read is noted with the reason until it changes."""
         name, path, now = _container(work.notes, entry.path), str(entry.path), time.time()
         if entry.trouble:
@@ -278,7 +278,7 @@ class Index:
         except NotFound:
             # It went away just now, and will be gone the next time.
             return None
-        except Away:
+        except WorkspaceUnreachable:
             # That says nothing of this file, which would otherwise be left out until it changes.
             raise
         except HoldfastError as error:
@@ -295,7 +295,7 @@ def _outermost(folders: Collection[str]) -> list[str]:
     ]
 
 
-def _urgency(entry: Entry) -> tuple[bool, bool, float]:
+def _urgency(entry: NoteEntry) -> tuple[bool, bool, float]:
     """Where memories are comes first, what takes long last; the newest is what somebody asks about."""
     memories = entry.path.name == _CURATED or _DAY.fullmatch(entry.path.stem)
     return not memories, entry.size > _BYTES, -entry.mtime
@@ -318,8 +318,8 @@ def _ids_in(waiting: _Portion) -> set[str]:
     found: set[str] = set()
     for work, entry in waiting:
         try:
-            found |= ids_in(work.files.read(entry.path).text)
-        except Away:
+            found |= read_ids(work.files.read(entry.path).text)
+        except WorkspaceUnreachable:
             raise
         except HoldfastError:
             continue
@@ -334,7 +334,7 @@ def _container(notes: NotesFolder, path: PurePosixPath) -> str:
     return f"{notes.key}:{path}"
 
 
-def passages_of(entry: Entry, text: str) -> list[NewPassage]:
+def passages_of(entry: NoteEntry, text: str) -> list[NewPassage]:
     """What the index has of a file with this text, under names that stay."""
     day = _DAY.search(entry.path.stem)
     date = _seconds(day[0]) if day else entry.mtime

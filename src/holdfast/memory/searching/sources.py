@@ -11,8 +11,7 @@ from typing import Protocol
 
 from holdfast.errors import NotFound, StoreError
 from holdfast.memory.scopes import CONVERSATIONS
-from holdfast.memory.workspace.base import EVERY_NOTE, Entry, Note, shown, unusable
-from holdfast.memory.workspace.folder import LARGEST
+from holdfast.memory.workspace import EVERY_NOTE, LARGEST, Note, NoteEntry, name_problem, printable_name
 
 # What was put away on purpose.
 _LEFT_OUT = frozenset({"archive"})
@@ -24,7 +23,7 @@ _KNOWN = 20_000
 class Files(Protocol):
     """What the index needs of a workspace."""
 
-    def entries(self, prefix: PurePosixPath | str = "") -> list[Entry]: ...
+    def entries(self, prefix: PurePosixPath | str = "") -> list[NoteEntry]: ...
     def read(self, path: PurePosixPath | str) -> Note: ...
 
 
@@ -50,7 +49,7 @@ class ExtraPaths:
         """Relative paths begin at `base`."""
         self._paths = [base / path for path in paths]
 
-    def entries(self, prefix: PurePosixPath | str = "") -> list[Entry]:  # noqa: ARG002
+    def entries(self, prefix: PurePosixPath | str = "") -> list[NoteEntry]:  # noqa: ARG002
         found = {entry.path: entry for path in self._paths for entry in _walk(path)}
         return [found[path] for path in sorted(found)]
 
@@ -70,20 +69,20 @@ class ExtraPaths:
         return Note(content.decode("utf-8", "surrogateescape"), entry.tag)
 
 
-def _entry(file: Path) -> Entry | None:
+def _entry(file: Path) -> NoteEntry | None:
     try:
         status = file.stat()
     except OSError:
         return None
     tag = f"{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"
-    return Entry(PurePosixPath(file.as_posix()), status.st_size, status.st_mtime, tag)
+    return NoteEntry(PurePosixPath(file.as_posix()), status.st_size, status.st_mtime, tag)
 
 
-def _left_out(place: Path, why: str) -> Entry:
-    return Entry(PurePosixPath(shown(place.as_posix())), 0, 0.0, why, why)
+def _left_out(place: Path, why: str) -> NoteEntry:
+    return NoteEntry(PurePosixPath(printable_name(place.as_posix())), 0, 0.0, why, why)
 
 
-def _walk(path: Path) -> Iterator[Entry]:
+def _walk(path: Path) -> Iterator[NoteEntry]:
     if path.is_symlink():
         return
     if path.is_file():
@@ -92,13 +91,13 @@ def _walk(path: Path) -> Iterator[Entry]:
         return
     troubles: list[OSError] = []
     for folder, names, files in os.walk(path, onerror=troubles.append):
-        for name in filter(unusable, names):
-            yield _left_out(Path(folder, name, EVERY_NOTE), unusable(name))
+        for name in filter(name_problem, names):
+            yield _left_out(Path(folder, name, EVERY_NOTE), name_problem(name))
         names[:] = filter(_is_shown, names)
         for name in filter(_is_markdown, files):
             file = Path(folder, name)
-            if unusable(name):
-                yield _left_out(file, unusable(name))
+            if name_problem(name):
+                yield _left_out(file, name_problem(name))
             elif not file.is_symlink() and (entry := _entry(file)) is not None:
                 yield entry
     for error in troubles:
@@ -117,7 +116,7 @@ def _is_below(root: Path, file: Path) -> bool:
 
 
 def _is_note(name: str) -> bool:
-    return _is_markdown(name) and not unusable(name)
+    return _is_markdown(name) and not name_problem(name)
 
 
 def _is_markdown(name: str) -> bool:
@@ -125,4 +124,4 @@ def _is_markdown(name: str) -> bool:
 
 
 def _is_shown(name: str) -> bool:
-    return not name.startswith(".") and not unusable(name)
+    return not name.startswith(".") and not name_problem(name)

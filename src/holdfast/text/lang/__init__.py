@@ -15,6 +15,11 @@ def any_of(words: str) -> str:
     return rf"(?:{'|'.join(words.split()).replace('_', ' ')})"
 
 
+def word_set(*texts: str) -> frozenset[str]:
+    """The words of these texts in small letters."""
+    return frozenset(" ".join(texts).casefold().split())
+
+
 @dataclass(frozen=True, slots=True)
 class LanguageData:
     """`cues` are looked for anywhere in a clause, `begins` only at its beginning."""

@@ -707,3 +707,88 @@ GENERIC = (
     " ende anfang"
     " grund seite stand ding sache moment mal woche richtung frau herr herrn dr"
 )
+
+# memory: words by which statements that a person made are compared, and secrets are told from their
+# descriptions. One text a list; the same lists exist in every language.
+# What a statement means the same without, when its value is compared, and when the whole is compared.
+FILLERS = "der die das den dem jetzt nun inzwischen mittlerweile derzeit aktuell neuerdings"
+HARMLESS = (
+    "der die das den dem des ein eine einen einem einer eines ist sind dass bitte auch ja doch halt eben sehr"
+)
+# Words without which a statement means something else.
+TURNS = (
+    "nie niemals kaum selten manchmal oft immer fast beinahe ehemalige ehemaliger früher alt alte alter alten"
+    " altes neu neue neuer neuen neues geplant vielleicht vermutlich wahrscheinlich außer bis seit etwa rund"
+    " nur mindestens höchstens wohl eventuell"
+)
+# Verbs whose value is one at a time: when it is a number, when it is one of several rivals, when it is a
+# place.
+MEASURE_VERBS = (
+    "ist sind hat haben kostet kosten dauert braucht nutzt läuft laufen lauscht hört beginnt endet schließt"
+    " öffnet beträgt umfasst lautet liegt steht findet"
+)
+RIVAL_VERBS = "wohne wohnt lebe lebt läuft liegt sitzt steht"
+PLACE_VERBS = "wohne wohnt lebe lebt liegt sitzt steht"
+PLACE_WORDS = "in im bei"
+EMPLOYMENT = "arbeite/bei arbeitet/bei"
+NAMING_VERBS = "heißt lautet"
+WISH_VERBS = "soll sollen sollte muss müssen bevorzugt bevorzuge bevorzugen"
+BE = "ist sind"
+# What may stand between a verb and its number.
+BEFORE_NUMBER = (
+    "um am auf nach bei für bis ab von mit seit im in zu alle etwa rund nur maximal mindestens höchstens"
+)
+NUMBERED = "stufe"
+ONE_OF_MANY = "ein eine einen einem einer eines noch"
+USE_VERBS = (
+    "nutzen nutzt nutze verwenden verwendet verwende setzen setzt läuft laufen wohnt wohnen lebt leben"
+    " arbeitet arbeiten ist sind bleiben bleibt entschieden einsetzen speichern"
+)
+NEGATIONS = "nicht kein keine keinen keinem keiner nie niemals"
+# What comes with a negation, and what with its absence, and means nothing else there.
+WITH_NEGATION = "mehr"
+AROUND_NEGATION = "ein eine einen einem einer"
+ROLE_WORDS = "als für in im auf bei"
+FOR = "für"
+LANGUAGES = "englisch deutsch französisch spanisch italienisch niederländisch polnisch portugiesisch"
+COUNTRIES = """
+    deutschland österreich schweiz frankreich italien spanien polen dänemark schweden norwegen finnland island
+    irland belgien niederlande holland luxemburg schottland griechenland türkei kroatien ungarn rumänien
+    bulgarien russland tschechien slowakei slowenien estland lettland litauen serbien kanada mexiko brasilien
+    argentinien indien indonesien ägypten marokko australien
+"""
+REGIONS = """
+    europa asien afrika skandinavien bayern sachsen hessen thüringen brandenburg saarland niedersachsen
+    sachsen-anhalt schleswig-holstein mecklenburg-vorpommern baden-württemberg nordrhein-westfalen
+    rheinland-pfalz tirol
+"""
+OPPOSITES = """
+    kurz/lang kurz/ausführlich knapp/ausführlich kurz/detailliert knapp/detailliert formell/locker
+    förmlich/locker aktiviert/deaktiviert an/aus offen/geschlossen öffentlich/privat erlaubt/verboten
+    aktiv/inaktiv kostenlos/kostenpflichtig dunkel/hell
+"""
+# Said of a password instead of the password.
+VALUE_DESCRIPTIONS = """
+    nicht kein keine ein eine der die das zu falsch richtig korrekt ungültig gültig abgelaufen nötig
+    notwendig leer gesetzt unbekannt geändert sicher unsicher schwach stark verschlüsselt gespeichert geheim
+    weg vergessen verloren da hier dort im am noch schon siehe wie so auch immer nie nur standard hinterlegt
+    bekannt pflicht erforderlich
+"""
+# What a preference says of a field of the profile: values with the patterns of their words.
+ANSWER_LENGTHS = {
+    "kurz": r"kurz\w*|knapp\w*|prägnant\w*",
+    "ausführlich": r"ausführlich\w*|detailliert\w*|lang(?:e|en|er)?",
+}
+# Patterns of what a preference denies, what answers are called, and how a person gives their name.
+DENIALS = r"nicht|kein\w*|nie"
+ANSWERS = r"antwort|erklärung"
+INTRODUCTIONS = r"nenn mich|ich heiße|mein name ist"
+# Stems of verbs for a change from one thing to another, participles, and what names the thing that was left.
+MOVE_STEMS = "wechsel umstieg migration zieh zog stieg stell"
+MOVED = "gewechselt umgestiegen umgestellt umgezogen migriert gezogen"
+INSTEAD = "statt anstatt anstelle_von an_stelle_von"
+# What a key for something is called, as a pattern; and the words between it and its value.
+KEY_NAMES = r"passwort|passwörter|kennwort|zugangscode|losungswort"
+KEY_PREPOSITIONS = "für vom von zum zur zu des der beim im am an"
+KEY_VERBS = "ist war lautet heißt heisst jetzt"
+KEY_ADVERBS = "jetzt noch nun"

@@ -753,3 +753,77 @@ GENERIC = (
     " until aside longer any more instead rather first second one just go going stuff lot back max number"
     " moment place weekly future today last next"
 )
+
+# memory: words by which statements that a person made are compared, and secrets are told from their
+# descriptions. One text a list; the same lists exist in every language.
+# What a statement means the same without, when its value is compared, and when the whole is compared.
+FILLERS = "the now currently already"
+HARMLESS = "the a an is are that this these those there please also just very really"
+# Words without which a statement means something else.
+TURNS = (
+    "never hardly rarely seldom sometimes often always almost nearly former formerly old new planned maybe"
+    " perhaps probably possibly except unless until since about around only least most"
+)
+# Verbs whose value is one at a time: when it is a number, when it is one of several rivals, when it is a
+# place.
+MEASURE_VERBS = """
+    is are has have costs cost takes needs uses runs run listens starts ends closes opens lasts equals expires
+"""
+RIVAL_VERBS = "live lives located hosted deployed runs listens stored based"
+PLACE_VERBS = "live lives located hosted based"
+PLACE_WORDS = "in at"
+EMPLOYMENT = "work/at work/for works/at works/for"
+NAMING_VERBS = "called named"
+WISH_VERBS = "should must prefers prefer shall"
+BE = "is are"
+# What may stand between a verb and its number.
+BEFORE_NUMBER = (
+    "at on to in after for of by until from since about around only per within every least most be"
+)
+NUMBERED = "port version release python java node php ruby django level"
+ONE_OF_MANY = "a an one another some"
+USE_VERBS = "use uses using used run runs live lives work works is are stay stays stick chose store"
+NEGATIONS = "not no never anymore"
+# What comes with a negation, and what with its absence, and means nothing else there.
+WITH_NEGATION = "longer any more"
+AROUND_NEGATION = "do does did don't doesn't a an"
+ROLE_WORDS = "as for in on at"
+FOR = "for"
+LANGUAGES = "english german french spanish italian dutch polish portuguese"
+COUNTRIES = """
+    germany austria switzerland france italy spain portugal poland denmark sweden norway finland iceland
+    ireland belgium netherlands luxembourg england scotland wales greece turkey croatia hungary romania
+    bulgaria ukraine russia czechia slovakia slovenia estonia latvia lithuania serbia usa uk america canada
+    mexico brazil argentina chile china japan india korea vietnam thailand indonesia israel egypt morocco
+    nigeria kenya australia
+"""
+REGIONS = "europe asia africa scandinavia california texas florida bavaria saxony hesse"
+OPPOSITES = """
+    short/long short/detailed brief/long brief/detailed concise/detailed concise/verbose short/verbose
+    formal/informal formal/casual enabled/disabled on/off open/closed public/private allowed/forbidden
+    active/inactive free/paid dark/light required/optional
+"""
+# Said of a password instead of the password.
+VALUE_DESCRIPTIONS = """
+    not no a an the too wrong incorrect correct right invalid valid expired required optional missing empty
+    blank set unset unknown reset changed safe secure weak strong hashed encrypted stored saved shared kept
+    lost forgotten gone here there fine ok okay secret default being needed in on at as str string text
+    bytes see same never always only
+"""
+# What a preference says of a field of the profile: values with the patterns of their words.
+ANSWER_LENGTHS = {
+    "short": r"short|brief|concise|terse|succinct",
+    "detailed": r"detailed|long|thorough|in depth|comprehensive|verbose",
+}
+# Patterns of what a preference denies, what answers are called, and how a person gives their name.
+DENIALS = r"not|no|never|don't|doesn't"
+ANSWERS = r"answer|repl|respon|explanation"
+INTRODUCTIONS = r"call me|my name is"
+# Stems of verbs for a change from one thing to another, and what names the thing that was left.
+MOVE_STEMS = "switch mov migrat chang went gone upgrad downgrad"
+INSTEAD = "instead_of rather_than"
+# What a key for something is called, as a pattern; and the words between it and its value.
+KEY_NAMES = r"pass(?:word|wd|phrase|code)|(?<![a-z])pwd"
+KEY_PREPOSITIONS = "for of to on in at"
+KEY_VERBS = "is was equals now"
+KEY_ADVERBS = "now still"

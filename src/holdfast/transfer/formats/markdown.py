@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
 from holdfast.memory.base import KINDS, Kind
-from holdfast.memory.workspace.folder import LARGEST
-from holdfast.memory.workspace.items import placed, without
+from holdfast.memory.items import locate_items, remove_items
+from holdfast.memory.workspace import LARGEST
 from holdfast.messages import Scope
 from holdfast.transfer.imports import (
     ImportedMemory,
@@ -88,7 +88,7 @@ def _items(notes: Sequence[tuple[Path, SourceFiles, str]], memories: bool) -> It
 
 def split(place: str, text: str, *, at: float = 0.0, kind: Kind | None = None) -> Iterator[Item]:
     """List items as sayings; the rest as a page, if anything is said in it."""
-    items = placed(text, _ANYBODY, by_hand=True)
+    items = locate_items(text, _ANYBODY, by_hand=True)
     for item in items:
         memory_kind = kind or item.memory.kind
         about = _heading_above(text, item.first)
@@ -97,7 +97,7 @@ def split(place: str, text: str, *, at: float = 0.0, kind: Kind | None = None) -
         yield ImportedMemory(
             f"{about}: {words}" if named else words, memory_kind, parse_time(item.memory.valid_from, at)
         )
-    remainder = without(text, {item.memory.id for item in items}, _ANYBODY, by_hand=True)
+    remainder = remove_items(text, {item.memory.id for item in items}, _ANYBODY, by_hand=True)
     if any(sign.isalnum() for sign in _HEADING.sub("", remainder)):
         yield ImportedNote(place, remainder)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
-from holdfast.memory.workspace.folder import LARGEST as LARGEST_NOTE
+from holdfast.memory.workspace import LARGEST as LARGEST_NOTE
 from holdfast.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult, canonical
 from holdfast.transfer.formats.markdown import SUFFIXES, split
 from holdfast.transfer.imports import (

@@ -12,7 +12,7 @@ from holdfast.memory.searching.hits import Hit
 from holdfast.memory.searching.index import passages_of
 from holdfast.memory.searching.qmd.results import Found
 from holdfast.memory.searching.snippets import snippet
-from holdfast.memory.workspace.base import Entry
+from holdfast.memory.workspace import NoteEntry
 from holdfast.store import NewPassage
 from holdfast.store.passages import NOTE
 
@@ -20,7 +20,7 @@ ENGINE = "qmd"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-def hits_in(found: Found, path: str, entry: Entry, text: str, terms: Collection[str]) -> list[Hit]:
+def hits_in(found: Found, path: str, entry: NoteEntry, text: str, terms: Collection[str]) -> list[Hit]:
     """What was found in a file with this text, best first; nothing where that is not in it any more.
 
     QMD names one place in a file, and a file of notes may have a hundred memories: those that have as much of

@@ -22,7 +22,7 @@ from holdfast.memory.searching.qmd.results import Found
 from holdfast.memory.searching.qmd.rules import allowed, reaches
 from holdfast.memory.searching.qmd.shelves import Collections
 from holdfast.memory.searching.search import LIMIT, Searcher, Within
-from holdfast.memory.workspace.base import Entry, Note
+from holdfast.memory.workspace import Note, NoteEntry
 from holdfast.messages import Scope
 
 _OURS = "holdfast"
@@ -62,7 +62,7 @@ class _Notes:
     """A collection with the files that are in it now, by their path in it."""
 
     collection: notes.Collection
-    files: Mapping[str, Entry]
+    files: Mapping[str, NoteEntry]
 
 
 class QmdSearch:

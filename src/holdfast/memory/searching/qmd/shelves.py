@@ -15,7 +15,7 @@ from holdfast.memory.scopes import CONVERSATIONS
 from holdfast.memory.searching.qmd import masks
 from holdfast.memory.searching.qmd.options import OURS, Extra
 from holdfast.memory.searching.sources import ExtraPaths, folder_of
-from holdfast.memory.workspace.base import Entry, Note, Workspace, not_there
+from holdfast.memory.workspace import Note, NoteEntry, Workspace, missing_error
 from holdfast.messages import Scope
 from holdfast.store import NotesFolder
 
@@ -70,13 +70,13 @@ class Collections:
     def everywhere(self, places: Iterable[NotesFolder]) -> list[Collection]:
         return [*self.of(places), *self._extra]
 
-    def files(self, collection: Collection) -> dict[str, Entry]:
+    def files(self, collection: Collection) -> dict[str, NoteEntry]:
         """Its files, by their path in it."""
         if collection.notes:
             entries = self._workspace.entries(collection.notes)
             ours = [one for one in entries if folder_of(one.path) == collection.notes]
             return {str(one.path.relative_to(collection.notes)): one for one in ours if not one.trouble}
-        found: dict[str, Entry] = {}
+        found: dict[str, NoteEntry] = {}
         for one in ExtraPaths([collection.root], collection.root).entries():
             path = PurePosixPath(one.path)
             if not one.trouble and path.is_relative_to(collection.root.as_posix()):
@@ -104,11 +104,11 @@ def resolve(collections: Collections, scope: Scope, path: str) -> Note | None:
         return None
     # Only what walking through the folder comes by, under the very name it has there.
     if inner not in collections.files(mine[name]):
-        raise not_there(PurePosixPath(path))
+        raise missing_error(PurePosixPath(path))
     return collections.read(mine[name], inner)
 
 
-def named(path: str, files: Mapping[str, Entry]) -> str | None:
+def named(path: str, files: Mapping[str, NoteEntry]) -> str | None:
     """The file that QMD means: some versions write names in small letters, or with other signs left out."""
     if path in files:
         return path
@@ -116,7 +116,7 @@ def named(path: str, files: Mapping[str, Entry]) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
-def changed_since(at: float, files: Some[Entry]) -> int:
+def changed_since(at: float, files: Some[NoteEntry]) -> int:
     return sum(one.mtime > at for one in files)
 
 

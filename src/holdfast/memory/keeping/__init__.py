@@ -1,1 +1,0 @@
-"""Memories as they are kept: added, found alike, corrected, superseded, archived, taken elsewhere."""

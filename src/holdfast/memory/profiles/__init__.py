@@ -1,1 +1,0 @@
-"""What is known of a person: fields they fill in or accept, and how they are told to a model."""

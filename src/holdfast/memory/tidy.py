@@ -1,0 +1,326 @@
+"""Keeps a file of memories in order: duplicates, replacements, and which ones make room.
+
+Comparing is strict, by the words, in German and English. A wrong merge loses knowledge, so every doubt means
+no: exchanged or reordered words, a "not" or a "her" too many are differences. A near-duplicate updates the
+old memory, a contradiction marks it and keeps it, anything else stays beside it.
+"""
+
+import hashlib
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Literal
+
+from holdfast.memory.base import Memory, MemorySource
+from holdfast.memory.contradictions import supersedes
+from holdfast.memory.items import read_ids, read_memories, replace_item
+from holdfast.store.memories import MemoryUse
+from holdfast.text.lang import de, en, word_set
+from holdfast.text.slots import compare, overlap, says_more, touches
+from holdfast.words import terms
+
+# How alike two texts are at least that are taken for one.
+ALIKE = 0.9
+# What one of them may say beyond the other, where vectors say that both mean the same.
+_EXTRA = 0.34
+# What is longer is no statement that could be compared word by word: it must be equal.
+_LONGEST = 2_000
+
+_TOKEN = re.compile(r"\S+")
+_EDGES = " \t\n.,;:!?\"'`’„“”«»()[]{}*_<>…–—-"
+# Without these a sentence says the same. "Not", "was", "my", "without", "before" and their like are not here.
+_HARMLESS = word_set(en.HARMLESS, de.HARMLESS)
+# These are words like others, but what they come to is not the same without them.
+_TURNS = word_set(en.TURNS, de.TURNS)
+
+
+@dataclass(frozen=True, slots=True)
+class ContentWords:
+    """The words of a text that count, stemmed, in order; `names` have a capital or a digit."""
+
+    words: tuple[str, ...]
+    names: tuple[str, ...]
+    small: frozenset[str]
+    every: frozenset[str]
+
+
+@lru_cache(maxsize=8_192)
+def content_words(text: str) -> ContentWords:
+    words: list[str] = []
+    names: list[str] = []
+    small: set[str] = set()
+    for token in _TOKEN.findall(text):
+        bare = token.strip(_EDGES)
+        lowered = bare.casefold()
+        if not bare or lowered in _HARMLESS:
+            continue
+        # Of a name that gives several terms the first is the whole. Capitals are only spelling.
+        stems = terms(lowered)[:1]
+        word = stems[0] if stems else lowered
+        words.append(word)
+        if not stems or lowered in _TURNS:
+            small.add(word)
+        elif bare[:1].isupper() or has_digit(bare):
+            names.append(word)
+    return ContentWords(tuple(words), tuple(names), frozenset(small), frozenset(words))
+
+
+def same(first: str, second: str) -> bool:
+    """Tell whether both texts say the same, except for a few plain words that only one has."""
+    if is_long(first, second):
+        return first.split() == second.split()
+    a, b = content_words(first), content_words(second)
+    return is_comparable(a, b) and _ratio(a.words, b.words) >= ALIKE
+
+
+def may_mean_the_same(first: str, second: str) -> bool:
+    """Tell whether the words allow that both mean the same; vectors then decide."""
+    if is_long(first, second):
+        return first.split() == second.split()
+    a, b = content_words(first), content_words(second)
+    beyond = abs(len(a.words) - len(b.words))
+    return is_comparable(a, b) and beyond <= _EXTRA * min(len(a.words), len(b.words))
+
+
+def fuller(first: str, second: str) -> str:
+    """Of two texts that say the same, return the longer one; the first if both are equal."""
+    return second if len(content_words(second).words) > len(content_words(first).words) else first
+
+
+def hash_words(text: str) -> frozenset[str]:
+    """Hash the words of a text, so that it can be recognised without being stored.
+
+    A sign marks hashes that must not differ.
+    """
+    content = content_words(text)
+    return frozenset(
+        ("=" if word in content.small or has_digit(word) else "")
+        + hashlib.sha256(word.encode()).hexdigest()[:16]
+        for word in content.words
+    )
+
+
+def same_digests(first: frozenset[str], second: frozenset[str]) -> bool:
+    """Tell whether two texts say the same, of which only hashes are left."""
+    beyond = first ^ second
+    within = first <= second or second <= first
+    return within and not any(digest.startswith("=") for digest in beyond) and jaccard(first, second) >= ALIKE
+
+
+def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
+    """Return the share of common members of two sets."""
+    return len(first & second) / len(first | second) if first or second else 0.0
+
+
+def is_long(first: str, second: str) -> bool:
+    return max(len(first), len(second)) > _LONGEST
+
+
+def is_comparable(a: ContentWords, b: ContentWords) -> bool:
+    """Tell whether one text has all words of the other in the same order and only plain words beyond."""
+    more, less = (a, b) if len(a.words) >= len(b.words) else (b, a)
+    if not less.words or not less.every <= more.every:
+        return False
+    extra = Counter(more.words) - Counter(less.words)
+    if Counter(less.words) - Counter(more.words):
+        return False
+    if any(_is_marked(word, more) for word in extra):
+        return False
+    return is_in_order(less.words, more.words)
+
+
+def is_in_order(less: Sequence[str], more: Sequence[str]) -> bool:
+    """Tell whether the words come in the same order; the sentence may be rotated."""
+    return any(_follow(less, [*more[at:], *more[:at]]) for at in range(len(more)))
+
+
+def _follow(less: Sequence[str], more: Sequence[str]) -> bool:
+    left = iter(more)
+    return all(word in left for word in less)
+
+
+def _is_marked(word: str, text: ContentWords) -> bool:
+    """Tell whether a word is a name, a number or one that changes the meaning."""
+    return word in text.small or word in text.names or has_digit(word)
+
+
+def has_digit(word: str) -> bool:
+    return any(sign.isdigit() for sign in word)
+
+
+def _ratio(first: Sequence[str], second: Sequence[str]) -> float:
+    return SequenceMatcher(None, first, second, autojunk=False).ratio()
+
+
+# How alike a text is to others, from 0 to 1: the cosine of their vectors.
+Similar = Callable[[str, Sequence[str]], Sequence[float]]
+
+# As many active ones a scope has at most.
+LIMIT = 500
+# So many, the newest, are compared by their meaning.
+_COMPARED = 200
+# What a noun in common is worth beside the likeness of meaning, and from where on it need not be the nearest.
+_SHARED, _SURE = 0.15, 0.6
+
+_HALF_A_YEAR = 180 * 86_400.0
+# What a recall and what age are worth, beside an importance from 0 to 1.
+_RECALLED = 0.15
+_OLD = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryVerdict:
+    """What to do with a new memory and which old ones are concerned; `rival` is one it may replace."""
+
+    action: Literal["add", "known", "update", "supersede"]
+    others: tuple[Memory, ...] = ()
+    rival: Memory | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOutcome:
+    """The `memory` as it is in the file now; `others` are those it replaced."""
+
+    action: Literal["added", "known", "updated", "superseded", "refused"]
+    memory: Memory
+    others: tuple[Memory, ...] = ()
+
+
+Added = Callable[[str, Sequence[Memory]], str]
+
+
+def judge(new: Memory, known: Sequence[Memory], similar: Similar | None = None) -> MemoryVerdict:
+    """Decide what a new memory means for the known ones of the same file."""
+    rivals = [memory for memory in known if (memory.kind == "note") == (new.kind == "note")]
+    alike = find_alike(new, rivals, similar)
+    if alike is not None:
+        if alike.active:
+            return MemoryVerdict("update", (alike,))
+        if new.valid_from <= alike.valid_until or set(new.messages) & set(alike.messages):
+            # It is history already, and nobody said it again.
+            return MemoryVerdict("known", (alike,))
+    if new.kind == "note" or not new.active:
+        return MemoryVerdict("add")
+    return judge_by_slots(new, [memory for memory in rivals if _gives_way(memory, new)], similar)
+
+
+def judge_by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) -> MemoryVerdict:
+    """Compare a statement with others on the same subject, in other words or with another value.
+
+    Only the nearest can be replaced: a wrong replacement loses knowledge.
+    """
+    over = [memory for memory in rivals if supersedes(new.text, memory.text)]
+    if over:
+        return MemoryVerdict("supersede", tuple(over))
+    near = sorted(rivals, key=lambda memory: memory.date)[-_COMPARED:]
+    scores = similar(new.text, [memory.text for memory in near]) if similar is not None and near else ()
+    likeness = dict(zip((memory.id for memory in near), scores, strict=False))
+    related = [
+        (memory, relation)
+        for memory in near
+        if touches(new.text, memory.text)
+        and (relation := compare(new.text, memory.text, likeness.get(memory.id, 0.0))) != "apart"
+    ]
+    if not related:
+        return MemoryVerdict("add")
+
+    def nearness(memory: Memory) -> float:
+        return likeness.get(memory.id, 0.0) + _SHARED * overlap(new.text, memory.text)
+
+    sure = [pair for pair in related if pair[1] != "maybe"]
+    best, relation = max(sure or related, key=lambda pair: nearness(pair[0]))
+    if relation == "maybe":
+        return MemoryVerdict("add", rival=best)
+    if nearness(best) < _SURE and any(nearness(memory) > nearness(best) for memory in near):
+        return MemoryVerdict("add")
+    if relation == "same" and not says_more(new.text, best.text):
+        return MemoryVerdict("update", (best,))
+    return MemoryVerdict("supersede", (best,))
+
+
+def tidy(
+    text: str, fresh: Sequence[Memory], added: Added, *, similar: Similar | None = None, by_hand: bool = False
+) -> tuple[str, list[WriteOutcome]]:
+    """Return the text of a file with new memories of one scope added, and the outcome of each."""
+    if not fresh:
+        return text, []
+    before = {memory.id: memory for memory in read_memories(text, fresh[0].scope, by_hand=by_hand)}
+    taken, known, names = read_ids(text), dict(before), list[str]()
+    outcomes: list[WriteOutcome] = []
+    for new in fresh:
+        if new.id in taken or new.id in known:
+            outcomes.append(WriteOutcome("known", known.get(new.id, new)))
+            continue
+        verdict = judge(new, list(known.values()), similar)
+        if verdict.action in ("known", "update"):
+            (old,) = verdict.others
+            known[old.id] = merge(old, new) if verdict.action == "update" else old
+            outcomes.append(WriteOutcome("known" if known[old.id] == old else "updated", known[old.id]))
+            continue
+        gone = [replace(old, superseded_by=new.id, valid_until=new.valid_from) for old in verdict.others]
+        known.update({old.id: old for old in gone})
+        addition = replace(new, may_replace=verdict.rival.id) if verdict.rival else new
+        known[new.id] = addition
+        names.append(new.id)
+        outcomes.append(WriteOutcome("superseded" if gone else "added", addition, tuple(gone)))
+    for name, memory in before.items():
+        if known[name] != memory:
+            newer = known.get(known[name].superseded_by)
+            text = replace_item(text, known[name], by_hand=by_hand, successor=newer.text if newer else "")
+    return (added(text, [known[name] for name in names]) if names else text), outcomes
+
+
+def merge(old: Memory, new: Memory) -> Memory:
+    """Return the old memory with what the new one adds: id and start stay, date and sources grow."""
+    also = [source for source in new.sources if not any(_covers(known, source) for known in old.sources)]
+    return replace(
+        old,
+        text=fuller(old.text, new.text) if may_mean_the_same(old.text, new.text) else old.text,
+        importance=max(old.importance, new.importance),
+        also=(*old.also, *also),
+        seen=new.date if new.date > old.date else old.seen,
+        pinned=old.pinned or new.pinned,
+    )
+
+
+def least_useful(
+    active: Sequence[Memory], uses: Mapping[str, MemoryUse], now: float, limit: int = LIMIT
+) -> list[Memory]:
+    """Return the memories that make room, least useful first; pinned ones never do."""
+    movable = [memory for memory in active if not memory.pinned]
+    movable.sort(key=lambda memory: (usefulness(memory, uses.get(memory.id, MemoryUse()), now), memory.date))
+    return movable[: max(0, len(active) - limit)]
+
+
+def usefulness(memory: Memory, use: MemoryUse, now: float) -> float:
+    """Rate a memory: importance, raised by recalls, lowered by the time since it was last heard of."""
+    # What a person wrote by hand has no date: it is taken as it is, neither new nor old.
+    last = max(memory.date, use.used_at)
+    age = max(0.0, now - last) if last else _HALF_A_YEAR
+    return memory.importance + _RECALLED * math.log2(1 + use.recalls) - _OLD * age / (age + _HALF_A_YEAR)
+
+
+def find_alike(new: Memory, known: Sequence[Memory], similar: Similar | None) -> Memory | None:
+    """Return the memory that says the same, an active one before one that no longer holds."""
+    ordered = sorted(known, key=lambda memory: not memory.active)
+    by_words = next((memory for memory in ordered if same(memory.text, new.text)), None)
+    if by_words is not None or similar is None:
+        return by_words
+    maybe = [memory for memory in ordered if memory.active and may_mean_the_same(memory.text, new.text)]
+    if not maybe:
+        return None
+    scores = similar(new.text, [memory.text for memory in maybe])
+    best = max(range(len(maybe)), key=lambda at: scores[at])
+    return maybe[best] if scores[best] >= ALIKE else None
+
+
+def _gives_way(old: Memory, new: Memory) -> bool:
+    return old.active and not old.pinned and (not new.valid_from or old.date <= new.valid_from)
+
+
+def _covers(known: MemorySource, source: MemorySource) -> bool:
+    return known.conversation == source.conversation and set(source.messages) <= set(known.messages)

@@ -1,1 +1,0 @@
-"""Notes in a bucket of an S3 server: MinIO, SeaweedFS, AWS and what else speaks their protocol."""

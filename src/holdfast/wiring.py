@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from holdfast.backends.embedding_batches import BatchOptions
 from holdfast.background.queue import parse_parallel
 from holdfast.background.retention import Retention
 from holdfast.compaction.summary_model import PromptTemplates
@@ -22,7 +23,6 @@ from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, headers_from
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
-from holdfast.memory.searching.batching import BatchOptions
 from holdfast.memory.searching.qmd.options import QmdOptions, command_from, extras_from, mode_named
 from holdfast.memory.searching.qmd.rules import rules_from
 from holdfast.memory.searching.ranking import weights_from

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from holdfast.backends.qdrant_wires import InFolder
 from holdfast.memory.embedders.fakes import FakeOpenAI
-from holdfast.memory.searching.vectors.qdrant_wires import InFolder
 
 
 @pytest.fixture

@@ -6,16 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from holdfast.backends.gemini import Gemini
+from holdfast.backends.voyage import Voyage
 from holdfast.memory.embedders.base import Embedder
 from holdfast.memory.embedders.fakes import FakeGemini, FakeVoyage
-from holdfast.memory.embedders.gemini import Gemini
 from holdfast.memory.embedders.gguf import Gguf
 from holdfast.memory.embedders.hashing import Hashing
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.ollama import Ollama
 from holdfast.memory.embedders.openai import OpenAI
 from holdfast.memory.embedders.use import UniversalSentenceEncoder
-from holdfast.memory.embedders.voyage import Voyage
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 from tests.memory.embedders.tiny import write_model
 from tests.upstreams.apps import server

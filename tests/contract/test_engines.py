@@ -12,15 +12,15 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
+from holdfast.backends.pgvector import PgVectors
+from holdfast.backends.qdrant import Qdrant
+from holdfast.backends.qdrant_wires import InFolder, Served
+from holdfast.backends.sqlite_vec import SqliteVec
 from holdfast.errors import ConfigError, VectorsError
 from holdfast.memory.embedders.base import Identity
 from holdfast.memory.searching.vectors import StoredVectors
 from holdfast.memory.searching.vectors.base import IN_PROCESS, Point
 from holdfast.memory.searching.vectors.choice import VectorOptions, chosen
-from holdfast.memory.searching.vectors.pgvector import PgVectors
-from holdfast.memory.searching.vectors.qdrant import Qdrant
-from holdfast.memory.searching.vectors.qdrant_wires import InFolder, Served
-from holdfast.memory.searching.vectors.sqlite_vec import SqliteVec
 from holdfast.store import open_store
 from holdfast.store.pieces import digest
 from tests.contract.test_store_passages import MINE, OTHERS, put

@@ -9,13 +9,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
+from holdfast.backends.embedding_batches import Batching, BatchOptions
 from holdfast.errors import EmbedderError, HoldfastError
 from holdfast.memory.base import Memory, News
 from holdfast.memory.embedders.choice import ChosenEmbedder
 from holdfast.memory.keeping.library import Change, Library
 from holdfast.memory.profiles.profile import Profile
 from holdfast.memory.scopes import folder, summary_file
-from holdfast.memory.searching.batching import Batching, BatchOptions
 from holdfast.memory.searching.hits import Freshness
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning

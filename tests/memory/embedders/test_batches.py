@@ -2,11 +2,11 @@
 
 import pytest
 
+from holdfast.backends.gemini import Gemini
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import Gone, Job
 from holdfast.memory.embedders.checked import verified
 from holdfast.memory.embedders.fakes import FakeGemini, FakeOpenAI
-from holdfast.memory.embedders.gemini import Gemini
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.openai import OpenAI
 from tests.upstreams.hostile import hostile, response

@@ -6,14 +6,14 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 
+from holdfast.backends.gemini import Gemini
+from holdfast.backends.voyage import Voyage
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import NotNow
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, open_embedder
 from holdfast.memory.embedders.fakes import FakeGemini, FakeOpenAI, FakeVoyage
-from holdfast.memory.embedders.gemini import Gemini
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.openai import OpenAI
-from holdfast.memory.embedders.voyage import Voyage
 
 KEY = "very-secret"
 

@@ -6,18 +6,18 @@ from dataclasses import replace
 import anyio
 import pytest
 
+from holdfast.backends.embedding_batches import Batching, BatchOptions
+from holdfast.backends.gemini import Gemini
 from holdfast.config import load
 from holdfast.errors import EmbedderError
 from holdfast.fitting.afterwards import Afterwards
 from holdfast.memory.embedders.base import NotNow
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.embedders.fakes import FakeGemini, FakeOpenAI
-from holdfast.memory.embedders.gemini import Gemini
 from holdfast.memory.embedders.hashing import Hashing
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.openai import OpenAI
 from holdfast.memory.remembering import Remembering
-from holdfast.memory.searching.batching import Batching, BatchOptions
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Search

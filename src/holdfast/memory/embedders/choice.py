@@ -109,7 +109,8 @@ def _own_file(location: Location, options: EmbedderOptions) -> Embedder:
 
 def _served(location: Location, options: EmbedderOptions) -> Embedder:
     # Most people have no such server, and nobody has to wait for its client to be loaded.
-    from holdfast.memory.embedders import gemini, ollama, openai, voyage
+    from holdfast.backends import gemini, voyage
+    from holdfast.memory.embedders import ollama, openai
     from holdfast.memory.embedders.http import Http
 
     key, headers = options.key, dict(options.headers)

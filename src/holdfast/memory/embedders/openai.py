@@ -6,10 +6,10 @@ Knows that one endpoint; how requests travel is in `http`, what takes hours in `
 from collections.abc import Sequence
 from typing import Any, Self
 
+from holdfast.backends.openai_batches import OpenAIBatches
 from holdfast.memory.embedders.base import Identity
 from holdfast.memory.embedders.checked import Checked, dimensions_of, verified
 from holdfast.memory.embedders.http import Http
-from holdfast.memory.embedders.openai_batches import OpenAIBatches
 from holdfast.memory.embedders.prompts import NONE, Prompts
 
 MODEL = "text-embedding-3-small"

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.backends.embedding_batches import Batching
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import Embedder, NotNow, Vectors
-from holdfast.memory.searching.batching import Batching
 from holdfast.memory.searching.nearness import (
     UNRELATED,
     has_common_scale,

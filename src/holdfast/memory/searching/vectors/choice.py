@@ -89,14 +89,14 @@ def _engine(options: VectorOptions) -> _OpenEngine | None:
 
 
 def _pgvector(url: URL) -> _OpenEngine:
-    from holdfast.memory.searching.vectors.pgvector import PgVectors
+    from holdfast.backends.pgvector import PgVectors
 
     return lambda identity: PgVectors(url, identity)
 
 
 def _served(address: str, options: VectorOptions) -> _OpenEngine:
-    from holdfast.memory.searching.vectors.qdrant import Qdrant
-    from holdfast.memory.searching.vectors.qdrant_wires import Served
+    from holdfast.backends.qdrant import Qdrant
+    from holdfast.backends.qdrant_wires import Served
 
     parts = urlsplit(address)
     if not parts.hostname or parts.username or parts.password:
@@ -108,14 +108,14 @@ def _served(address: str, options: VectorOptions) -> _OpenEngine:
 
 
 def _in_folder(folder: Path, options: VectorOptions) -> _OpenEngine:
-    from holdfast.memory.searching.vectors.qdrant import Qdrant
-    from holdfast.memory.searching.vectors.qdrant_wires import InFolder
+    from holdfast.backends.qdrant import Qdrant
+    from holdfast.backends.qdrant_wires import InFolder
 
     return lambda identity: Qdrant(InFolder(folder), identity, options.collection)
 
 
 def _sqlite_vec(path: Path, extension: str) -> _OpenEngine:
-    from holdfast.memory.searching.vectors.sqlite_vec import SqliteVec
+    from holdfast.backends.sqlite_vec import SqliteVec
 
     return lambda identity: SqliteVec(path, identity, extension=extension)
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from holdfast.backends.jsonl import lines, parsed, related
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import Job
 from holdfast.memory.embedders.http import Http
-from holdfast.memory.embedders.jsonl import lines, parsed, related
 from holdfast.upstreams.base import find_error_message
 
 # It is called BATCH_STATE_… in some answers and JOB_STATE_… in others.

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from holdfast.backends.jsonl import form, lines, parsed
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import Job
 from holdfast.memory.embedders.http import Http
-from holdfast.memory.embedders.jsonl import form, lines, parsed
 from holdfast.upstreams.base import find_error_message
 
 # What the answer calls the states in which nothing more will come.

@@ -6,9 +6,9 @@ Knows that one endpoint; how requests travel is in `http`, what takes hours in `
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
+from holdfast.backends.gemini_batches import GeminiBatches
 from holdfast.memory.embedders.base import Identity, Vectors
 from holdfast.memory.embedders.checked import Checked, dimensions_of, verified
-from holdfast.memory.embedders.gemini_batches import GeminiBatches
 from holdfast.memory.embedders.http import Http
 
 MODEL = "gemini-embedding-001"

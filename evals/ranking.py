@@ -32,7 +32,7 @@ from evals.window_rows import progress
 from holdfast.memory import scopes
 from holdfast.memory.embedders.choice import EmbedderOptions
 from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import Meaning
+from holdfast.memory.searching.meaning import SemanticIndex
 from holdfast.memory.searching.ranking import FEATURES, MEANING_FEATURES, SMALLEST_SIZE, USUAL_SIZE
 from holdfast.memory.searching.search import Search
 from holdfast.memory.workspace.base import Transient
@@ -82,7 +82,7 @@ class Corpus:
 class Shelf:
     """A set in a store, as the product would have it."""
 
-    def __init__(self, store: Store, meaning: Meaning, record: Path) -> None:
+    def __init__(self, store: Store, meaning: SemanticIndex, record: Path) -> None:
         """`record` says which message is which document, for a store that was filled before."""
         self._record = record
         self._store = store

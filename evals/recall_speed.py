@@ -33,8 +33,8 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import day_file
 from holdfast.memory.searching import search
-from holdfast.memory.searching.meaning import Meaning
-from holdfast.memory.searching.outlines import Outlines
+from holdfast.memory.searching.meaning import SemanticIndex
+from holdfast.memory.searching.outlines import PassageTableCache
 from holdfast.memory.workspace.folder import Folder
 from holdfast.memory.workspace.items import with_memories
 from holdfast.messages import Message, Role, Scope
@@ -57,8 +57,8 @@ _TOGETHER = 2_000
 _STAGES: dict[str, tuple[Any, str]] = {
     "files and waiting messages": (search.Search, "_prepare"),
     "words": (Passages, "matches"),
-    "columns of rows": (Outlines, "of"),
-    "vectors": (Meaning, "near"),
+    "columns of rows": (PassageTableCache, "of"),
+    "vectors": (SemanticIndex, "near"),
     "ranking": (search, "rank_rows"),
     "candidates": (search.Search, "_candidates"),
 }

@@ -30,7 +30,7 @@ from holdfast.i18n import without_banners
 from holdfast.memory.keeping.contradiction import supersedes
 from holdfast.memory.keeping.likeness import said
 from holdfast.memory.private import redacted, redacted_file
-from holdfast.memory.searching.chunks import chunks
+from holdfast.memory.searching.chunks import split_chunks
 from holdfast.memory.workspace.items import memories_in
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.patterns import Late
@@ -179,7 +179,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "read_question": read_question,
     "split_question": lambda text: split_question(read_question(text)),
     "traits_of": traits_of,
-    "chunks": chunks,
+    "chunks": split_chunks,
     "commands_in": lambda text: list(find_commands(text)),
     "dates_in": lambda text: dates_in(text, date(2026, 2, 24)),
     "decisions_in": decisions_in,

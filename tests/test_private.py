@@ -13,7 +13,7 @@ from starlette.routing import Route
 from holdfast.config import Settings
 from holdfast.upstreams.discovery import CANDIDATES
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
-from holdfast.upstreams.serving import served
+from holdfast.upstreams.serving import serve_app
 from tests.deploy.guard import Watched
 
 PAGE = "<html><head><title>Tides</title></head><body><main><h1>Tides</h1>{}</main></body></html>".format(
@@ -49,7 +49,7 @@ def test_a_whole_life_reaches_nobody_but_the_servers_that_were_named(watched):
     pages = Starlette(routes=[Route("/{path:path}", lambda _: HTMLResponse(PAGE))])
     with (
         FakeOllama(models=[FakeModel("tiny", num_ctx=4096)]).served() as upstream,
-        served(pages) as page,
+        serve_app(pages) as page,
         watched.serve(upstream) as url,
         httpx.Client(base_url=url, timeout=60, trust_env=False) as client,
     ):

@@ -20,15 +20,15 @@ from holdfast.engine import Engine
 from holdfast.errors import ConfigError
 from holdfast.fitting.forgetting import FindingGone, Forgetting
 from holdfast.fitting.helpers import SummaryOptions
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, headers_from
+from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, parse_headers
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
-from holdfast.memory.searching.qmd.options import QmdOptions, command_from, extras_from, mode_named
-from holdfast.memory.searching.qmd.rules import rules_from
-from holdfast.memory.searching.ranking import weights_from
+from holdfast.memory.searching.qmd.options import QmdOptions, parse_command, parse_extras, parse_mode
+from holdfast.memory.searching.qmd.rules import parse_rules
+from holdfast.memory.searching.ranking import parse_weights
 from holdfast.memory.searching.sources import ExtraPaths
 from holdfast.memory.searching.vectors.choice import VectorOptions
-from holdfast.memory.searching.vectors.choice import chosen as chosen_vectors
+from holdfast.memory.searching.vectors.choice import choose_vectors as chosen_vectors
 from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.choice import S3Options, is_bucket, workspace_at
 from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
@@ -92,7 +92,7 @@ def build_remembering(settings: Settings, store: Store) -> Remembering:
             settings.embedder,
             settings.embedder_model,
             settings.embedder_key,
-            headers_from(settings.embedder_headers),
+            parse_headers(settings.embedder_headers),
             settings.embedder_timeout,
             settings.home / "logs" / "embedder.log",
             settings.embedder_dimensions,
@@ -112,7 +112,7 @@ def build_remembering(settings: Settings, store: Store) -> Remembering:
         build_workspace(settings),
         embedder,
         extra=ExtraPaths(paths, settings.home) if paths else None,
-        weights=weights_from(settings.search_weights),
+        weights=parse_weights(settings.search_weights),
         learns=settings.profile_learns,
         conversations=settings.index_conversations,
         batching=batching if settings.embedder_batch else None,
@@ -131,10 +131,10 @@ def _notes_paths(settings: Settings) -> list[Path]:
 def qmd_options(settings: Settings) -> QmdOptions:
     return QmdOptions(
         settings.home / "qmd",
-        command_from(settings.qmd_command),
-        mode_named(settings.qmd_mode),
-        extras_from(settings.qmd_paths, settings.home, _notes_paths(settings)),
-        rules_from(settings.qmd_scope),
+        parse_command(settings.qmd_command),
+        parse_mode(settings.qmd_mode),
+        parse_extras(settings.qmd_paths, settings.home, _notes_paths(settings)),
+        parse_rules(settings.qmd_scope),
         max(1, settings.qmd_limit),
         max(1, settings.qmd_snippet),
         settings.qmd_characters,

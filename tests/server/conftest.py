@@ -18,7 +18,7 @@ from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
-from holdfast.upstreams.serving import served
+from holdfast.upstreams.serving import serve_app
 from holdfast.window.presets import Preset, preset_named
 
 # Nothing changes a window between two requests, unless that is what a test is about.
@@ -51,7 +51,7 @@ def running(
     parallel = settings.get("parallel", 0)
     engine = Engine(store, upstreams, ModelRegistry(store, folder / "cache"), preset, parallel=parallel)
     app = create_app(engine, Settings(home=folder, **settings))
-    with served(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
+    with serve_app(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
         yield Running(url, client, store, provider)
 
 

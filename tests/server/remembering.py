@@ -19,7 +19,7 @@ from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
-from holdfast.upstreams.serving import served
+from holdfast.upstreams.serving import serve_app
 from tests.server.conftest import AT_REST
 
 GARDEN = {"x-holdfast-project": "garden"}
@@ -64,7 +64,7 @@ def remembering(
         remembering=parts,
     )
     app = create_app(engine, Settings(home=folder, citations=citations))
-    with served(app) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+    with serve_app(app) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
         yield Door(client, parts, folder / "workspace", engine, provider)
 
 

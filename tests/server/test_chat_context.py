@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
-from holdfast.upstreams.serving import served
+from holdfast.upstreams.serving import serve_app
 from tests.fitting.talking import filler
 from tests.server.conftest import running
 from tests.server.test_chats import ELSEWHERE, found, refused
@@ -19,7 +19,7 @@ TOOLS = [{"type": "function", "function": {"name": "water", "description": "Wate
 def talk(tmp_path_factory):
     """A conversation that outgrew its window, by a client that leaves its history to us."""
     fake = FakeOllama(models=[FakeModel("small", num_ctx=1_024, trained_window=1_024)])
-    with served(fake) as url:
+    with serve_app(fake) as url:
         provider = asyncio.run(connect(f"ollama+{url}"))
         with running(tmp_path_factory.mktemp("context"), provider) as one:
             said = [{"role": "system", "content": "Be kind."}]

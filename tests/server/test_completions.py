@@ -15,7 +15,7 @@ from holdfast.upstreams.fake_ollama import FakeOllama
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI
-from holdfast.upstreams.serving import served
+from holdfast.upstreams.serving import serve_app
 from tests.server.conftest import running
 
 PATH = "/v1/completions"
@@ -128,6 +128,6 @@ def upstream_of():
                 return JSONResponse(answer)
 
             app = Starlette(routes=[Route(PATH, complete, methods=["POST"])])
-            return stack.enter_context(served(app)), asked
+            return stack.enter_context(serve_app(app)), asked
 
         yield start

@@ -23,12 +23,12 @@ from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, FakeReply
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.routing import Upstreams
-from holdfast.upstreams.serving import served
+from holdfast.upstreams.serving import serve_app
 from tests.server.conftest import AT_REST
 
 pytestmark = [
@@ -57,7 +57,7 @@ def some(examples):
 def client(request, tmp_path_factory):
     """Holdfast with everything it has, before an Ollama and before a server that speaks none of it."""
     folder = tmp_path_factory.mktemp("fuzz")
-    answer = Reply("It is ", thinking="Hm.", calls=[("look", {"path": "a"})])
+    answer = FakeReply("It is ", thinking="Hm.", calls=[("look", {"path": "a"})])
     models = [FakeModel("fake:latest"), FakeModel("scripted:latest")]
     with FakeOllama(lambda _: answer, models=models).served() as upstream:
         behind = Ollama(Connection(upstream)) if request.param == "ollama" else ScriptedProvider()
@@ -77,7 +77,7 @@ def client(request, tmp_path_factory):
             research=Research(remembering),
         )
         app = create_app(engine, Settings(home=folder))
-        with served(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as made:
+        with serve_app(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as made:
             yield made
 
 

@@ -24,7 +24,7 @@ from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
-from holdfast.upstreams.serving import served
+from holdfast.upstreams.serving import serve_app
 from tests.research.making import NOW
 from tests.server.conftest import AT_REST
 from tests.server.remembering import CHESS, GARDEN, HOUSE, found, refused
@@ -79,7 +79,7 @@ def serving(folder, web):
         research=Research(parts, web),
     )
     app = create_app(engine, Settings(home=folder))
-    with served(app) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+    with serve_app(app) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
         yield client, engine
 
 

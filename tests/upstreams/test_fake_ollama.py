@@ -5,8 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Load, Reply
-from holdfast.upstreams.fake_ollama.prompt import DoesNotFit, Limits, chat_tokens, cut, render, words
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, FakeReply, ModelLoad
+from holdfast.upstreams.fake_ollama.prompt import (
+    DoesNotFit,
+    PromptLimits,
+    chat_tokens,
+    cut_prompt,
+    render_tokens,
+    split_words,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -85,7 +92,7 @@ def test_the_v1_imitation_always_cuts(serve):
     assert answer["usage"]["prompt_tokens"] == 2050
     assert answer["usage"]["completion_tokens"] == 5
     assert answer["choices"][0]["finish_reason"] == "length"
-    assert fake.loads == [Load("fake:latest", 4096, True)]
+    assert fake.loads == [ModelLoad("fake:latest", 4096, True)]
 
 
 def test_another_window_or_shift_loads_the_model_again(serve):
@@ -126,7 +133,7 @@ def test_the_prefix_it_has_seen_is_cached_until_the_model_is_loaded_again(serve)
 
 
 def test_without_shift_the_answer_ends_where_the_window_does(serve):
-    _, client = serve(lambda call: Reply("la", endless=True))
+    _, client = serve(lambda call: FakeReply("la", endless=True))
     answer = chat(client, [user("hi")], options={"num_ctx": 64}, shift=False).json()
     assert answer["done_reason"] == "length"
     assert answer["prompt_eval_count"] + answer["eval_count"] == 64
@@ -152,7 +159,7 @@ def test_generate_answers_a_prompt_and_gives_a_context_unless_raw(serve):
 
 
 def test_streamed_lines_and_the_whole_answer_say_the_same(serve):
-    _, client = serve(lambda call: Reply("a b", thinking="hm", calls=[("f", {"x": 1})]))
+    _, client = serve(lambda call: FakeReply("a b", thinking="hm", calls=[("f", {"x": 1})]))
     streamed = [
         line
         for line in client.post("/api/chat", json={"model": "fake", "messages": [user("x")]}).text.split("\n")
@@ -166,7 +173,7 @@ def test_streamed_lines_and_the_whole_answer_say_the_same(serve):
 
 
 def test_the_v1_imitation_streams_with_usage_when_asked(serve):
-    _, client = serve(lambda call: Reply("a", calls=[("f", {})]))
+    _, client = serve(lambda call: FakeReply("a", calls=[("f", {})]))
     body = {
         "model": "fake",
         "messages": [user("x")],
@@ -230,7 +237,7 @@ sizes = st.integers(16, 200)
 @given(st.lists(st.integers(0, 80), min_size=1, max_size=12), sizes, st.booleans())
 def test_what_is_left_of_a_chat_always_fits_and_ends_with_its_end(lengths, window, old):
     messages = [user("word " * length + "last") for length in lengths]
-    left = chat_tokens(messages, [], words, Limits(window, before_llama_server=old))
+    left = chat_tokens(messages, [], split_words, PromptLimits(window, before_llama_server=old))
     assert len(left) <= window
     assert left[-3:] == ["last", "<end>", "<assistant>"]
 
@@ -238,7 +245,7 @@ def test_what_is_left_of_a_chat_always_fits_and_ends_with_its_end(lengths, windo
 @given(st.integers(0, 400), sizes)
 def test_the_cut_has_its_signature(length, window):
     tokens = [str(number) for number in range(length)]
-    left = cut(tokens, Limits(window))
+    left = cut_prompt(tokens, PromptLimits(window))
     if length <= window:
         assert left == tokens
     else:
@@ -251,14 +258,14 @@ def test_the_cut_has_its_signature(length, window):
 def test_without_truncation_a_prompt_is_whole_or_refused(length, window):
     tokens = ["x"] * length
     if length < window:
-        assert cut(tokens, Limits(window, truncate=False)) == tokens
+        assert cut_prompt(tokens, PromptLimits(window, truncate=False)) == tokens
     else:
         with pytest.raises(DoesNotFit):
-            cut(tokens, Limits(window, truncate=False))
+            cut_prompt(tokens, PromptLimits(window, truncate=False))
 
 
 def test_pictures_count_and_are_never_cut():
     picture = {"role": "user", "content": "look", "images": ["AAAA"]}
-    assert len(render([picture], [], words)) == 768 + 4
+    assert len(render_tokens([picture], [], split_words)) == 768 + 4
     with pytest.raises(DoesNotFit):
-        chat_tokens([picture], [], words, Limits(512))
+        chat_tokens([picture], [], split_words, PromptLimits(512))

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import EmbedderError
-from holdfast.memory.embedders.base import Batches, Embedder, Gone, Identity, Job
-from holdfast.memory.embedders.checked import verified
+from holdfast.memory.embedders.base import BatchApi, BatchJob, BatchJobGone, Embedder, EmbedderIdentity
+from holdfast.memory.embedders.checked import validate_vectors
 from holdfast.memory.searching.vectors import VectorIndex
 from holdfast.store import Store, Where
 from holdfast.store.ids import new_id
 from holdfast.store.pieces import digest, pieces
 
 # Where the jobs are kept among the settings, and the lease of whoever looks after them.
-_NAME, _LEASE = "embedder.batches", "embedding batches"
+_STATE_KEY, _LEASE = "embedder.batches", "embedding batches"
 # Long enough to hand in a job over a slow line.
 _SECONDS = 600.0
 # Rows that are looked at for one job, and vectors that are kept in one step.
@@ -54,7 +54,7 @@ class BatchOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class _HandedIn:
+class _SubmittedJob:
     """A job, whose embedder it is for, the rows it covers, and the pieces of theirs that are in it."""
 
     id: str
@@ -65,10 +65,10 @@ class _HandedIn:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _BatchState:
     """What the store knows. The rows in `left` were in a job that did not bring their vectors."""
 
-    jobs: tuple[_HandedIn, ...] = ()
+    jobs: tuple[_SubmittedJob, ...] = ()
     left: tuple[int, ...] = ()
     paused_until: float = 0.0
     trouble: str = ""
@@ -76,13 +76,13 @@ class _Kept:
     @classmethod
     def of(cls, stored: dict[str, Any]) -> Self:
         jobs = tuple(
-            _HandedIn(job["id"], job["model"], tuple(job["rows"]), tuple(job["names"]), job["at"])
+            _SubmittedJob(job["id"], job["model"], tuple(job["rows"]), tuple(job["names"]), job["at"])
             for job in stored["jobs"]
         )
         return cls(jobs, tuple(stored["left"]), stored["paused_until"], stored["trouble"])
 
 
-class Batching:
+class BatchEmbedder:
     """`clock` gives the time of day in seconds, `sleep` waits."""
 
     def __init__(
@@ -101,21 +101,21 @@ class Batching:
         self._looking = threading.Lock()
         self._next_look = float("-inf")
 
-    def state(self, identity: Identity) -> dict[str, Any]:
+    def state(self, identity: EmbedderIdentity) -> dict[str, Any]:
         """How many jobs are under way with how many texts, and what went wrong with the last one."""
         kept = self._kept()
-        ours = _of(kept, identity)
+        ours = _jobs_of(kept, identity)
         return {
             "jobs": len(ours),
             "texts": sum(len(job.names) for job in ours),
             "trouble": kept.trouble or None,
         }
 
-    def due(self, identity: Identity) -> float | None:
+    def due(self, identity: EmbedderIdentity) -> float | None:
         """In how many seconds the jobs should be looked at again; None if there are none."""
-        return max(0.0, self._next_look - self._clock()) if _of(self._kept(), identity) else None
+        return max(0.0, self._next_look - self._clock()) if _jobs_of(self._kept(), identity) else None
 
-    def wait(self, identity: Identity, stop: Callable[[], bool]) -> bool:
+    def wait(self, identity: EmbedderIdentity, stop: Callable[[], bool]) -> bool:
         """Wait until the jobs should be looked at again; False if there is nothing to wait for."""
         if not self.options.wait or self.due(identity) is None:
             return False
@@ -131,7 +131,7 @@ class Batching:
         With `jobs`, so is what is worth another one, and waits for its turn.
         """
         kept = self._kept()
-        held = _held(kept, index.identity)
+        held = _rows_in_jobs(kept, index.identity)
         rows = [
             row
             for row in index.waiting(limit + self.options.least + len(held) + len(kept.left), places)
@@ -155,7 +155,7 @@ class Batching:
             if not alone:
                 return 0
             self._forget_old()
-            done = sum(self._look(batches, job, index) for job in _of(self._kept(), index.identity))
+            done = sum(self._look(batches, job, index) for job in _jobs_of(self._kept(), index.identity))
             self._hand_in(batches, index, places)
             return done
 
@@ -175,13 +175,13 @@ class Batching:
         finally:
             self._looking.release()
 
-    def _look(self, batches: Batches, job: _HandedIn, index: VectorIndex) -> int:
+    def _look(self, batches: BatchApi, job: _SubmittedJob, index: VectorIndex) -> int:
         late = self._clock() - job.at > self.options.timeout
         try:
             seen = batches.look(job.id)
             if seen.over:
                 return self._take_in(batches, job, seen, index)
-        except Gone:
+        except BatchJobGone:
             self._ended(job, "the server does not know the batch job any more")
             return 0
         except EmbedderError as error:
@@ -193,13 +193,13 @@ class Batching:
             self._ended(job, f"the batch job took longer than {self.options.timeout / 60:g} minutes")
         return 0
 
-    def _take_in(self, batches: Batches, job: _HandedIn, seen: Job, index: VectorIndex) -> int:
+    def _take_in(self, batches: BatchApi, job: _SubmittedJob, seen: BatchJob, index: VectorIndex) -> int:
         why, rows = "", batches.rows(seen)
         while part := list(islice(rows, _TOGETHER)):
             made: dict[str, NDArray[np.float32]] = {}
             for name, row in part:
                 try:
-                    (made[name],) = verified([row], 1, index.identity)
+                    (made[name],) = validate_vectors([row], 1, index.identity)
                 except EmbedderError as error:
                     why = error.message
             index.keep(made)
@@ -210,7 +210,7 @@ class Batching:
         batches.tidy(seen)
         return len(job.rows) - len(left)
 
-    def _ended(self, job: _HandedIn, trouble: str, left: Sequence[int] = ()) -> None:
+    def _ended(self, job: _SubmittedJob, trouble: str, left: Sequence[int] = ()) -> None:
         kept = self._kept()
         kept = replace(kept, jobs=tuple(one for one in kept.jobs if one.id != job.id), trouble=trouble)
         if trouble:
@@ -221,20 +221,21 @@ class Batching:
             kept = replace(kept, left=(*kept.left, *left))
         self._keep(kept)
 
-    def _hand_in(self, batches: Batches, index: VectorIndex, places: Sequence[Where] | None) -> None:
+    def _hand_in(self, batches: BatchApi, index: VectorIndex, places: Sequence[Where] | None) -> None:
         kept = self._kept()
         if kept.left:
             waiting = set(index.waiting(index.coverage().missing))
             kept = replace(kept, left=tuple(row for row in kept.left if row in waiting))
             self._keep(kept)
         while (
-            len(_of(kept, index.identity)) < self.options.concurrency and self._clock() >= kept.paused_until
+            len(_jobs_of(kept, index.identity)) < self.options.concurrency
+            and self._clock() >= kept.paused_until
         ):
-            taken = _held(kept, index.identity) | set(kept.left)
+            taken = _rows_in_jobs(kept, index.identity) | set(kept.left)
             rows = [row for row in index.waiting(_ROWS + len(taken), places) if row not in taken]
             if len(rows) < self.options.least:
                 return
-            ours = _of(kept, index.identity)
+            ours = _jobs_of(kept, index.identity)
             known = {name for job in ours for name in job.names}
             there, covered, texts = self._texts(
                 rows[:_ROWS], index, known, min(batches.most, self.options.most)
@@ -253,7 +254,7 @@ class Batching:
                 log.warning("no batch job could be handed in; vectors are made the ordinary way: %s", error)
                 kept = replace(kept, paused_until=self._clock() + _PAUSE, trouble=str(error))
             else:
-                job = _HandedIn(name, index.identity.key, tuple(covered), tuple(texts), self._clock())
+                job = _SubmittedJob(name, index.identity.key, tuple(covered), tuple(texts), self._clock())
                 kept = replace(kept, jobs=(*kept.jobs, job))
                 log.info("a batch job with %s texts was handed in", len(texts))
             self._keep(kept)
@@ -288,17 +289,17 @@ class Batching:
         if any(job.at < since for job in kept.jobs):
             self._keep(replace(kept, jobs=tuple(job for job in kept.jobs if job.at >= since)))
 
-    def _kept(self) -> _Kept:
-        stored = self._store.settings.get(_NAME)
-        return _Kept() if stored is None else _Kept.of(stored)
+    def _kept(self) -> _BatchState:
+        stored = self._store.settings.get(_STATE_KEY)
+        return _BatchState() if stored is None else _BatchState.of(stored)
 
-    def _keep(self, kept: _Kept) -> None:
-        self._store.settings.set(_NAME, asdict(kept), self._clock())
+    def _keep(self, kept: _BatchState) -> None:
+        self._store.settings.set(_STATE_KEY, asdict(kept), self._clock())
 
 
-def _of(kept: _Kept, identity: Identity) -> list[_HandedIn]:
+def _jobs_of(kept: _BatchState, identity: EmbedderIdentity) -> list[_SubmittedJob]:
     return [job for job in kept.jobs if job.model == identity.key]
 
 
-def _held(kept: _Kept, identity: Identity) -> set[int]:
-    return {row for job in _of(kept, identity) for row in job.rows}
+def _rows_in_jobs(kept: _BatchState, identity: EmbedderIdentity) -> set[int]:
+    return {row for job in _jobs_of(kept, identity) for row in job.rows}

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 from holdfast.backends.gemini_batches import GeminiBatches
-from holdfast.memory.embedders.base import Identity, Vectors
-from holdfast.memory.embedders.checked import Checked, dimensions_of, verified
-from holdfast.memory.embedders.http import Http
+from holdfast.memory.embedders.base import EmbedderIdentity, Vectors
+from holdfast.memory.embedders.checked import ValidatedEmbedder, dimensions_of, validate_vectors
+from holdfast.memory.embedders.http import EmbeddingClient
 
 MODEL = "gemini-embedding-001"
 # Of the 3,072 the model has, the first 768 do nearly as well, in a quarter of the room.
 DIMENSIONS = 768
 
-Task = Literal["RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"]
+GeminiTask = Literal["RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"]
 
 _HINTS = {
     # Google says so of a wrong key, too.
@@ -25,25 +25,27 @@ _HINTS = {
 }
 
 
-class Gemini(Checked):
+class GeminiEmbedder(ValidatedEmbedder):
     batch = 100
     # The model reads 2,048 tokens; no writing has more of them than characters, by much.
     longest = 2_000
 
-    def __init__(self, http: Http, prefix: str, model: str, dimensions: int) -> None:
-        super().__init__(Identity("gemini", model, dimensions, http.url + prefix))
+    def __init__(self, http: EmbeddingClient, prefix: str, model: str, dimensions: int) -> None:
+        super().__init__(EmbedderIdentity("gemini", model, dimensions, http.url + prefix))
         self._http = http
         self._prefix = prefix
 
     @classmethod
-    def open(cls, http: Http, prefix: str = "/v1beta", model: str = MODEL, dimensions: int = 0) -> Self:
+    def open(
+        cls, http: EmbeddingClient, prefix: str = "/v1beta", model: str = MODEL, dimensions: int = 0
+    ) -> Self:
         """Asks for one vector: whether the key and the model are right is known only then."""
         opened = cls(http, prefix, model.removeprefix("models/"), dimensions or DIMENSIONS)
         answer = opened._ask(["?"], "RETRIEVAL_QUERY")
         given = dimensions_of(answer, dimensions)
         # A model that leaves no choice has the number that it has.
         opened = cls(http, prefix, opened.identity.model, given)
-        verified(answer, 1, opened.identity)
+        validate_vectors(answer, 1, opened.identity)
         return opened
 
     @property
@@ -56,7 +58,7 @@ class Gemini(Checked):
     def close(self) -> None:
         self._http.close()
 
-    def request(self, text: str, task: Task = "RETRIEVAL_DOCUMENT") -> dict[str, Any]:
+    def request(self, text: str, task: GeminiTask = "RETRIEVAL_DOCUMENT") -> dict[str, Any]:
         """What is asked about one text."""
         return {
             "model": f"models/{self.identity.model}",
@@ -68,7 +70,7 @@ class Gemini(Checked):
     def _vectors(self, texts: Sequence[str]) -> Any:
         return self._ask(texts, "RETRIEVAL_DOCUMENT")
 
-    def _ask(self, texts: Sequence[str], task: Task) -> Any:
+    def _ask(self, texts: Sequence[str], task: GeminiTask) -> Any:
         path = f"{self._prefix}/models/{self.identity.model}:batchEmbedContents"
         body = {"requests": [self.request(text, task) for text in texts]}
         match self._http.post(path, body, hints=_HINTS):

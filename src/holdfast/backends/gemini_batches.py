@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from holdfast.backends.jsonl import lines, parsed, related
+from holdfast.backends.jsonl import parse_lines, related_body, serialize_lines
 from holdfast.errors import EmbedderError
-from holdfast.memory.embedders.base import Job
-from holdfast.memory.embedders.http import Http
+from holdfast.memory.embedders.base import BatchJob
+from holdfast.memory.embedders.http import EmbeddingClient
 from holdfast.upstreams.base import find_error_message
 
 # It is called BATCH_STATE_… in some answers and JOB_STATE_… in others.
-_ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
+_FINAL_STATES = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
 _NAME = "holdfast"
 
 
@@ -24,7 +24,7 @@ class GeminiBatches:
     most = 50_000
 
     def __init__(
-        self, http: Http, prefix: str, model: str, request: Callable[[str], Mapping[str, Any]]
+        self, http: EmbeddingClient, prefix: str, model: str, request: Callable[[str], Mapping[str, Any]]
     ) -> None:
         self._http = http
         self._prefix = prefix
@@ -32,38 +32,40 @@ class GeminiBatches:
         self._request = request
 
     def submit(self, texts: Mapping[str, str]) -> str:
-        content = lines({"key": name, "request": self._request(text)} for name, text in texts.items())
+        content = serialize_lines(
+            {"key": name, "request": self._request(text)} for name, text in texts.items()
+        )
         about = {"file": {"displayName": _NAME, "mimeType": "application/jsonl"}}
-        body, kind = related(about, content)
+        body, kind = related_body(about, content)
         path = f"/upload{self._prefix}/files?uploadType=multipart"
-        file = _named(self._http.upload(path, body, kind), "file")
+        file = _job_name(self._http.upload(path, body, kind), "file")
         asked = {"batch": {"displayName": _NAME, "inputConfig": {"fileName": file}}}
         path = f"{self._prefix}/models/{self._model}:asyncBatchEmbedContent"
         try:
-            return _named(self._http.post(path, asked, again=False))
+            return _job_name(self._http.post(path, asked, again=False))
         except EmbedderError:
-            self.tidy(Job(litter=(file,)))
+            self.tidy(BatchJob(litter=(file,)))
             raise
 
-    def look(self, job: str) -> Job:
+    def look(self, job: str) -> BatchJob:
         answer = self._http.get(f"{self._prefix}/{job}")
         told = answer if isinstance(answer, dict) else {}
-        about = _dict(told, "metadata")
+        about = _inner_object(told, "metadata")
         state = str(about.get("state", "")).rpartition("_STATE_")[2]
-        if not told.get("done") and state not in _ENDED:
-            return Job()
-        output = (_dict(told, "response") or _dict(about, "output")).get("responsesFile")
+        if not told.get("done") and state not in _FINAL_STATES:
+            return BatchJob()
+        output = (_inner_object(told, "response") or _inner_object(about, "output")).get("responsesFile")
         files = (output,) if isinstance(output, str) else ()
-        given = _dict(about, "inputConfig").get("fileName")
+        given = _inner_object(about, "inputConfig").get("fileName")
         litter = (*files, given) if isinstance(given, str) else files
         said = self._http.hidden(find_error_message(told))
         trouble = "" if files and not said else f"the batch job is {state.lower()}{said and f': {said}'}"
-        return Job(over=True, trouble=trouble, output=files, litter=litter)
+        return BatchJob(over=True, trouble=trouble, output=files, litter=litter)
 
-    def rows(self, job: Job) -> Iterator[tuple[str, Any]]:
+    def rows(self, job: BatchJob) -> Iterator[tuple[str, Any]]:
         for file in job.output:
             content = self._http.lines(f"/download{self._prefix}/{file}:download?alt=media")
-            for answer in parsed(content, self._http.url):
+            for answer in parse_lines(content, self._http.url):
                 match answer:
                     case {"key": str(name), "response": {"embedding": {"values": row}}}:
                         yield name, row
@@ -71,20 +73,24 @@ class GeminiBatches:
     def cancel(self, job: str) -> None:
         self._http.post(f"{self._prefix}/{job}:cancel", {})
 
-    def tidy(self, job: Job) -> None:
+    def tidy(self, job: BatchJob) -> None:
         for file in job.litter:
             # It may be gone already; Google takes all files away after two days.
             with suppress(EmbedderError):
                 self._http.delete(f"{self._prefix}/{file}")
 
 
-def _named(answer: Any, within: str = "") -> str:
-    name = (_dict(answer, within) if within else answer).get("name") if isinstance(answer, dict) else None
+def _job_name(answer: Any, within: str = "") -> str:
+    name = (
+        (_inner_object(answer, within) if within else answer).get("name")
+        if isinstance(answer, dict)
+        else None
+    )
     if not isinstance(name, str) or not name:
         raise EmbedderError("the server took a batch job and gave it no name.")
     return name
 
 
-def _dict(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _inner_object(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     found = told.get(name)
     return found if isinstance(found, dict) else {}

@@ -14,11 +14,11 @@ from holdfast.messages import canonical
 _JSONL = "application/jsonl"
 
 
-def lines(values: Iterable[Any]) -> bytes:
+def serialize_lines(values: Iterable[Any]) -> bytes:
     return "".join(f"{canonical(value)}\n" for value in values).encode()
 
 
-def parsed(content: Iterable[str], where: str) -> Iterator[Any]:
+def parse_lines(content: Iterable[str], where: str) -> Iterator[Any]:
     """The values in the lines that came from `where`."""
     for line in content:
         if line.strip():
@@ -31,22 +31,22 @@ def parsed(content: Iterable[str], where: str) -> Iterator[Any]:
                 ) from None
 
 
-def form(fields: Mapping[str, str], name: str, content: bytes) -> tuple[bytes, str]:
+def form_body(fields: Mapping[str, str], name: str, content: bytes) -> tuple[bytes, str]:
     """A body as web forms have it, with a file called `name`, and its content type."""
     parts = [
         (f'Content-Disposition: form-data; name="{field}"', value.encode()) for field, value in fields.items()
     ]
     head = f'Content-Disposition: form-data; name="file"; filename="{name}"\r\nContent-Type: {_JSONL}'
-    return _joined([*parts, (head, content)], "form-data")
+    return _multipart_body([*parts, (head, content)], "form-data")
 
 
-def related(about: Any, content: bytes) -> tuple[bytes, str]:
+def related_body(about: Any, content: bytes) -> tuple[bytes, str]:
     """A body of a file and what is to be known about it, and its content type."""
     head = "Content-Type: application/json; charset=utf-8", canonical(about).encode()
-    return _joined([head, (f"Content-Type: {_JSONL}", content)], "related")
+    return _multipart_body([head, (f"Content-Type: {_JSONL}", content)], "related")
 
 
-def _joined(parts: Iterable[tuple[str, bytes]], kind: str) -> tuple[bytes, str]:
+def _multipart_body(parts: Iterable[tuple[str, bytes]], kind: str) -> tuple[bytes, str]:
     border = secrets.token_hex(16)
     body = b"".join(f"--{border}\r\n{head}\r\n\r\n".encode() + content + b"\r\n" for head, content in parts)
     return body + f"--{border}--\r\n".encode(), f"multipart/{kind}; boundary={border}"

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from holdfast.backends.jsonl import form, lines, parsed
+from holdfast.backends.jsonl import form_body, parse_lines, serialize_lines
 from holdfast.errors import EmbedderError
-from holdfast.memory.embedders.base import Job
-from holdfast.memory.embedders.http import Http
+from holdfast.memory.embedders.base import BatchJob
+from holdfast.memory.embedders.http import EmbeddingClient
 from holdfast.upstreams.base import find_error_message
 
 # What the answer calls the states in which nothing more will come.
-_ENDED = ("completed", "failed", "expired", "cancelled")
+_FINAL_STATES = ("completed", "failed", "expired", "cancelled")
 _ENDPOINT = "/v1/embeddings"
 
 
@@ -25,41 +25,47 @@ class OpenAIBatches:
 
     most = 50_000
 
-    def __init__(self, http: Http, prefix: str, request: Callable[[str], Mapping[str, Any]]) -> None:
+    def __init__(
+        self, http: EmbeddingClient, prefix: str, request: Callable[[str], Mapping[str, Any]]
+    ) -> None:
         self._http = http
         self._prefix = prefix
         self._request = request
 
     def submit(self, texts: Mapping[str, str]) -> str:
-        content = lines(
+        content = serialize_lines(
             {"custom_id": name, "method": "POST", "url": _ENDPOINT, "body": self._request(text)}
             for name, text in texts.items()
         )
-        body, kind = form({"purpose": "batch"}, "holdfast.jsonl", content)
-        file = _named(self._http.upload(f"{self._prefix}/files", body, kind))
+        body, kind = form_body({"purpose": "batch"}, "holdfast.jsonl", content)
+        file = _job_id(self._http.upload(f"{self._prefix}/files", body, kind))
         asked = {"input_file_id": file, "endpoint": _ENDPOINT, "completion_window": "24h"}
         try:
-            return _named(self._http.post(f"{self._prefix}/batches", asked, again=False))
+            return _job_id(self._http.post(f"{self._prefix}/batches", asked, again=False))
         except EmbedderError:
-            self.tidy(Job(litter=(file,)))
+            self.tidy(BatchJob(litter=(file,)))
             raise
 
-    def look(self, job: str) -> Job:
+    def look(self, job: str) -> BatchJob:
         answer = self._http.get(f"{self._prefix}/batches/{job}")
         told = answer if isinstance(answer, dict) else {}
         state = told.get("status")
-        if state not in _ENDED:
-            return Job()
+        if state not in _FINAL_STATES:
+            return BatchJob()
         files = {name: told.get(f"{name}_file_id") for name in ("input", "output", "error")}
         found = {name: file for name, file in files.items() if isinstance(file, str) and file}
-        trouble = "" if state == "completed" else f"the batch job is {state}{self._http.hidden(_why(told))}"
+        trouble = (
+            "" if state == "completed" else f"the batch job is {state}{self._http.hidden(_error_text(told))}"
+        )
         # What failed is in the file of errors, which has no numbers in it.
         output = (found["output"],) if "output" in found else ()
-        return Job(over=True, trouble=trouble, output=output, litter=tuple(found.values()))
+        return BatchJob(over=True, trouble=trouble, output=output, litter=tuple(found.values()))
 
-    def rows(self, job: Job) -> Iterator[tuple[str, Any]]:
+    def rows(self, job: BatchJob) -> Iterator[tuple[str, Any]]:
         for file in job.output:
-            for answer in parsed(self._http.lines(f"{self._prefix}/files/{file}/content"), self._http.url):
+            for answer in parse_lines(
+                self._http.lines(f"{self._prefix}/files/{file}/content"), self._http.url
+            ):
                 match answer:
                     case {
                         "custom_id": str(name),
@@ -70,14 +76,14 @@ class OpenAIBatches:
     def cancel(self, job: str) -> None:
         self._http.post(f"{self._prefix}/batches/{job}/cancel", {})
 
-    def tidy(self, job: Job) -> None:
+    def tidy(self, job: BatchJob) -> None:
         for file in job.litter:
             # It may be gone already; and nobody can do more about it than to try.
             with suppress(EmbedderError):
                 self._http.delete(f"{self._prefix}/files/{file}")
 
 
-def _named(answer: Any) -> str:
+def _job_id(answer: Any) -> str:
     match answer:
         case {"id": str(name)} if name:
             return name
@@ -85,7 +91,7 @@ def _named(answer: Any) -> str:
             raise EmbedderError("the server took a batch job and gave it no name.")
 
 
-def _why(told: Mapping[str, Any]) -> str:
+def _error_text(told: Mapping[str, Any]) -> str:
     match told.get("errors"):
         case {"data": [dict(first), *_]}:
             return f": {find_error_message(first) or json.dumps(first)}"

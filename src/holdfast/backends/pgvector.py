@@ -13,8 +13,8 @@ from typing import TypeVar
 from sqlalchemy import URL, Connection, create_engine, text
 
 from holdfast.errors import StoreError, VectorsError
-from holdfast.memory.embedders.base import Identity
-from holdfast.memory.searching.vectors.base import Point, Span, Vector
+from holdfast.memory.embedders.base import EmbedderIdentity
+from holdfast.memory.searching.vectors.base import RowSpan, Vector, VectorPoint
 from holdfast.store.database import Database
 
 R = TypeVar("R")
@@ -43,11 +43,11 @@ _SCAN = text(
 _LOCK = 4_065_201_109
 
 
-class PgVectors:
+class PgVectorBackend:
     name = "pgvector"
     curious = False
 
-    def __init__(self, url: URL, identity: Identity) -> None:
+    def __init__(self, url: URL, identity: EmbedderIdentity) -> None:
         self.location = url.render_as_string(hide_password=True)
         self._url = url.set(drivername="postgresql+psycopg")
         self._opened: Database | None = None
@@ -64,7 +64,7 @@ class PgVectors:
         query = text(f"SELECT key, row FROM {self._table}")  # noqa: S608
         return self._read(lambda connection: [(key, row) for key, row in connection.execute(query)])
 
-    def put(self, points: Sequence[Point]) -> None:
+    def put(self, points: Sequence[VectorPoint]) -> None:
         query = text(
             f"INSERT INTO {self._table} (key, row, vector) VALUES (:key, :row, CAST(:vector AS vector))"  # noqa: S608
             " ON CONFLICT (key) DO NOTHING"
@@ -81,7 +81,7 @@ class PgVectors:
         self._write(lambda connection: connection.execute(query, {"keys": list(keys)}))
 
     def nearest(
-        self, spans: Sequence[Span], vector: Vector, best: int, also: Collection[int]
+        self, spans: Sequence[RowSpan], vector: Vector, best: int, also: Collection[int]
     ) -> dict[int, float]:
         asked = {"asked": _literal(vector)}
         distance = f"{self._column} <=> {self._asked}"
@@ -198,16 +198,16 @@ class PgVectors:
             return self._opened
 
     def _read(self, work: Callable[[Connection], R]) -> R:
-        with _in_our_words():
+        with _translate_errors():
             return self._database().read(work)
 
     def _write(self, work: Callable[[Connection], R]) -> R:
-        with _in_our_words():
+        with _translate_errors():
             return self._database().write(work)
 
 
 @contextmanager
-def _in_our_words() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     try:
         yield
     except StoreError as error:

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import Any, Protocol
 
 from holdfast.errors import VectorsError
-from holdfast.memory.embedders.base import Identity
-from holdfast.memory.searching.vectors.base import Point, Span, Vector
+from holdfast.memory.embedders.base import EmbedderIdentity
+from holdfast.memory.searching.vectors.base import RowSpan, Vector, VectorPoint
 from holdfast.store.containers import number_of
 
 Json = Mapping[str, Any]
@@ -24,7 +24,7 @@ _PAGE, _AT_ONCE = 5_000, 2_000
 _CANDIDATES = 1_000
 
 
-class Wire(Protocol):
+class QdrantConnection(Protocol):
     """Carries a request of Qdrant's REST interface. It raises VectorsError when there is no good answer."""
 
     location: str
@@ -37,11 +37,11 @@ class Wire(Protocol):
     def close(self) -> None: ...
 
 
-class Qdrant:
+class QdrantBackend:
     name = "qdrant"
     curious = True
 
-    def __init__(self, wire: Wire, identity: Identity, collection: str) -> None:
+    def __init__(self, wire: QdrantConnection, identity: EmbedderIdentity, collection: str) -> None:
         self.location = f"{wire.location} ({collection})"
         self._wire = wire
         self._identity = identity
@@ -61,7 +61,7 @@ class Qdrant:
             if offset is None:
                 return found
 
-    def put(self, points: Sequence[Point]) -> None:
+    def put(self, points: Sequence[VectorPoint]) -> None:
         self._put(
             {
                 "id": one.key,
@@ -76,7 +76,7 @@ class Qdrant:
         self._asked("POST", "/points/delete?wait=true", {"points": list(keys)})
 
     def nearest(
-        self, spans: Sequence[Span], vector: Vector, best: int, also: Collection[int]
+        self, spans: Sequence[RowSpan], vector: Vector, best: int, also: Collection[int]
     ) -> dict[int, float]:
         if not spans:
             return {}
@@ -166,7 +166,7 @@ class Qdrant:
         return result
 
 
-def _within(span: Span) -> Json:
+def _within(span: RowSpan) -> Json:
     # By container, since the numbers of rows are larger than what Qdrant compares exactly.
     return {"key": "container", "range": {"gte": number_of(span[0]), "lte": number_of(span[1])}}
 

@@ -24,7 +24,7 @@ _QUESTION, _CHANGE = 4.0, 30.0
 _PATH = re.compile(r"/collections/(?P<name>[^/?]+)(?P<what>[^?]*)")
 
 
-class Served:
+class QdrantServer:
     """A server at an address; `key` is what it asks for."""
 
     indexes = True
@@ -67,7 +67,7 @@ class Served:
         self._http.close()
 
 
-class InFolder:
+class QdrantFolder:
     """Qdrant's own library on a folder. It reads requests with the models that the server's are made of."""
 
     indexes = False
@@ -83,7 +83,7 @@ class InFolder:
         found = _PATH.match(path)
         assert found is not None
         with self._using:
-            client = self._client = self._client or _opened(self._folder)
+            client = self._client = self._client or _open_client(self._folder)
             makes = (method, found["what"]) == ("PUT", "")
             if not makes and not client.collection_exists(found["name"]):
                 return None
@@ -99,7 +99,7 @@ class InFolder:
                 self._client = None
 
 
-def _opened(folder: Path) -> "QdrantClient":
+def _open_client(folder: Path) -> "QdrantClient":
     try:
         from qdrant_client import QdrantClient
     except ModuleNotFoundError as error:

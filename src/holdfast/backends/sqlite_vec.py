@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import VectorsError
-from holdfast.memory.embedders.base import Identity
-from holdfast.memory.searching.vectors.base import Point, Span, Vector
-from holdfast.memory.searching.vectors.kept import STORED
+from holdfast.memory.embedders.base import EmbedderIdentity
+from holdfast.memory.searching.vectors.base import RowSpan, Vector, VectorPoint
+from holdfast.memory.searching.vectors.kept import STORED_TYPE
 
 _INSTALL = "Install it: pip install 'holdfast[sqlite-vec]'."
 _PREFIX = "holdfast_vectors_"
@@ -25,13 +25,13 @@ _OURS = re.compile(f"{_PREFIX}[0-9a-f]{{16}}")
 _AT_ONCE = 500
 
 
-class SqliteVec:
+class SqliteVecBackend:
     """`extension` is the file to load, empty for the one that the package sqlite-vec brings."""
 
     name = "sqlite-vec"
     curious = False
 
-    def __init__(self, path: Path, identity: Identity, *, extension: str = "") -> None:
+    def __init__(self, path: Path, identity: EmbedderIdentity, *, extension: str = "") -> None:
         self.location = str(path)
         self._path = path
         self._extension = extension
@@ -50,9 +50,9 @@ class SqliteVec:
             connection.execute(f"CREATE INDEX IF NOT EXISTS {self._table}_row ON {self._table} (row)")
             return list(connection.execute(f"SELECT key, row FROM {self._table}"))  # noqa: S608
 
-    def put(self, points: Sequence[Point]) -> None:
+    def put(self, points: Sequence[VectorPoint]) -> None:
         query = f"INSERT OR IGNORE INTO {self._table} VALUES (?, ?, ?)"  # noqa: S608
-        rows = [(one.key, one.row, one.vector.astype(STORED).tobytes()) for one in points]
+        rows = [(one.key, one.row, one.vector.astype(STORED_TYPE).tobytes()) for one in points]
         with self._changing() as connection:
             connection.executemany(query, rows)
 
@@ -61,9 +61,9 @@ class SqliteVec:
             connection.executemany(f"DELETE FROM {self._table} WHERE key = ?", [(key,) for key in keys])  # noqa: S608
 
     def nearest(
-        self, spans: Sequence[Span], vector: Vector, best: int, also: Collection[int]
+        self, spans: Sequence[RowSpan], vector: Vector, best: int, also: Collection[int]
     ) -> dict[int, float]:
-        asked = vector.astype(STORED).tobytes()
+        asked = vector.astype(STORED_TYPE).tobytes()
         within = " OR ".join(f"row BETWEEN {first:d} AND {last:d}" for first, last in spans)
         if not within:
             return {}
@@ -123,9 +123,9 @@ class SqliteVec:
                 connection.execute(end)
 
     def _connect(self) -> Any:
-        extension = self._extension or _packaged()
+        extension = self._extension or _find_extension()
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        connection, self._errors = _connection(self._path)
+        connection, self._errors = _connect_file(self._path)
         try:
             connection.enable_load_extension(True)
             connection.load_extension(extension)
@@ -141,7 +141,7 @@ class SqliteVec:
         return connection
 
 
-def _packaged() -> str:
+def _find_extension() -> str:
     try:
         import sqlite_vec  # type: ignore[import-untyped]
     except ModuleNotFoundError as error:
@@ -149,7 +149,7 @@ def _packaged() -> str:
     return str(sqlite_vec.loadable_path())
 
 
-def _connection(path: Path) -> tuple[Any, tuple[type[Exception], ...]]:
+def _connect_file(path: Path) -> tuple[Any, tuple[type[Exception], ...]]:
     """A connection that can load extensions, and its errors."""
     if hasattr(sqlite3.Connection, "enable_load_extension"):
         return sqlite3.connect(path, isolation_level=None, check_same_thread=False), (sqlite3.Error,)

@@ -6,14 +6,14 @@ Knows that one endpoint; how requests travel is in `http`.
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
-from holdfast.memory.embedders.base import Identity, Vectors
-from holdfast.memory.embedders.checked import Checked, dimensions_of, verified
-from holdfast.memory.embedders.http import Http
-from holdfast.memory.embedders.openai import rows_of
+from holdfast.memory.embedders.base import EmbedderIdentity, Vectors
+from holdfast.memory.embedders.checked import ValidatedEmbedder, dimensions_of, validate_vectors
+from holdfast.memory.embedders.http import EmbeddingClient
+from holdfast.memory.embedders.openai import parse_rows
 
 MODEL = "voyage-4"
 
-Input = Literal["document", "query"]
+VoyageInput = Literal["document", "query"]
 
 _HINTS = {
     400: "Check the model in `embedder_model` and the number in `embedder_dimensions`.",
@@ -21,25 +21,29 @@ _HINTS = {
 }
 
 
-class Voyage(Checked):
+class VoyageEmbedder(ValidatedEmbedder):
     # A thousand texts are allowed, and for the largest models 120,000 tokens in all. Smaller requests are
     # answered sooner, and no writing has more tokens than characters, by much.
     batch = 128
     together = 80_000
 
-    def __init__(self, http: Http, prefix: str, model: str, dimensions: int, chosen: int = 0) -> None:
+    def __init__(
+        self, http: EmbeddingClient, prefix: str, model: str, dimensions: int, chosen: int = 0
+    ) -> None:
         """`chosen` is the number of dimensions to ask for; 0 leaves it to the model."""
-        super().__init__(Identity("voyage", model, dimensions, http.url + prefix))
+        super().__init__(EmbedderIdentity("voyage", model, dimensions, http.url + prefix))
         self._http = http
         self._prefix = prefix
         self._chosen = chosen
 
     @classmethod
-    def open(cls, http: Http, prefix: str = "/v1", model: str = MODEL, dimensions: int = 0) -> Self:
+    def open(
+        cls, http: EmbeddingClient, prefix: str = "/v1", model: str = MODEL, dimensions: int = 0
+    ) -> Self:
         """Asks for one vector, for only that tells how many dimensions there are."""
         answer = cls(http, prefix, model, 0, dimensions)._ask(["?"], "query")
         opened = cls(http, prefix, model, dimensions_of(answer, dimensions), dimensions)
-        verified(answer, 1, opened.identity)
+        validate_vectors(answer, 1, opened.identity)
         return opened
 
     def question(self, text: str) -> Vectors:
@@ -51,7 +55,7 @@ class Voyage(Checked):
     def _vectors(self, texts: Sequence[str]) -> Any:
         return self._ask(texts, "document")
 
-    def _ask(self, texts: Sequence[str], kind: Input) -> Any:
+    def _ask(self, texts: Sequence[str], kind: VoyageInput) -> Any:
         body: dict[str, Any] = {
             "model": self.identity.model,
             "input": list(texts),
@@ -60,4 +64,4 @@ class Voyage(Checked):
         }
         if self._chosen:
             body["output_dimension"] = self._chosen
-        return rows_of(self._http.post(f"{self._prefix}/embeddings", body, hints=_HINTS))
+        return parse_rows(self._http.post(f"{self._prefix}/embeddings", body, hints=_HINTS))

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from holdfast.memory.keeping.catalogue import Page, Stats
     from holdfast.memory.keeping.exchange import Imported
     from holdfast.memory.keeping.tidying import Outcome
-    from holdfast.memory.searching.hits import Answer
+    from holdfast.memory.searching.hits import SearchResult
 
 app = typer.Typer(help="What is remembered beyond a conversation.", no_args_is_help=True)
 
@@ -546,7 +546,7 @@ def search(
         print_search_answer(answer, cited)
 
 
-def print_search_answer(answer: "Answer", cited: bool) -> None:
+def print_search_answer(answer: "SearchResult", cited: bool) -> None:
     if answer.weak:
         console.print(
             say("Nothing here fits well. The closest there is:", "Nichts hier passt gut. Am nächsten kommt:")

@@ -26,7 +26,7 @@ from holdfast.mcp.base import (
 from holdfast.memory import reading
 from holdfast.memory.private import MARK
 from holdfast.memory.scopes import elsewhere
-from holdfast.memory.searching.hits import Answer, Hit, cites
+from holdfast.memory.searching.hits import SearchHit, SearchResult, cites
 from holdfast.memory.workspace.base import Entry, Note
 from holdfast.memory.workspace.checks import checked_kind
 from holdfast.memory.workspace.items import PART
@@ -93,7 +93,7 @@ def search_notes(services: McpServices, caller: Caller, given: Values) -> ToolRe
     )
 
 
-def format_note_hit(number: int, hit: Hit) -> str:
+def format_note_hit(number: int, hit: SearchHit) -> str:
     lines = f" lines {hit.lines[0]}-{hit.lines[1]}" if hit.lines else ""
     name = "" if hit.id.startswith(PART) else f", id {hit.id}"
     kind = f", {hit.memory_kind}" if hit.memory_kind else ""
@@ -102,7 +102,7 @@ def format_note_hit(number: int, hit: Hit) -> str:
     return f"{number}. {hit.path}{lines} ({format_date(hit.at)}{kind}{name}, {score})\n{hit.snippet}"
 
 
-def describe_search(answer: Answer) -> str:
+def describe_search(answer: SearchResult) -> str:
     """Say which engines ran and how far the index is behind the files."""
     fresh = answer.freshness
     state = "up to date" if not fresh.stale else f"{fresh.stale} files behind"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
-from holdfast.backends.embedding_batches import Batching, BatchOptions
+from holdfast.backends.embedding_batches import BatchEmbedder, BatchOptions
 from holdfast.errors import EmbedderError, HoldfastError
 from holdfast.memory.base import Memory, News
 from holdfast.memory.embedders.choice import ChosenEmbedder
@@ -18,14 +18,14 @@ from holdfast.memory.profiles.profile import Profile
 from holdfast.memory.scopes import folder, summary_file
 from holdfast.memory.searching.hits import Freshness
 from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import Meaning
-from holdfast.memory.searching.qmd.keeper import Keeper
+from holdfast.memory.searching.meaning import SemanticIndex
+from holdfast.memory.searching.qmd.keeper import QmdProcess
 from holdfast.memory.searching.qmd.options import QmdOptions
 from holdfast.memory.searching.qmd.searcher import QmdSearch
-from holdfast.memory.searching.qmd.shelves import Collections
-from holdfast.memory.searching.ranking import MEASURED, Weights
+from holdfast.memory.searching.qmd.shelves import QmdCollections
+from holdfast.memory.searching.ranking import MEASURED, RankingWeights
 from holdfast.memory.searching.search import Search, Searcher
-from holdfast.memory.searching.sources import Files
+from holdfast.memory.searching.sources import NoteFiles
 from holdfast.memory.searching.vectors import StoredVectors
 from holdfast.memory.searching.vectors.choice import OpenVectors
 from holdfast.memory.workspace.base import Workspace
@@ -66,8 +66,8 @@ class Remembering:
         workspace: Workspace,
         embedder: ChosenEmbedder,
         *,
-        extra: Files | None = None,
-        weights: Weights = MEASURED,
+        extra: NoteFiles | None = None,
+        weights: RankingWeights = MEASURED,
         learns: bool = False,
         conversations: bool = True,
         batching: BatchOptions | None = None,
@@ -82,20 +82,20 @@ class Remembering:
         self.extra = extra
         self._has_engine = vectors is not StoredVectors
         self.index = Index(store, workspace, extra=extra, told=self._tell)
-        self.meaning = Meaning(
+        self.meaning = SemanticIndex(
             store,
             embedder.awake,
             ready=embedder.ready,
             former=self._former.current if self._former else None,
             why_none=lambda: embedder.trouble,
-            batching=Batching(store, batching) if batching is not None else None,
+            batching=BatchEmbedder(store, batching) if batching is not None else None,
             vectors=vectors,
         )
         # Asked in every turn, in which nobody waits for a program to start.
         self.own = Search(store, self.index, self.meaning, weights=weights)
         self.qmd: QmdSearch | None = None
         if qmd is not None:
-            self.qmd = QmdSearch(Keeper(qmd), Collections(workspace, qmd.extra), self.own, self.index)
+            self.qmd = QmdSearch(QmdProcess(qmd), QmdCollections(workspace, qmd.extra), self.own, self.index)
         self.search: Searcher = self.qmd or self.own
         self.profile = Profile(workspace, store.proposals, automatic=learns)
         self.library = Library(

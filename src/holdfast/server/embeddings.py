@@ -42,7 +42,7 @@ def is_encoder(model: str) -> bool:
 
 def list_encoder() -> list[ModelInfo]:
     """Return the encoder as an entry for lists of models; nothing if it is not installed."""
-    spec = importlib.util.find_spec(use.PACKAGE)
+    spec = importlib.util.find_spec(use.ENCODER_PACKAGE)
     if spec is None or spec.origin is None:
         return []
     installed = datetime.fromtimestamp(Path(spec.origin).stat().st_mtime, UTC)

@@ -27,7 +27,7 @@ from holdfast.memory.private import redacted_file
 from holdfast.memory.reading import MARKDOWN, note_at, notes_of, place_of
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import folder, is_summary, may_see, profile_file, safe_name, visible
-from holdfast.memory.searching.hits import Hit, cites
+from holdfast.memory.searching.hits import SearchHit, cites
 from holdfast.memory.workspace.base import ABSENT, inside, look, not_there
 from holdfast.memory.workspace.checks import checked_kind, listed_kind
 from holdfast.memory.workspace.folder import check_size
@@ -58,7 +58,7 @@ def scopes_of(store: Store, remembering: Remembering, user: str) -> list[Scope]:
     return [mine, *sorted(shared, key=lambda one: (one.kind == "group", one.project))]
 
 
-def memories_in_hits(remembering: Remembering, scope: Scope, hits: Sequence[Hit]) -> list[Memory]:
+def memories_in_hits(remembering: Remembering, scope: Scope, hits: Sequence[SearchHit]) -> list[Memory]:
     """Return the memories among the hits of a search, reading only the files with a hit."""
     paths = {hit.id: PurePosixPath(hit.path) for hit in hits if hit.memory_kind}
     owners = remembering.index.owners(scope, list(paths))

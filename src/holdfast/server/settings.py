@@ -32,12 +32,12 @@ from holdfast.config import (
 )
 from holdfast.errors import BadRequest, ConfigError, HoldfastError
 from holdfast.i18n import speak
-from holdfast.memory.embedders.choice import headers_from
-from holdfast.memory.embedders.locations import located
-from holdfast.memory.embedders.prompts import prompts_from
+from holdfast.memory.embedders.choice import parse_headers
+from holdfast.memory.embedders.locations import parse_embedder_location
+from holdfast.memory.embedders.prompts import parse_prompts
 from holdfast.memory.gate import Gate
-from holdfast.memory.searching.ranking import weights_from
-from holdfast.memory.searching.vectors.choice import chosen
+from holdfast.memory.searching.ranking import parse_weights
+from holdfast.memory.searching.vectors.choice import choose_vectors
 from holdfast.messages import Scope
 from holdfast.server.endpoint import engine_of, require_admin
 from holdfast.server.guard import Origins, access_of, is_loopback
@@ -55,12 +55,12 @@ _CHECKS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
     (("memory_gate",), lambda settings: Gate.of(settings.memory_gate)),
     (("upstream_parallel",), lambda settings: parse_parallel(settings.upstream_parallel)),
     (("keep_alive",), lambda settings: parse_keep_alive(settings.keep_alive)),
-    (("embedder",), lambda settings: located(settings.embedder)),
-    (("vectors", "vectors_collection"), lambda settings: chosen(vector_options(settings))),
+    (("embedder",), lambda settings: parse_embedder_location(settings.embedder)),
+    (("vectors", "vectors_collection"), lambda settings: choose_vectors(vector_options(settings))),
     (("qmd_command", "qmd_paths", "qmd_scope"), qmd_options),
-    (("embedder_headers",), lambda settings: headers_from(settings.embedder_headers)),
-    (("embedder_prompts",), lambda settings: prompts_from(settings.embedder_prompts)),
-    (("search_weights",), lambda settings: weights_from(settings.search_weights)),
+    (("embedder_headers",), lambda settings: parse_headers(settings.embedder_headers)),
+    (("embedder_prompts",), lambda settings: parse_prompts(settings.embedder_prompts)),
+    (("search_weights",), lambda settings: parse_weights(settings.search_weights)),
     (("allowed_hosts", "cors_origins"), Origins),
     (("upstream",), lambda settings: check_upstream(settings)),
     (("upstreams", "upstream_keys", "upstream"), lambda settings: check_upstreams(settings)),

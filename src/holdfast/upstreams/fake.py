@@ -73,7 +73,7 @@ class ScriptedProvider:
                 if isinstance(step, asyncio.Event):
                     await step.wait()
                     continue
-                for chunk in _pieces(step):
+                for chunk in _split_step(step):
                     said += 1
                     called = called or bool(chunk.calls)
                     ended = ended or chunk.finish is not None
@@ -137,7 +137,7 @@ class ScriptedProvider:
         return sum(self._count(message.text) for message in request.messages)
 
 
-def _pieces(step: str | Thinking | ToolCall | Chunk) -> Iterable[Chunk]:
+def _split_step(step: str | Thinking | ToolCall | Chunk) -> Iterable[Chunk]:
     match step:
         case str():
             return [Chunk(text=word) for word in _WORD.findall(step)]

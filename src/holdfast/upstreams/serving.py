@@ -14,7 +14,7 @@ from typing import Any
 import uvicorn
 
 
-class _Server(uvicorn.Server):
+class _ThreadServer(uvicorn.Server):
     """Ends as soon as it is told to: uvicorn looks every tenth of a second, and waits for another."""
 
     def __init__(self, config: uvicorn.Config) -> None:
@@ -40,14 +40,14 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def served(app: Any) -> Iterator[str]:
+def serve_app(app: Any) -> Iterator[str]:
     """The address of `app` while the context lasts. Whoever is still connected at its end is cut off."""
     # Named by its protocol, or asyncio does not recognise TCP and leaves Nagle's delay of 40 ms switched on.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
     listener.listen()
     config = uvicorn.Config(app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1)
-    server = _Server(config)
+    server = _ThreadServer(config)
     # The socket listens already, so a client that is faster than the thread just waits a little.
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

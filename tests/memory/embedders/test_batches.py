@@ -2,25 +2,25 @@
 
 import pytest
 
-from holdfast.backends.gemini import Gemini
+from holdfast.backends.gemini import GeminiEmbedder
 from holdfast.errors import EmbedderError
-from holdfast.memory.embedders.base import Gone, Job
-from holdfast.memory.embedders.checked import verified
+from holdfast.memory.embedders.base import BatchJob, BatchJobGone
+from holdfast.memory.embedders.checked import validate_vectors
 from holdfast.memory.embedders.fakes import FakeGemini, FakeOpenAI
-from holdfast.memory.embedders.http import Http
-from holdfast.memory.embedders.openai import OpenAI
+from holdfast.memory.embedders.http import EmbeddingClient
+from holdfast.memory.embedders.openai import OpenAIEmbedder
 from tests.upstreams.hostile import hostile, response
 
 TEXTS = {"a": "the gateway server in Kiel", "b": "bake bread slowly", "c": "", "d": "half a \ud83d pair"}
 SECRET = "sk-secret"
 
 
-@pytest.fixture(params=[(FakeOpenAI, OpenAI), (FakeGemini, Gemini)], ids=["openai", "gemini"])
+@pytest.fixture(params=[(FakeOpenAI, OpenAIEmbedder), (FakeGemini, GeminiEmbedder)], ids=["openai", "gemini"])
 def pair(request):
     """A fake server, and an embedder for it."""
     fake = request.param[0]()
     with fake.served() as url:
-        embedder = request.param[1].open(Http(url, headers={"x-key": SECRET}), dimensions=32)
+        embedder = request.param[1].open(EmbeddingClient(url, headers={"x-key": SECRET}), dimensions=32)
         fake.requests.clear()
         yield fake, embedder
         embedder.close()
@@ -30,14 +30,14 @@ def test_a_job_brings_the_same_vectors_as_asking_does(pair):
     fake, embedder = pair
     fake.jobs.looks = 1
     job = embedder.batches.submit(TEXTS)
-    assert embedder.batches.look(job) == Job()
+    assert embedder.batches.look(job) == BatchJob()
     seen = embedder.batches.look(job)
     assert (seen.over, seen.trouble) == (True, "")
     rows = dict(embedder.batches.rows(seen))
     assert rows.keys() == TEXTS.keys()
     for name, text in TEXTS.items():
         (vector,) = embedder.embed([text])
-        assert verified([rows[name]], 1, embedder.identity)[0] == pytest.approx(vector, abs=1e-5)
+        assert validate_vectors([rows[name]], 1, embedder.identity)[0] == pytest.approx(vector, abs=1e-5)
 
 
 def test_nobody_else_can_read_the_notes_afterwards(pair):
@@ -78,7 +78,7 @@ def test_a_job_that_ends_early_says_so_and_has_what_was_done(pair):
 def test_a_job_the_server_does_not_know_is_gone(pair):
     _, embedder = pair
     job = embedder.batches.submit(TEXTS)
-    with pytest.raises(Gone):
+    with pytest.raises(BatchJobGone):
         embedder.batches.look(f"{job}0")
 
 
@@ -96,7 +96,7 @@ def test_a_job_is_not_handed_in_twice_when_the_server_is_busy_and_leaves_no_file
 def test_a_server_that_names_nothing_is_an_error(body):
     good = response(b'{"data": [{"embedding": [1, 2]}]}')
     with hostile([good], [response(body)]) as there:
-        embedder = OpenAI.open(Http(there.url, sleep=lambda _: None), model="m")
+        embedder = OpenAIEmbedder.open(EmbeddingClient(there.url, sleep=lambda _: None), model="m")
         with pytest.raises(EmbedderError, match="no name"):
             embedder.batches.submit({"a": "text"})
         embedder.close()
@@ -107,12 +107,14 @@ def test_words_of_a_server_are_told_without_the_key_and_a_file_that_breaks_off_i
     failed = b'{"status": "failed", "errors": {"data": [{"message": "bad key sk-secret"}]}}'
     half = b'{"custom_id": "a", "response": {"status_code": 200}}\n{"cus'
     with hostile([good], [response(failed)], [response(half)], [response(half)[:-9]]) as there:
-        embedder = OpenAI.open(Http(there.url, key=SECRET, sleep=lambda _: None), model="m")
+        embedder = OpenAIEmbedder.open(
+            EmbeddingClient(there.url, key=SECRET, sleep=lambda _: None), model="m"
+        )
         told = embedder.batches.look("job").trouble
         assert "bad key" in told
         assert SECRET not in told
         for says in ("no JSON", "hung up"):
-            rows = embedder.batches.rows(Job(output=("file",)))
+            rows = embedder.batches.rows(BatchJob(output=("file",)))
             with pytest.raises(EmbedderError, match=says):
                 list(rows)
         embedder.close()

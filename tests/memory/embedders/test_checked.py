@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from holdfast.errors import EmbedderError
-from holdfast.memory.embedders.base import Identity
-from holdfast.memory.embedders.checked import Checked, verified
-from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.embedders.base import EmbedderIdentity
+from holdfast.memory.embedders.checked import ValidatedEmbedder, validate_vectors
+from holdfast.memory.embedders.hashing import HashingEmbedder
 
-HERE = Identity("ollama", "small", 3, "http://127.0.0.1:11434")
+HERE = EmbedderIdentity("ollama", "small", 3, "http://127.0.0.1:11434")
 NAN, INF = float("nan"), float("inf")
 
 
@@ -40,7 +40,7 @@ NAN, INF = float("nan"), float("inf")
 )
 def test_a_bad_answer_is_refused_with_who_gave_it_and_a_remedy(answer, says):
     with pytest.raises(EmbedderError, match="small") as caught:
-        verified(answer, 2, HERE)
+        validate_vectors(answer, 2, HERE)
     assert says in caught.value.message
     assert caught.value.hint
 
@@ -50,12 +50,12 @@ def test_a_bad_answer_is_refused_with_who_gave_it_and_a_remedy(answer, says):
 def test_whatever_is_numbers_and_not_zero_comes_out_with_length_one(rows):
     if not rows.any(axis=1).all():
         with pytest.raises(EmbedderError):
-            verified(rows, 2, HERE)
+            validate_vectors(rows, 2, HERE)
     else:
-        assert np.linalg.norm(verified(rows, 2, HERE), axis=1) == pytest.approx([1, 1], abs=1e-5)
+        assert np.linalg.norm(validate_vectors(rows, 2, HERE), axis=1) == pytest.approx([1, 1], abs=1e-5)
 
 
-class Recording(Checked):
+class Recording(ValidatedEmbedder):
     longest = 10
     batch = 2
 
@@ -85,16 +85,19 @@ def test_texts_go_out_in_batches_cut_and_with_real_characters_only():
 
 def test_identities_differ_by_everything_that_changes_vectors():
     others = [
-        Identity("openai", "small", 3, "http://127.0.0.1:11434"),
-        Identity("ollama", "large", 3, "http://127.0.0.1:11434"),
-        Identity("ollama", "small", 4, "http://127.0.0.1:11434"),
-        Identity("ollama", "small", 3, "http://127.0.0.1:11435"),
+        EmbedderIdentity("openai", "small", 3, "http://127.0.0.1:11434"),
+        EmbedderIdentity("ollama", "large", 3, "http://127.0.0.1:11434"),
+        EmbedderIdentity("ollama", "small", 4, "http://127.0.0.1:11434"),
+        EmbedderIdentity("ollama", "small", 3, "http://127.0.0.1:11435"),
     ]
     assert len({HERE.key, *(other.key for other in others)}) == 5
-    assert Identity("embedded", "use-multilingual-3", 512).key == "8a6364987d1dd0b9"
+    assert EmbedderIdentity("embedded", "use-multilingual-3", 512).key == "8a6364987d1dd0b9"
 
 
 def test_hashing_is_the_same_everywhere():
-    one, two = Hashing(64).embed(["a note about arion"]), Hashing(64).embed(["a note about arion"])
+    one, two = (
+        HashingEmbedder(64).embed(["a note about arion"]),
+        HashingEmbedder(64).embed(["a note about arion"]),
+    )
     assert (one == two).all()
     assert np.flatnonzero(one[0]).tolist() == [22, 29]

@@ -10,11 +10,11 @@ from holdfast.errors import ConfigError, EmbedderError
 from holdfast.memory.embedders.choice import (
     ChosenEmbedder,
     EmbedderOptions,
-    first_of,
-    headers_from,
     open_embedder,
+    open_first,
+    parse_headers,
 )
-from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.embedders.hashing import HashingEmbedder
 from holdfast.memory.embedders.use import UniversalSentenceEncoder
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 from tests.upstreams.apps import server
@@ -70,10 +70,10 @@ def test_the_first_that_opens_is_taken_and_the_preferred_ones_trouble_is_told():
 
         return way
 
-    hashing = Hashing()
-    assert first_of(fails("not installed"), lambda: hashing) is hashing
+    hashing = HashingEmbedder()
+    assert open_first(fails("not installed"), lambda: hashing) is hashing
     with pytest.raises(EmbedderError, match="not installed"):
-        first_of(fails("not installed"), fails("nobody there"))
+        open_first(fails("not installed"), fails("nobody there"))
 
 
 def test_nonsense_is_refused_before_anybody_searches():
@@ -83,10 +83,10 @@ def test_nonsense_is_refused_before_anybody_searches():
 
 
 def test_headers_are_read_and_nonsense_is_refused_without_telling_it():
-    assert headers_from(" X-Team: search; X-Url: http://a ;") == {"X-Team": "search", "X-Url": "http://a"}
-    assert headers_from("") == {}
+    assert parse_headers(" X-Team: search; X-Url: http://a ;") == {"X-Team": "search", "X-Url": "http://a"}
+    assert parse_headers("") == {}
     with pytest.raises(ConfigError) as caught:
-        headers_from("my-secret")
+        parse_headers("my-secret")
     assert "my-secret" not in str(caught.value)
 
 
@@ -170,7 +170,7 @@ def test_an_embedder_is_ready_when_it_has_answered_and_asking_starts_nothing(tmp
         chosen.close()
 
 
-class Restful(Hashing):
+class Restful(HashingEmbedder):
     def rest(self):
         return True
 
@@ -198,7 +198,7 @@ def test_one_that_nobody_asks_rests_and_is_not_ready_until_it_is_woken():
     chosen.close()
 
 
-class Slow(Hashing):
+class Slow(HashingEmbedder):
     """Answers when it may."""
 
     def __init__(self):

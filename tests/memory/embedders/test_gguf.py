@@ -5,7 +5,7 @@ import pytest
 
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.choice import EmbedderOptions, open_embedder
-from holdfast.memory.embedders.gguf import Gguf
+from holdfast.memory.embedders.gguf import GgufEmbedder
 from holdfast.tokens.gguf import encode_metadata
 from tests.memory.embedders.tiny import write_model
 
@@ -13,7 +13,7 @@ from tests.memory.embedders.tiny import write_model
 def test_nothing_is_started_before_the_first_text_and_the_file_says_what_it_is(tmp_path):
     path = write_model(tmp_path / "tiny.gguf", dimensions=16)
     embedder = open_embedder(EmbedderOptions(str(path), log=tmp_path / "log"))
-    assert isinstance(embedder, Gguf)
+    assert isinstance(embedder, GgufEmbedder)
     assert embedder.pid is None
     assert (embedder.identity.provider, embedder.identity.dimensions) == ("gguf", 16)
     assert embedder.identity.model.startswith("tiny.gguf ")
@@ -22,7 +22,10 @@ def test_nothing_is_started_before_the_first_text_and_the_file_says_what_it_is(t
 
 def test_other_weights_under_the_same_name_are_another_embedder(tmp_path):
     path = tmp_path / "tiny.gguf"
-    keys = [Gguf.open(write_model(path, seed=seed), log=tmp_path / "log").identity.key for seed in (1, 2, 1)]
+    keys = [
+        GgufEmbedder.open(write_model(path, seed=seed), log=tmp_path / "log").identity.key
+        for seed in (1, 2, 1)
+    ]
     assert keys[0] == keys[2] != keys[1]
 
 
@@ -35,7 +38,7 @@ def test_what_is_no_model_is_said_with_a_remedy(tmp_path):
         if content is not None:
             (tmp_path / name).write_bytes(content)
         with pytest.raises(EmbedderError, match=says) as caught:
-            Gguf.open(tmp_path / name, log=tmp_path / "log")
+            GgufEmbedder.open(tmp_path / name, log=tmp_path / "log")
         assert caught.value.hint
 
 
@@ -43,7 +46,7 @@ def test_what_is_no_model_is_said_with_a_remedy(tmp_path):
 def test_a_file_with_half_of_its_weights_is_an_error_with_llama_cpps_words(tmp_path):
     path = write_model(tmp_path / "half.gguf")
     path.write_bytes(path.read_bytes()[:60_000])
-    embedder = Gguf.open(path, log=tmp_path / "log")
+    embedder = GgufEmbedder.open(path, log=tmp_path / "log")
     with pytest.raises(EmbedderError, match=r"half\.gguf ended twice.*\n(.*\n)*.*cannot serve"):
         embedder.embed(["one"])
     embedder.close()
@@ -51,7 +54,7 @@ def test_a_file_with_half_of_its_weights_is_an_error_with_llama_cpps_words(tmp_p
 
 @pytest.mark.real
 def test_of_a_text_that_is_longer_than_the_window_the_beginning_is_read(tmp_path):
-    embedder = Gguf.open(write_model(tmp_path / "tiny.gguf", window=64), log=tmp_path / "log")
+    embedder = GgufEmbedder.open(write_model(tmp_path / "tiny.gguf", window=64), log=tmp_path / "log")
     short, long = embedder.embed(["ähnlich " * 6, "ähnlich " * 200])
     assert short @ long > 0.9
     process = psutil.Process(embedder.pid)

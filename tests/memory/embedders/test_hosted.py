@@ -6,14 +6,14 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 
-from holdfast.backends.gemini import Gemini
-from holdfast.backends.voyage import Voyage
+from holdfast.backends.gemini import GeminiEmbedder
+from holdfast.backends.voyage import VoyageEmbedder
 from holdfast.errors import EmbedderError
-from holdfast.memory.embedders.base import NotNow
+from holdfast.memory.embedders.base import EmbedderBusy
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, open_embedder
 from holdfast.memory.embedders.fakes import FakeGemini, FakeOpenAI, FakeVoyage
-from holdfast.memory.embedders.http import Http
-from holdfast.memory.embedders.openai import OpenAI
+from holdfast.memory.embedders.http import EmbeddingClient
+from holdfast.memory.embedders.openai import OpenAIEmbedder
 
 KEY = "very-secret"
 
@@ -100,8 +100,8 @@ def test_voyage_is_asked_for_documents_and_questions_in_their_own_ways(voyage, t
 def test_voyage_never_gets_more_texts_or_tokens_than_it_takes():
     fake = FakeVoyage()
     with fake.served() as url:
-        fake.most, fake.tokens = Voyage.batch, Voyage.together // 4 + Voyage.batch
-        embedder = Voyage.open(Http(url))
+        fake.most, fake.tokens = VoyageEmbedder.batch, VoyageEmbedder.together // 4 + VoyageEmbedder.batch
+        embedder = VoyageEmbedder.open(EmbeddingClient(url))
         fake.requests.clear()
         vectors = embedder.embed(["short"] * 200 + ["long " * 2_000] * 50)
         assert vectors.shape == (250, 64)
@@ -110,15 +110,18 @@ def test_voyage_never_gets_more_texts_or_tokens_than_it_takes():
         embedder.close()
 
 
-@pytest.mark.parametrize(("fake", "kind"), [(FakeGemini, Gemini), (FakeVoyage, Voyage), (FakeOpenAI, OpenAI)])
+@pytest.mark.parametrize(
+    ("fake", "kind"),
+    [(FakeGemini, GeminiEmbedder), (FakeVoyage, VoyageEmbedder), (FakeOpenAI, OpenAIEmbedder)],
+)
 def test_a_limit_that_is_reached_is_waited_for_once_and_blames_no_text(fake, kind):
     fake, pauses = fake(), []
     with fake.served() as url:
-        embedder = kind.open(Http(url, sleep=pauses.append))
+        embedder = kind.open(EmbeddingClient(url, sleep=pauses.append))
         fake.busy, fake.retry_after = 1, "2"
         assert len(embedder.embed(["one"])) == 1
         fake.busy = 2
-        with pytest.raises(NotNow, match="429"):
+        with pytest.raises(EmbedderBusy, match="429"):
             embedder.embed(["two"])
         assert pauses == [2.0, 2.0]
         embedder.close()

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 import pytest
 
 from holdfast.errors import ConfigError, EmbedderError
-from holdfast.memory.embedders.http import Http
-from holdfast.memory.embedders.ollama import Ollama
-from holdfast.memory.embedders.openai import OpenAI
+from holdfast.memory.embedders.http import EmbeddingClient
+from holdfast.memory.embedders.ollama import OllamaEmbedder
+from holdfast.memory.embedders.openai import OpenAIEmbedder
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 from tests.upstreams.apps import server
 from tests.upstreams.hostile import SILENCE, hostile, response
@@ -23,7 +23,7 @@ def to():
     with ExitStack() as stack:
 
         def connection(url, **options):
-            made = Http(url, **options)
+            made = EmbeddingClient(url, **options)
             stack.callback(made.close)
             return made
 
@@ -39,7 +39,7 @@ def refused(call, *says):
 
 def test_the_dimensions_are_learned_by_asking_once(to):
     with hostile([GOOD]) as there:
-        opened = Ollama.open(to(there.url), "small")
+        opened = OllamaEmbedder.open(to(there.url), "small")
         assert opened.identity.dimensions == 3
         assert opened.identity.endpoint == there.url
         assert len(there.requests) == 1
@@ -47,13 +47,19 @@ def test_the_dimensions_are_learned_by_asking_once(to):
 
 def test_a_model_that_is_not_there_is_to_be_pulled(to):
     with FakeOllama(models=[FakeModel("chat")]).served() as url:
-        refused(lambda: Ollama.open(to(url), "nomic-embed-text"), "404", "`ollama pull nomic-embed-text`")
+        refused(
+            lambda: OllamaEmbedder.open(to(url), "nomic-embed-text"), "404", "`ollama pull nomic-embed-text`"
+        )
 
 
 def test_a_model_that_cannot_embed_is_named_as_that(to):
     body = b'{"error": "this model does not support embeddings"}'
     with hostile([response(body, "501 Not Implemented")]) as there:
-        refused(lambda: Ollama.open(to(there.url), "chat"), "does not support", "Is chat an embedding model?")
+        refused(
+            lambda: OllamaEmbedder.open(to(there.url), "chat"),
+            "does not support",
+            "Is chat an embedding model?",
+        )
 
 
 @pytest.mark.parametrize(
@@ -72,7 +78,7 @@ def test_a_model_that_cannot_embed_is_named_as_that(to):
 )
 def test_a_server_that_answers_nonsense_is_refused_when_it_is_opened(to, body, says):
     with hostile([response(body)]) as there:
-        refused(lambda: Ollama.open(to(there.url), "small"), says)
+        refused(lambda: OllamaEmbedder.open(to(there.url), "small"), says)
 
 
 @pytest.mark.parametrize(
@@ -88,29 +94,31 @@ def test_a_server_that_answers_nonsense_is_refused_when_it_is_opened(to, body, s
 def test_a_server_that_begins_to_answer_nonsense_is_refused_then(to, data, says):
     answers = [{"data": [{"index": 0, "embedding": [1, 2, 3]}]}, {"data": data}]
     with server({"/v1/embeddings": lambda _: answers.pop(0)}) as there:
-        opened = OpenAI.open(to(there.url), model="m")
+        opened = OpenAIEmbedder.open(to(there.url), model="m")
         refused(lambda: opened.embed(["text"]), says)
 
 
 def test_a_server_that_hangs_is_given_up(to):
     with hostile([SILENCE]) as there:
-        refused(lambda: Ollama.open(to(there.url, timeout=0.2), "small"), "silent", "embedder_timeout")
+        refused(
+            lambda: OllamaEmbedder.open(to(there.url, timeout=0.2), "small"), "silent", "embedder_timeout"
+        )
         assert len(there.requests) == 1
 
 
 def test_nobody_there_is_said_after_a_second_try(to):
     pauses = []
     http = to("http://127.0.0.1:1", sleep=pauses.append)
-    refused(lambda: Ollama.open(http, "small"), "no server of embeddings answers", "Start it")
+    refused(lambda: OllamaEmbedder.open(http, "small"), "no server of embeddings answers", "Start it")
     assert len(pauses) == 1
 
 
 def test_a_connection_that_breaks_is_tried_once_more(to):
     with hostile([], [GOOD]) as there:
         http = to(there.url, sleep=lambda _: None)
-        assert Ollama.open(http, "small").identity.dimensions == 3
+        assert OllamaEmbedder.open(http, "small").identity.dimensions == 3
     with hostile([]) as there:
-        refused(lambda: Ollama.open(to(there.url, sleep=lambda _: None), "small"), "hung up")
+        refused(lambda: OllamaEmbedder.open(to(there.url, sleep=lambda _: None), "small"), "hung up")
         assert len(there.requests) == 2
 
 
@@ -118,7 +126,7 @@ def test_a_busy_server_is_asked_again_when_it_says_but_not_much_later(to):
     pauses = []
     busy = response(b"{}", "503 Service Unavailable", retry_after="3600")
     with hostile([busy], [GOOD]) as there:
-        Ollama.open(to(there.url, sleep=pauses.append), "small")
+        OllamaEmbedder.open(to(there.url, sleep=pauses.append), "small")
     assert pauses == [5.0]
 
 
@@ -128,9 +136,9 @@ def test_key_headers_and_password_go_to_the_server_and_nowhere_else(to, caplog):
     with hostile([angry]) as there:
         url = there.url.replace("//", "//me:pass-word@")
         http = to(url, headers={"X-Team": "team-secret"})
-        refused(lambda: OpenAI.open(http, model="m"), "401", "embedder_key", "bad key")
+        refused(lambda: OpenAIEmbedder.open(http, model="m"), "401", "embedder_key", "bad key")
         with pytest.raises(EmbedderError) as caught:
-            OpenAI.open(to(there.url, key=KEY), model="m")
+            OpenAIEmbedder.open(to(there.url, key=KEY), model="m")
         sent = b"".join(there.requests).lower()
         assert b"authorization: basic bwu6cgfzcy13b3jk" in sent
         assert b"x-team: team-secret" in sent
@@ -152,12 +160,12 @@ def test_what_http_cannot_carry_is_said_without_telling_it(to, bad):
 
 def test_a_redirect_is_not_followed(to):
     with hostile([response(b"", "301 Moved Permanently", location="http://127.0.0.1:1/")]) as there:
-        refused(lambda: Ollama.open(to(there.url), "small"), "elsewhere")
+        refused(lambda: OllamaEmbedder.open(to(there.url), "small"), "elsewhere")
 
 
 def test_once_closed_it_says_so(to):
     with hostile([GOOD]) as there:
-        opened = Ollama.open(to(there.url), "small")
+        opened = OllamaEmbedder.open(to(there.url), "small")
         opened.close()
         with pytest.raises(EmbedderError, match="closed"):
             opened.embed(["late"])

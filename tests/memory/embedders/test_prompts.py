@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import ConfigError
-from holdfast.memory.embedders.base import Identity
-from holdfast.memory.embedders.checked import Checked
+from holdfast.memory.embedders.base import EmbedderIdentity
+from holdfast.memory.embedders.checked import ValidatedEmbedder
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, open_embedder
 from holdfast.memory.embedders.fakes import FakeOpenAI
-from holdfast.memory.embedders.gguf import Gguf
-from holdfast.memory.embedders.prompts import NONE, Prompts, prompts_for, prompts_from
+from holdfast.memory.embedders.gguf import GgufEmbedder
+from holdfast.memory.embedders.prompts import NO_PROMPTS, EmbeddingPrompts, parse_prompts, prompts_for
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 from tests.memory.embedders.tiny import write_model
 
-NOMIC = Prompts("search_query: ", "search_document: ")
-SENTENCE = Prompts("Represent this sentence for searching relevant passages: ")
-E5 = Prompts("query: ", "passage: ")
+NOMIC = EmbeddingPrompts("search_query: ", "search_document: ")
+SENTENCE = EmbeddingPrompts("Represent this sentence for searching relevant passages: ")
+E5 = EmbeddingPrompts("query: ", "passage: ")
 TASK = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
 
 
@@ -35,19 +35,19 @@ TASK = "Instruct: Given a web search query, retrieve relevant passages that answ
         ("intfloat/multilingual-e5-small", E5),
         ("jeffh/intfloat-multilingual-e5-large:q8_0", E5),
         ("e5_base_v2-q8_0.gguf", E5),
-        ("intfloat/multilingual-e5-large-instruct", Prompts(f"{TASK} ")),
-        ("text-embedding-multilingual-e5-large-instruct", Prompts(f"{TASK} ")),
-        ("e5-mistral-7b-instruct", Prompts(f"{TASK} ")),
+        ("intfloat/multilingual-e5-large-instruct", EmbeddingPrompts(f"{TASK} ")),
+        ("text-embedding-multilingual-e5-large-instruct", EmbeddingPrompts(f"{TASK} ")),
+        ("e5-mistral-7b-instruct", EmbeddingPrompts(f"{TASK} ")),
         ("BAAI/bge-small-en-v1.5", SENTENCE),
         ("bge-large:335m-en-v1.5-fp16", SENTENCE),
         ("CompendiumLabs/bge-base-en-v1.5-gguf", SENTENCE),
-        ("bge-m3", NONE),
-        ("BAAI/bge-m3:latest", NONE),
-        ("text-embedding-bge-m3@q4_k_m", NONE),
-        ("BAAI/bge-large-zh-v1.5", Prompts("为这个句子生成表示以用于检索相关文章：")),
-        ("embeddinggemma", Prompts("task: search result | query: ", "title: none | text: ")),
-        ("embeddinggemma-300M-Q8_0.gguf", Prompts("task: search result | query: ", "title: none | text: ")),
-        ("google/embeddinggemma-300m", Prompts("task: search result | query: ", "title: none | text: ")),
+        ("bge-m3", NO_PROMPTS),
+        ("BAAI/bge-m3:latest", NO_PROMPTS),
+        ("text-embedding-bge-m3@q4_k_m", NO_PROMPTS),
+        ("BAAI/bge-large-zh-v1.5", EmbeddingPrompts("为这个句子生成表示以用于检索相关文章：")),
+        ("embeddinggemma", EmbeddingPrompts("task: search result | query: ", "title: none | text: ")),
+        ("embeddinggemma-300M-Q8_0.gguf", EmbeddingPrompts("task: search result | query: ", "title: none | text: ")),
+        ("google/embeddinggemma-300m", EmbeddingPrompts("task: search result | query: ", "title: none | text: ")),
         ("mxbai-embed-large", SENTENCE),
         ("mixedbread-ai/mxbai-embed-large-v1", SENTENCE),
         ("mixedbread-ai/deepset-mxbai-embed-de-large-v1", E5),
@@ -55,29 +55,29 @@ TASK = "Instruct: Given a web search query, retrieve relevant passages that answ
         ("snowflake-arctic-embed:22m", SENTENCE),
         ("snowflake-arctic-embed:335m", SENTENCE),
         ("Snowflake/snowflake-arctic-embed-m-v1.5", SENTENCE),
-        ("snowflake-arctic-embed2:latest", Prompts("query: ")),
-        ("Snowflake/snowflake-arctic-embed-l-v2.0", Prompts("query: ")),
-        ("snowflake-arctic-embed-m-v2.0-q8_0.gguf", Prompts("query: ")),
-        ("qwen3-embedding:0.6b", Prompts(TASK)),
-        ("Qwen/Qwen3-Embedding-8B-GGUF", Prompts(TASK)),
-        ("text-embedding-qwen3-embedding-4b", Prompts(TASK)),
-        ("Alibaba-NLP/gte-Qwen2-1.5B-instruct", Prompts(f"{TASK} ")),
-        ("thenlper/gte-large", NONE),
-        ("Alibaba-NLP/gte-multilingual-base", NONE),
-        ("all-minilm:33m", NONE),
-        ("sentence-transformers/all-MiniLM-L6-v2", NONE),
-        ("paraphrase-multilingual", NONE),
-        ("granite-embedding:278m", NONE),
-        ("jinaai/jina-embeddings-v2-base-de", NONE),
-        ("jina-embeddings-v3-q8_0.gguf", Prompts(
+        ("snowflake-arctic-embed2:latest", EmbeddingPrompts("query: ")),
+        ("Snowflake/snowflake-arctic-embed-l-v2.0", EmbeddingPrompts("query: ")),
+        ("snowflake-arctic-embed-m-v2.0-q8_0.gguf", EmbeddingPrompts("query: ")),
+        ("qwen3-embedding:0.6b", EmbeddingPrompts(TASK)),
+        ("Qwen/Qwen3-Embedding-8B-GGUF", EmbeddingPrompts(TASK)),
+        ("text-embedding-qwen3-embedding-4b", EmbeddingPrompts(TASK)),
+        ("Alibaba-NLP/gte-Qwen2-1.5B-instruct", EmbeddingPrompts(f"{TASK} ")),
+        ("thenlper/gte-large", NO_PROMPTS),
+        ("Alibaba-NLP/gte-multilingual-base", NO_PROMPTS),
+        ("all-minilm:33m", NO_PROMPTS),
+        ("sentence-transformers/all-MiniLM-L6-v2", NO_PROMPTS),
+        ("paraphrase-multilingual", NO_PROMPTS),
+        ("granite-embedding:278m", NO_PROMPTS),
+        ("jinaai/jina-embeddings-v2-base-de", NO_PROMPTS),
+        ("jina-embeddings-v3-q8_0.gguf", EmbeddingPrompts(
             "Represent the query for retrieving evidence documents: ",
             "Represent the document for retrieval: ",
         )),
-        ("jinaai/jina-embeddings-v5-text-small", Prompts("Query: ", "Document: ")),
-        ("text-embedding-3-small", NONE),
-        ("somebody/my-model", NONE),
-        ("e5/own-model", NONE),
-        ("", NONE),
+        ("jinaai/jina-embeddings-v5-text-small", EmbeddingPrompts("Query: ", "Document: ")),
+        ("text-embedding-3-small", NO_PROMPTS),
+        ("somebody/my-model", NO_PROMPTS),
+        ("e5/own-model", NO_PROMPTS),
+        ("", NO_PROMPTS),
     ],
 )  # fmt: skip
 def test_a_model_is_known_by_every_spelling_of_its_name(name, prompts):
@@ -90,13 +90,13 @@ def test_the_first_name_that_is_known_counts():
 
 
 def test_the_setting_says_otherwise():
-    assert prompts_from("", "e5-small-v2") == E5
-    assert prompts_from(" off ", "e5-small-v2") == NONE
-    assert prompts_from("query=Frage: |text=Text: ", "e5-small-v2") == Prompts("Frage: ", "Text: ")
-    assert prompts_from("text=Text: ", "e5-small-v2") == Prompts("", "Text: ")
-    gemma = prompts_from("query=task: search result | query: |text=title: none | text: ")
+    assert parse_prompts("", "e5-small-v2") == E5
+    assert parse_prompts(" off ", "e5-small-v2") == NO_PROMPTS
+    assert parse_prompts("query=Frage: |text=Text: ", "e5-small-v2") == EmbeddingPrompts("Frage: ", "Text: ")
+    assert parse_prompts("text=Text: ", "e5-small-v2") == EmbeddingPrompts("", "Text: ")
+    gemma = parse_prompts("query=task: search result | query: |text=title: none | text: ")
     assert gemma == prompts_for("embeddinggemma")
-    assert prompts_from(r"query=Instruct: find it\nQuery:") == Prompts("Instruct: find it\nQuery:")
+    assert parse_prompts(r"query=Instruct: find it\nQuery:") == EmbeddingPrompts("Instruct: find it\nQuery:")
 
 
 @pytest.mark.parametrize("nonsense", ["on", "search_query: ", "query=a|query=b", "x|query=a", "question=a"])
@@ -111,22 +111,24 @@ WORDS = st.text("ab: |\nä").filter(lambda words: "|query=" not in words and "|t
 
 @given(WORDS, WORDS)
 def test_what_an_identity_says_of_prompts_can_be_read_again(query, text):
-    prompts = Prompts(query, text)
-    assert prompts_from(str(prompts) or "off") == prompts
+    prompts = EmbeddingPrompts(query, text)
+    assert parse_prompts(str(prompts) or "off") == prompts
 
 
 def test_prompts_make_other_vectors_and_none_make_those_there_were():
-    plain = Identity("ollama", "nomic-embed-text", 768, "http://127.0.0.1:11434")
-    with_prompts = Identity("ollama", "nomic-embed-text", 768, "http://127.0.0.1:11434", str(NOMIC))
+    plain = EmbedderIdentity("ollama", "nomic-embed-text", 768, "http://127.0.0.1:11434")
+    with_prompts = EmbedderIdentity("ollama", "nomic-embed-text", 768, "http://127.0.0.1:11434", str(NOMIC))
     assert plain.key == "e4309ccf0f07e28f"
-    assert len({plain.key, with_prompts.key, Identity("ollama", "nomic-embed-text", 768, "x").key}) == 3
+    assert (
+        len({plain.key, with_prompts.key, EmbedderIdentity("ollama", "nomic-embed-text", 768, "x").key}) == 3
+    )
 
 
-class Recording(Checked):
+class Recording(ValidatedEmbedder):
     longest = 10
 
     def __init__(self):
-        super().__init__(Identity("test", "recording", 3), NOMIC)
+        super().__init__(EmbedderIdentity("test", "recording", 3), NOMIC)
         self.asked = []
 
     def _vectors(self, texts):
@@ -190,6 +192,6 @@ def test_servers_that_speak_like_openai_are_sent_them_in_batch_jobs_too():
 
 def test_a_file_is_known_by_its_name(tmp_path):
     path = write_model(tmp_path / "multilingual-e5-small-q8_0.gguf")
-    known = Gguf.open(path, log=tmp_path / "log")
-    told = Gguf.open(path, log=tmp_path / "log", prompts="off")
+    known = GgufEmbedder.open(path, log=tmp_path / "log")
+    told = GgufEmbedder.open(path, log=tmp_path / "log", prompts="off")
     assert (known.identity.prompts, told.identity.prompts) == (str(E5), "")

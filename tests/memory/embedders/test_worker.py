@@ -11,13 +11,13 @@ import psutil
 import pytest
 
 from holdfast.errors import EmbedderError
-from holdfast.memory.embedders.worker import Worker
+from holdfast.memory.embedders.worker import WorkerProcess
 
 # Says a question back in capitals; dies, hangs or stops half-way over certain ones.
 PROGRAM = """
 import os, sys, time
-from holdfast.memory.embedders.worker import read, write
-while (question := read(sys.stdin.buffer)) is not None:
+from holdfast.memory.embedders.worker import read_message, write_message
+while (question := read_message(sys.stdin.buffer)) is not None:
     if question == b"die":
         print("out of luck", file=sys.stderr)
         os._exit(3)
@@ -31,13 +31,13 @@ while (question := read(sys.stdin.buffer)) is not None:
         sys.stdout.buffer.write(b"\\0" * 7)
         sys.stdout.buffer.flush()
         os._exit(0)
-    write(sys.stdout.buffer, question.upper())
+    write_message(sys.stdout.buffer, question.upper())
 """
 
 
 @pytest.fixture
 def worker(tmp_path):
-    made = Worker(
+    made = WorkerProcess(
         [sys.executable, "-c", PROGRAM], label="the worker", log=tmp_path / "logs" / "log", seconds=20
     )
     yield made
@@ -122,7 +122,9 @@ def test_a_question_over_which_it_dies_twice_is_an_error_with_its_last_words(wor
 
 
 def test_one_that_takes_too_long_is_ended(tmp_path):
-    hanging = Worker([sys.executable, "-c", PROGRAM], label="the worker", log=tmp_path / "log", seconds=1)
+    hanging = WorkerProcess(
+        [sys.executable, "-c", PROGRAM], label="the worker", log=tmp_path / "log", seconds=1
+    )
     with pytest.raises(EmbedderError, match="longer than 1 seconds"):
         hanging.ask(b"hang")
     hanging.close()
@@ -149,7 +151,7 @@ def test_after_an_interruption_the_next_question_gets_its_own_answer(worker):
 
 
 def test_a_program_that_is_not_there_is_an_error(tmp_path):
-    absent = Worker([str(tmp_path / "absent")], label="the worker", log=tmp_path / "log", seconds=1)
+    absent = WorkerProcess([str(tmp_path / "absent")], label="the worker", log=tmp_path / "log", seconds=1)
     with pytest.raises(EmbedderError, match="cannot be started"):
         absent.ask(b"one")
     absent.close()
@@ -158,8 +160,9 @@ def test_a_program_that_is_not_there_is_an_error(tmp_path):
 def test_it_goes_with_its_parent_however_that_dies(tmp_path):
     parent = """
 import pathlib, sys
-from holdfast.memory.embedders.worker import Worker
-worker = Worker([sys.executable, "-c", sys.argv[1]], label="it", log=pathlib.Path(sys.argv[2]), seconds=20)
+from holdfast.memory.embedders.worker import WorkerProcess
+log = pathlib.Path(sys.argv[2])
+worker = WorkerProcess([sys.executable, "-c", sys.argv[1]], label="it", log=log, seconds=20)
 worker.ask(b"one")
 print(worker.pid, flush=True)
 sys.stdin.read()

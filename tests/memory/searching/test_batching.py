@@ -6,20 +6,20 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from holdfast.backends.embedding_batches import Batching, BatchOptions
-from holdfast.backends.gemini import Gemini
+from holdfast.backends.embedding_batches import BatchEmbedder, BatchOptions
+from holdfast.backends.gemini import GeminiEmbedder
 from holdfast.config import load
 from holdfast.errors import EmbedderError
 from holdfast.fitting.afterwards import Afterwards
-from holdfast.memory.embedders.base import NotNow
+from holdfast.memory.embedders.base import EmbedderBusy
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.embedders.fakes import FakeGemini, FakeOpenAI
-from holdfast.memory.embedders.hashing import Hashing
-from holdfast.memory.embedders.http import Http
-from holdfast.memory.embedders.openai import OpenAI
+from holdfast.memory.embedders.hashing import HashingEmbedder
+from holdfast.memory.embedders.http import EmbeddingClient
+from holdfast.memory.embedders.openai import OpenAIEmbedder
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import Meaning
+from holdfast.memory.searching.meaning import SemanticIndex
 from holdfast.memory.searching.search import Search
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
@@ -44,8 +44,8 @@ class Kit:
 
     def process(self, options=OPTIONS):
         """What one process has of its own."""
-        batching = Batching(self.store, options, clock=lambda: self.now, sleep=self.pass_)
-        return batching, Meaning(self.store, lambda: self.embedder, batching=batching)
+        batching = BatchEmbedder(self.store, options, clock=lambda: self.now, sleep=self.pass_)
+        return batching, SemanticIndex(self.store, lambda: self.embedder, batching=batching)
 
     def pass_(self, seconds: float) -> None:
         self.now += seconds
@@ -76,10 +76,10 @@ class Kit:
 
 @pytest.fixture
 def kit(request, tmp_path):
-    kind, opened = getattr(request, "param", (FakeOpenAI, OpenAI))
+    kind, opened = getattr(request, "param", (FakeOpenAI, OpenAIEmbedder))
     fake = kind()
     with fake.served() as url, open_store("sqlite://") as store:
-        embedder = opened.open(Http(url, sleep=lambda _: None), dimensions=32)
+        embedder = opened.open(EmbeddingClient(url, sleep=lambda _: None), dimensions=32)
         fake.requests.clear()
         yield Kit(store, tmp_path / "workspace", fake, embedder)
         embedder.close()
@@ -87,7 +87,10 @@ def kit(request, tmp_path):
 
 # How their protocols differ is tried where they are spoken; here it is the same for both.
 both = pytest.mark.parametrize(
-    "kit", [(FakeOpenAI, OpenAI), (FakeGemini, Gemini)], ids=["openai", "gemini"], indirect=True
+    "kit",
+    [(FakeOpenAI, OpenAIEmbedder), (FakeGemini, GeminiEmbedder)],
+    ids=["openai", "gemini"],
+    indirect=True,
 )
 
 
@@ -112,7 +115,7 @@ def test_few_texts_are_not_worth_a_job_and_neither_is_a_server_that_takes_none(k
     kit.write(range(100, 105))
     assert kit.later() == 5
     assert (kit.asked, kit.under_way) == (5, (0, 0))
-    kit.embedder = Hashing()
+    kit.embedder = HashingEmbedder()
     assert kit.later() == MANY + 5
     assert kit.meaning.batches() is None
 
@@ -265,24 +268,24 @@ def test_two_processes_hand_in_one_job(kit):
     assert len(kit.fake.jobs.jobs) == 1
 
 
-class Limited(Hashing):
+class Limited(HashingEmbedder):
     """Its server has had enough, but for something short."""
 
     def embed(self, texts):
         if texts != ["."]:
-            raise NotNow("the quota is used up.", hint="Wait.")
+            raise EmbedderBusy("the quota is used up.", hint="Wait.")
         return super().embed(texts)
 
 
 def test_no_text_is_blamed_for_a_limit_that_is_reached(kit):
     kit.embedder = Limited()
-    with pytest.raises(NotNow):
+    with pytest.raises(EmbedderBusy):
         kit.meaning.catch_up()
     assert kit.meaning.waiting() == MANY
 
 
 def test_nothing_is_handed_in_unless_somebody_asked_for_it(kit, tmp_path):
-    meaning = Meaning(kit.store, lambda: kit.embedder)
+    meaning = SemanticIndex(kit.store, lambda: kit.embedder)
     assert meaning.catch_up() == MANY
     assert (kit.asked, kit.fake.jobs.jobs, meaning.batches()) == (MANY, {}, None)
     url = kit.embedder.identity.endpoint

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from holdfast.errors import VectorsError
-from holdfast.memory.embedders.base import Identity
-from holdfast.memory.embedders.hashing import Hashing
-from holdfast.memory.searching.meaning import Meaning
-from holdfast.memory.searching.vectors.base import IN_PROCESS, Point
-from holdfast.memory.searching.vectors.followed import FollowedVectors
+from holdfast.memory.embedders.base import EmbedderIdentity
+from holdfast.memory.embedders.hashing import HashingEmbedder
+from holdfast.memory.searching.meaning import SemanticIndex
+from holdfast.memory.searching.vectors.base import IN_PROCESS, VectorPoint
+from holdfast.memory.searching.vectors.followed import RemoteVectorIndex
 from holdfast.store import NotesOf, open_store
 from holdfast.store.pieces import digest
 from tests.contract.test_store_passages import MINE, OTHERS, put
 from tests.memory.searching.nearest import nearest
 
 AXES = np.eye(4, dtype=np.float32)
-IDENTITY = Identity("test", "axes", 4)
+IDENTITY = EmbedderIdentity("test", "axes", 4)
 
 
 class Shelf:
@@ -29,7 +29,7 @@ class Shelf:
     curious = True
 
     def __init__(self) -> None:
-        self.points: dict[int, Point] = {}
+        self.points: dict[int, VectorPoint] = {}
         self.away = False
         self.room = 10_000
         self.lists = 0
@@ -39,7 +39,7 @@ class Shelf:
         self.lists += 1
         return [(key, point.row) for key, point in self.points.items()]
 
-    def put(self, points: Sequence[Point]) -> None:
+    def put(self, points: Sequence[VectorPoint]) -> None:
         self._there()
         for point in points:
             if len(self.points) >= self.room:
@@ -95,7 +95,7 @@ def clock():
 
 @pytest.fixture
 def vectors(store, shelf, clock):
-    return FollowedVectors(store, IDENTITY, shelf, clock)
+    return RemoteVectorIndex(store, IDENTITY, shelf, clock)
 
 
 def remember(store, vectors, name: str, *texts: str, where: NotesOf = MINE) -> None:
@@ -129,14 +129,14 @@ def test_what_is_forgotten_leaves_the_engine_also_if_nobody_asks(store, vectors,
 
 
 def test_after_a_crash_ghosts_go_and_what_is_lacking_comes(store, shelf, clock):
-    one = FollowedVectors(store, IDENTITY, shelf, clock)
+    one = RemoteVectorIndex(store, IDENTITY, shelf, clock)
     remember(store, one, "a.md", "north", "east")
     remember(store, one, "b.md", "south")
     one.follow()
     # The process ends after the store has changed and before the engine has heard of it.
     store.passages.remove([store.passages.containers([MINE])[-1].name])
     remember(store, one, "c.md", "west")
-    other = FollowedVectors(store, IDENTITY, shelf, clock)
+    other = RemoteVectorIndex(store, IDENTITY, shelf, clock)
     assert len(nearest(other, [MINE], AXES[0], 10)) == 3
     assert said(shelf) == {"north", "east", "west"}
 
@@ -227,7 +227,7 @@ def test_no_question_waits_while_an_engine_takes_its_time(store, vectors, shelf)
     began, asked = threading.Event(), threading.Event()
     put_at_once = shelf.put
 
-    def put_slowly(points: Sequence[Point]) -> None:
+    def put_slowly(points: Sequence[VectorPoint]) -> None:
         began.set()
         assert asked.wait(60)
         put_at_once(points)
@@ -244,16 +244,16 @@ def test_no_question_waits_while_an_engine_takes_its_time(store, vectors, shelf)
 
 
 def test_with_another_embedder_the_engine_of_the_last_one_is_closed_and_a_new_one_asked(store):
-    current, made = [Hashing(4)], []
+    current, made = [HashingEmbedder(4)], []
 
     def followed(store, identity):
-        made.append(FollowedVectors(store, identity, Shelf()))
+        made.append(RemoteVectorIndex(store, identity, Shelf()))
         return made[-1]
 
-    meaning = Meaning(store, lambda: current[0], vectors=followed)
+    meaning = SemanticIndex(store, lambda: current[0], vectors=followed)
     put(store, MINE, "a.md", "north", "east")
     for size in (4, 8):
-        current[0] = Hashing(size)
+        current[0] = HashingEmbedder(size)
         meaning.catch_up()
         assert meaning.near([MINE], "north", 5).engine == "shelf"
     assert len(made) == 2

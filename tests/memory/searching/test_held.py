@@ -4,13 +4,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.memory.embedders.base import Identity
-from holdfast.memory.searching.outlines import Outlines
+from holdfast.memory.embedders.base import EmbedderIdentity
+from holdfast.memory.searching.outlines import PassageTableCache
 from holdfast.memory.searching.vectors import StoredVectors
 from holdfast.messages import Message, Scope
 from holdfast.store import FileState, NewMessage, NewPassage, NotesOf, open_store
 
-IDENTITY = Identity("test", "axes", 4)
+IDENTITY = EmbedderIdentity("test", "axes", 4)
 SCOPE, NOTES = Scope(), NotesOf("users/default")
 PLACES = [NOTES, SCOPE]
 AXES = np.eye(4, dtype=np.float32)
@@ -33,7 +33,7 @@ class Case:
         self.store = store
         self.chats: dict[int, str] = {}
         self.version = 0
-        self.outlines = Outlines(store)
+        self.outlines = PassageTableCache(store)
         # A clock that stands still: what this process keeps is seen without one.
         self.vectors = StoredVectors(store, IDENTITY, clock=lambda: 0.0)
 
@@ -77,7 +77,7 @@ class Case:
     def look(self, *_: int) -> None:
         containers = self.store.passages.containers(PLACES)
         outline = self.outlines.of(PLACES, containers)
-        anew = Outlines(self.store).of(PLACES, containers)
+        anew = PassageTableCache(self.store).of(PLACES, containers)
         for column in ("ids", "length", "at", "note", "personal", "kind", "side", "traits", "memory"):
             assert getattr(outline, column).tolist() == getattr(anew, column).tolist()
         fresh = StoredVectors(self.store, IDENTITY)

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.embedders.hashing import HashingEmbedder
 from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import Meaning
+from holdfast.memory.searching.meaning import SemanticIndex
 from holdfast.memory.searching.search import Search
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
@@ -20,15 +20,15 @@ KILLS = 3
 CHILD = """
 import sys
 from pathlib import Path
-from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.embedders.hashing import HashingEmbedder
 from holdfast.memory.workspace.folder import Folder
 from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import Meaning
+from holdfast.memory.searching.meaning import SemanticIndex
 from holdfast.store import open_store
 
 with open_store(sys.argv[1]) as store:
-    index, embedder = Index(store, Folder(Path(sys.argv[2]))), Hashing(16)
-    meaning = Meaning(store, lambda: embedder)
+    index, embedder = Index(store, Folder(Path(sys.argv[2]))), HashingEmbedder(16)
+    meaning = SemanticIndex(store, lambda: embedder)
     print("begun", flush=True)
     while True:
         index.rebuild(lambda done, total: print(done, flush=True))
@@ -53,9 +53,9 @@ def test_killed_again_and_again_it_is_whole_in_the_end(tmp_path):
             child.kill()
     assert {path: (folder / path).read_text() for path in texts} == texts
     with open_store(location) as store:
-        embedder = Hashing(16)
+        embedder = HashingEmbedder(16)
         index = Index(store, Folder(folder))
-        search = Search(store, index, Meaning(store, lambda: embedder), budget=60.0)
+        search = Search(store, index, SemanticIndex(store, lambda: embedder), budget=60.0)
         assert index.sync().files == NOTES
         for number in range(0, NOTES, 20):
             answer = search.search(f"subject{number}", Scope())

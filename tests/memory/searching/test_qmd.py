@@ -20,15 +20,15 @@ from holdfast.errors import ConfigError, NotFound
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.qmd import fake
-from holdfast.memory.searching.qmd.command import Command, QmdFailed
-from holdfast.memory.searching.qmd.hits import hits_in
-from holdfast.memory.searching.qmd.keeper import Keeper
-from holdfast.memory.searching.qmd.masks import EVERY, OWN, matches
-from holdfast.memory.searching.qmd.options import QmdOptions, command_from, extras_from
-from holdfast.memory.searching.qmd.results import Found, results
-from holdfast.memory.searching.qmd.rules import allowed, rules_from
+from holdfast.memory.searching.qmd.command import QmdCommand, QmdFailed
+from holdfast.memory.searching.qmd.hits import find_hits
+from holdfast.memory.searching.qmd.keeper import QmdProcess
+from holdfast.memory.searching.qmd.masks import EVERY_MASK, OWN_MASK, matches_mask
+from holdfast.memory.searching.qmd.options import QmdOptions, parse_command, parse_extras
+from holdfast.memory.searching.qmd.results import QmdHit, parse_results
+from holdfast.memory.searching.qmd.rules import is_allowed, parse_rules
 from holdfast.memory.searching.qmd.searcher import QmdSearch
-from holdfast.memory.searching.qmd.shelves import Collections
+from holdfast.memory.searching.qmd.shelves import QmdCollections
 from holdfast.memory.searching.sources import ExtraPaths
 from holdfast.memory.workspace.base import Entry, Transient
 from holdfast.memory.workspace.folder import Folder
@@ -60,8 +60,8 @@ class Kit:
             ChosenEmbedder(EmbedderOptions("off")),
             extra=ExtraPaths(shared, home) if shared else None,
         )
-        self.keeper = Keeper(self.options)
-        self.collections = Collections(self.memory.workspace, self.options.extra)
+        self.keeper = QmdProcess(self.options)
+        self.collections = QmdCollections(self.memory.workspace, self.options.extra)
         self.qmd = QmdSearch(
             self.keeper, self.collections, self.memory.own, self.memory.index, lambda: self.now
         )
@@ -169,7 +169,7 @@ def test_a_pattern_that_qmd_reads_otherwise_shows_nobody_more(kit):
 def test_a_group_is_answered_by_qmd_only_where_a_rule_says_so(read, tmp_path):
     answer = read.search("heron", CLUB)
     assert ([hit.path for hit in answer.hits], answer.engines) == (["groups/club/MEMORY.md"], ("fts5",))
-    with closing(Kit(tmp_path, rules=rules_from("deny group=chess, allow group"), mode="search")) as kit:
+    with closing(Kit(tmp_path, rules=parse_rules("deny group=chess, allow group"), mode="search")) as kit:
         kit.write("groups/club/MEMORY.md", "- The club has a heron as its sign.\n")
         kit.write("bob/MEMORY.md", "- Bob's heron is secret.\n")
         kit.read()
@@ -208,7 +208,9 @@ def test_our_own_search_answers_and_says_why_when_qmd_is_ill(read, illness, reas
 
 
 def test_a_score_larger_than_any_number_here_is_no_more_than_the_best():
-    (found,) = results(f'[{{"file": "qmd://notes/a.md", "score": {"9" * 400}, "snippet": "The heron."}}]')
+    (found,) = parse_results(
+        f'[{{"file": "qmd://notes/a.md", "score": {"9" * 400}, "snippet": "The heron."}}]'
+    )
     assert found.score == 1.0
 
 
@@ -331,7 +333,7 @@ def test_notes_elsewhere_are_cited_and_read_by_the_name_of_their_collection(tmp_
     (docs / "deep" / "inner").mkdir()
     (docs / "deep" / "inner" / "secret.md").write_text("not in the pattern either\n")
     (docs / "deep" / "link.md").symlink_to(docs / "top.md")
-    extra = extras_from(f"docs={docs}/deep/*.md", tmp_path)
+    extra = parse_extras(f"docs={docs}/deep/*.md", tmp_path)
     with closing(Kit(tmp_path, extra=extra, mode="search")) as kit:
         kit.read()
         (hit,) = kit.search("heron sign").hits
@@ -384,7 +386,7 @@ def test_collections_follow_the_notes_and_what_somebody_added_by_hand_stays(kit)
     assert "hand" not in kit.keeper.state.collections
     assert {hit.path for hit in kit.search("heron").hits} == {"default/MEMORY.md"}
     # In a home of ours, a name that we need is ours.
-    mine = Collections(kit.memory.workspace, extras_from(f"hand={by_hand}", kit.home))
+    mine = QmdCollections(kit.memory.workspace, parse_extras(f"hand={by_hand}", kit.home))
     assert kit.keeper.sync(mine.everywhere(kit.memory.index.everywhere())) == ""
     assert "hand" in kit.keeper.state.collections
 
@@ -467,7 +469,7 @@ def test_closing_ends_what_runs_with_all_it_started_and_nothing_begins_any_more(
 
 def test_it_is_run_with_a_home_of_its_own_and_hardly_any_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "do not tell")
-    command = Command(
+    command = QmdCommand(
         (sys.executable, "-c", "import os, json; print(json.dumps(dict(os.environ)))"), tmp_path
     )
     told = command.run([], PATIENT)
@@ -493,7 +495,7 @@ def test_notes_that_are_not_on_this_machine_are_answered_by_our_own_search(tmp_p
 @given(st.text() | st.lists(st.dictionaries(st.sampled_from(["file", "score", "line"]), st.text())).map(str))
 def test_whatever_it_writes_makes_sense_or_is_refused(output):
     try:
-        found = results(output)
+        found = parse_results(output)
     except QmdFailed:
         return
     assert all(one.collection and one.path and 0 <= one.score <= 1 for one in found)
@@ -507,10 +509,10 @@ LINES = st.lists(
 @examples(max_examples=60)
 @given(old=LINES.filter(bool), new=LINES, best=st.integers(0, 5), first=st.integers(1, 4))
 def test_a_hit_never_says_what_its_file_does_not(old, new, best, first):
-    found = Found("c", "MEMORY.md", 0.5, first + best, first, tuple(old))
+    found = QmdHit("c", "MEMORY.md", 0.5, first + best, first, tuple(old))
     text = "\n".join(new)
     entry = Entry(PurePosixPath("default/MEMORY.md"), len(text), 0.0, "1")
-    hits = hits_in(found, "default/MEMORY.md", entry, text, ["heron", "tea"])
+    hits = find_hits(found, "default/MEMORY.md", entry, text, ["heron", "tea"])
     assert all(line in text for hit in hits for line in hit.snippet.split("\n"))
     if best < len(old) and old[best] and old[best] not in new:
         assert hits == []
@@ -519,54 +521,54 @@ def test_a_hit_never_says_what_its_file_does_not(old, new, best, first):
 def test_noise_before_the_results_does_not_hide_them():
     noise = "\x1b[?25l⠋ Gathering information\n\x1b[2K[1A[2K[G\nExpanding query...\n"
     row = '[\n {"file": "qmd://a/b%20c.md", "score": 3, "snippet": "@@ -4,2 @@ (3 before)\\nx\\nyes..."}\n]'
-    (one,) = results(noise + row)
+    (one,) = parse_results(noise + row)
     assert (one.collection, one.path, one.score, one.first) == ("a", "b c.md", 1.0, 4)
     assert (one.lines, one.said_by(" yes, and more")) == (("x", "yes..."), 5)
-    assert results("No results found.\n") == []
+    assert parse_results("No results found.\n") == []
 
 
 @pytest.mark.parametrize(
     ("mask", "fits", "fits_not"),
     [
         (
-            OWN,
+            OWN_MASK,
             ["MEMORY.md", "memory/2026-01-01.md", "a/projects/x.markdown"],
             ["projects/x/a.md", "archive/a.md"],
         ),
-        (EVERY, ["a.md", "a/b/c.markdown"], ["a.txt", "a.md.bak"]),
+        (EVERY_MASK, ["a.md", "a/b/c.markdown"], ["a.txt", "a.md.bak"]),
         ("*.md", ["a.md"], ["a/b.md"]),
         ("20??/**/*.md", ["2026/a.md", "2026/x/a.md"], ["202/a.md", "a.md"]),
     ],
 )
 def test_masks_mean_what_they_mean_to_qmd(mask, fits, fits_not):
-    assert [path for path in (*fits, *fits_not) if matches(mask, path)] == fits
+    assert [path for path in (*fits, *fits_not) if matches_mask(mask, path)] == fits
 
 
 def test_rules_are_read_in_order_and_deny_whom_they_do_not_name():
-    rules = rules_from("deny project=secret, allow private, allow group=club")
-    assert [allowed(rules, scope) for scope in (ME, WORK, CLUB)] == [True, True, True]
-    assert not allowed(rules, Scope(project="secret"))
-    assert not allowed(rules, Scope(project="chess", kind="group"))
-    assert not allowed((), ME)
+    rules = parse_rules("deny project=secret, allow private, allow group=club")
+    assert [is_allowed(rules, scope) for scope in (ME, WORK, CLUB)] == [True, True, True]
+    assert not is_allowed(rules, Scope(project="secret"))
+    assert not is_allowed(rules, Scope(project="chess", kind="group"))
+    assert not is_allowed((), ME)
     for wrong in ("permit private", "allow everyone", "allow"):
         with pytest.raises(ConfigError):
-            rules_from(wrong)
+            parse_rules(wrong)
 
 
 def test_paths_get_names_and_bad_ones_are_refused(tmp_path):
     (tmp_path / "notes").mkdir()
     text = os.pathsep.join(["docs=notes/2026/*.md", "notes", "one.md"])
-    named = {one.name: (one.root, one.mask) for one in extras_from(text, tmp_path, [tmp_path / "notes"])}
+    named = {one.name: (one.root, one.mask) for one in parse_extras(text, tmp_path, [tmp_path / "notes"])}
     assert named == {
         "docs": (tmp_path / "notes" / "2026", "*.md"),
-        "notes": (tmp_path / "notes", EVERY),
+        "notes": (tmp_path / "notes", EVERY_MASK),
         tmp_path.name: (tmp_path, "one.md"),
-        "notes-2": (tmp_path / "notes", EVERY),
+        "notes-2": (tmp_path / "notes", EVERY_MASK),
     }
     for wrong in ("a/b=notes", "holdfast-x=notes", os.pathsep.join(["a=notes", "a=other"])):
         with pytest.raises(ConfigError):
-            extras_from(wrong, tmp_path)
+            parse_extras(wrong, tmp_path)
     with pytest.raises(ConfigError):
-        command_from("qmd 'open")
+        parse_command("qmd 'open")
     with pytest.raises(ConfigError):
-        command_from(" ")
+        parse_command(" ")

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from holdfast.memory.searching.qmd.options import command_from, extras_from
+from holdfast.memory.searching.qmd.options import parse_command, parse_extras
 from holdfast.messages import Scope
 from tests.memory.searching.test_qmd import BOB, CLUB, ME, WORK, Kit
 
@@ -20,7 +20,7 @@ HERON = "- The heron nests in the old mill.\n"
 
 @pytest.fixture(scope="module")
 def command() -> tuple[str, ...]:
-    words = command_from(os.environ.get("HOLDFAST_TEST_QMD", "qmd"))
+    words = parse_command(os.environ.get("HOLDFAST_TEST_QMD", "qmd"))
     if shutil.which(words[0]) is None:
         pytest.skip("QMD is not installed here: npm install -g @tobilu/qmd, or name it in HOLDFAST_TEST_QMD.")
     return words
@@ -30,7 +30,7 @@ def test_the_real_one_reads_finds_and_keeps_people_apart(command, tmp_path):
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "Über & unter.md").write_text("# Signs\n\nA heron is our sign.\n")
-    extra = extras_from(f"docs={docs}", tmp_path)
+    extra = parse_extras(f"docs={docs}", tmp_path)
     with closing(Kit(tmp_path, command=command, mode="search", extra=extra)) as kit:
         kit.write("default/MEMORY.md", f"# Memory\n\n- Tea at five.\n{HERON}")
         kit.write("default/memory/2026-02-24.md", "# Tuesday\n\n- A heron stood on the roof.\n")

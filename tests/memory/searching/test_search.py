@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import ConfigError, EmbedderError
-from holdfast.memory.embedders.base import Identity
+from holdfast.memory.embedders.base import EmbedderIdentity
 from holdfast.memory.embedders.choice import EMBEDDED, ChosenEmbedder, EmbedderOptions
-from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.embedders.hashing import HashingEmbedder
 from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import Meaning
-from holdfast.memory.searching.ranking import MEASURED, OPENCLAW, weights_from
+from holdfast.memory.searching.meaning import SemanticIndex
+from holdfast.memory.searching.ranking import MEASURED, OPENCLAW, parse_weights
 from holdfast.memory.searching.search import Search
 from holdfast.memory.searching.sources import ExtraPaths
 from holdfast.memory.workspace.base import Transient
@@ -35,7 +35,7 @@ class Kit:
         self.store, self.folder, self.embedder = store, folder, embedder
         extra = options.pop("extra", None)
         self.index = Index(store, Folder(folder), extra=extra)
-        self.meaning = Meaning(store, lambda: self.embedder)
+        self.meaning = SemanticIndex(store, lambda: self.embedder)
         self.search_in = Search(store, self.index, self.meaning, **{"budget": 60.0, **options})
 
     def write(self, path: str, text: str) -> None:
@@ -64,7 +64,7 @@ def store():
 
 @pytest.fixture
 def kit(store, tmp_path) -> Kit:
-    return Kit(store, tmp_path / "workspace", Hashing())
+    return Kit(store, tmp_path / "workspace", HashingEmbedder())
 
 
 def test_a_note_is_found_with_its_lines_and_says_why(kit):
@@ -317,8 +317,8 @@ def test_a_snippet_is_short_and_around_what_was_asked(kit):
     assert "The swordfish is in the freezer." in snippet
 
 
-class Broken(Hashing):
-    identity = Identity("broken", "none", 4)
+class Broken(HashingEmbedder):
+    identity = EmbedderIdentity("broken", "none", 4)
 
     def embed(self, texts):
         raise EmbedderError("It is out of order.", hint="Mend it.")
@@ -345,11 +345,11 @@ def test_without_an_embedder_the_answer_says_so(kit):
 
 
 def test_words_serve_alone_until_the_vectors_of_a_new_embedder_are_made(store, tmp_path):
-    kit = Kit(store, tmp_path, Hashing(64), budget=0.0)
+    kit = Kit(store, tmp_path, HashingEmbedder(64), budget=0.0)
     kit.write("default/a.md", "swordfish in the sea")
     kit.index.sync()
     kit.meaning.catch_up()
-    old, kit.embedder = kit.embedder, Hashing(32)
+    old, kit.embedder = kit.embedder, HashingEmbedder(32)
     answer = kit.search("swordfish")
     assert answer.engines == ("fts5",)
     assert "0% of the vectors" in answer.degraded[0]
@@ -362,13 +362,13 @@ def test_words_serve_alone_until_the_vectors_of_a_new_embedder_are_made(store, t
 
 
 def test_old_vectors_serve_until_the_new_ones_are_made_if_their_embedder_can_be_asked(store, tmp_path):
-    kit = Kit(store, tmp_path, Hashing(64), budget=0.0)
+    kit = Kit(store, tmp_path, HashingEmbedder(64), budget=0.0)
     kit.write("default/a.md", "swordfish in the sea")
     kit.index.sync()
     kit.meaning.catch_up()
-    old, new = kit.embedder, Hashing(32)
+    old, new = kit.embedder, HashingEmbedder(32)
     former = [old]
-    meaning = Meaning(store, lambda: kit.embedder, former=lambda: former[0])
+    meaning = SemanticIndex(store, lambda: kit.embedder, former=lambda: former[0])
     kit.search_in = Search(store, kit.index, meaning, budget=0.0)
     for current in (new, Broken()):
         kit.embedder = current
@@ -460,7 +460,7 @@ def test_forgetting_the_words_forgets_their_vectors(kit):
 
 
 def test_the_vector_of_a_question_is_made_once_and_again_only_after_it_failed(kit):
-    class Moody(Hashing):
+    class Moody(HashingEmbedder):
         asked, broken = 0, False
 
         def _vectors(self, texts):
@@ -480,7 +480,7 @@ def test_the_vector_of_a_question_is_made_once_and_again_only_after_it_failed(ki
     assert moody.asked == 2
 
 
-class Picky(Hashing):
+class Picky(HashingEmbedder):
     """Has no numbers for poison, and a fragile one has none for anything after it."""
 
     def __init__(self, fragile: bool = False) -> None:
@@ -519,7 +519,7 @@ def test_no_text_is_blamed_for_an_embedder_that_fails(kit):
     with pytest.raises(EmbedderError):
         kit.meaning.catch_up()
     assert kit.meaning.waiting() == 1
-    kit.embedder = Hashing()
+    kit.embedder = HashingEmbedder()
     assert kit.search("swordfish").degraded == ()
 
 
@@ -530,7 +530,7 @@ def test_making_vectors_stops_when_told_and_waits_no_longer_than_it_may(kit):
     assert kit.meaning.catch_up(stop=lambda: True) == 0
     asked, answer = threading.Event(), threading.Event()
 
-    class Waiting(Hashing):
+    class Waiting(HashingEmbedder):
         def _vectors(self, texts):
             asked.set()
             assert answer.wait(60)
@@ -569,12 +569,12 @@ def test_how_near_texts_are_is_told_of_those_whose_vectors_are_there(kit):
 
 def test_no_embedder_is_opened_to_tell_how_near_texts_are(store):
     opened = []
-    meaning = Meaning(store, lambda: opened.append(1), ready=lambda: None)
+    meaning = SemanticIndex(store, lambda: opened.append(1), ready=lambda: None)
     assert meaning.nearness("swordfish", {"a": "swordfish"}) == {}
     assert opened == []
 
 
-@pytest.mark.parametrize("embedder", [Hashing(), None])
+@pytest.mark.parametrize("embedder", [HashingEmbedder(), None])
 def test_what_answers_is_likely_and_nonsense_says_that_nothing_fits(kit, embedder):
     kit.embedder = embedder
     for number in range(60):
@@ -591,13 +591,13 @@ def test_what_answers_is_likely_and_nonsense_says_that_nothing_fits(kit, embedde
 
 
 def test_the_setting_says_what_meaning_and_words_are_worth():
-    assert (weights_from(""), weights_from("0.7:0.3")) == (MEASURED, OPENCLAW)
-    weights = weights_from("3:1")
+    assert (parse_weights(""), parse_weights("0.7:0.3")) == (MEASURED, OPENCLAW)
+    weights = parse_weights("3:1")
     assert weights.features == {"density": 0.25, "nearness": 0.75}
     assert weights.recent == 0.0
     for wrong in ("0.7", "0:0", "-1:2", "inf:1", "nan:1", "much:little", "1:2:3"):
         with pytest.raises(ConfigError, match=r"0\.7:0\.3"):
-            weights_from(wrong)
+            parse_weights(wrong)
 
 
 def test_of_notes_that_say_nearly_the_same_the_newer_comes_first(kit):
@@ -621,7 +621,7 @@ def test_of_notes_that_say_nearly_the_same_the_newer_comes_first(kit):
 
 
 def test_the_seeds_own_weights_can_be_chosen_and_do_not_lose_exact_words(store, tmp_path):
-    kit = Kit(store, tmp_path, Hashing(), weights=OPENCLAW)
+    kit = Kit(store, tmp_path, HashingEmbedder(), weights=OPENCLAW)
     kit.write("default/a.md", "Fixed in a828e60.")
     for number in range(40):
         kit.write(f"default/{number}.md", f"Something else, number {number}.")

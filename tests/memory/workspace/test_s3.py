@@ -10,9 +10,9 @@ import pytest
 from holdfast.background.projector import Projector
 from holdfast.errors import Conflict, NotFound, StoreError, TooLarge
 from holdfast.memory.base import MEMORY_TOPIC, Memory
-from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.embedders.hashing import HashingEmbedder
 from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import Meaning
+from holdfast.memory.searching.meaning import SemanticIndex
 from holdfast.memory.searching.search import Search
 from holdfast.memory.workspace.base import ABSENT, change
 from holdfast.memory.workspace.choice import S3Options, workspace_at
@@ -300,7 +300,7 @@ def test_an_index_goes_on_where_it_was_and_answers_without_the_server(opened, s3
         relay.cut()
         index = Index(store, opened(options=through(relay, s3_server.options)))
         assert not index.is_empty(Scope())
-        search = Search(store, index, Meaning(store, Hashing), budget=60.0)
+        search = Search(store, index, SemanticIndex(store, HashingEmbedder), budget=60.0)
         answer = search.search("harbour number 7", Scope(), within="notes")
         assert "number 7" in answer.hits[0].snippet
         assert "cannot be reached" in answer.degraded[0]

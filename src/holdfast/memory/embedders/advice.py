@@ -9,10 +9,10 @@ from holdfast.i18n import say
 from holdfast.memory.embedders.locations import OLLAMA
 
 # Of Ollama's library, all of many languages: the first that is there is taken, the first of all is told.
-MODELS = ("embeddinggemma", "bge-m3", "qwen3-embedding", "snowflake-arctic-embed2")
+RECOMMENDED_MODELS = ("embeddinggemma", "bge-m3", "qwen3-embedding", "snowflake-arctic-embed2")
 
 
-def gain() -> str:
+def describe_gain() -> str:
     """What another embedder brings, as measured in evals/results/retrieval.md."""
     return say(
         "the one inside is small. Two small transformers found more in chats between people (the right"
@@ -24,28 +24,29 @@ def gain() -> str:
     )
 
 
-def model_among(names: Collection[str]) -> str:
+def find_recommended(names: Collection[str]) -> str:
     """The name under which a server has the best of these models; empty if it has none."""
-    for model in MODELS:
+    for model in RECOMMENDED_MODELS:
         for name in names:
             if name.partition(":")[0].rpartition("/")[2] == model:
                 return name
     return ""
 
 
-def remedy(address: str, names: Collection[str]) -> str:
+def describe_setup(address: str, names: Collection[str]) -> str:
     """How to come by it. `address` is that of an Ollama with models of these names; empty without one."""
     if not address:
+        first = RECOMMENDED_MODELS[0]
         return say(
-            f"With Ollama: `ollama pull {MODELS[0]}`. Without: name a GGUF file of an embedding model in"
+            f"With Ollama: `ollama pull {first}`. Without: name a GGUF file of an embedding model in"
             " `embedder` (docs/embedders.md).",
-            f"Mit Ollama: `ollama pull {MODELS[0]}`. Ohne: eine GGUF-Datei eines Embedding-Modells in"
+            f"Mit Ollama: `ollama pull {first}`. Ohne: eine GGUF-Datei eines Embedding-Modells in"
             " `embedder` nennen (docs/embedders.md).",
         )
-    there = model_among(names)
-    model = there or MODELS[0]
+    installed = find_recommended(names)
+    model = installed or RECOMMENDED_MODELS[0]
     place = "ollama" if OLLAMA.endswith(f"+{address}") else f"ollama+{address}"
-    steps = "" if there else say(f"`ollama pull {model}`, then ", f"`ollama pull {model}`, dann ")
+    steps = "" if installed else say(f"`ollama pull {model}`, then ", f"`ollama pull {model}`, dann ")
     return steps + say(
         f"set HOLDFAST_EMBEDDER={place} and HOLDFAST_EMBEDDER_MODEL={model}, or the same on the page under"
         " Settings ▸ Memory. Ollama then holds two models (OLLAMA_MAX_LOADED_MODELS=2).",

@@ -18,7 +18,7 @@ Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class EmbedderIdentity:
     """Whose vectors these are. Only vectors of equal identity may be compared.
 
     `endpoint` is the server's address without any password; empty for what runs in a process of ours.
@@ -42,16 +42,16 @@ class Identity:
         return f"{self.model} ({self.endpoint or self.provider})"
 
 
-class NotNow(EmbedderError):
+class EmbedderBusy(EmbedderError):
     """It cannot be asked at the moment: nobody is there, or it has too much to do. No text is to blame."""
 
 
-class Gone(EmbedderError):
+class BatchJobGone(EmbedderError):
     """The server knows nothing of what it was asked about."""
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class BatchJob:
     """How far a job is that was handed in. `output` are the files with what came of it so far.
 
     `trouble` is why it ended without all of it; `litter` are the files that are of no use afterwards.
@@ -63,7 +63,7 @@ class Job:
     litter: tuple[str, ...] = ()
 
 
-class Batches(Protocol):
+class BatchApi(Protocol):
     """A server's way of making many vectors in its own time, for less money than at once."""
 
     # Texts in one job.
@@ -72,16 +72,16 @@ class Batches(Protocol):
     def submit(self, texts: Mapping[str, str]) -> str:
         """Hand in texts, each by a name; the job is named by the answer. Nothing is tried twice."""
 
-    def look(self, job: str) -> Job:
+    def look(self, job: str) -> BatchJob:
         """How far it is. Gone if the server does not know it."""
 
-    def rows(self, job: Job) -> Iterator[tuple[str, Any]]:
+    def rows(self, job: BatchJob) -> Iterator[tuple[str, Any]]:
         """The numbers for each text that has some, by its name, as they came."""
 
     def cancel(self, job: str) -> None:
         """It is not needed any more."""
 
-    def tidy(self, job: Job) -> None:
+    def tidy(self, job: BatchJob) -> None:
         """Take away its files, which have people's notes in them."""
 
 
@@ -89,10 +89,10 @@ class Embedder(Protocol):
     """May be used by several threads at once. Whatever goes wrong is an EmbedderError with its remedy."""
 
     @property
-    def identity(self) -> Identity: ...
+    def identity(self) -> EmbedderIdentity: ...
 
     @property
-    def batches(self) -> Batches | None:
+    def batches(self) -> BatchApi | None:
         """Its way of doing many texts as one job, if it has one."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from holdfast.errors import EmbedderError
-from holdfast.memory.embedders.base import Batches, Identity, Vectors
-from holdfast.memory.embedders.prompts import NONE, Prompts
+from holdfast.memory.embedders.base import BatchApi, EmbedderIdentity, Vectors
+from holdfast.memory.embedders.prompts import NO_PROMPTS, EmbeddingPrompts
 
 # Servers refuse a text of nothing or answer it with zeros. This stands for it, and means as little.
 _NOTHING = "."
 
 
-class Checked(ABC):
+class ValidatedEmbedder(ABC):
     """An embedder whose answers can be relied on: as many as asked for, all numbers, of length one.
 
     Of a text that is longer than `longest` characters, only its beginning is read. At most `batch` texts with
@@ -29,16 +29,16 @@ class Checked(ABC):
     batch: int = 16
     together: int = 1_000_000
 
-    def __init__(self, identity: Identity, prompts: Prompts = NONE) -> None:
+    def __init__(self, identity: EmbedderIdentity, prompts: EmbeddingPrompts = NO_PROMPTS) -> None:
         self._identity = identity
         self._prompts = prompts
 
     @property
-    def identity(self) -> Identity:
+    def identity(self) -> EmbedderIdentity:
         return self._identity
 
     @property
-    def batches(self) -> Batches | None:
+    def batches(self) -> BatchApi | None:
         """Most have none."""
         return None
 
@@ -60,7 +60,9 @@ class Checked(ABC):
     def close(self) -> None: ...
 
     def _made(self, texts: Sequence[str], ask: Callable[[Sequence[str]], Any], prompt: str = "") -> Vectors:
-        parts = [verified(ask(part), len(part), self._identity) for part in self._parts(texts, prompt)]
+        parts = [
+            validate_vectors(ask(part), len(part), self._identity) for part in self._parts(texts, prompt)
+        ]
         return np.concatenate(parts) if parts else np.empty((0, self._identity.dimensions), np.float32)
 
     def _parts(self, texts: Sequence[str], prompt: str) -> Iterator[list[str]]:
@@ -75,42 +77,42 @@ class Checked(ABC):
             yield part
 
     def _fit(self, text: str) -> str:
-        return fitting(text, self.longest)
+        return prepare_text(text, self.longest)
 
 
-def fitting(text: str, longest: int) -> str:
+def prepare_text(text: str, longest: int) -> str:
     """The beginning of a text, with nothing in it that cannot be sent, and never nothing at all."""
     return text[:longest].encode("utf-8", "replace").decode().strip() or _NOTHING
 
 
-def verified(answer: Any, count: int, identity: Identity) -> Vectors:
+def validate_vectors(answer: Any, count: int, identity: EmbedderIdentity) -> Vectors:
     """The vectors in an answer, each brought to length one; EmbedderError if it is no good answer."""
     try:
         rows = np.asarray([] if answer is None else answer, np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise _refused(identity, "something that is no table of numbers") from None
+        raise _bad_answer(identity, "something that is no table of numbers") from None
     if rows.ndim != 2 or rows.size == 0:
-        raise _refused(identity, "nothing" if rows.size == 0 else "something that is no table of numbers")
+        raise _bad_answer(identity, "nothing" if rows.size == 0 else "something that is no table of numbers")
     if len(rows) != count:
-        raise _refused(identity, f"{len(rows)} vectors for {count} texts")
+        raise _bad_answer(identity, f"{len(rows)} vectors for {count} texts")
     if rows.shape[1] != identity.dimensions:
         raise EmbedderError(
             f"{identity} answered with {rows.shape[1]} dimensions in the place of {identity.dimensions}.",
             hint="The model behind this name has changed: start Holdfast anew, and the index is built again.",
         )
     if not np.isfinite(rows).all():
-        raise _refused(identity, "numbers that are none (NaN or infinite)")
+        raise _bad_answer(identity, "numbers that are none (NaN or infinite)")
     # By the largest number first: the square of a very small or very large one has no place in a float.
     largest = np.abs(rows).max(axis=1, keepdims=True)
     if not largest.all():
-        raise _refused(identity, "zeros")
+        raise _bad_answer(identity, "zeros")
     scaled = rows / largest
     unit: Vectors = (scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).astype(np.float32)
     return unit
 
 
 def dimensions_of(answer: Any, wanted: int = 0) -> int:
-    """How long the first row of an answer is; 0 where there is none, which `verified` then refuses.
+    """How long the first row of an answer is; 0 where there is none, which `validate_vectors` then refuses.
 
     `wanted` is how long it was to be.
     """
@@ -126,7 +128,7 @@ def dimensions_of(answer: Any, wanted: int = 0) -> int:
             return 0
 
 
-def _refused(identity: Identity, what: str) -> EmbedderError:
+def _bad_answer(identity: EmbedderIdentity, what: str) -> EmbedderError:
     where = "Look at the server's log, or name" if identity.endpoint else "Name"
     return EmbedderError(
         f"{identity} answered with {what}.",

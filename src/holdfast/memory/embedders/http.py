@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import httpx
 
 from holdfast.errors import ConfigError, EmbedderError
-from holdfast.memory.embedders.base import Gone, NotNow
+from holdfast.memory.embedders.base import BatchJobGone, EmbedderBusy
 from holdfast.messages import canonical
 from holdfast.upstreams.base import find_error_message
 from holdfast.upstreams.http import redact_url
@@ -28,7 +28,7 @@ _PAUSE = 0.5
 _SAID = 300
 
 
-class Http:
+class EmbeddingClient:
     """What breaks on the way is tried once more; silence is not, for whoever waits has waited already.
 
     `sleep` waits between the two tries.
@@ -157,7 +157,7 @@ class Http:
                     f"{self.url} is no address of a server.", hint="Write it like http://127.0.0.1:11434."
                 )
             case httpx.ConnectError() | httpx.ConnectTimeout():
-                return NotNow(
+                return EmbedderBusy(
                     f"no server of embeddings answers at {self.url}.",
                     hint="Start it, or check the address in the setting `embedder`.",
                 )
@@ -185,7 +185,7 @@ class Http:
             503: "The server may still be loading the model: try again in a moment.",
         }
         hint = hints.get(status) or general.get(status, "Look at the server's log.")
-        error = NotNow if status in _NOT_NOW else Gone if status == 404 else EmbedderError
+        error = EmbedderBusy if status in _NOT_NOW else BatchJobGone if status == 404 else EmbedderError
         return error(f"{self.url} refused ({status}){self._said(response)}", hint=hint)
 
     def _said(self, response: httpx.Response) -> str:

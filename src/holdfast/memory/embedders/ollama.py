@@ -6,27 +6,27 @@ Knows that one endpoint; how requests travel is in `http`.
 from collections.abc import Sequence
 from typing import Any, Self
 
-from holdfast.memory.embedders.base import Identity
-from holdfast.memory.embedders.checked import Checked, dimensions_of, verified
-from holdfast.memory.embedders.http import Http
-from holdfast.memory.embedders.prompts import NONE, Prompts
+from holdfast.memory.embedders.base import EmbedderIdentity
+from holdfast.memory.embedders.checked import ValidatedEmbedder, dimensions_of, validate_vectors
+from holdfast.memory.embedders.http import EmbeddingClient
+from holdfast.memory.embedders.prompts import NO_PROMPTS, EmbeddingPrompts
 from holdfast.upstreams.ollama import KeepAlive
 
-MODEL = "nomic-embed-text"
+OLLAMA_MODEL = "nomic-embed-text"
 
 
-class Ollama(Checked):
+class OllamaEmbedder(ValidatedEmbedder):
     def __init__(
         self,
-        http: Http,
+        http: EmbeddingClient,
         model: str,
         dimensions: int,
         chosen: int = 0,
-        prompts: Prompts = NONE,
+        prompts: EmbeddingPrompts = NO_PROMPTS,
         keep_alive: KeepAlive = None,
     ) -> None:
         """`chosen` is the number of dimensions to ask for; 0 leaves it to the model."""
-        super().__init__(Identity("ollama", model, dimensions, http.url, str(prompts)), prompts)
+        super().__init__(EmbedderIdentity("ollama", model, dimensions, http.url, str(prompts)), prompts)
         self._http = http
         self._chosen = chosen
         self._keep_alive = keep_alive
@@ -34,16 +34,16 @@ class Ollama(Checked):
     @classmethod
     def open(
         cls,
-        http: Http,
-        model: str = MODEL,
+        http: EmbeddingClient,
+        model: str = OLLAMA_MODEL,
         dimensions: int = 0,
-        prompts: Prompts = NONE,
+        prompts: EmbeddingPrompts = NO_PROMPTS,
         keep_alive: KeepAlive = None,
     ) -> Self:
         """Asks for one vector, for only that tells how many dimensions there are."""
         answer = cls(http, model, 0, dimensions, keep_alive=keep_alive)._vectors(["?"])
         opened = cls(http, model, dimensions_of(answer, dimensions), dimensions, prompts, keep_alive)
-        verified(answer, 1, opened.identity)
+        validate_vectors(answer, 1, opened.identity)
         return opened
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ class Ollama(Checked):
             body["dimensions"] = self._chosen
         if self._keep_alive is not None:
             body["keep_alive"] = self._keep_alive
-        other = f"Is {model} an embedding model? `ollama pull {MODEL}` fetches one."
+        other = f"Is {model} an embedding model? `ollama pull {OLLAMA_MODEL}` fetches one."
         answer = self._http.post(
             "/api/embed",
             body,

@@ -7,30 +7,32 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from holdfast.backends.openai_batches import OpenAIBatches
-from holdfast.memory.embedders.base import Identity
-from holdfast.memory.embedders.checked import Checked, dimensions_of, verified
-from holdfast.memory.embedders.http import Http
-from holdfast.memory.embedders.prompts import NONE, Prompts
+from holdfast.memory.embedders.base import EmbedderIdentity
+from holdfast.memory.embedders.checked import ValidatedEmbedder, dimensions_of, validate_vectors
+from holdfast.memory.embedders.http import EmbeddingClient
+from holdfast.memory.embedders.prompts import NO_PROMPTS, EmbeddingPrompts
 
-MODEL = "text-embedding-3-small"
+OPENAI_MODEL = "text-embedding-3-small"
 
 _HINTS = {404: "Check the model in the setting `embedder_model`, and the address in `embedder`."}
 
 
-class OpenAI(Checked):
+class OpenAIEmbedder(ValidatedEmbedder):
     batch = 64
 
     def __init__(
         self,
-        http: Http,
+        http: EmbeddingClient,
         prefix: str,
         model: str,
         dimensions: int,
         chosen: int = 0,
-        prompts: Prompts = NONE,
+        prompts: EmbeddingPrompts = NO_PROMPTS,
     ) -> None:
         """`chosen` is the number of dimensions to ask for; 0 leaves it to the model."""
-        super().__init__(Identity("openai", model, dimensions, http.url + prefix, str(prompts)), prompts)
+        super().__init__(
+            EmbedderIdentity("openai", model, dimensions, http.url + prefix, str(prompts)), prompts
+        )
         self._http = http
         self._prefix = prefix
         self._chosen = chosen
@@ -38,16 +40,16 @@ class OpenAI(Checked):
     @classmethod
     def open(
         cls,
-        http: Http,
+        http: EmbeddingClient,
         prefix: str = "/v1",
-        model: str = MODEL,
+        model: str = OPENAI_MODEL,
         dimensions: int = 0,
-        prompts: Prompts = NONE,
+        prompts: EmbeddingPrompts = NO_PROMPTS,
     ) -> Self:
         """Asks for one vector, for only that tells how many dimensions there are."""
         answer = cls(http, prefix, model, 0, dimensions)._vectors(["?"])
         opened = cls(http, prefix, model, dimensions_of(answer, dimensions), dimensions, prompts)
-        verified(answer, 1, opened.identity)
+        validate_vectors(answer, 1, opened.identity)
         return opened
 
     @property
@@ -66,10 +68,10 @@ class OpenAI(Checked):
         return self.request([self._prompts.text + self._fit(text)])
 
     def _vectors(self, texts: Sequence[str]) -> Any:
-        return rows_of(self._http.post(f"{self._prefix}/embeddings", self.request(texts), hints=_HINTS))
+        return parse_rows(self._http.post(f"{self._prefix}/embeddings", self.request(texts), hints=_HINTS))
 
 
-def rows_of(answer: Any) -> Any:
+def parse_rows(answer: Any) -> Any:
     """The rows in an answer, as they came, in the order in which they were asked for."""
     match answer:
         case {"data": list(items)} if all(isinstance(item, dict) for item in items):

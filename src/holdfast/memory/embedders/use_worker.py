@@ -9,20 +9,20 @@ import os
 import sys
 from typing import IO, Any
 
-from holdfast.memory.embedders.worker import read, write
+from holdfast.memory.embedders.worker import read_message, write_message
 
 # Each library for matrices has its own word for the number of its threads, and reads it when it is loaded.
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
-def main() -> None:
+def run_encoder() -> None:
     answers = take_stdout()
     encoder = None
-    while (question := read(sys.stdin.buffer)) is not None:
-        encoder = encoder or _encoder()
+    while (question := read_message(sys.stdin.buffer)) is not None:
+        encoder = encoder or _load_encoder()
         vectors = encoder.encode(json.loads(question))
         try:
-            write(answers, vectors.astype("<f4").tobytes())
+            write_message(answers, vectors.astype("<f4").tobytes())
         except BrokenPipeError:
             return
 
@@ -34,7 +34,7 @@ def take_stdout() -> IO[bytes]:
     return answers
 
 
-def _encoder() -> Any:
+def _load_encoder() -> Any:
     # One thread: the others belong to the model that people are waiting for.
     for name in _THREADS:
         os.putenv(name, "1")
@@ -44,4 +44,4 @@ def _encoder() -> Any:
 
 
 if __name__ == "__main__":
-    main()
+    run_encoder()

@@ -7,19 +7,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from holdfast.memory.embedders.base import Identity, Vectors
-from holdfast.memory.embedders.checked import Checked
-from holdfast.memory.embedders.prompts import NONE, Prompts
-from holdfast.memory.embedders.worker import Worker
+from holdfast.memory.embedders.base import EmbedderIdentity, Vectors
+from holdfast.memory.embedders.checked import ValidatedEmbedder
+from holdfast.memory.embedders.prompts import NO_PROMPTS, EmbeddingPrompts
+from holdfast.memory.embedders.worker import WorkerProcess
 from holdfast.messages import canonical
 
 
-class Worked(Checked):
+class SubprocessEmbedder(ValidatedEmbedder):
     longest = 2_000
     # Small, so that a question never waits long for an index that is being built; larger is hardly faster.
     batch = 8
 
-    def __init__(self, identity: Identity, worker: Worker, prompts: Prompts = NONE) -> None:
+    def __init__(
+        self, identity: EmbedderIdentity, worker: WorkerProcess, prompts: EmbeddingPrompts = NO_PROMPTS
+    ) -> None:
         super().__init__(identity, prompts)
         self._worker = worker
 

@@ -21,13 +21,13 @@ _LENGTH = struct.Struct(">Q")
 _TAIL_LINES = 6
 
 
-def write(stream: IO[bytes], content: bytes) -> None:
+def write_message(stream: IO[bytes], content: bytes) -> None:
     stream.write(_LENGTH.pack(len(content)))
     stream.write(content)
     stream.flush()
 
 
-def read(stream: IO[bytes]) -> bytes | None:
+def read_message(stream: IO[bytes]) -> bytes | None:
     """The next message, None if there will be none."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
@@ -37,7 +37,7 @@ def read(stream: IO[bytes]) -> bytes | None:
     return content if len(content) == length else None
 
 
-class _Turns:
+class _TurnQueue:
     """One at a time, in the order they come, but those in a hurry before all others."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class _Turns:
         return next(chain(self._lines[True], self._lines[False]))
 
 
-class Worker:
+class WorkerProcess:
     """`label` is what errors call it; `log` takes what it writes to stderr; it may think for `seconds`."""
 
     def __init__(self, command: Sequence[str], *, label: str, log: Path, seconds: float) -> None:
@@ -87,7 +87,7 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
         # With a lock alone, somebody with many questions could come first again and again.
-        self._turns = _Turns()
+        self._turns = _TurnQueue()
 
     @property
     def pid(self) -> int | None:
@@ -154,8 +154,8 @@ class Worker:
         answer, interrupted = None, True
         try:
             with suppress(BrokenPipeError):
-                write(process.stdin, question)
-                answer = read(process.stdout)
+                write_message(process.stdin, question)
+                answer = read_message(process.stdout)
             interrupted = False
         finally:
             alarm.cancel()

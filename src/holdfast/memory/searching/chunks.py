@@ -17,10 +17,10 @@ from holdfast.messages import Scope
 from holdfast.store.pieces import SIZE as PIECE
 
 # A change of how texts are cut needs a new number: files are then read again.
-VERSION = 3
+CHUNK_VERSION = 3
 
 # In characters, four to a token.
-SIZE = 1_600
+CHUNK_SIZE = 1_600
 OVERLAP = 320
 # A block of code that is larger is data: it is cut between lines.
 _LARGEST_FENCE = 16_000
@@ -31,7 +31,7 @@ _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class NoteChunk:
     """A part of a text and its lines, counted from one. `headings` are those above it, the outermost first.
 
     `memory` and `kind` tell which memory it is, and are empty where it is none.
@@ -66,17 +66,17 @@ class _Unit:
         return len(self.text) + 1
 
 
-def chunks(text: str, *, by_hand: bool = False) -> list[Chunk]:
+def split_chunks(text: str, *, by_hand: bool = False) -> list[NoteChunk]:
     """All parts of a text; `by_hand` says that list items without a comment of ours are memories too."""
     lines = _LINE_END.split(text.removeprefix("\ufeff"))
     memories = {one.first - 1: one for one in placed(text, Scope(), by_hand=by_hand)}
-    found: list[Chunk] = []
+    found: list[NoteChunk] = []
     above: list[tuple[int, str]] = []
     units: list[_Unit] = []
     at = 0
 
     def flush() -> None:
-        found.extend(_packed(units, tuple(name for _, name in above)))
+        found.extend(_pack(units, tuple(name for _, name in above)))
         units.clear()
 
     while at < len(lines):
@@ -88,9 +88,11 @@ def chunks(text: str, *, by_hand: bool = False) -> list[Chunk]:
                 units.clear()
             flush()
             names, memory = tuple(name for _, name in above), one.memory
-            told = _told(memory)
+            told = _memory_text(memory)
             found.append(
-                Chunk(told, one.first, one.last, names, memory.id, memory.kind, memory.date, memory.active)
+                NoteChunk(
+                    told, one.first, one.last, names, memory.id, memory.kind, memory.date, memory.active
+                )
             )
             at = one.last
         elif heading:
@@ -110,7 +112,7 @@ def chunks(text: str, *, by_hand: bool = False) -> list[Chunk]:
     return found
 
 
-def _told(memory: Memory) -> str:
+def _memory_text(memory: Memory) -> str:
     """The words of a memory; of one that no longer holds, until when it did."""
     if memory.active:
         return memory.text
@@ -136,25 +138,25 @@ def _units(lines: Sequence[str], first: int) -> Iterator[_Unit]:
         yield _Unit(whole, first, first + len(lines) - 1, fence=True)
         return
     for number, line in enumerate(lines, first):
-        if len(line) <= SIZE:
+        if len(line) <= CHUNK_SIZE:
             yield _Unit(line, number, number)
         else:
-            for start in range(0, len(line), SIZE - PIECE):
-                yield _Unit(line[start : start + SIZE - PIECE], number, number)
+            for start in range(0, len(line), CHUNK_SIZE - PIECE):
+                yield _Unit(line[start : start + CHUNK_SIZE - PIECE], number, number)
 
 
-def _packed(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[Chunk]:
+def _pack(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[NoteChunk]:
     """The units in parts of the right size, each beginning with the end of the one before."""
     current: list[_Unit] = []
     repeated = size = 0
     for unit in units:
-        while len(current) > repeated and size + unit.size > SIZE:
+        while len(current) > repeated and size + unit.size > CHUNK_SIZE:
             cut = max(_border(current), repeated + 1)
             yield from _chunk(current[:cut], headings)
             tail = _tail(current[:cut])
             current, repeated = [*tail, *current[cut:]], len(tail)
             size = sum(one.size for one in current)
-        if len(current) == repeated and size + unit.size > SIZE:
+        if len(current) == repeated and size + unit.size > CHUNK_SIZE:
             # There is no room for any overlap beside it.
             current, repeated, size = [], 0, 0
         current.append(unit)
@@ -168,7 +170,7 @@ def _border(units: Sequence[_Unit]) -> int:
     size, best = 0, len(units)
     for number, unit in enumerate(units):
         size += unit.size
-        if size > SIZE // 2 and not unit.text.strip():
+        if size > CHUNK_SIZE // 2 and not unit.text.strip():
             best = number + 1
     return best
 
@@ -183,7 +185,7 @@ def _tail(units: Sequence[_Unit]) -> list[_Unit]:
     return found
 
 
-def _chunk(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[Chunk]:
+def _chunk(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[NoteChunk]:
     """The part that these units are; none where they say nothing."""
     first, last = 0, len(units)
     while first < last and not units[first].text.strip():
@@ -192,4 +194,4 @@ def _chunk(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[Chunk]
         last -= 1
     text = COMMENT.sub("", "\n".join(unit.text for unit in units[first:last]))
     if text.strip():
-        yield Chunk(text.strip("\n"), units[first].first + 1, units[last - 1].last + 1, headings)
+        yield NoteChunk(text.strip("\n"), units[first].first + 1, units[last - 1].last + 1, headings)

@@ -10,11 +10,11 @@ from holdfast.memory.workspace.items import id_is_of_words
 from holdfast.store import NotesOf, Store
 
 # The words of notes by their names, for each file.
-Files = Mapping[str, Mapping[str, str]]
+_FileTexts = Mapping[str, Mapping[str, str]]
 
 
-def news_of(
-    store: Store, places: Mapping[NotesOf, Files], unread: Callable[[], Collection[str]]
+def find_news(
+    store: Store, places: Mapping[NotesOf, _FileTexts], unread: Callable[[], Collection[str]]
 ) -> dict[NotesOf, list[News]]:
     """What there is to tell of the notes in these places, whose files say this now.
 
@@ -35,14 +35,14 @@ def news_of(
     for (place, name), old in lost.items():
         there = {file: words for file, words in others.get(name, {}).items() if file not in now}
         there |= {file: notes[name] for file, notes in now.items() if name in notes}
-        words = next(_standing(name, place, there), "")
+        words = next(_current_texts(name, place, there), "")
         waits = not words and name in unread()
         if words != old and not waits:
             told.setdefault(place, []).append(News(name, place.folder, words))
     return told
 
 
-def _standing(name: str, place: NotesOf, there: Mapping[str, str]) -> Iterator[str]:
+def _current_texts(name: str, place: NotesOf, there: Mapping[str, str]) -> Iterator[str]:
     """What is said under this name now. An id made of words is another's own in another place."""
     for file, words in there.items():
         if not id_is_of_words(name) or file.startswith(f"{place.key}:"):

@@ -9,16 +9,16 @@ from typing import Any, Literal
 
 from holdfast.messages import Scope
 
-Kind = Literal["note", "message"]
+HitKind = Literal["note", "message"]
 
 # Below this the store most likely has no answer.
 WEAK = 0.1
 # Files that cannot be read are named one by one up to here.
-_NAMED = 3
+_NAMED_FILES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class SearchHit:
     """A part of a note, or a message.
 
     `path` is the file of a note or the id of a conversation, `lines` the first and last line of the snippet
@@ -28,7 +28,7 @@ class Hit:
     """
 
     id: str
-    kind: Kind
+    kind: HitKind
     path: str
     lines: tuple[int, int] | None
     snippet: str
@@ -62,13 +62,13 @@ class Freshness:
     def left_out(self) -> tuple[str, ...]:
         """In words, which files nothing can be found in, and why; of many, the first ones."""
         reasons = [why if path in why else f"{path}: {why}" for path, why in sorted(self.skipped.items())]
-        told = [f"Left out: {reason}" for reason in reasons[:_NAMED]]
+        told = [f"Left out: {reason}" for reason in reasons[:_NAMED_FILES]]
         more = len(reasons) - len(told)
         return (*told, f"{more} more files are left out.") if more else tuple(told)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SearchResult:
     """Hits, best first, and how they were found.
 
     `engines` are those that ran, `model` is whose vectors were compared, and `compared` where. `degraded`
@@ -76,7 +76,7 @@ class Answer:
     of them answers the question; where that is little, nothing fits well, and `weak` says so.
     """
 
-    hits: tuple[Hit, ...]
+    hits: tuple[SearchHit, ...]
     engines: tuple[str, ...]
     model: str = ""
     degraded: tuple[str, ...] = ()

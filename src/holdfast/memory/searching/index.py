@@ -17,10 +17,10 @@ from pathlib import PurePosixPath
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.memory import scopes
 from holdfast.memory.base import News
-from holdfast.memory.searching.chunks import VERSION, chunks
-from holdfast.memory.searching.drift import news_of
+from holdfast.memory.searching.chunks import CHUNK_VERSION, split_chunks
+from holdfast.memory.searching.drift import find_news
 from holdfast.memory.searching.hits import Freshness
-from holdfast.memory.searching.sources import Files, folder_of
+from holdfast.memory.searching.sources import NoteFiles, folder_of
 from holdfast.memory.workspace.base import EVERY_NOTE, Away, Entry
 from holdfast.memory.workspace.items import PART, ids_in
 from holdfast.messages import Scope
@@ -34,28 +34,28 @@ Stop = Callable[[], bool]
 
 # Files that are put into the index in one step, and how many bytes of them: each step waits for the disk, and
 # nobody stops in the middle of one.
-_TOGETHER = 20
-_BYTES = 100_000
+_FILES_IN_STEP = 20
+_BYTES_IN_STEP = 100_000
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CURATED = "MEMORY.md"
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class _FolderWork:
     """What is to be done to one folder's part of the index."""
 
     notes: NotesOf
-    files: Files
+    files: NoteFiles
     known: dict[str, FileState]
     gone: list[str]
     changed: list[Entry]
 
 
-_Portion = list[tuple[_Work, Entry]]
+_Portion = list[tuple[_FolderWork, Entry]]
 
 
-def _untold(done: int, total: int) -> None:
+def _ignore_progress(done: int, total: int) -> None:
     """Nobody follows it."""
 
 
@@ -63,7 +63,7 @@ def _never() -> bool:
     return False
 
 
-def _nobody(news: Sequence[News]) -> None:
+def _ignore_news(news: Sequence[News]) -> None:
     """For those who quote nothing."""
 
 
@@ -76,11 +76,11 @@ class Index:
     def __init__(
         self,
         store: Store,
-        workspace: Files,
+        workspace: NoteFiles,
         *,
-        extra: Files | None = None,
+        extra: NoteFiles | None = None,
         owner: str = Scope().user,
-        told: Callable[[Sequence[News]], None] = _nobody,
+        told: Callable[[Sequence[News]], None] = _ignore_news,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
@@ -151,7 +151,7 @@ class Index:
         except Away as error:
             return self._unseen(places, error)
 
-    def sync(self, progress: Progress = _untold, stop: Stop = _never) -> Freshness:
+    def sync(self, progress: Progress = _ignore_progress, stop: Stop = _never) -> Freshness:
         """Bring everything up to date, the files of all scopes, unless `stop` ends it early.
 
         One does it at a time: while another is at it, this only looks how far it is.
@@ -163,7 +163,7 @@ class Index:
         finally:
             self._syncing.release()
 
-    def rebuild(self, progress: Progress = _untold, stop: Stop = _never) -> Freshness:
+    def rebuild(self, progress: Progress = _ignore_progress, stop: Stop = _never) -> Freshness:
         """Believe nothing of what is in the index, and make it anew from the files.
 
         It waits for whoever brings it up to date just now, who may have begun before.
@@ -197,8 +197,8 @@ class Index:
         self._filled.update(notes for notes, entries in found.items() if entries)
         return found
 
-    def _compared(self, places: Sequence[NotesOf]) -> list[_Work]:
-        work: list[_Work] = []
+    def _compared(self, places: Sequence[NotesOf]) -> list[_FolderWork]:
+        work: list[_FolderWork] = []
         for notes, entries in self._listed(places).items():
             files = self._extra if self._extra is not None and notes == self._elsewhere else self._workspace
             known = self._store.passages.files(notes)
@@ -206,9 +206,9 @@ class Index:
             changed = [
                 entry
                 for name, entry in there.items()
-                if name not in known or (known[name].tag, known[name].version) != (entry.tag, VERSION)
+                if name not in known or (known[name].tag, known[name].version) != (entry.tag, CHUNK_VERSION)
             ]
-            work.append(_Work(notes, files, known, sorted(known.keys() - there.keys()), changed))
+            work.append(_FolderWork(notes, files, known, sorted(known.keys() - there.keys()), changed))
         return work
 
     def _unseen(self, places: Sequence[NotesOf], error: Away) -> Freshness:
@@ -218,14 +218,16 @@ class Index:
         skipped = {f"{notes.folder}/{EVERY_NOTE}": str(error) for notes in places[:1]}
         return Freshness(len(states), 0, skipped, newest)
 
-    def _everything(self) -> list[_Work]:
+    def _everything(self) -> list[_FolderWork]:
         return self._compared(self.everywhere())
 
-    def _carry_out(self, work: Sequence[_Work], stop: Stop, progress: Progress = _untold) -> Freshness:
+    def _carry_out(
+        self, work: Sequence[_FolderWork], stop: Stop, progress: Progress = _ignore_progress
+    ) -> Freshness:
         waiting = [(one, entry) for one in work for entry in one.changed]
         waiting.sort(key=lambda pair: _urgency(pair[1]))
         done = 0
-        unread = cache(lambda: _ids_in(waiting[done:]))
+        unread = cache(lambda: _read_ids(waiting[done:]))
         progress(done, len(waiting))
         for portion in _portions(waiting):
             taken = self._take_in(portion, stop, unread)
@@ -237,7 +239,7 @@ class Index:
         for one in work:
             if one.gone:
                 nothing: Mapping[str, Mapping[str, str]] = {name: {} for name in one.gone}
-                news = news_of(self._store, {one.notes: nothing}, unread)
+                news = find_news(self._store, {one.notes: nothing}, unread)
                 self._store.passages.remove(one.gone, partial(self._tell, news.get(one.notes, [])))
         states = [state for one in work for name, state in one.known.items() if name not in one.gone]
         skipped = {str(entry.path): entry.trouble for _, entry in waiting if entry.trouble}
@@ -256,10 +258,12 @@ class Index:
                 read.setdefault(work.notes, {})[state] = passages
         # Of a file that cannot be read nobody knows what it says now.
         now = {
-            notes: {state.container: _words(parts) for state, parts in files.items() if not state.trouble}
+            notes: {
+                state.container: _texts_by_name(parts) for state, parts in files.items() if not state.trouble
+            }
             for notes, files in read.items()
         }
-        news = news_of(self._store, now, unread)
+        news = find_news(self._store, now, unread)
         for notes, files in read.items():
             self._store.passages.replace(notes, files, partial(self._tell, news.get(notes, [])))
         return taken
@@ -268,11 +272,11 @@ class Index:
         if news:
             self._told(news)
 
-    def _read(self, work: _Work, entry: Entry) -> tuple[FileState, list[NewPassage]] | None:
+    def _read(self, work: _FolderWork, entry: Entry) -> tuple[FileState, list[NewPassage]] | None:
         """What one file has for the index. What cannot be read is noted with the reason until it changes."""
         name, path, now = _container(work.notes, entry.path), str(entry.path), time.time()
         if entry.trouble:
-            return FileState(name, path, entry.tag, VERSION, now, entry.trouble), []
+            return FileState(name, path, entry.tag, CHUNK_VERSION, now, entry.trouble), []
         try:
             note = work.files.read(entry.path)
         except NotFound:
@@ -282,8 +286,8 @@ class Index:
             # That says nothing of this file, which would otherwise be left out until it changes.
             raise
         except HoldfastError as error:
-            return FileState(name, path, entry.tag, VERSION, now, error.message), []
-        return FileState(name, path, note.tag, VERSION, now), passages_of(entry, note.text)
+            return FileState(name, path, entry.tag, CHUNK_VERSION, now, error.message), []
+        return FileState(name, path, note.tag, CHUNK_VERSION, now), passages_of(entry, note.text)
 
 
 def _outermost(folders: Collection[str]) -> list[str]:
@@ -298,13 +302,16 @@ def _outermost(folders: Collection[str]) -> list[str]:
 def _urgency(entry: Entry) -> tuple[bool, bool, float]:
     """Where memories are comes first, what takes long last; the newest is what somebody asks about."""
     memories = entry.path.name == _CURATED or _DAY.fullmatch(entry.path.stem)
-    return not memories, entry.size > _BYTES, -entry.mtime
+    return not memories, entry.size > _BYTES_IN_STEP, -entry.mtime
 
 
 def _portions(waiting: _Portion) -> Iterator[_Portion]:
     portion: _Portion = []
     for work, entry in waiting:
-        full = len(portion) == _TOGETHER or sum(one.size for _, one in portion) + entry.size > _BYTES
+        full = (
+            len(portion) == _FILES_IN_STEP
+            or sum(one.size for _, one in portion) + entry.size > _BYTES_IN_STEP
+        )
         if portion and full:
             yield portion
             portion = []
@@ -313,7 +320,7 @@ def _portions(waiting: _Portion) -> Iterator[_Portion]:
         yield portion
 
 
-def _ids_in(waiting: _Portion) -> set[str]:
+def _read_ids(waiting: _Portion) -> set[str]:
     """The memories in files that are not read yet, for who would take one for gone that only moved there."""
     found: set[str] = set()
     for work, entry in waiting:
@@ -326,7 +333,7 @@ def _ids_in(waiting: _Portion) -> set[str]:
     return found
 
 
-def _words(passages: Sequence[NewPassage]) -> Mapping[str, str]:
+def _texts_by_name(passages: Sequence[NewPassage]) -> Mapping[str, str]:
     return {one.name: one.text for one in passages}
 
 
@@ -341,7 +348,7 @@ def passages_of(entry: Entry, text: str) -> list[NewPassage]:
     kind = "summary" if scopes.is_summary(entry.path) else ""
     found: list[NewPassage] = []
     repeats: dict[str, int] = {}
-    for part in chunks(text, by_hand=entry.path.name == _CURATED):
+    for part in split_chunks(text, by_hand=entry.path.name == _CURATED):
         # Made of the words alone, so that it stays the same whatever is written above it.
         repeats[part.digest] = again = repeats.get(part.digest, -1) + 1
         name = part.memory or f"{PART}{part.digest}" + (f"_{again}" if again else "")

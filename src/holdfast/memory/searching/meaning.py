@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.backends.embedding_batches import Batching
+from holdfast.backends.embedding_batches import BatchEmbedder
 from holdfast.errors import EmbedderError
-from holdfast.memory.embedders.base import Embedder, NotNow, Vectors
+from holdfast.memory.embedders.base import Embedder, EmbedderBusy, Vectors
 from holdfast.memory.searching.nearness import (
     UNRELATED,
     has_common_scale,
+    mean_nearness,
     meaning_factor,
-    on_scale,
-    usual_nearness,
+    rescale,
 )
 from holdfast.memory.searching.vectors import StoredVectors, VectorIndex
 from holdfast.memory.searching.vectors.base import NO_SIMILARITIES, Similarities
@@ -32,20 +32,20 @@ from holdfast.store import Store, Where
 from holdfast.store.pieces import digest, pieces
 
 # Rows that are turned into vectors together: who waits for the embedder waits no longer than these take.
-_TOGETHER = 16
+_ROWS_IN_STEP = 16
 # With fewer of its vectors an index would put last what merely has none yet.
 _ENOUGH = 0.5
-_QUESTIONS = 256
+_CACHED_QUESTIONS = 256
 # Questions whose vectors are made at once.
-_AT_ONCE = 4
+_QUESTION_THREADS = 4
 # An embedder that is in order can do this one.
 _HARMLESS = "."
 
-Current = Callable[[], Embedder | None]
+EmbedderSource = Callable[[], Embedder | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class SemanticMatches:
     """How near rows are to a question, by whose vectors, and what engine compared them.
 
     `trouble` says why there is nothing, or less; `factor` is what it is worth beside the encoder inside.
@@ -58,7 +58,7 @@ class Near:
     factor: float = 1.0
 
 
-class Meaning:
+class SemanticIndex:
     """`current` gives the embedder to use, opened if need be; `ready` only one that can answer at once.
 
     `former` is one whose vectors may serve as long as those of the current one cannot. With `batching`, many
@@ -69,12 +69,12 @@ class Meaning:
     def __init__(
         self,
         store: Store,
-        current: Current,
+        current: EmbedderSource,
         *,
-        ready: Current | None = None,
-        former: Current | None = None,
+        ready: EmbedderSource | None = None,
+        former: EmbedderSource | None = None,
         why_none: Callable[[], str] = lambda: "",
-        batching: Batching | None = None,
+        batching: BatchEmbedder | None = None,
         vectors: OpenVectors = StoredVectors,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -92,7 +92,7 @@ class Meaning:
         # How near unrelated questions are, by embedder.
         self._usual: dict[str, float] = {}
         self._noting = threading.Lock()
-        self._asking = ThreadPoolExecutor(_AT_ONCE, "holdfast-question")
+        self._asking = ThreadPoolExecutor(_QUESTION_THREADS, "holdfast-question")
         # One batch at a time: two who make the same vectors help nobody.
         self._working = threading.Lock()
 
@@ -108,14 +108,14 @@ class Meaning:
         best: int,
         also: Collection[int] = (),
         patience: float | None = None,
-    ) -> Near:
+    ) -> SemanticMatches:
         """How near the rows in these places are to the question; its vector is waited for so many seconds."""
         embedder = self._current()
         if embedder is None:
             why = self._why_none() or "There is no embedder."
         else:
             near = self._near(embedder, self._index(embedder), places, question, best, also, patience)
-            if isinstance(near, Near):
+            if isinstance(near, SemanticMatches):
                 return near
             why = near
         former = self._former() if self._former is not None else None
@@ -123,9 +123,9 @@ class Meaning:
             instead = self._near(
                 former, self._index_of_former(former), places, question, best, also, patience
             )
-            if isinstance(instead, Near):
+            if isinstance(instead, SemanticMatches):
                 return replace(instead, trouble=f"Vectors of {former.identity} were compared: {why}")
-        return Near(trouble=f"Only words were compared: {why}")
+        return SemanticMatches(trouble=f"Only words were compared: {why}")
 
     def catch_up(
         self,
@@ -152,7 +152,7 @@ class Meaning:
             if (until is not None and left <= 0) or not self._working.acquire(timeout=left):
                 break
             try:
-                some = _TOGETHER if limit is None else min(_TOGETHER, limit - done)
+                some = _ROWS_IN_STEP if limit is None else min(_ROWS_IN_STEP, limit - done)
                 # Whoever waits for an answer hands in no jobs, and leaves nothing to those that are to come.
                 jobs = until is None and embedder.batches is not None
                 rows = self._waiting(index, some, places, jobs=jobs)
@@ -257,12 +257,12 @@ class Meaning:
         best: int,
         also: Collection[int],
         patience: float | None = None,
-    ) -> Near | str:
+    ) -> SemanticMatches | str:
         """How near the rows are by the vectors of one embedder, or why these cannot tell."""
         covered = index.coverage(places)
         if not covered.pieces:
             # Nobody starts an embedder to look at nothing.
-            return Near()
+            return SemanticMatches()
         if covered.share < _ENOUGH:
             jobs = (self.batches() or {}).get("jobs", 0)
             others = f" {jobs} batch jobs are under way for the others." if jobs else ""
@@ -278,7 +278,7 @@ class Meaning:
         near = self._on_scale(embedder, index.compare(places, vector, best, also))
         trouble = " ".join(filter(None, (refused if covered.refused else "", index.trouble)))
         factor = meaning_factor(embedder.identity)
-        return Near(near, str(embedder.identity), index.engine, trouble, factor)
+        return SemanticMatches(near, str(embedder.identity), index.engine, trouble, factor)
 
     def _on_scale(self, embedder: Embedder, near: Similarities) -> Similarities:
         """What an embedder says, on the scale of the encoder inside; measured once for each."""
@@ -287,9 +287,9 @@ class Meaning:
         key = embedder.identity.key
         if key not in self._usual:
             vectors = np.array([embedder.question(text)[0] for text in UNRELATED], np.float32)
-            self._usual[key] = usual_nearness(vectors)
+            self._usual[key] = mean_nearness(vectors)
         usual = self._usual[key]
-        return replace(near, best=on_scale(near.best, usual), mean=on_scale(near.mean, usual))
+        return replace(near, best=rescale(near.best, usual), mean=rescale(near.mean, usual))
 
     def _index(self, embedder: Embedder) -> VectorIndex:
         with self._noting:
@@ -318,7 +318,7 @@ class Meaning:
         # Texts of one length take the embedder no longer than they must.
         names = sorted(index.undone(wanted.keys()), key=lambda name: len(wanted[name]))
         if names:
-            vectors = _vectors(embedder, [wanted[name] for name in names])
+            vectors = _embed_texts(embedder, [wanted[name] for name in names])
             made = {name: one for name, one in zip(names, vectors, strict=True) if one is not None}
             index.keep(made)
             index.refuse([name for name in names if name not in made])
@@ -340,29 +340,29 @@ class Meaning:
         with self._noting:
             vector = self._questions.pop(key, None) or self._asking.submit(embedder.question, question)
             self._questions[key] = vector
-            while len(self._questions) > _QUESTIONS:
+            while len(self._questions) > _CACHED_QUESTIONS:
                 del self._questions[next(iter(self._questions))]
         return vector
 
 
-def _vectors(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float32] | None]:
+def _embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float32] | None]:
     """One vector for each text, None for one that the embedder cannot do.
 
     A text is to blame only if the embedder can do another right after it; if not, its error is raised.
     """
     try:
         return list(embedder.embed(texts))
-    except NotNow:
+    except EmbedderBusy:
         raise
     except EmbedderError:
         embedder.embed([_HARMLESS])
-    return [_vector(embedder, text) for text in texts]
+    return [_embed_text(embedder, text) for text in texts]
 
 
-def _vector(embedder: Embedder, text: str) -> NDArray[np.float32] | None:
+def _embed_text(embedder: Embedder, text: str) -> NDArray[np.float32] | None:
     try:
         (vector,) = embedder.embed([text])
-    except NotNow:
+    except EmbedderBusy:
         raise
     except EmbedderError:
         embedder.embed([_HARMLESS])

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.memory.embedders.base import Identity, Vectors
+from holdfast.memory.embedders.base import EmbedderIdentity, Vectors
 
 # Nobody who asks the one wants to know the other.
 UNRELATED = (
@@ -26,7 +26,7 @@ UNRELATED = (
     "My cat refuses to eat",
 )
 # How near these are on average by the encoder inside, for which thresholds were measured.
-MEASURED = 0.117
+REFERENCE_NEARNESS = 0.117
 # Beside the encoder inside, which averages over words: terms that are merely hashed say little that words
 # have not
 # said before, a transformer says more.
@@ -36,26 +36,26 @@ _TRANSFORMER = 1.5
 Nearness = TypeVar("Nearness", float, NDArray[np.float64])
 
 
-def meaning_factor(identity: Identity) -> float:
+def meaning_factor(identity: EmbedderIdentity) -> float:
     """What nearness on the common scale is worth, that of the encoder inside being 1."""
     return _FACTORS.get(identity.provider, _TRANSFORMER)
 
 
-def has_common_scale(identity: Identity) -> bool:
+def has_common_scale(identity: EmbedderIdentity) -> bool:
     """Whether an embedder's nearness is on the scale of the encoder inside anyway."""
     return identity.provider in _FACTORS
 
 
-def usual_nearness(vectors: Vectors) -> float:
+def mean_nearness(vectors: Vectors) -> float:
     """How near the vectors of unrelated questions are to each other, on average."""
     count = len(vectors)
     products = vectors @ vectors.T
     return float((products.sum() - np.trace(products)) / (count * (count - 1)))
 
 
-def on_scale(near: Nearness, usual: float) -> Nearness:
+def rescale(near: Nearness, usual: float) -> Nearness:
     """A nearness by some embedder as the encoder inside would have it."""
     if usual >= 1.0:
         # To this embedder all texts are the same.
         return near * 0.0
-    return MEASURED + (1 - MEASURED) * (near - usual) / (1 - usual)
+    return REFERENCE_NEARNESS + (1 - REFERENCE_NEARNESS) * (near - usual) / (1 - usual)

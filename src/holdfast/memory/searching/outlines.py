@@ -23,14 +23,14 @@ from holdfast.text.questions import Trait
 # How far around a row its surroundings reach.
 REACH = 8
 # Places held in memory; those not asked for longest go.
-_HELD = 8
+_CACHED_TABLES = 8
 # A person's own words, and what somebody wrote down, hold the facts more often than the answers to them.
 _PERSONAL = frozenset({"user", NOTE})
 _SIDES = {"user": 1, "assistant": -1}
 
 
 @dataclass(frozen=True)
-class Outline:
+class PassageTable:
     """Rows by their ids, in order: columns of one length. `kind` is that of a memory, else empty.
 
     What only depends on the rows is worked out once and serves every question until they change.
@@ -99,40 +99,40 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _CachedTable:
     containers: Sequence[Container]
-    outline: Outline
+    outline: PassageTable
 
 
-class Outlines:
+class PassageTableCache:
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._held: dict[tuple[Where, ...], _Held] = {}
+        self._held: dict[tuple[Where, ...], _CachedTable] = {}
         # Who comes while rows are read waits for them: to read them twice takes longer.
         self._loading = threading.Lock()
 
-    def of(self, places: Sequence[Where], containers: Sequence[Container]) -> Outline:
+    def of(self, places: Sequence[Where], containers: Sequence[Container]) -> PassageTable:
         """All rows in these places, whose containers are these now."""
         key = tuple(places)
         with self._loading:
-            held = self._held.pop(key, None) or _Held((), _outline([]))
+            held = self._held.pop(key, None) or _CachedTable((), _build_table([]))
             if held.containers != containers:
                 held = self._renew(containers, held)
             self._held[key] = held
-            while len(self._held) > _HELD:
+            while len(self._held) > _CACHED_TABLES:
                 del self._held[next(iter(self._held))]
             return held.outline
 
-    def _renew(self, containers: Sequence[Container], held: _Held) -> _Held:
+    def _renew(self, containers: Sequence[Container], held: _CachedTable) -> _CachedTable:
         gone, new = changes(held.containers, containers)
-        fresh = _outline(list(those_of(containers, self._store.passages.outlines(new))))
-        return _Held(containers, _merge(_without(held.outline, gone), fresh))
+        fresh = _build_table(list(those_of(containers, self._store.passages.outlines(new))))
+        return _CachedTable(containers, _merge(_without(held.outline, gone), fresh))
 
 
-def _outline(rows: Sequence[tuple[int, int, float, str, str, int]]) -> Outline:
+def _build_table(rows: Sequence[tuple[int, int, float, str, str, int]]) -> PassageTable:
     ids, lengths, times, roles, branches, traits = zip(*rows, strict=True) if rows else ((),) * 6
     notes = [role == NOTE for role in roles]
-    return Outline(
+    return PassageTable(
         np.array(ids, np.int64),
         np.array(lengths, np.float64),
         np.array(times, np.float64),
@@ -146,25 +146,25 @@ def _outline(rows: Sequence[tuple[int, int, float, str, str, int]]) -> Outline:
     )
 
 
-def _without(outline: Outline, gone: Sequence[Ids]) -> Outline:
+def _without(outline: PassageTable, gone: Sequence[Ids]) -> PassageTable:
     if not gone:
         return outline
     there = np.ones(len(outline.ids), np.bool_)
     for first, last in gone:
         there[np.searchsorted(outline.ids, first) : np.searchsorted(outline.ids, last, "right")] = False
-    return Outline(*(getattr(outline, column.name)[there] for column in fields(Outline)))
+    return PassageTable(*(getattr(outline, column.name)[there] for column in fields(PassageTable)))
 
 
-def _merge(outline: Outline, fresh: Outline) -> Outline:
+def _merge(outline: PassageTable, fresh: PassageTable) -> PassageTable:
     """Both in the order of their rows."""
     places = np.searchsorted(outline.ids, fresh.ids)
     total = len(outline.ids) + len(fresh.ids)
     new = np.zeros(total, np.bool_)
     new[places + np.arange(len(fresh.ids))] = True
-    return Outline(
+    return PassageTable(
         *(
             _merge_column(getattr(outline, column.name), getattr(fresh, column.name), new)
-            for column in fields(Outline)
+            for column in fields(PassageTable)
         )
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ConfigError
-from holdfast.memory.searching.outlines import REACH, Outline
+from holdfast.memory.searching.outlines import REACH, PassageTable
 from holdfast.memory.searching.vectors.base import NO_SIMILARITIES, Similarities
 from holdfast.store import Matches
 from holdfast.store.fulltext import ROWS_OF_CONTAINER
@@ -77,7 +77,7 @@ MEANING_FEATURES = frozenset({"nearness", "neighbours", "around", "whole"})
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class RankingWeights:
     """What each feature is worth, and how a sum becomes a probability.
 
     `slope`, `start`, `asks`, `personal`, `definite`, `unheard` and `size` are the curve that tells how
@@ -98,7 +98,7 @@ class Weights:
     recent: float = 0.8
     multiplier: int = 0
 
-    def scaled(self, factor: float) -> "Weights":
+    def scaled(self, factor: float) -> "RankingWeights":
         """The same with meaning worth so much more or less."""
         if factor == 1 or self.multiplier:
             return self
@@ -112,7 +112,7 @@ class Weights:
 # The order was fitted on locomo, beam100k and longmemeval, the curve on locomo, beam100k and knowing; the
 # other sets were left out. What a date is worth was chosen on questions with dates of locomo and longmemeval.
 # With vectors of the embedded encoder, and with words alone.
-MEASURED = Weights(
+MEASURED = RankingWeights(
     features={
         "rarest": 1.13,
         "coverage": 3.34,
@@ -140,7 +140,7 @@ MEASURED = Weights(
     definite=0.78,
     unheard=-1.17,
 )
-WORDS_ALONE = Weights(
+WORDS_ALONE = RankingWeights(
     features={
         "rarest": 1.28,
         "coverage": 4.86,
@@ -165,7 +165,7 @@ WORDS_ALONE = Weights(
     unheard=-1.34,
 )
 # What OpenClaw's documentation says: meaning and words, and nothing else.
-OPENCLAW = Weights(
+OPENCLAW = RankingWeights(
     features={"density": 0.3, "nearness": 0.7},
     slope=6.0,
     start=-3.0,
@@ -177,7 +177,7 @@ OPENCLAW = Weights(
 )
 
 
-def weights_from(text: str) -> Weights:
+def parse_weights(text: str) -> RankingWeights:
     """`0.7:0.3`: what meaning and words are worth, and nothing else counts. Empty: what was measured."""
     if not text.strip():
         return MEASURED
@@ -200,10 +200,10 @@ class Ranking:
     """
 
     question: Question
-    rows: Outline
+    rows: PassageTable
     sums: Column
     features: Mapping[str, Column]
-    weights: Weights
+    weights: RankingWeights
     among: Mask
     unheard: float = 0.0
 
@@ -248,9 +248,9 @@ class Ranking:
 def rank_rows(
     question: Question,
     matches: Matches,
-    rows: Outline,
+    rows: PassageTable,
     near: Similarities = NO_SIMILARITIES,
-    weights: Weights = MEASURED,
+    weights: RankingWeights = MEASURED,
 ) -> Ranking:
     """The rows of an outline, ranked for a question."""
     columns = features_of(question, matches, rows, near)
@@ -278,7 +278,9 @@ def rank_rows(
     return Ranking(question, rows, sums, columns, weights, among, unheard_share(matches))
 
 
-def features_of(question: Question, matches: Matches, rows: Outline, near: Similarities) -> dict[str, Column]:
+def features_of(
+    question: Question, matches: Matches, rows: PassageTable, near: Similarities
+) -> dict[str, Column]:
     """The features of every row, by name, in the order of the outline."""
     shares, rarest = _coverage(matches, rows)
     penalty = _penalty(rows.length / matches.average)
@@ -305,11 +307,11 @@ def features_of(question: Question, matches: Matches, rows: Outline, near: Simil
         "states": (~rows.asking).astype(np.float64),
         "length": rows.size,
         "fits": ((rows.traits & question.expects) > 0).astype(np.float64),
-        "dated": _dated(question.periods, rows),
+        "dated": _date_nearness(question.periods, rows),
     }
 
 
-def _dated(periods: Sequence[Period], rows: Outline) -> Column:
+def _date_nearness(periods: Sequence[Period], rows: PassageTable) -> Column:
     """How near each row is to the times the question speaks of, as far as that tells it from others."""
     result = np.zeros(len(rows.ids))
     if not periods or not len(rows.ids):
@@ -324,7 +326,7 @@ def _dated(periods: Sequence[Period], rows: Outline) -> Column:
     return result
 
 
-def _days_said(rows: Outline, named: NDArray[np.int64]) -> Column:
+def _days_said(rows: PassageTable, named: NDArray[np.int64]) -> Column:
     """The day each row was said on; in a transcript that of the last heading before it."""
     zone = datetime.now().astimezone().utcoffset() or timedelta()
     days = np.floor((rows.at + zone.total_seconds()) / 86_400) + _EPOCH
@@ -345,7 +347,7 @@ def _within(period: Period, days: NDArray[Any]) -> Column:
     return np.asarray(np.exp(-gap / slack) * np.where(other == 0, 1.0, _OTHER_YEAR))
 
 
-def score_words(matches: Matches, rows: Outline) -> Column:
+def score_words(matches: Matches, rows: PassageTable) -> Column:
     """BM25 of every row that has some of the words. Repeats do not count: they tell how long it is."""
     scores = np.zeros(len(rows.ids))
     for asked, having in matches.having.items():
@@ -360,7 +362,9 @@ def unheard_share(matches: Matches) -> float:
     return sum(worth for term, worth in matches.worth.items() if term not in heard) / total if total else 1.0
 
 
-def likely_answered(question: Question, top: float, size: int, unheard: float, weights: Weights) -> float:
+def likely_answered(
+    question: Question, top: float, size: int, unheard: float, weights: RankingWeights
+) -> float:
     """How likely anything answers the question, when the best row has this sum."""
     logit = (
         weights.start
@@ -374,7 +378,7 @@ def likely_answered(question: Question, top: float, size: int, unheard: float, w
     return 1 / (1 + exp(-max(-50.0, min(50.0, logit))))
 
 
-def _coverage(matches: Matches, rows: Outline) -> tuple[Column, Column]:
+def _coverage(matches: Matches, rows: PassageTable) -> tuple[Column, Column]:
     """How much of the question's weight each row has, and how rare the rarest of the words is that it has."""
     worth = np.zeros(len(rows.ids))
     rarest = np.zeros(len(rows.ids))
@@ -389,7 +393,7 @@ def _coverage(matches: Matches, rows: Outline) -> tuple[Column, Column]:
     return np.minimum(1.0, worth / whole) if whole else worth, rarest
 
 
-def _containers(matches: Matches, rows: Outline) -> Column:
+def _containers(matches: Matches, rows: PassageTable) -> Column:
     """How much of the question each row's whole container has. The more of all rows a container has, the less
     that says; where there is only one, nothing.
     """
@@ -416,7 +420,7 @@ def _containers(matches: Matches, rows: Outline) -> Column:
     return np.where(numbers[at] == rows.containers, shares[at], 0.0)
 
 
-def _similarity(rows: Outline, near: Similarities) -> tuple[Column, Column]:
+def _similarity(rows: PassageTable, near: Similarities) -> tuple[Column, Column]:
     """The nearness of each row's best piece and of the whole; rows without vectors count as usual ones."""
     if not near or not len(rows.ids):
         return np.zeros(len(rows.ids)), np.zeros(len(rows.ids))
@@ -440,7 +444,7 @@ def _preselect(columns: Mapping[str, Column], among: Mask) -> Mask:
 class _Beside:
     """What stands beside each row in its container: a column with gaps where nothing does."""
 
-    def __init__(self, column: Column, rows: Outline) -> None:
+    def __init__(self, column: Column, rows: PassageTable) -> None:
         self._rows = rows
         self._values = np.zeros(int(rows.spread[-1]) + 1 + REACH if len(rows.spread) else 0)
         self._values[rows.spread] = column[rows.company]

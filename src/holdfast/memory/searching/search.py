@@ -13,12 +13,12 @@ from typing import Literal, Protocol
 import numpy as np
 
 from holdfast.errors import EmbedderError
-from holdfast.memory.searching.hits import Answer, Freshness, Hit
+from holdfast.memory.searching.hits import Freshness, SearchHit, SearchResult
 from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import Meaning, Near
-from holdfast.memory.searching.outlines import Outlines
-from holdfast.memory.searching.ranking import MEASURED, Ranking, Weights, rank_rows
-from holdfast.memory.searching.snippets import snippet
+from holdfast.memory.searching.meaning import SemanticIndex, SemanticMatches
+from holdfast.memory.searching.outlines import PassageTableCache
+from holdfast.memory.searching.ranking import MEASURED, Ranking, RankingWeights, rank_rows
+from holdfast.memory.searching.snippets import extract_excerpt
 from holdfast.messages import Scope
 from holdfast.store import Matches, Row, Store, Where
 from holdfast.store.containers import Container
@@ -55,7 +55,7 @@ class Searcher(Protocol):
         limit: int = LIMIT,
         min_score: float = 0.0,
         own: bool = False,
-    ) -> Answer: ...
+    ) -> SearchResult: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,13 @@ class RankedQuestion:
 
     question: Question
     matches: Matches
-    near: Near
+    near: SemanticMatches
     ranking: Ranking
     exact: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SearchCandidate:
     """A row that may hold what was asked for: its sum orders, its score is a probability.
 
     The score is how likely the question is answered if this is the best there is. `ranked` is the question,
@@ -99,7 +99,7 @@ class Candidate:
 class Retrieval:
     """Candidates, best first, how likely any of them answers the question, and how they were found."""
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[SearchCandidate, ...]
     likely: float
     engines: tuple[str, ...]
     model: str = ""
@@ -120,16 +120,16 @@ class Search:
         self,
         store: Store,
         index: Index,
-        meaning: Meaning,
+        meaning: SemanticIndex,
         *,
-        weights: Weights = MEASURED,
+        weights: RankingWeights = MEASURED,
         budget: float = BUDGET,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._index = index
         self._meaning = meaning
-        self._outlines = Outlines(store)
+        self._outlines = PassageTableCache(store)
         self._weights = weights
         self._budget = budget
         self._clock = clock
@@ -144,7 +144,7 @@ class Search:
         limit: int = LIMIT,
         min_score: float = 0.0,
         own: bool = False,
-    ) -> Answer:
+    ) -> SearchResult:
         """The best `limit` parts of notes and messages that this scope can see, or of its `own` only.
 
         `kinds` narrows it to memories of these kinds. What has a rare name of the question word for word
@@ -161,7 +161,7 @@ class Search:
             # What was written anew while we looked has other rows now, and would be missing.
             if len(hits) == limit or self._store.passages.containers(result.places) == result.containers:
                 break
-        return Answer(
+        return SearchResult(
             tuple(hits),
             result.engines,
             result.model,
@@ -233,7 +233,7 @@ class Search:
         matches = self._store.passages.matches(places, question.terms, question.parts)
         rows = self._outlines.of(places, matches.containers)
         also = {row for having in matches.having.values() for row in having}
-        near = Near()
+        near = SemanticMatches()
         if question.has_meaning:
             patience = None if until is None else max(0.0, until - self._clock())
             near = self._meaning.near(places, question.text, _NEAREST, also, patience)
@@ -244,7 +244,7 @@ class Search:
             question, matches, near, ranking, frozenset(_exact_rows(matches, question.names))
         )
 
-    def _candidates(self, passes: Sequence[RankedQuestion], limit: int) -> list[Candidate]:
+    def _candidates(self, passes: Sequence[RankedQuestion], limit: int) -> list[SearchCandidate]:
         """The best rows of all passes, each once, with what decided its place."""
         best: dict[int, tuple[float, RankedQuestion, int]] = {}
         for number, ranked in enumerate(passes):
@@ -262,13 +262,13 @@ class Search:
         ordered = sorted(
             (row for row in best if row in known), key=lambda row: (-best[row][0], -known[row].at, -row)
         )
-        chosen: dict[tuple[str, str], Candidate] = {}
+        chosen: dict[tuple[str, str], SearchCandidate] = {}
         for row in ordered:
             total, ranked, place = best[row]
             # Every passage once, with the best of its rows.
             chosen.setdefault(
                 (known[row].container, known[row].passage),
-                Candidate(
+                SearchCandidate(
                     known[row],
                     total,
                     ranked.ranking.likely(place),
@@ -301,7 +301,9 @@ class Search:
             return places, freshness, str(error)
         return places, freshness, ""
 
-    def _hits(self, chosen: Sequence[Candidate], scope: Scope, worth: Mapping[str, float]) -> list[Hit]:
+    def _hits(
+        self, chosen: Sequence[SearchCandidate], scope: Scope, worth: Mapping[str, float]
+    ) -> list[SearchHit]:
         texts = self._store.passages.texts([candidate.row.id for candidate in chosen])
         talks = self._conversations({each.row.container for each in chosen if each.row.role != NOTE}, scope)
         hits = []
@@ -311,11 +313,11 @@ class Search:
             if text is None:
                 # It was deleted since.
                 continue
-            part = snippet(text, worth)
+            part = extract_excerpt(text, worth)
             note = row.role == NOTE
             lines = min(row.last, row.first + part.first), min(row.last, row.first + part.last)
             hits.append(
-                Hit(
+                SearchHit(
                     id=row.passage,
                     kind="note" if note else "message",
                     path=row.container.partition(":")[2] if note else talks.get(row.container, ""),
@@ -360,7 +362,7 @@ def _exact_rows(matches: Matches, names: Collection[str]) -> set[int]:
     }
 
 
-def _choose(candidates: Sequence[Candidate], limit: int, least: float) -> list[Candidate]:
+def _choose(candidates: Sequence[SearchCandidate], limit: int, least: float) -> list[SearchCandidate]:
     """The best, where those that have a name word for word keep up to half of the places."""
     exact = [candidate for candidate in candidates if candidate.exact][: max(1, limit // 2)]
     others = [each for each in candidates if each.score >= least and each not in exact]

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from holdfast import words
 from holdfast.store.pieces import SIZE, pieces
 
-LONGEST = 700
+EXCERPT_LENGTH = 700
 
 
 @dataclass(frozen=True, slots=True)
-class Snippet:
+class Excerpt:
     """A part of a text, and on which of its lines it stands, counted from 0."""
 
     text: str
@@ -21,10 +21,10 @@ class Snippet:
     last: int
 
 
-def snippet(text: str, weights: Mapping[str, float]) -> Snippet:
+def extract_excerpt(text: str, weights: Mapping[str, float]) -> Excerpt:
     """The piece of a text with most of the terms, and as much around it as fits."""
-    if len(text) <= LONGEST:
-        return Snippet(
+    if len(text) <= EXCERPT_LENGTH:
+        return Excerpt(
             text.strip(), _line(text, len(text) - len(text.lstrip())), _line(text, len(text.rstrip()))
         )
     best, at, place = "", 0, 0
@@ -34,13 +34,13 @@ def snippet(text: str, weights: Mapping[str, float]) -> Snippet:
         worth = sum(weights.get(term, 0.0) for term in set(words.terms(piece)))
         if worth > most:
             best, at, most = piece, place, worth
-    spare = LONGEST - len(best) - 2
+    spare = EXCERPT_LENGTH - len(best) - 2
     start = max(0, at - spare // 2)
-    end = min(len(text), start + LONGEST - 2)
-    start = max(0, end - LONGEST + 2)
+    end = min(len(text), start + EXCERPT_LENGTH - 2)
+    start = max(0, end - EXCERPT_LENGTH + 2)
     start, end = _whole_words(text, start, end)
     shown = text[start:end]
-    return Snippet(
+    return Excerpt(
         f"{'…' if start else ''}{shown.strip()}{'…' if end < len(text) else ''}",
         _line(text, start + len(shown) - len(shown.lstrip())),
         _line(text, start + len(shown.rstrip())),

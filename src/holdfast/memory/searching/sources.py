@@ -15,26 +15,26 @@ from holdfast.memory.workspace.base import EVERY_NOTE, Entry, Note, shown, unusa
 from holdfast.memory.workspace.folder import LARGEST
 
 # What was put away on purpose.
-_LEFT_OUT = frozenset({"archive"})
+_IGNORED_FOLDERS = frozenset({"archive"})
 _SUFFIXES = frozenset({".md", ".markdown"})
 # Paths are asked about again with every request.
-_KNOWN = 20_000
+_CACHED_PATHS = 20_000
 
 
-class Files(Protocol):
+class NoteFiles(Protocol):
     """What the index needs of a workspace."""
 
     def entries(self, prefix: PurePosixPath | str = "") -> list[Entry]: ...
     def read(self, path: PurePosixPath | str) -> Note: ...
 
 
-@lru_cache(_KNOWN)
+@lru_cache(_CACHED_PATHS)
 def folder_of(path: PurePosixPath) -> str | None:
     """The folder whose notes a file is among; None for one that is not searched."""
     parts = path.parts
     depth = 2 if parts[0] == "groups" else 3 if parts[1:2] == ("projects",) else 1
     inner = parts[depth:]
-    if not inner or inner[0] in _LEFT_OUT or path.suffix.lower() not in _SUFFIXES:
+    if not inner or inner[0] in _IGNORED_FOLDERS or path.suffix.lower() not in _SUFFIXES:
         return None
     # Projects see the notes of their person, but not what was said in other conversations.
     return "/".join(parts[: depth + 1 if inner[0] == CONVERSATIONS else depth])
@@ -51,12 +51,12 @@ class ExtraPaths:
         self._paths = [base / path for path in paths]
 
     def entries(self, prefix: PurePosixPath | str = "") -> list[Entry]:  # noqa: ARG002
-        found = {entry.path: entry for path in self._paths for entry in _walk(path)}
+        found = {entry.path: entry for path in self._paths for entry in _list_markdown(path)}
         return [found[path] for path in sorted(found)]
 
     def read(self, path: PurePosixPath | str) -> Note:
         file = Path(path)
-        entry = _entry(file) if any(_is_below(root, file) for root in self._paths) else None
+        entry = _stat_entry(file) if any(_is_below(root, file) for root in self._paths) else None
         if entry is None:
             raise NotFound(f"There is no note {path}.")
         if entry.size > LARGEST:
@@ -70,7 +70,7 @@ class ExtraPaths:
         return Note(content.decode("utf-8", "surrogateescape"), entry.tag)
 
 
-def _entry(file: Path) -> Entry | None:
+def _stat_entry(file: Path) -> Entry | None:
     try:
         status = file.stat()
     except OSError:
@@ -79,30 +79,32 @@ def _entry(file: Path) -> Entry | None:
     return Entry(PurePosixPath(file.as_posix()), status.st_size, status.st_mtime, tag)
 
 
-def _left_out(place: Path, why: str) -> Entry:
+def _unreadable_entry(place: Path, why: str) -> Entry:
     return Entry(PurePosixPath(shown(place.as_posix())), 0, 0.0, why, why)
 
 
-def _walk(path: Path) -> Iterator[Entry]:
+def _list_markdown(path: Path) -> Iterator[Entry]:
     if path.is_symlink():
         return
     if path.is_file():
-        if (entry := _entry(path)) is not None:
+        if (entry := _stat_entry(path)) is not None:
             yield entry
         return
     troubles: list[OSError] = []
     for folder, names, files in os.walk(path, onerror=troubles.append):
         for name in filter(unusable, names):
-            yield _left_out(Path(folder, name, EVERY_NOTE), unusable(name))
+            yield _unreadable_entry(Path(folder, name, EVERY_NOTE), unusable(name))
         names[:] = filter(_is_shown, names)
         for name in filter(_is_markdown, files):
             file = Path(folder, name)
             if unusable(name):
-                yield _left_out(file, unusable(name))
-            elif not file.is_symlink() and (entry := _entry(file)) is not None:
+                yield _unreadable_entry(file, unusable(name))
+            elif not file.is_symlink() and (entry := _stat_entry(file)) is not None:
                 yield entry
     for error in troubles:
-        yield _left_out(Path(error.filename, EVERY_NOTE), f"The folder cannot be read: {error.strerror}.")
+        yield _unreadable_entry(
+            Path(error.filename, EVERY_NOTE), f"The folder cannot be read: {error.strerror}."
+        )
 
 
 def _is_below(root: Path, file: Path) -> bool:

@@ -22,7 +22,7 @@ from holdfast.memory.scopes import (
     summary_file,
     visible,
 )
-from holdfast.memory.searching.chunks import chunks
+from holdfast.memory.searching.chunks import split_chunks
 from holdfast.memory.workspace.base import Entry, Workspace, change, look
 from holdfast.memory.workspace.comments import COMMENT, comment, first_comment, moment, seconds_of
 from holdfast.memory.workspace.folder import Folder
@@ -113,7 +113,7 @@ class Notes:
         """What somebody wrote into a file beside the memories in it, as parts with the names the index
         gives.
         """
-        parts = chunks(self._text(file), by_hand=by_hand(file))
+        parts = split_chunks(self._text(file), by_hand=by_hand(file))
         return [
             Memory(f"{PART}{part.digest}", "note", part.text, scope, valid_from=at)
             for part in parts

@@ -7,7 +7,7 @@ the real one does. Knows no language: `answer` makes the answers, `tokenize` cou
 """
 
 from holdfast.upstreams.fake_ollama.app import FakeOllama
-from holdfast.upstreams.fake_ollama.prompt import words
-from holdfast.upstreams.fake_ollama.runner import Call, FakeModel, Load, Reply
+from holdfast.upstreams.fake_ollama.prompt import split_words
+from holdfast.upstreams.fake_ollama.runner import FakeModel, FakeReply, ModelCall, ModelLoad
 
-__all__ = ["Call", "FakeModel", "FakeOllama", "Load", "Reply", "words"]
+__all__ = ["FakeModel", "FakeOllama", "FakeReply", "ModelCall", "ModelLoad", "split_words"]

@@ -23,26 +23,34 @@ from holdfast.messages import JsonObject
 from holdfast.protocols import ollama, openai_chat
 from holdfast.protocols.wire import expect, parse_json
 from holdfast.upstreams.fake_ollama import wire
-from holdfast.upstreams.fake_ollama.managing import Managing
+from holdfast.upstreams.fake_ollama.managing import ModelManager
 from holdfast.upstreams.fake_ollama.prompt import (
     NUM_KEEP,
     DoesNotFit,
-    Limits,
+    PromptLimits,
     Tokenize,
     chat_tokens,
-    cut,
-    rendered,
-    words,
+    cut_prompt,
+    render_text,
+    split_words,
 )
-from holdfast.upstreams.fake_ollama.runner import Answer, Call, FakeModel, Generation, Load, Runner, echo
-from holdfast.upstreams.serving import served
+from holdfast.upstreams.fake_ollama.runner import (
+    AnswerFunction,
+    FakeModel,
+    Generation,
+    ModelCall,
+    ModelLoad,
+    Runner,
+    echo,
+)
+from holdfast.upstreams.serving import serve_app
 
 _MODIFIED = "2026-01-01T00:00:00Z"
 _DIMENSIONS = 16
 _UNLOAD = (0, "0", "0s")
 
 
-class _Refused(Exception):
+class _Refusal(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
@@ -60,10 +68,10 @@ class FakeOllama:
 
     def __init__(
         self,
-        answer: Answer = echo,
+        answer: AnswerFunction = echo,
         *,
         models: Sequence[FakeModel] = (FakeModel(),),
-        tokenize: Tokenize = words,
+        tokenize: Tokenize = split_words,
         default_num_ctx: int = 4096,
         old: bool = False,
     ) -> None:
@@ -72,7 +80,7 @@ class FakeOllama:
         self.abandoned = threading.Event()
         self._old = old
         self._runner = Runner(models, answer, tokenize, default_num_ctx)
-        self._managing = Managing(self._runner, self.abandoned)
+        self._managing = ModelManager(self._runner, self.abandoned)
         self._app = Starlette(
             routes=[
                 Route("/", lambda _: PlainTextResponse("Ollama is running")),
@@ -87,7 +95,7 @@ class FakeOllama:
                 *self._managing.routes(),
                 Route("/v1/models", self._v1_models),
                 Route("/v1/models/{model:path}", self._v1_model),
-                self._post("/v1/chat/completions", self._v1_chat, wire.error),
+                self._post("/v1/chat/completions", self._v1_chat, wire.openai_error),
             ],
             exception_handlers={404: _no_page, 405: _no_page},
         )
@@ -98,10 +106,10 @@ class FakeOllama:
 
     def served(self) -> AbstractContextManager[str]:
         """Runs it on a free port; the value of the context is its address."""
-        return served(self)
+        return serve_app(self)
 
     @property
-    def loads(self) -> list[Load]:
+    def loads(self) -> list[ModelLoad]:
         """Every time a model was loaded: one more than expected means that its cache was lost."""
         return self._runner.loads
 
@@ -111,7 +119,7 @@ class FakeOllama:
         return self._managing.blobs
 
     @property
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[ModelCall]:
         """Every generation, with the prompt that was left after all cuts."""
         return self._runner.calls
 
@@ -127,7 +135,7 @@ class FakeOllama:
                 body = _object(content)
                 self.requests.append((path, body))
                 return handler(body)
-            except _Refused as refused:
+            except _Refusal as refused:
                 return JSONResponse(error(str(refused)), refused.status)
             except (BadRequest, DoesNotFit) as refused:
                 return JSONResponse(error(str(refused)), 400)
@@ -135,12 +143,12 @@ class FakeOllama:
         return Route(path, endpoint, methods=["POST"])
 
     def _tags(self, _: Request) -> Response:
-        return JSONResponse({"models": [_listed(model) for model in self._runner.models.values()]})
+        return JSONResponse({"models": [_list_entry(model) for model in self._runner.models.values()]})
 
     def _ps(self, _: Request) -> Response:
         models = []
         for name, load in self._runner.running.items():
-            item = _listed(self._runner.models[name]) | {"expires_at": wire.now(), "size_vram": 0}
+            item = _list_entry(self._runner.models[name]) | {"expires_at": wire.timestamp(), "size_vram": 0}
             del item["modified_at"]
             models.append(item if self._old else item | {"context_length": load.num_ctx})
         return JSONResponse({"models": models})
@@ -151,7 +159,7 @@ class FakeOllama:
     def _v1_model(self, request: Request) -> Response:
         name = request.path_params["model"]
         if self._runner.find(name) is None:
-            return JSONResponse(wire.error(f"model '{name}' not found"), 404)
+            return JSONResponse(wire.openai_error(f"model '{name}' not found"), 404)
         return JSONResponse(_v1(name))
 
     def _show(self, body: dict[str, Any]) -> Response:
@@ -179,14 +187,14 @@ class FakeOllama:
 
     def _chat(self, body: dict[str, Any]) -> Response:
         model = self._model(body, 'model "{}" not found, try pulling it first')
-        writer = wire.Native(body["model"], cached=not self._old)
+        writer = wire.NativeWriter(body["model"], cached=not self._old)
         messages = body.get("messages") or []
         if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
-            raise _Refused(400, "json: cannot unmarshal into Go struct field ChatRequest.messages")
+            raise _Refusal(400, "json: cannot unmarshal into Go struct field ChatRequest.messages")
         if not messages:
             return JSONResponse(writer.line(**self._only_loaded(model, body)))
         if body.get("_debug_render_only") and not self._old:
-            text = rendered(_seen(model, messages), body.get("tools") or [])
+            text = render_text(_seen(model, messages), body.get("tools") or [])
             return JSONResponse({"model": body["model"], "_debug_info": {"rendered_template": text}})
         return self._respond(self._answered(model, body, messages), writer, body)
 
@@ -194,38 +202,38 @@ class FakeOllama:
         model = self._model(body, "model '{}' not found")
         prompt = expect(body.get("prompt") or "", str, "prompt")
         if not prompt:
-            line = wire.Native(body["model"], generate=True).line(**self._only_loaded(model, body))
+            line = wire.NativeWriter(body["model"], generate=True).line(**self._only_loaded(model, body))
             return JSONResponse(line)
         if body.get("suffix"):
             _needs(model, "insert")
         generation = self._answered(model, body, [])
         context = [] if body.get("raw") else list(range(generation.prompt))
-        writer = wire.Native(body["model"], generate=True, context=context, cached=not self._old)
+        writer = wire.NativeWriter(body["model"], generate=True, context=context, cached=not self._old)
         return self._respond(generation, writer, body)
 
     def _v1_chat(self, body: dict[str, Any]) -> Response:
         """Ollama translates into its own request; there is no place for a window or for `truncate` in it."""
         if body.get("messages") == []:
-            raise _Refused(400, "[] is too short - 'messages'")
+            raise _Refusal(400, "[] is too short - 'messages'")
         own = ollama.serialize_request(openai_chat.parse_request(body))
         model = self._model(own, 'model "{}" not found, try pulling it first')
         usage = (body.get("stream_options") or {}).get("include_usage") is True
         generation = self._answered(model, own, own["messages"])
-        return self._respond(generation, wire.LikeOpenAI(body["model"], include_usage=usage), own)
+        return self._respond(generation, wire.OpenAIStyleWriter(body["model"], include_usage=usage), own)
 
     def _embed(self, body: dict[str, Any]) -> Response:
         model = self._model(body, 'model "{}" not found, try pulling it first')
         given = body.get("input") or []
         texts = [given] if isinstance(given, str) else given
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise _Refused(400, "invalid input type")
+            raise _Refusal(400, "invalid input type")
         window = self._runner.window(model, _options(body).get("num_ctx"))
         running = self._runner.running.get(model.name)
         self._runner.load(model, window, shift=running is None or running.shift)
         tokens = [self._runner.tokenize(text) for text in texts]
         if body.get("truncate") is False and any(len(part) > window for part in tokens):
             told = "exceeds maximum context length" if self._old else "exceeds the context length"
-            raise _Refused(400, f"the input length {told}")
+            raise _Refusal(400, f"the input length {told}")
         tokens = [part[:window] for part in tokens]
         answer = {"model": body["model"], "embeddings": [_vector(part) for part in tokens]}
         if texts:
@@ -242,10 +250,10 @@ class FakeOllama:
     def _model(self, body: dict[str, Any], missing: str) -> FakeModel:
         name = expect(body.get("model") or "", str, "model")
         if not name:
-            raise _Refused(400, "model is required")
+            raise _Refusal(400, "model is required")
         model = self._runner.find(name)
         if model is None:
-            raise _Refused(404, missing.format(name))
+            raise _Refusal(404, missing.format(name))
         return model
 
     def _only_loaded(self, model: FakeModel, body: dict[str, Any]) -> dict[str, Any]:
@@ -270,7 +278,7 @@ class FakeOllama:
             _needs(model, "thinking")
         shift = self._shift(body)
         window = self._runner.window(model, options.get("num_ctx"))
-        limits = Limits(
+        limits = PromptLimits(
             window,
             truncate=body.get("truncate") is not False,
             keep=options.get("num_keep", NUM_KEEP),
@@ -280,20 +288,20 @@ class FakeOllama:
         if messages:
             prompt = chat_tokens(_seen(model, messages), tools, self._runner.tokenize, limits)
         else:
-            prompt = cut(self._runner.tokenize(f"{body.get('system') or ''} {body['prompt']}"), limits)
+            prompt = cut_prompt(self._runner.tokenize(f"{body.get('system') or ''} {body['prompt']}"), limits)
         ends = [options.get("num_predict") or -1, -1 if shift else window - len(prompt)]
         limit = min((end for end in ends if end >= 0), default=None)
-        return self._runner.generate(Call(model.name, prompt, body), loaded=loaded, limit=limit)
+        return self._runner.generate(ModelCall(model.name, prompt, body), loaded=loaded, limit=limit)
 
-    def _respond(self, generation: Generation, writer: wire.Writer, body: dict[str, Any]) -> Response:
+    def _respond(self, generation: Generation, writer: wire.AnswerWriter, body: dict[str, Any]) -> Response:
         if body.get("stream") is not False:
-            return _Streaming(self._stream(generation, writer), media_type=writer.media_type)
+            return _ClosingStream(self._stream(generation, writer), media_type=writer.media_type)
         whole = writer.whole(list(generation), generation)
         if generation.reply.error:
-            raise _Refused(500, generation.reply.error)
+            raise _Refusal(500, generation.reply.error)
         return JSONResponse(whole)
 
-    async def _stream(self, generation: Generation, writer: wire.Writer) -> AsyncIterator[bytes]:
+    async def _stream(self, generation: Generation, writer: wire.AnswerWriter) -> AsyncIterator[bytes]:
         try:
             for piece in generation:
                 yield writer.piece(piece)
@@ -310,7 +318,7 @@ class FakeOllama:
             yield writer.end(generation)
 
 
-class _Streaming(StreamingResponse):
+class _ClosingStream(StreamingResponse):
     """Ends its source with itself, whoever ended it."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -327,10 +335,10 @@ async def _no_page(_request: Request, _error: Exception) -> Response:
 
 def _object(content: bytes) -> dict[str, Any]:
     if not content:
-        raise _Refused(400, "missing request body")
+        raise _Refusal(400, "missing request body")
     body = parse_json(content)
     if not isinstance(body, dict):
-        raise _Refused(400, "json: cannot unmarshal into a Go struct")
+        raise _Refusal(400, "json: cannot unmarshal into a Go struct")
     return body
 
 
@@ -338,13 +346,13 @@ def _options(body: dict[str, Any]) -> dict[str, Any]:
     options = expect(body.get("options") or {}, dict, "options")
     for name in ("num_ctx", "num_keep", "num_predict"):
         if not isinstance(options.get(name, 0), int | float):
-            raise _Refused(400, f'option "{name}" must be of type integer')
+            raise _Refusal(400, f'option "{name}" must be of type integer')
     return options
 
 
 def _needs(model: FakeModel, capability: str) -> None:
     if capability not in model.capabilities:
-        raise _Refused(400, f"registry.ollama.ai/library/{model.name} does not support {capability}")
+        raise _Refusal(400, f"registry.ollama.ai/library/{model.name} does not support {capability}")
 
 
 def _seen(model: FakeModel, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -353,7 +361,7 @@ def _seen(model: FakeModel, messages: Sequence[dict[str, Any]]) -> list[dict[str
         try:
             base64.b64decode(data, validate=True)
         except (binascii.Error, TypeError):
-            raise _Refused(400, "illegal base64 data at input byte 0") from None
+            raise _Refusal(400, "illegal base64 data at input byte 0") from None
     if "vision" in model.capabilities:
         return list(messages)
     return [{name: value for name, value in message.items() if name != "images"} for message in messages]
@@ -370,7 +378,7 @@ def _details(model: FakeModel) -> dict[str, Any]:
     }
 
 
-def _listed(model: FakeModel) -> dict[str, Any]:
+def _list_entry(model: FakeModel) -> dict[str, Any]:
     return {
         "name": model.name,
         "model": model.name,

@@ -25,7 +25,7 @@ ENDLESS = "endless"
 _Handler = Callable[[dict[str, Any]], Response]
 
 
-class Managing:
+class ModelManager:
     """`blobs` are the sizes of what was uploaded; `abandoned` is set when somebody leaves during progress."""
 
     def __init__(self, runner: Runner, abandoned: threading.Event) -> None:
@@ -54,7 +54,7 @@ class Managing:
         return endpoint
 
     def _pull(self, body: dict[str, Any]) -> Response:
-        name = _named(body)
+        name = _model_name(body)
         digest = hashlib.sha256(name.encode()).hexdigest()
         steps = [{"status": "pulling manifest"}]
         if name != ENDLESS:
@@ -64,12 +64,12 @@ class Managing:
         return self._progress(body, steps, endless=part if name == ENDLESS else None)
 
     def _push(self, body: dict[str, Any]) -> Response:
-        if self._runner.find(_named(body)) is None:
+        if self._runner.find(_model_name(body)) is None:
             return self._progress(body, [], error="file does not exist")
         return self._progress(body, [{"status": "retrieving manifest"}, {"status": "pushing manifest"}])
 
     def _create(self, body: dict[str, Any]) -> Response:
-        name = _named(body)
+        name = _model_name(body)
         if not body.get("from") and not body.get("files"):
             return JSONResponse({"error": "neither 'from' or 'files' was specified"}, 400)
         self._add(name)
@@ -79,14 +79,14 @@ class Managing:
         source = self._runner.find(str(body.get("source")))
         if source is None:
             return JSONResponse({"error": f'model "{body.get("source")}" not found'}, 404)
-        name = _tagged(str(body.get("destination")))
+        name = _add_tag(str(body.get("destination")))
         self._runner.models[name] = replace(source, name=name)
         return Response()
 
     def _delete(self, body: dict[str, Any]) -> Response:
-        known = self._runner.find(_named(body))
+        known = self._runner.find(_model_name(body))
         if known is None:
-            return JSONResponse({"error": f"model '{_named(body)}' not found"}, 404)
+            return JSONResponse({"error": f"model '{_model_name(body)}' not found"}, 404)
         self._runner.unload(known)
         del self._runner.models[known.name]
         return Response()
@@ -105,7 +105,7 @@ class Managing:
         return Response(status_code=201)
 
     def _add(self, name: str) -> None:
-        self._runner.models[_tagged(name)] = FakeModel(_tagged(name))
+        self._runner.models[_add_tag(name)] = FakeModel(_add_tag(name))
 
     def _progress(
         self,
@@ -136,7 +136,7 @@ class Managing:
             yield f"{canonical(step)}\n"
 
 
-def _named(body: dict[str, Any]) -> str:
+def _model_name(body: dict[str, Any]) -> str:
     """The model; older clients call it `name`."""
     name = body.get("model") or body.get("name")
     if not isinstance(name, str):
@@ -144,5 +144,5 @@ def _named(body: dict[str, Any]) -> str:
     return name
 
 
-def _tagged(name: str) -> str:
+def _add_tag(name: str) -> str:
     return name if ":" in name.rpartition("/")[2] else f"{name}:latest"

@@ -19,7 +19,7 @@ NUM_KEEP = 4
 _WORDS = re.compile(r"\w+|[^\w\s]")
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The fakes' own tokenizer: a token is a word or a sign; white space is none."""
     return _WORDS.findall(text)
 
@@ -33,7 +33,7 @@ class DoesNotFit(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PromptLimits:
     """The window, and what may be done to a prompt that is larger.
 
     Servers from `before_llama_server`, with a runner of their own, fill the whole window when they cut, where
@@ -46,7 +46,9 @@ class Limits:
     before_llama_server: bool = False
 
 
-def render(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any], tokenize: Tokenize) -> list[str]:
+def render_tokens(
+    messages: Sequence[Mapping[str, Any]], tools: Sequence[Any], tokenize: Tokenize
+) -> list[str]:
     """A chat as tokens: one for the role and one for the end of each message, one for the model to begin."""
     tokens = tokenize(canonical(tools)) if tools else []
     for message in messages:
@@ -58,7 +60,7 @@ def render(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any], tokenize
     return [*tokens, "<assistant>"]
 
 
-def rendered(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> str:
+def render_text(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> str:
     """The same chat as text, with ChatML's marks for the role and the end of each message."""
     text = canonical(tools) if tools else ""
     for message in messages:
@@ -70,7 +72,7 @@ def rendered(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> str
 
 
 def chat_tokens(
-    messages: Sequence[Mapping[str, Any]], tools: Sequence[Any], tokenize: Tokenize, limits: Limits
+    messages: Sequence[Mapping[str, Any]], tools: Sequence[Any], tokenize: Tokenize, limits: PromptLimits
 ) -> list[str]:
     """The tokens a chat is answered from. First whole messages go, the oldest first, then tokens.
 
@@ -78,14 +80,14 @@ def chat_tokens(
     there are pictures, no tokens are taken out.
     """
     kept = list(messages)
-    tokens = render(kept, tools, tokenize)
+    tokens = render_tokens(kept, tools, tokenize)
     if limits.truncate or limits.before_llama_server:
         while len(tokens) > limits.window and (oldest := _oldest(kept)) is not None:
             del kept[oldest]
-            tokens = render(kept, tools, tokenize)
+            tokens = render_tokens(kept, tools, tokenize)
     if any(message.get("images") for message in kept):
         limits = replace(limits, truncate=False)
-    return cut(tokens, limits)
+    return cut_prompt(tokens, limits)
 
 
 def _oldest(messages: Sequence[Mapping[str, Any]]) -> int | None:
@@ -93,7 +95,7 @@ def _oldest(messages: Sequence[Mapping[str, Any]]) -> int | None:
     return next((index for index in candidates if messages[index].get("role") != "system"), None)
 
 
-def cut(tokens: list[str], limits: Limits) -> list[str]:
+def cut_prompt(tokens: list[str], limits: PromptLimits) -> list[str]:
     """Takes the middle out of a prompt that is too long: a few tokens at the front stay, and the end."""
     window = limits.window
     if limits.before_llama_server:

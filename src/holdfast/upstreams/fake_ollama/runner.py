@@ -30,7 +30,7 @@ class FakeModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class FakeReply:
     """What the model says. After the text it may end in an `error` line, or break off without any end."""
 
     text: str = ""
@@ -45,7 +45,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ModelCall:
     """One generation, as the model sees it: `prompt` are the tokens that were left of the request."""
 
     model: str
@@ -59,22 +59,22 @@ class Call:
         return str(messages[-1].get("content") or "") if messages else str(self.body.get("prompt") or "")
 
 
-Answer = Callable[[Call], str | Reply]
+AnswerFunction = Callable[[ModelCall], str | FakeReply]
 
 
-def echo(call: Call) -> str:
+def echo(call: ModelCall) -> str:
     return f"You said: {call.said}"
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class ModelLoad:
     model: str
     num_ctx: int
     shift: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class AnswerPiece:
     """A token of the answer, or a tool call."""
 
     text: str = ""
@@ -87,15 +87,15 @@ class Piece:
 class Generation:
     """An answer in the making; `reason` and `count` are final when `pieces` has been read to its end."""
 
-    pieces: Iterator[Piece]
+    pieces: Iterator[AnswerPiece]
     prompt: int
     cached: int
     loaded: bool
-    reply: Reply
+    reply: FakeReply
     limit: int | None
     count: int = 0
 
-    def __iter__(self) -> Iterator[Piece]:
+    def __iter__(self) -> Iterator[AnswerPiece]:
         for piece in self.pieces:
             if self.limit is not None and self.count >= self.limit:
                 return
@@ -108,12 +108,14 @@ class Generation:
 
 
 class Runner:
-    def __init__(self, models: Sequence[FakeModel], answer: Answer, tokenize: Tokenize, default: int) -> None:
+    def __init__(
+        self, models: Sequence[FakeModel], answer: AnswerFunction, tokenize: Tokenize, default: int
+    ) -> None:
         self.models = {model.name: model for model in models}
         self.tokenize = tokenize
-        self.loads: list[Load] = []
-        self.calls: list[Call] = []
-        self.running: dict[str, Load] = {}
+        self.loads: list[ModelLoad] = []
+        self.calls: list[ModelCall] = []
+        self.running: dict[str, ModelLoad] = {}
         self._answer = answer
         self._default = default
         self._seen: dict[str, Sequence[str]] = {}
@@ -126,7 +128,7 @@ class Runner:
 
     def load(self, model: FakeModel, num_ctx: int, *, shift: bool) -> bool:
         """Loads the model unless it runs as asked for; a model loaded anew has forgotten what it had read."""
-        wanted = Load(model.name, num_ctx, shift)
+        wanted = ModelLoad(model.name, num_ctx, shift)
         if self.running.get(model.name) == wanted:
             return False
         self.loads.append(wanted)
@@ -137,25 +139,25 @@ class Runner:
     def unload(self, model: FakeModel) -> None:
         self.running.pop(model.name, None)
 
-    def generate(self, call: Call, *, loaded: bool, limit: int | None) -> Generation:
+    def generate(self, call: ModelCall, *, loaded: bool, limit: int | None) -> Generation:
         self.calls.append(call)
         given = self._answer(call)
-        reply = Reply(given) if isinstance(given, str) else given
+        reply = FakeReply(given) if isinstance(given, str) else given
         seen, self._seen[call.model] = self._seen[call.model], call.prompt
-        cached = min(_common(seen, call.prompt), len(call.prompt) - 1)
-        return Generation(_pieces(reply), len(call.prompt), max(cached, 0), loaded, reply, limit)
+        cached = min(_common_length(seen, call.prompt), len(call.prompt) - 1)
+        return Generation(_split_reply(reply), len(call.prompt), max(cached, 0), loaded, reply, limit)
 
 
-def _pieces(reply: Reply) -> Iterator[Piece]:
-    yield from (Piece(thinking=part) for part in _PIECE.findall(reply.thinking))
+def _split_reply(reply: FakeReply) -> Iterator[AnswerPiece]:
+    yield from (AnswerPiece(thinking=part) for part in _PIECE.findall(reply.thinking))
     texts = _PIECE.findall(reply.text)
     for part in itertools.cycle(texts) if reply.endless else texts:
-        yield Piece(text=part, fields=reply.fields)
+        yield AnswerPiece(text=part, fields=reply.fields)
     for call in reply.calls:
-        yield Piece(call=call)
+        yield AnswerPiece(call=call)
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
+def _common_length(one: Sequence[str], other: Sequence[str]) -> int:
     return next(
         (index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
         min(len(one), len(other)),

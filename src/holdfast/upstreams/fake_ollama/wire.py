@@ -10,35 +10,35 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from holdfast.messages import canonical
-from holdfast.upstreams.fake_ollama.runner import Generation, Piece
+from holdfast.upstreams.fake_ollama.runner import AnswerPiece, Generation
 
 _LOAD_NS, _QUICK_NS, _TOKEN_NS = 500_000_000, 10_000_000, 1_000_000
 
 
-class Writer(Protocol):
+class AnswerWriter(Protocol):
     media_type: str
 
-    def piece(self, piece: Piece) -> bytes: ...
+    def piece(self, piece: AnswerPiece) -> bytes: ...
 
     def error(self, message: str) -> bytes: ...
 
     def end(self, generation: Generation) -> bytes: ...
 
-    def whole(self, pieces: Iterable[Piece], generation: Generation) -> dict[str, Any]: ...
+    def whole(self, pieces: Iterable[AnswerPiece], generation: Generation) -> dict[str, Any]: ...
 
 
-def now() -> str:
+def timestamp() -> str:
     return datetime.now(UTC).isoformat().replace("+00:00", "Z")
 
 
-def joined(pieces: Iterable[Piece]) -> tuple[str, str, list[tuple[str, Mapping[str, Any]]]]:
+def join_pieces(pieces: Iterable[AnswerPiece]) -> tuple[str, str, list[tuple[str, Mapping[str, Any]]]]:
     all_pieces = list(pieces)
     text = "".join(piece.text for piece in all_pieces)
     thinking = "".join(piece.thinking for piece in all_pieces)
     return text, thinking, [piece.call for piece in all_pieces if piece.call is not None]
 
 
-class Native:
+class NativeWriter:
     """Lines of JSON for `/api/chat` or `/api/generate`; newer servers tell how much was `cached`."""
 
     media_type = "application/x-ndjson"
@@ -51,19 +51,19 @@ class Native:
         self._context = context
         self._cached = cached
 
-    def line(self, pieces: Sequence[Piece] = (), **rest: Any) -> dict[str, Any]:
-        text, thinking, calls = joined(pieces)
+    def line(self, pieces: Sequence[AnswerPiece] = (), **rest: Any) -> dict[str, Any]:
+        text, thinking, calls = join_pieces(pieces)
         said: dict[str, Any] = {"thinking": thinking} if thinking else {}
         if calls:
             said["tool_calls"] = [
                 {"function": {"name": name, "arguments": dict(arguments)}} for name, arguments in calls
             ]
-        line: dict[str, Any] = {"model": self._model, "created_at": now()}
+        line: dict[str, Any] = {"model": self._model, "created_at": timestamp()}
         if self._generate:
             return line | {"response": text, **said, **rest}
         return line | {"message": {"role": "assistant", "content": text, **said}, **rest}
 
-    def piece(self, piece: Piece) -> bytes:
+    def piece(self, piece: AnswerPiece) -> bytes:
         return _json_line(self.line([piece], done=False, **piece.fields))
 
     def error(self, message: str) -> bytes:
@@ -72,7 +72,7 @@ class Native:
     def end(self, generation: Generation) -> bytes:
         return _json_line(self.line(**self._metrics(generation)))
 
-    def whole(self, pieces: Iterable[Piece], generation: Generation) -> dict[str, Any]:
+    def whole(self, pieces: Iterable[AnswerPiece], generation: Generation) -> dict[str, Any]:
         said = list(pieces)
         # Lists like `logprobs` go on from piece to piece.
         lists: dict[str, Any] = {}
@@ -98,7 +98,7 @@ class Native:
         }
 
 
-class LikeOpenAI:
+class OpenAIStyleWriter:
     """Events for `/v1/chat/completions`."""
 
     media_type = "text/event-stream"
@@ -114,11 +114,11 @@ class LikeOpenAI:
         }
         self._called = False
 
-    def piece(self, piece: Piece) -> bytes:
+    def piece(self, piece: AnswerPiece) -> bytes:
         return self._event(self._message([piece]), None)
 
     def error(self, message: str) -> bytes:
-        return f"data: {canonical(error(message))}\n\n".encode()
+        return f"data: {canonical(openai_error(message))}\n\n".encode()
 
     def end(self, generation: Generation) -> bytes:
         events = self._event({"role": "assistant", "content": ""}, self._reason(generation))
@@ -127,7 +127,7 @@ class LikeOpenAI:
             events += f"data: {canonical(usage)}\n\n".encode()
         return events + b"data: [DONE]\n\n"
 
-    def whole(self, pieces: Iterable[Piece], generation: Generation) -> dict[str, Any]:
+    def whole(self, pieces: Iterable[AnswerPiece], generation: Generation) -> dict[str, Any]:
         message = self._message(list(pieces))
         choice = {"index": 0, "message": message, "finish_reason": self._reason(generation)}
         return {
@@ -144,8 +144,8 @@ class LikeOpenAI:
     def _reason(self, generation: Generation) -> str:
         return "tool_calls" if self._called and generation.reason == "stop" else generation.reason
 
-    def _message(self, pieces: Sequence[Piece]) -> dict[str, Any]:
-        text, thinking, calls = joined(pieces)
+    def _message(self, pieces: Sequence[AnswerPiece]) -> dict[str, Any]:
+        text, thinking, calls = join_pieces(pieces)
         message: dict[str, Any] = {"role": "assistant", "content": text}
         if thinking:
             message["reasoning"] = thinking
@@ -163,7 +163,7 @@ class LikeOpenAI:
         return message
 
 
-def error(message: str) -> dict[str, Any]:
+def openai_error(message: str) -> dict[str, Any]:
     """An error in OpenAI's shape."""
     return {"error": {"message": message, "type": "api_error", "param": None, "code": None}}
 

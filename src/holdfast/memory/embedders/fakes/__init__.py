@@ -7,8 +7,8 @@ that texts with common words are near to each other; batch jobs go as far as the
 """
 
 from holdfast.memory.embedders.fakes.gemini import FakeGemini
-from holdfast.memory.embedders.fakes.jobs import Jobs, State
+from holdfast.memory.embedders.fakes.jobs import FakeJobs, FakeJobState
 from holdfast.memory.embedders.fakes.openai import FakeOpenAI
 from holdfast.memory.embedders.fakes.voyage import FakeVoyage
 
-__all__ = ["FakeGemini", "FakeOpenAI", "FakeVoyage", "Jobs", "State"]
+__all__ = ["FakeGemini", "FakeJobState", "FakeJobs", "FakeOpenAI", "FakeVoyage"]

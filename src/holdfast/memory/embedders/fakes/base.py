@@ -15,14 +15,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from holdfast.memory.embedders.hashing import Hashing
-from holdfast.upstreams.serving import served
+from holdfast.memory.embedders.hashing import HashingEmbedder
+from holdfast.upstreams.serving import serve_app
 
 Handler = Callable[[Request], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReceivedRequest:
     """One request. `body` is its JSON, None where it has none."""
 
     method: str
@@ -52,7 +52,7 @@ class FakeServer(ABC):
         self.busy_at: tuple[str, ...] = ("",)
         self.refuses_with = 429
         self.always = 0
-        self.requests: list[Asked] = []
+        self.requests: list[ReceivedRequest] = []
 
     @contextmanager
     def served(self) -> Iterator[str]:
@@ -60,12 +60,12 @@ class FakeServer(ABC):
         routes = [
             Route(path, self._guarded(handler), methods=[method]) for method, path, handler in self._routes()
         ]
-        with served(Starlette(routes=routes)) as url:
+        with serve_app(Starlette(routes=routes)) as url:
             yield url
 
     def vectors(self, texts: Sequence[str], dimensions: int = 0) -> list[list[float]]:
         size = self.always or dimensions or self.dimensions
-        rows: list[list[float]] = Hashing(size).embed(texts).tolist()
+        rows: list[list[float]] = HashingEmbedder(size).embed(texts).tolist()
         return rows
 
     @abstractmethod
@@ -87,7 +87,7 @@ class FakeServer(ABC):
             content = await request.body()
             is_json = request.headers.get("content-type", "").startswith("application/json")
             body = json.loads(content) if content and is_json else None
-            self.requests.append(Asked(request.method, request.url.path, body))
+            self.requests.append(ReceivedRequest(request.method, request.url.path, body))
             try:
                 self._admit(request)
                 answer = await handler(request)
@@ -106,11 +106,11 @@ class FakeServer(ABC):
             raise Refusal(self.refuses_with, "The limit of requests a minute is reached.")
 
 
-def bearer(request: Request) -> str:
+def read_bearer(request: Request) -> str:
     return request.headers.get("authorization", "").removeprefix("Bearer ")
 
 
-def file_in(content: bytes, kind: str) -> bytes:
+def extract_file(content: bytes, kind: str) -> bytes:
     """The last part of a body that has several, where the file is."""
     border = f"--{kind.partition('boundary=')[2]}".encode()
     *_, last, _ = content.split(border)

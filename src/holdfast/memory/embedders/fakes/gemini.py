@@ -9,20 +9,20 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from holdfast.memory.embedders.fakes.base import FakeServer, Handler, Refusal, file_in
-from holdfast.memory.embedders.fakes.jobs import Jobs
+from holdfast.memory.embedders.fakes.base import FakeServer, Handler, Refusal, extract_file
+from holdfast.memory.embedders.fakes.jobs import FakeJobs
 
-_MOST = 100
-_LONGEST = 3_072
+_GEMINI_TEXTS = 100
+_GEMINI_DIMENSIONS = 3_072
 _TASKS = {"RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY", "SEMANTIC_SIMILARITY"}
 _STATUS = {400: "INVALID_ARGUMENT", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED"}
-_STATES = {"running": "RUNNING", "done": "SUCCEEDED"}
+_GEMINI_STATES = {"running": "RUNNING", "done": "SUCCEEDED"}
 
 
 class FakeGemini(FakeServer):
-    def __init__(self, *, key: str = "", dimensions: int = _LONGEST) -> None:
+    def __init__(self, *, key: str = "", dimensions: int = _GEMINI_DIMENSIONS) -> None:
         super().__init__(key=key, dimensions=dimensions)
-        self.jobs = Jobs()
+        self.jobs = FakeJobs()
 
     def _routes(self) -> Sequence[tuple[str, str, Handler]]:
         return [
@@ -37,9 +37,10 @@ class FakeGemini(FakeServer):
 
     async def _embeddings(self, request: Request) -> Any:
         asked = (await request.json())["requests"]
-        if len(asked) > _MOST:
+        if len(asked) > _GEMINI_TEXTS:
             raise Refusal(
-                400, f"BatchEmbedContentsRequest.requests: at most {_MOST} requests can be in one batch"
+                400,
+                f"BatchEmbedContentsRequest.requests: at most {_GEMINI_TEXTS} requests can be in one batch",
             )
         return {"embeddings": [self._embedding(one, request.path_params["model"]) for one in asked]}
 
@@ -49,7 +50,7 @@ class FakeGemini(FakeServer):
         if "embedding" not in model:
             raise Refusal(404, f"models/{model} is not found for API version v1beta.")
         wanted = asked.get("outputDimensionality", self.dimensions)
-        if asked.get("taskType", "RETRIEVAL_QUERY") not in _TASKS or not 1 <= wanted <= _LONGEST:
+        if asked.get("taskType", "RETRIEVAL_QUERY") not in _TASKS or not 1 <= wanted <= _GEMINI_DIMENSIONS:
             raise Refusal(400, "Request contains an invalid argument.")
         text = "".join(part["text"] for part in asked["content"]["parts"])
         if not text:
@@ -58,7 +59,7 @@ class FakeGemini(FakeServer):
         return {"values": [3 * value for value in row]}
 
     async def _upload(self, request: Request) -> Any:
-        content = file_in(await request.body(), request.headers["content-type"])
+        content = extract_file(await request.body(), request.headers["content-type"])
         return {"file": {"name": self.jobs.keep(content, "files/in-"), "state": "ACTIVE"}}
 
     async def _create(self, request: Request) -> Any:
@@ -72,8 +73,8 @@ class FakeGemini(FakeServer):
         name = f"batches/{request.path_params['name']}"
         if name not in self.jobs.jobs:
             raise Refusal(404, "Requested entity was not found.")
-        job = self.jobs.look(name, self._done, _failed, "files/out-")
-        state = f"BATCH_STATE_{_STATES.get(job.state, job.state.upper())}"
+        job = self.jobs.look(name, self._done, _gemini_failure, "files/out-")
+        state = f"BATCH_STATE_{_GEMINI_STATES.get(job.state, job.state.upper())}"
         told: dict[str, Any] = {
             "name": name,
             "metadata": {"state": state, "inputConfig": {"fileName": job.input}},
@@ -119,5 +120,5 @@ class FakeGemini(FakeServer):
         return {"error": {"code": refusal.status, "message": refusal.message, "status": status}}
 
 
-def _failed(line: Any) -> Any:
+def _gemini_failure(line: Any) -> Any:
     return {"key": line["key"], "error": {"code": 3, "message": "Request contains an invalid argument."}}

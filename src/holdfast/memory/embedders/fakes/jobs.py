@@ -9,26 +9,26 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Literal
 
-State = Literal["running", "done", "failed", "expired", "cancelled"]
+FakeJobState = Literal["running", "done", "failed", "expired", "cancelled"]
 
 
 @dataclass(slots=True)
 class FakeJob:
     input: str
-    state: State = "running"
+    state: FakeJobState = "running"
     output: str = ""
     errors: str = ""
 
 
 @dataclass(slots=True)
-class Jobs:
+class FakeJobs:
     """A job runs until somebody has looked at it `looks` times, and `ends` as it is told.
 
     `fails` says of which texts a line fails. One that expires has done every second line.
     """
 
     looks: int = 0
-    ends: State = "done"
+    ends: FakeJobState = "done"
     fails: Callable[[str], bool] = lambda _text: False
     files: dict[str, bytes] = field(default_factory=dict)
     jobs: dict[str, FakeJob] = field(default_factory=dict)

@@ -9,18 +9,18 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from holdfast.memory.embedders.fakes.base import FakeServer, Handler, Refusal, bearer, file_in
-from holdfast.memory.embedders.fakes.jobs import Jobs
+from holdfast.memory.embedders.fakes.base import FakeServer, Handler, Refusal, extract_file, read_bearer
+from holdfast.memory.embedders.fakes.jobs import FakeJobs
 
-_MOST = 2_048
+_OPENAI_TEXTS = 2_048
 _LINES = 50_000
-_STATES = {"running": "in_progress", "done": "completed"}
+_OPENAI_STATES = {"running": "in_progress", "done": "completed"}
 
 
 class FakeOpenAI(FakeServer):
     def __init__(self, *, key: str = "", dimensions: int = 64) -> None:
         super().__init__(key=key, dimensions=dimensions)
-        self.jobs = Jobs()
+        self.jobs = FakeJobs()
 
     def _routes(self) -> Sequence[tuple[str, str, Handler]]:
         return [
@@ -38,14 +38,14 @@ class FakeOpenAI(FakeServer):
 
     def _embedded(self, body: Any) -> dict[str, Any]:
         texts = body["input"]
-        if not texts or len(texts) > _MOST or not all(texts):
+        if not texts or len(texts) > _OPENAI_TEXTS or not all(texts):
             raise Refusal(400, "'$.input' is invalid. Please check the API reference.")
         rows = self.vectors(texts, body.get("dimensions", 0))
         data = [{"object": "embedding", "index": place, "embedding": row} for place, row in enumerate(rows)]
         return {"object": "list", "data": data[::-1], "model": body["model"]}
 
     async def _upload(self, request: Request) -> Any:
-        content = file_in(await request.body(), request.headers["content-type"])
+        content = extract_file(await request.body(), request.headers["content-type"])
         return {"id": self.jobs.keep(content, "file-"), "object": "file", "purpose": "batch"}
 
     async def _create(self, request: Request) -> Any:
@@ -62,12 +62,12 @@ class FakeOpenAI(FakeServer):
         name = request.path_params["name"]
         if name not in self.jobs.jobs:
             raise Refusal(404, f"No batch found with id '{name}'.")
-        job = self.jobs.look(name, self._done, _failed, "file-")
+        job = self.jobs.look(name, self._done, _openai_failure, "file-")
         errors = {"data": [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached."}]}
         return {
             "id": name,
             "object": "batch",
-            "status": _STATES.get(job.state, job.state),
+            "status": _OPENAI_STATES.get(job.state, job.state),
             "errors": errors if job.state == "failed" else None,
             "input_file_id": job.input,
             "output_file_id": job.output or None,
@@ -98,7 +98,7 @@ class FakeOpenAI(FakeServer):
         }
 
     def _key_of(self, request: Request) -> str:
-        return bearer(request)
+        return read_bearer(request)
 
     def _unknown_key(self) -> Refusal:
         return Refusal(401, "Incorrect API key provided.")
@@ -107,6 +107,6 @@ class FakeOpenAI(FakeServer):
         return {"error": {"message": refusal.message, "type": "invalid_request_error"}}
 
 
-def _failed(line: Any) -> Any:
+def _openai_failure(line: Any) -> Any:
     answer = {"status_code": 400, "body": {"error": {"message": "This model's maximum length is reached."}}}
     return {"id": "line", "custom_id": line["custom_id"], "response": answer, "error": None}

@@ -8,9 +8,9 @@ from typing import Any
 
 from starlette.requests import Request
 
-from holdfast.memory.embedders.fakes.base import FakeServer, Handler, Refusal, bearer
+from holdfast.memory.embedders.fakes.base import FakeServer, Handler, Refusal, read_bearer
 
-_FIELDS = {
+_VOYAGE_FIELDS = {
     "model",
     "input",
     "input_type",
@@ -19,7 +19,7 @@ _FIELDS = {
     "output_dtype",
     "encoding_format",
 }
-_LENGTHS = (256, 512, 1024, 2048)
+_VOYAGE_DIMENSIONS = (256, 512, 1024, 2048)
 
 
 class FakeVoyage(FakeServer):
@@ -34,7 +34,7 @@ class FakeVoyage(FakeServer):
     async def _embeddings(self, request: Request) -> Any:
         body = await request.json()
         texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
-        if unknown := body.keys() - _FIELDS:
+        if unknown := body.keys() - _VOYAGE_FIELDS:
             raise Refusal(400, f"Argument '{min(unknown)}' is not supported by our API.")
         if body.get("input_type") not in (None, "query", "document"):
             raise Refusal(400, "Value provided for input_type is invalid.")
@@ -50,14 +50,14 @@ class FakeVoyage(FakeServer):
                 400, f"The max allowed tokens per submitted batch is {self.tokens}: yours has {used}."
             )
         wanted = body.get("output_dimension")
-        if wanted is not None and wanted not in _LENGTHS:
-            raise Refusal(400, f"output_dimension {wanted} is not one of {_LENGTHS}.")
+        if wanted is not None and wanted not in _VOYAGE_DIMENSIONS:
+            raise Refusal(400, f"output_dimension {wanted} is not one of {_VOYAGE_DIMENSIONS}.")
         rows = self.vectors(texts, wanted or 0)
         data = [{"object": "embedding", "embedding": row, "index": place} for place, row in enumerate(rows)]
         return {"object": "list", "data": data[::-1], "model": body["model"], "usage": {"total_tokens": used}}
 
     def _key_of(self, request: Request) -> str:
-        return bearer(request)
+        return read_bearer(request)
 
     def _unknown_key(self) -> Refusal:
         return Refusal(401, "Provided API key is invalid.")

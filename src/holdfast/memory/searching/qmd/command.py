@@ -18,10 +18,10 @@ from typing import IO
 from holdfast.errors import HoldfastError
 
 # More than any answer takes; who writes more has lost its way.
-_MOST = 4_000_000
+_LARGEST_OUTPUT = 4_000_000
 # Of what went wrong so much is told.
-_TOLD = 300
-_READ = 65_536
+_LONGEST_ERROR = 300
+_READ_SIZE = 65_536
 # How long it takes at most until somebody notices that nobody waits any more.
 _GLANCE = 0.2
 
@@ -34,7 +34,7 @@ class QmdFailed(HoldfastError):
         self.lasting = lasting
 
 
-class Command:
+class QmdCommand:
     """`home` is where QMD keeps its settings, its index and its models, apart from anybody else's."""
 
     def __init__(self, words: Sequence[str], home: Path) -> None:
@@ -53,7 +53,7 @@ class Command:
         """What it writes to its output; QmdFailed where it takes too long, writes too much or fails."""
         process = self._begin(args)
         try:
-            out, err, why = _read(process, time.monotonic() + seconds, lambda: self._closed or stop())
+            out, err, why = _read_output(process, time.monotonic() + seconds, lambda: self._closed or stop())
         finally:
             self._end(process)
         if why == "time":
@@ -64,7 +64,7 @@ class Command:
         if why:
             raise QmdFailed(f"QMD was ended: {why}.", lasting=why != "stopped")
         if process.returncode:
-            said = " ".join(err.split())[-_TOLD:] or " ".join(out.split())[-_TOLD:]
+            said = " ".join(err.split())[-_LONGEST_ERROR:] or " ".join(out.split())[-_LONGEST_ERROR:]
             raise QmdFailed(f"QMD failed with exit code {process.returncode}: {said or 'it said nothing'}")
         return out
 
@@ -133,7 +133,7 @@ def _kill(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-def _read(
+def _read_output(
     process: "subprocess.Popen[bytes]", until: float, stopped: Callable[[], bool]
 ) -> tuple[str, str, str]:
     """Output, errors, and why it was not read to the end, if it was not."""
@@ -149,12 +149,12 @@ def _read(
             left = until - time.monotonic()
             for key, _ in ready.select(max(0.0, min(left, _GLANCE))):
                 pipe = next(one for one in parts if one is key.fileobj)
-                read = os.read(key.fd, _READ)
+                read = os.read(key.fd, _READ_SIZE)
                 parts[pipe] += read
                 if not read:
                     ready.unregister(pipe)
-            if sum(map(len, parts.values())) > _MOST:
-                why = f"it wrote more than {_MOST:,} bytes"
+            if sum(map(len, parts.values())) > _LARGEST_OUTPUT:
+                why = f"it wrote more than {_LARGEST_OUTPUT:,} bytes"
             elif stopped():
                 why = "stopped"
             elif left <= 0:

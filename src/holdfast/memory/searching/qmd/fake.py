@@ -17,9 +17,9 @@ _AROUND = 300
 
 
 def main(arguments: list[str]) -> int:
-    words, options = _parsed(arguments)
+    words, options = _parse_arguments(arguments)
     # A program of its own, which is told by its environment where its things are.
-    qmd = Qmd(Path(os.path.expandvars("$XDG_CACHE_HOME"), "qmd"))
+    qmd = FakeQmd(Path(os.path.expandvars("$XDG_CACHE_HOME"), "qmd"))
     if "--version" in options:
         _say("qmd 0.9.0" if qmd.trouble == "old" else "qmd 2.8.3 (fake)")
         return 0
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     return qmd.find(" ".join(rest), options.get("-c", []), int(*options.get("-n", ["20"])))
 
 
-def _parsed(arguments: list[str]) -> tuple[list[str], dict[str, list[str]]]:
+def _parse_arguments(arguments: list[str]) -> tuple[list[str], dict[str, list[str]]]:
     """Words, and options with what was given to each."""
     words: list[str] = []
     options: dict[str, list[str]] = {}
@@ -50,7 +50,7 @@ def _parsed(arguments: list[str]) -> tuple[list[str], dict[str, list[str]]]:
     return words, options
 
 
-class Qmd:
+class FakeQmd:
     """Collections and the texts that were read, in one file."""
 
     def __init__(self, home: Path) -> None:
@@ -78,14 +78,14 @@ class Qmd:
         elif not Path(rest[0]).is_dir():
             return _fail(f"Collection path does not exist.\n  Received: {rest[0]}")
         else:
-            self.kept[name] = {"of": {"path": rest[0], "mask": mask}, "texts": _texts(rest[0], mask)}
+            self.kept[name] = {"of": {"path": rest[0], "mask": mask}, "texts": _read_texts(rest[0], mask)}
             _say(f"✓ Collection '{name}' created successfully")
         self.keep()
         return 0
 
     def update(self) -> int:
         for told in self.kept.values():
-            told["texts"] = _texts(**told["of"])
+            told["texts"] = _read_texts(**told["of"])
         self.keep()
         _say("✓ All collections updated.")
         return 0
@@ -158,7 +158,7 @@ def _result(file: str, text: str, wanted: set[str], score: float) -> tuple[float
     return score, {**told, "snippet": f"{head}\n{shown}"}
 
 
-def _texts(path: str, mask: str) -> dict[str, str]:
+def _read_texts(path: str, mask: str) -> dict[str, str]:
     pattern = re.compile(_regex(mask), re.DOTALL)
     files = sorted(file for file in Path(path).rglob("*") if file.is_file())
     named = {file.relative_to(path).as_posix(): file for file in files}

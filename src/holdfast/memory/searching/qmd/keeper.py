@@ -15,18 +15,18 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from holdfast.memory.searching.qmd.command import Command, QmdFailed
-from holdfast.memory.searching.qmd.options import OURS, QmdOptions
-from holdfast.memory.searching.qmd.results import Found, results
-from holdfast.memory.searching.qmd.shelves import Collection
+from holdfast.memory.searching.qmd.command import QmdCommand, QmdFailed
+from holdfast.memory.searching.qmd.options import OUR_PREFIX, QmdOptions
+from holdfast.memory.searching.qmd.results import QmdHit, parse_results
+from holdfast.memory.searching.qmd.shelves import QmdCollection
 
 log = logging.getLogger("holdfast.memory")
 
-_STATE = "state.json"
+_STATE_FILE = "state.json"
 _LISTED = re.compile(r"\(qmd://([A-Za-z0-9_-]+)/\)")
 _VERSION = re.compile(r"\b(\d+)\.(\d+)[.\d]*")
 # Older ones look into one collection at a time, and would leave out the others without a word.
-_OLDEST = 2
+_OLDEST_VERSION = 2
 # Questions at a time: each loads its models anew.
 _AT_ONCE = 2
 # A line that begins so is an order to QMD and no question.
@@ -34,7 +34,7 @@ _TYPED = re.compile(r"^\s*(lex|vec|hyde|expand|intent)\s*:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class QmdState:
     """What QMD has read, and who answered the last question and why it was not QMD."""
 
     version: str = ""
@@ -47,15 +47,15 @@ class State:
     answered_by: str = ""
     because: str = ""
 
-    def has(self, collection: Collection) -> bool:
+    def has(self, collection: QmdCollection) -> bool:
         """Whether QMD has this collection, as it is meant now."""
-        return self.collections.get(collection.name) == _kept(collection)
+        return self.collections.get(collection.name) == _fingerprint(collection)
 
 
-class Keeper:
+class QmdProcess:
     def __init__(self, options: QmdOptions, clock: Callable[[], float] = time.time) -> None:
         self.options = options
-        self.command = Command(options.command, options.home)
+        self.command = QmdCommand(options.command, options.home)
         self._clock = clock
         self._asking = threading.BoundedSemaphore(_AT_ONCE)
         self._syncing = threading.Lock()
@@ -65,15 +65,15 @@ class Keeper:
         self.command.close()
 
     @property
-    def state(self) -> State:
+    def state(self) -> QmdState:
         """As the last process left it. A file that cannot be read is as good as none: QMD reads again."""
         try:
-            told = json.loads((self.options.home / _STATE).read_text(encoding="utf-8"))
-            return State(**told)
+            told = json.loads((self.options.home / _STATE_FILE).read_text(encoding="utf-8"))
+            return QmdState(**told)
         except (OSError, ValueError, TypeError):
-            return State()
+            return QmdState()
 
-    def ask(self, question: str, names: Sequence[str], limit: int) -> list[Found]:
+    def ask(self, question: str, names: Sequence[str], limit: int) -> list[QmdHit]:
         """What QMD finds in these collections; QmdFailed where it finds anything elsewhere."""
         options = self.options
         chosen = [part for name in names for part in ("-c", name)]
@@ -86,7 +86,7 @@ class Keeper:
             output = self.command.run(args, options.timeout - (time.monotonic() - began))
         finally:
             self._asking.release()
-        found = results(output)
+        found = parse_results(output)
         if not {one.collection for one in found} <= set(names):
             raise QmdFailed("QMD answered from collections that it was not asked about.")
         return found
@@ -99,7 +99,7 @@ class Keeper:
 
     def sync(
         self,
-        wanted: Sequence[Collection],
+        wanted: Sequence[QmdCollection],
         stop: Callable[[], bool] = lambda: False,
         *,
         embed: bool = False,
@@ -123,7 +123,7 @@ class Keeper:
             self._note(trouble=trouble)
         return trouble
 
-    def _sync(self, wanted: Sequence[Collection], stop: Callable[[], bool], embed: bool) -> str:
+    def _sync(self, wanted: Sequence[QmdCollection], stop: Callable[[], bool], embed: bool) -> str:
         options = self.options
         self._check_version(stop)
         missing = self._collect(wanted, stop)
@@ -148,24 +148,24 @@ class Keeper:
     def _check_version(self, stop: Callable[[], bool]) -> None:
         told = self._run(["--version"], self.options.command_timeout, stop).strip()
         number = _VERSION.search(told)
-        if number is None or int(number[1]) < _OLDEST:
+        if number is None or int(number[1]) < _OLDEST_VERSION:
             raise QmdFailed(
-                f"{told[:60] or 'This program'} is not QMD {_OLDEST} or newer.",
+                f"{told[:60] or 'This program'} is not QMD {_OLDEST_VERSION} or newer.",
                 hint="Bring it up to date: `npm install -g @tobilu/qmd`.",
             )
         if number[0] != self.state.version:
             self._note(version=number[0])
 
-    def _collect(self, wanted: Sequence[Collection], stop: Callable[[], bool]) -> list[str]:
+    def _collect(self, wanted: Sequence[QmdCollection], stop: Callable[[], bool]) -> list[str]:
         """Make QMD's collections those that are wanted, keeping each step; the folders that are not there."""
         seconds = self.options.command_timeout
         there = set(_LISTED.findall(self._run(["collection", "list"], seconds, stop)))
         known = {name: told for name, told in self.state.collections.items() if name in there}
         asked = {one.name: one for one in wanted if one.root.is_dir()}
         for name in sorted(there):
-            ours = name in known or name in asked or name.startswith(OURS)
+            ours = name in known or name in asked or name.startswith(OUR_PREFIX)
             # What a person added by hand stays; nobody is shown anything of it.
-            if ours and (name not in asked or known.get(name) != _kept(asked[name])):
+            if ours and (name not in asked or known.get(name) != _fingerprint(asked[name])):
                 self._run(["collection", "remove", name], seconds, stop)
                 known.pop(name, None)
                 self._note(collections=dict(known))
@@ -173,7 +173,7 @@ class Keeper:
             if name not in known:
                 added = ["collection", "add", str(one.root), "--name", name, "--mask", one.mask]
                 self._run(added, self.options.update_timeout, stop)
-                known[name] = _kept(one)
+                known[name] = _fingerprint(one)
                 self._note(collections=dict(known))
         if known != self.state.collections:
             self._note(collections=known)
@@ -193,10 +193,10 @@ class Keeper:
                 home.mkdir(parents=True, exist_ok=True)
                 with tempfile.NamedTemporaryFile("w", dir=home, delete=False, encoding="utf-8") as file:
                     file.write(text)
-                Path(file.name).replace(home / _STATE)
+                Path(file.name).replace(home / _STATE_FILE)
             except OSError as error:
-                log.warning("%s cannot be written: %s", home / _STATE, error.strerror)
+                log.warning("%s cannot be written: %s", home / _STATE_FILE, error.strerror)
 
 
-def _kept(collection: Collection) -> list[str]:
+def _fingerprint(collection: QmdCollection) -> list[str]:
     return [str(collection.root), collection.mask]

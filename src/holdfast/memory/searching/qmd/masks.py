@@ -7,28 +7,28 @@ import re
 from functools import lru_cache
 
 # Everything Markdown, and of a scope's own folder what belongs to nobody else and was not put away.
-EVERY = "**/*.{md,markdown}"
-OWN = "{*,!(archive|conversations|projects)/**/*}.{md,markdown}"
+EVERY_MASK = "**/*.{md,markdown}"
+OWN_MASK = "{*,!(archive|conversations|projects)/**/*}.{md,markdown}"
 
 _TOKEN = re.compile(r"\*\*/|\*|\?|!\(([^()/]*)\)|\{|\}|,|.", re.DOTALL)
 _MEANING = {"**/": r"(?:[^/]+/)*", "*": r"[^/]*", "?": r"[^/]", "{": "(?:", "}": ")"}
 
 
-def matches(mask: str, path: str) -> bool:
-    return _compiled(mask).fullmatch(path) is not None
+def matches_mask(mask: str, path: str) -> bool:
+    return _compile_mask(mask).fullmatch(path) is not None
 
 
 def has_pattern(name: str) -> bool:
     return any(sign in name for sign in "*?{[")
 
 
-def exactly(name: str) -> str:
+def escape_mask(name: str) -> str:
     """A mask for this one name, whatever signs are in it."""
     return re.sub(r"[*?{}\[\](),!|\\]", "?", name)
 
 
 @lru_cache
-def _compiled(mask: str) -> re.Pattern[str]:
+def _compile_mask(mask: str) -> re.Pattern[str]:
     found, depth = "", 0
     for token in _TOKEN.finditer(mask):
         text = token[0]

@@ -17,14 +17,14 @@ _ADDRESS = re.compile(r"\A(?:qmd://)?([A-Za-z0-9_-]+)/([^?#]+)")
 # Where a snippet begins, and how many lines it has.
 _PLACE = re.compile(r"@@ -(\d{1,9}),(\d{1,9}) @@[^\n]*\n?")
 _LIST = re.compile(r"^\[(?=\s*[\]{])", re.MULTILINE)
-_NONE = "no results found"
-_CUT = "..."
+_NO_RESULTS = "no results found"
+_CUT_MARK = "..."
 # A line that is shorter tells nothing about where it stands.
-_TELLING = 3
+_SHORTEST_LINE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class QmdHit:
     """A part of a document: the `line` that fits best, and the text around it as it was when QMD read it.
 
     `first` is where that text begins; its last line may be cut off.
@@ -42,9 +42,9 @@ class Found:
         told = line.strip()
         for number, one in enumerate(self.lines, self.first):
             last = number == self.first + len(self.lines) - 1
-            cut = one.strip().removesuffix(_CUT) if last and one.endswith(_CUT) else ""
-            if len(told) >= _TELLING and (
-                one.strip() == told or (len(cut) >= _TELLING and told.startswith(cut))
+            cut = one.strip().removesuffix(_CUT_MARK) if last and one.endswith(_CUT_MARK) else ""
+            if len(told) >= _SHORTEST_LINE and (
+                one.strip() == told or (len(cut) >= _SHORTEST_LINE and told.startswith(cut))
             ):
                 return number
         return None
@@ -53,19 +53,21 @@ class Found:
     def best(self) -> int | None:
         """The line that fits best, where it tells enough to be known again."""
         at = self.line - self.first
-        return self.line if 0 <= at < len(self.lines) and len(self.lines[at].strip()) >= _TELLING else None
+        return (
+            self.line if 0 <= at < len(self.lines) and len(self.lines[at].strip()) >= _SHORTEST_LINE else None
+        )
 
 
-def results(output: str) -> list[Found]:
+def parse_results(output: str) -> list[QmdHit]:
     """The results in an output; QmdFailed where there is nothing that makes sense."""
-    told = _listed(output)
-    found = [one for one in map(_found, told) if one is not None]
+    told = _parse_list(output)
+    found = [one for one in map(_parse_hit, told) if one is not None]
     if told and not found:
         raise QmdFailed(f"QMD gave {len(told)} results, and none of them makes sense.")
     return found
 
 
-def _listed(output: str) -> Sequence[Any]:
+def _parse_list(output: str) -> Sequence[Any]:
     for place in _LIST.finditer(output):
         try:
             told, _ = json.JSONDecoder().raw_decode(output, place.start())
@@ -73,12 +75,12 @@ def _listed(output: str) -> Sequence[Any]:
             continue
         if isinstance(told, list):
             return told
-    if _NONE in output.lower():
+    if _NO_RESULTS in output.lower():
         return ()
     raise QmdFailed(f"QMD gave no JSON but {output.strip()[:80]!r}.")
 
 
-def _found(told: Any) -> Found | None:
+def _parse_hit(told: Any) -> QmdHit | None:
     if not isinstance(told, dict) or not isinstance(told.get("file"), str):
         return None
     address, score = _ADDRESS.fullmatch(told["file"]), told.get("score")
@@ -90,7 +92,7 @@ def _found(told: Any) -> Found | None:
     place = _PLACE.match(text)
     first = int(place[1]) if place else 1
     line = told.get("line")
-    return Found(
+    return QmdHit(
         address[1],
         unquote(address[2]) if "%" in address[2] else address[2],
         float(min(1, max(0, score))),

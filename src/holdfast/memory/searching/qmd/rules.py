@@ -11,11 +11,11 @@ from holdfast.messages import Scope
 
 _KINDS = ("private", "group", "user", "project", "all")
 # Only what one person says to one machine.
-DEFAULT = "allow private"
+_DEFAULT_RULES = "allow private"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ScopeRule:
     """`kind` says what is looked at, `name` whose; without a name everybody's of that kind."""
 
     allow: bool
@@ -30,21 +30,21 @@ class Rule:
         return self.kind == "all" or self.name in ("", scope.project)
 
 
-def allowed(rules: Sequence[Rule], scope: Scope) -> bool:
+def is_allowed(rules: Sequence[ScopeRule], scope: Scope) -> bool:
     return next((rule.allow for rule in rules if rule.fits(scope)), False)
 
 
-def reaches(rules: Sequence[Rule], kind: str) -> bool:
+def reaches(rules: Sequence[ScopeRule], kind: str) -> bool:
     """Whether anybody of a kind may be answered, so that their notes are worth reading."""
     able = {kind, "all", "project"} | ({"user"} if kind == "private" else set())
     return any(rule.allow and rule.kind in able for rule in rules)
 
 
-def rules_from(text: str) -> tuple[Rule, ...]:
-    return tuple(_rule(one.strip()) for one in text.split(",") if one.strip())
+def parse_rules(text: str) -> tuple[ScopeRule, ...]:
+    return tuple(_parse_rule(one.strip()) for one in text.split(",") if one.strip())
 
 
-def _rule(text: str) -> Rule:
+def _parse_rule(text: str) -> ScopeRule:
     verb, _, rest = text.partition(" ")
     kind, _, name = rest.strip().partition("=")
     if verb not in ("allow", "deny") or kind.strip() not in _KINDS:
@@ -52,4 +52,4 @@ def _rule(text: str) -> Rule:
             f"qmd_scope has a rule that makes no sense: {text!r}.",
             hint=f"Write `allow KIND` or `deny KIND=NAME`, with commas; KIND is one of {', '.join(_KINDS)}.",
         )
-    return Rule(verb == "allow", kind.strip(), name.strip())
+    return ScopeRule(verb == "allow", kind.strip(), name.strip())

@@ -12,15 +12,15 @@ from typing import Any
 
 from holdfast import words
 from holdfast.errors import HoldfastError, StoreError
-from holdfast.memory.searching.hits import Answer, Freshness, Hit
+from holdfast.memory.searching.hits import Freshness, SearchHit, SearchResult
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.qmd import shelves as notes
 from holdfast.memory.searching.qmd.command import QmdFailed
-from holdfast.memory.searching.qmd.hits import ENGINE, hits_in, shortened
-from holdfast.memory.searching.qmd.keeper import Keeper
-from holdfast.memory.searching.qmd.results import Found
-from holdfast.memory.searching.qmd.rules import allowed, reaches
-from holdfast.memory.searching.qmd.shelves import Collections
+from holdfast.memory.searching.qmd.hits import ENGINE, find_hits, shorten_hits
+from holdfast.memory.searching.qmd.keeper import QmdProcess
+from holdfast.memory.searching.qmd.results import QmdHit
+from holdfast.memory.searching.qmd.rules import is_allowed, reaches
+from holdfast.memory.searching.qmd.shelves import QmdCollections
 from holdfast.memory.searching.search import LIMIT, Searcher, Within
 from holdfast.memory.workspace.base import Entry, Note
 from holdfast.messages import Scope
@@ -34,7 +34,7 @@ _UNREAD = "QMD has not read all of these notes yet."
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Query:
     """A question with all that was said about it, for whoever answers it."""
 
     query: str
@@ -45,7 +45,7 @@ class _Asked:
     min_score: float
     own: bool
 
-    def of(self, searcher: Searcher) -> Answer:
+    def of(self, searcher: Searcher) -> SearchResult:
         return searcher.search(
             self.query,
             self.scope,
@@ -58,10 +58,10 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Notes:
+class _CollectionFiles:
     """A collection with the files that are in it now, by their path in it."""
 
-    collection: notes.Collection
+    collection: notes.QmdCollection
     files: Mapping[str, Entry]
 
 
@@ -70,8 +70,8 @@ class QmdSearch:
 
     def __init__(
         self,
-        keeper: Keeper,
-        collections: Collections,
+        keeper: QmdProcess,
+        collections: QmdCollections,
         own: Searcher,
         index: Index,
         clock: Callable[[], float] = time.monotonic,
@@ -105,11 +105,11 @@ class QmdSearch:
         limit: int = LIMIT,
         min_score: float = 0.0,
         own: bool = False,
-    ) -> Answer:
+    ) -> SearchResult:
         """As our own search, which is asked for kinds of memories: only it knows them."""
-        asked = _Asked(query, scope, within, kinds, limit, min_score, own)
+        asked = _Query(query, scope, within, kinds, limit, min_score, own)
         ours = kinds or within == "conversations" or not any(sign.isalnum() for sign in query)
-        if ours or not allowed(self._keeper.options.rules, scope):
+        if ours or not is_allowed(self._keeper.options.rules, scope):
             return asked.of(self._own)
         try:
             found = self._found(asked)
@@ -120,11 +120,11 @@ class QmdSearch:
         self._keeper.answered(ENGINE, "")
         if within == "notes":
             return found
-        return _together(found, replace(asked, within="conversations").of(self._own), limit)
+        return _merge_results(found, replace(asked, within="conversations").of(self._own), limit)
 
     def resolve(self, scope: Scope, path: str) -> Note | None:
         """The note at `qmd/COLLECTION/PATH`; None where this scope has no such collection."""
-        return notes.resolve(self._collections, scope, path)
+        return notes.resolve_note(self._collections, scope, path)
 
     def refresh(self, stop: Callable[[], bool] = lambda: False, *, embed: bool = False) -> str:
         """Bring QMD up with all notes it may read; what went wrong, in words."""
@@ -156,7 +156,7 @@ class QmdSearch:
             "trouble": told.trouble or (None if self._collections.readable else _ELSEWHERE),
         }
 
-    def _found(self, asked: _Asked) -> Answer | None:
+    def _found(self, asked: _Query) -> SearchResult | None:
         """What QMD has to say; None where there are no notes at all, QmdFailed where it says nothing."""
         there = self._notes(asked)
         if not there:
@@ -176,7 +176,7 @@ class QmdSearch:
         self._circuit.worked()
         return self._answer(asked, found, there, state.updated_at)
 
-    def _notes(self, asked: _Asked) -> dict[str, _Notes]:
+    def _notes(self, asked: _Query) -> dict[str, _CollectionFiles]:
         """All collections that this scope can see and that have files."""
         if not self._collections.readable:
             raise QmdFailed(_ELSEWHERE, lasting=False)
@@ -185,31 +185,31 @@ class QmdSearch:
             *self._collections.outside(asked.scope, own=asked.own),
         ]
         try:
-            found = {one.name: _Notes(one, self._collections.files(one)) for one in visible}
+            found = {one.name: _CollectionFiles(one, self._collections.files(one)) for one in visible}
         except StoreError as error:
             raise QmdFailed(error.message, hint=error.hint, lasting=False) from error
         return {name: one for name, one in found.items() if one.files}
 
     def _answer(
-        self, asked: _Asked, found: Sequence[Found], there: Mapping[str, _Notes], updated_at: float
-    ) -> Answer:
+        self, asked: _Query, found: Sequence[QmdHit], there: Mapping[str, _CollectionFiles], updated_at: float
+    ) -> SearchResult:
         options = self._keeper.options
         terms = words.terms(asked.query[:_LONGEST])
         read = [self._read(one, there[one.collection], terms) for one in found]
-        hits = shortened((one for hits in read for one in hits), options.snippet, options.characters)
+        hits = shorten_hits((one for hits in read for one in hits), options.snippet, options.characters)
         limit = min(asked.limit, options.limit)
         hits = [one for one in hits if one.score >= asked.min_score][:limit]
         files = [entry for one in there.values() for entry in one.files.values()]
-        stale = notes.changed_since(updated_at, files)
+        stale = notes.count_changed(updated_at, files)
         degraded = [f"{stale} changed files are not read again yet."] if stale else []
         if gone := read.count([]):
             degraded.append(f"{gone} results are left out: their files say something else by now.")
         empty = "" if hits else "What was found is below the minimum score." if any(read) else _NOTHING
         freshness = Freshness(len(files), stale, indexed_at=updated_at)
-        return Answer(tuple(hits), (ENGINE,), "", tuple(degraded), freshness, empty)
+        return SearchResult(tuple(hits), (ENGINE,), "", tuple(degraded), freshness, empty)
 
-    def _read(self, found: Found, there: _Notes, terms: Sequence[str]) -> list[Hit]:
-        path = notes.named(found.path, there.files)
+    def _read(self, found: QmdHit, there: _CollectionFiles, terms: Sequence[str]) -> list[SearchHit]:
+        path = notes.match_path(found.path, there.files)
         if path is None:
             return []
         try:
@@ -217,9 +217,9 @@ class QmdSearch:
         except HoldfastError:
             # It went away just now, or cannot be read any more.
             return []
-        return hits_in(found, there.collection.shown(path), there.files[path], text, terms)
+        return find_hits(found, there.collection.shown(path), there.files[path], text, terms)
 
-    def _instead(self, asked: _Asked, error: QmdFailed) -> Answer:
+    def _instead(self, asked: _Query, error: QmdFailed) -> SearchResult:
         answer = asked.of(self._own)
         self._keeper.answered(_OURS, error.message)
         told = [f"Our own search answered, not QMD: {error}"]
@@ -256,7 +256,7 @@ class _Circuit:
             self._why = ""
 
 
-def _together(found: Answer, said: Answer, limit: int) -> Answer:
+def _merge_results(found: SearchResult, said: SearchResult, limit: int) -> SearchResult:
     """Notes that QMD found and messages that we did, by their scores."""
     hits = sorted((*found.hits, *said.hits), key=lambda one: -one.score)[:limit]
     return replace(

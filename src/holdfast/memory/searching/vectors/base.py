@@ -12,12 +12,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.memory.embedders.base import Identity
+from holdfast.memory.embedders.base import EmbedderIdentity
 from holdfast.store import Coverage, Where
 
 Vector = NDArray[np.float32]
 # The first and the last row of those that are looked at.
-Span = tuple[int, int]
+RowSpan = tuple[int, int]
 
 # Who compares vectors where nothing else does.
 IN_PROCESS = "in process"
@@ -57,7 +57,7 @@ NO_SIMILARITIES = similarities_from({})
 class VectorIndex(Protocol):
     """The vectors of one embedder. `identity` says which."""
 
-    identity: Identity
+    identity: EmbedderIdentity
 
     @property
     def engine(self) -> str:
@@ -105,7 +105,7 @@ class VectorIndex(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class VectorPoint:
     """The vector of one piece of a row. It never changes: other words are another point.
 
     `about` is what a person finds beside it who looks into the engine.
@@ -117,7 +117,7 @@ class Point:
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Engine(Protocol):
+class VectorBackend(Protocol):
     """Something that finds the nearest of the points it was given. It raises VectorsError when it cannot.
 
     It may be empty, or hold what was long gone, whenever it is asked what it holds: a server that was away,
@@ -133,12 +133,12 @@ class Engine(Protocol):
     def held(self) -> Iterable[tuple[int, int]]:
         """The key and the row of every point there is; what it needs for that is made ready first."""
 
-    def put(self, points: Sequence[Point]) -> None: ...
+    def put(self, points: Sequence[VectorPoint]) -> None: ...
 
     def drop(self, keys: Collection[int]) -> None: ...
 
     def nearest(
-        self, spans: Sequence[Span], vector: Vector, best: int, also: Collection[int]
+        self, spans: Sequence[RowSpan], vector: Vector, best: int, also: Collection[int]
     ) -> dict[int, float]:
         """How near rows in these spans are: of the `best` ones, and of those named in `also`.
 

@@ -13,9 +13,9 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from holdfast.errors import ConfigError
-from holdfast.memory.embedders.base import Identity
-from holdfast.memory.searching.vectors.base import Engine, VectorIndex
-from holdfast.memory.searching.vectors.followed import FollowedVectors
+from holdfast.memory.embedders.base import EmbedderIdentity
+from holdfast.memory.searching.vectors.base import VectorBackend, VectorIndex
+from holdfast.memory.searching.vectors.followed import RemoteVectorIndex
 from holdfast.memory.searching.vectors.stored import StoredVectors
 from holdfast.store import Store
 
@@ -43,26 +43,26 @@ class VectorOptions:
 class OpenVectors(Protocol):
     """Makes the index of one embedder's vectors."""
 
-    def __call__(self, store: Store, identity: Identity) -> VectorIndex: ...
+    def __call__(self, store: Store, identity: EmbedderIdentity) -> VectorIndex: ...
 
 
-class _OpenEngine(Protocol):
-    def __call__(self, identity: Identity) -> Engine: ...
+class OpenVectorBackend(Protocol):
+    def __call__(self, identity: EmbedderIdentity) -> VectorBackend: ...
 
 
-def chosen(options: VectorOptions) -> OpenVectors:
+def choose_vectors(options: VectorOptions) -> OpenVectors:
     """How to open an index where the options say; ConfigError if they say nothing that can be done."""
     opening = _engine(options)
     if opening is None:
         return StoredVectors
 
-    def followed(store: Store, identity: Identity) -> VectorIndex:
-        return FollowedVectors(store, identity, opening(identity))
+    def followed(store: Store, identity: EmbedderIdentity) -> VectorIndex:
+        return RemoteVectorIndex(store, identity, opening(identity))
 
     return followed
 
 
-def _engine(options: VectorOptions) -> _OpenEngine | None:
+def _engine(options: VectorOptions) -> OpenVectorBackend | None:
     """How to open the engine; None for comparing in process."""
     location = options.location.strip()
     if not _NAME.fullmatch(options.collection):
@@ -88,15 +88,15 @@ def _engine(options: VectorOptions) -> _OpenEngine | None:
     raise ConfigError(f"vectors is {location!r}.", hint=f"It must be one of: {_WAYS}.")
 
 
-def _pgvector(url: URL) -> _OpenEngine:
-    from holdfast.backends.pgvector import PgVectors
+def _pgvector(url: URL) -> OpenVectorBackend:
+    from holdfast.backends.pgvector import PgVectorBackend
 
-    return lambda identity: PgVectors(url, identity)
+    return lambda identity: PgVectorBackend(url, identity)
 
 
-def _served(address: str, options: VectorOptions) -> _OpenEngine:
-    from holdfast.backends.qdrant import Qdrant
-    from holdfast.backends.qdrant_wires import Served
+def _served(address: str, options: VectorOptions) -> OpenVectorBackend:
+    from holdfast.backends.qdrant import QdrantBackend
+    from holdfast.backends.qdrant_wires import QdrantServer
 
     parts = urlsplit(address)
     if not parts.hostname or parts.username or parts.password:
@@ -104,20 +104,20 @@ def _served(address: str, options: VectorOptions) -> _OpenEngine:
             "vectors names no Qdrant that can be reached.",
             hint="Write qdrant+http://HOST:6333, and the key into vectors_key.",
         )
-    return lambda identity: Qdrant(Served(address, options.key), identity, options.collection)
+    return lambda identity: QdrantBackend(QdrantServer(address, options.key), identity, options.collection)
 
 
-def _in_folder(folder: Path, options: VectorOptions) -> _OpenEngine:
-    from holdfast.backends.qdrant import Qdrant
-    from holdfast.backends.qdrant_wires import InFolder
+def _in_folder(folder: Path, options: VectorOptions) -> OpenVectorBackend:
+    from holdfast.backends.qdrant import QdrantBackend
+    from holdfast.backends.qdrant_wires import QdrantFolder
 
-    return lambda identity: Qdrant(InFolder(folder), identity, options.collection)
+    return lambda identity: QdrantBackend(QdrantFolder(folder), identity, options.collection)
 
 
-def _sqlite_vec(path: Path, extension: str) -> _OpenEngine:
-    from holdfast.backends.sqlite_vec import SqliteVec
+def _sqlite_vec(path: Path, extension: str) -> OpenVectorBackend:
+    from holdfast.backends.sqlite_vec import SqliteVecBackend
 
-    return lambda identity: SqliteVec(path, identity, extension=extension)
+    return lambda identity: SqliteVecBackend(path, identity, extension=extension)
 
 
 def _url(location: str) -> URL:

@@ -15,29 +15,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.errors import VectorsError
-from holdfast.memory.embedders.base import Identity
+from holdfast.memory.embedders.base import EmbedderIdentity
 from holdfast.memory.searching.vectors.base import (
     IN_PROCESS,
-    Engine,
-    Point,
     Similarities,
     Vector,
+    VectorBackend,
+    VectorPoint,
     similarities_from,
 )
-from holdfast.memory.searching.vectors.kept import STORED, KeptVectors
+from holdfast.memory.searching.vectors.kept import STORED_TYPE, BaseVectorIndex
 from holdfast.memory.searching.vectors.stored import StoredVectors
 from holdfast.store import Coverage, Row, Store, Where
 from holdfast.store.containers import Container, number_of, ranges
 from holdfast.store.passages import NOTE
 
 # Points that a question waits for, and that go to the engine together when nobody waits.
-_INLINE, _TOGETHER = 64, 256
+_POINTS_IN_QUESTION, _POINTS_IN_STEP = 64, 256
 # Seconds that a question waits while somebody else tells the engine something.
 _PATIENCE = 0.25
 # Seconds until an engine that was in trouble is asked again, and until it is asked anew what it holds.
-_AGAIN, _ANEW = 30.0, 600.0
+_RETRY_AFTER, _RELOAD_AFTER = 30.0, 600.0
 # Places whose coverage is remembered; the one not asked for longest goes.
-_COVERED = 8
+_CACHED_COVERAGES = 8
 
 
 class _Piece(NamedTuple):
@@ -46,14 +46,14 @@ class _Piece(NamedTuple):
     digest: str
 
 
-class FollowedVectors(KeptVectors):
+class RemoteVectorIndex(BaseVectorIndex):
     """`engine` finds the nearest; what it holds is known here by container, and compared with the store."""
 
     def __init__(
         self,
         store: Store,
-        identity: Identity,
-        engine: Engine,
+        identity: EmbedderIdentity,
+        engine: VectorBackend,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(store, identity)
@@ -92,7 +92,7 @@ class FollowedVectors(KeptVectors):
         if known != containers or covered.missing:
             covered = self._store.embeddings.coverage(self.identity.key, ranges(containers))
         self._covered[among] = containers, covered
-        for oldest in [*self._covered][:-_COVERED]:
+        for oldest in [*self._covered][:-_CACHED_COVERAGES]:
             self._covered.pop(oldest, None)
         return covered
 
@@ -102,7 +102,7 @@ class FollowedVectors(KeptVectors):
         if self._clock() >= self._away_until:
             containers = self._store.passages.containers(places)
             try:
-                if not self._caught_up(containers, _INLINE, _PATIENCE):
+                if not self._caught_up(containers, _POINTS_IN_QUESTION, _PATIENCE):
                     found = self._engine.nearest(ranges(containers), vector, best, also)
                     found |= self._near(set(also) - found.keys(), vector)
                     self._well()
@@ -123,14 +123,14 @@ class FollowedVectors(KeptVectors):
         try:
             if self._clock() < self._away_until:
                 return self._behind
-            if self._clock() >= self._asked_at + _ANEW:
+            if self._clock() >= self._asked_at + _RELOAD_AFTER:
                 # Somebody may have put back a backup, or told it something else.
                 self._forget()
             left = 0
             containers = self._store.passages.containers(None)
             self._drop_orphans(containers)
             for group in _groups(containers):
-                while (behind := self._caught_up(group, _TOGETHER)) and not stop():
+                while (behind := self._caught_up(group, _POINTS_IN_STEP)) and not stop():
                     continue
                 left += behind
                 if stop():
@@ -174,7 +174,7 @@ class FollowedVectors(KeptVectors):
         near: dict[int, float] = {}
         for row, stored in self._store.embeddings.of_rows(self.identity.key, rows) if rows else ():
             if self._usable(len(stored)):
-                near[row] = max(near.get(row, -1.0), float(np.frombuffer(stored, STORED) @ vector))
+                near[row] = max(near.get(row, -1.0), float(np.frombuffer(stored, STORED_TYPE) @ vector))
         return near
 
     def _ask(self) -> None:
@@ -235,7 +235,9 @@ class FollowedVectors(KeptVectors):
         """The pieces with a vector in each container, by key; and the containers with some that have none."""
         wanted: dict[int, dict[int, _Piece]] = {one.number: {} for one in containers}
         unfinished = set[int]()
-        for row, number, digest, size in self._store.embeddings.listed(self.identity.key, _spans(containers)):
+        for row, number, digest, size in self._store.embeddings.listed(
+            self.identity.key, _join_spans(containers)
+        ):
             pieces = wanted.get(number_of(row))
             if pieces is None:
                 continue
@@ -253,7 +255,9 @@ class FollowedVectors(KeptVectors):
         # Of what was deleted since there is no vector any more.
         pieces = [piece for piece in pieces if piece.digest in vectors]
         about = self._about({piece.row for piece in pieces}) if self._engine.curious else {}
-        points = [Point(one.key, one.row, vectors[one.digest], about.get(one.row, {})) for one in pieces]
+        points = [
+            VectorPoint(one.key, one.row, vectors[one.digest], about.get(one.row, {})) for one in pieces
+        ]
         self._engine.put(points)
         self._unsettled = True
         for one in pieces:
@@ -277,7 +281,7 @@ class FollowedVectors(KeptVectors):
     def _about(self, rows: Collection[int]) -> dict[int, dict[str, Any]]:
         """What a person who looks into the engine finds beside a vector."""
         texts, known = self._store.passages.texts(rows), self._store.passages.rows(rows)
-        return {number: _told(row, texts.get(number, "")) for number, row in known.items()}
+        return {number: _describe_row(row, texts.get(number, "")) for number, row in known.items()}
 
     def _well(self) -> None:
         if self._trouble:
@@ -286,7 +290,7 @@ class FollowedVectors(KeptVectors):
 
     def _in_trouble(self, error: VectorsError) -> None:
         self._trouble = f"Vectors were compared in process: {error}"
-        self._away_until = self._clock() + _AGAIN
+        self._away_until = self._clock() + _RETRY_AFTER
         self._forget()
 
     def _forget(self) -> None:
@@ -296,7 +300,7 @@ class FollowedVectors(KeptVectors):
             self._current = {}
 
 
-def _told(row: Row, content: str) -> dict[str, Any]:
+def _describe_row(row: Row, content: str) -> dict[str, Any]:
     told = {
         "type": row.branch if row.role == NOTE else "message",
         "content": content,
@@ -314,7 +318,7 @@ def _key(row: int, number: int, digest: str) -> int:
     return (int.from_bytes(made) >> 1) or 1
 
 
-def _spans(containers: Sequence[Container]) -> list[tuple[int, int]]:
+def _join_spans(containers: Sequence[Container]) -> list[tuple[int, int]]:
     """The rows of these containers, each neighbour's joined with the last one's."""
     spans: list[tuple[int, int]] = []
     for one in containers:
@@ -333,7 +337,7 @@ def _groups(containers: Sequence[Container]) -> Iterator[list[Container]]:
     for one in containers:
         group.append(one)
         rows += one.rows
-        if rows >= _TOGETHER:
+        if rows >= _POINTS_IN_STEP:
             yield group
             group, rows = [], 0
     if group:

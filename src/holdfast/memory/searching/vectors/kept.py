@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.memory.embedders.base import Identity
+from holdfast.memory.embedders.base import EmbedderIdentity
 from holdfast.memory.searching.vectors.base import IN_PROCESS, Vector
 from holdfast.store import Store, Where
 from holdfast.store.containers import ranges
 from holdfast.store.embeddings import REFUSED
 
-STORED = np.dtype("<f4")
+STORED_TYPE = np.dtype("<f4")
 
 
-class KeptVectors:
+class BaseVectorIndex:
     """The vectors of one embedder in a store. Unless told otherwise, nobody else has them."""
 
-    def __init__(self, store: Store, identity: Identity) -> None:
+    def __init__(self, store: Store, identity: EmbedderIdentity) -> None:
         self.identity = identity
         self._store = store
-        self._size = identity.dimensions * STORED.itemsize
+        self._size = identity.dimensions * STORED_TYPE.itemsize
 
     @property
     def engine(self) -> str:
@@ -38,7 +38,7 @@ class KeptVectors:
         return self._store.embeddings.waiting(self.identity.key, limit, spans)
 
     def keep(self, vectors: Mapping[str, Vector]) -> None:
-        stored = {digest: vector.astype(STORED).tobytes() for digest, vector in vectors.items()}
+        stored = {digest: vector.astype(STORED_TYPE).tobytes() for digest, vector in vectors.items()}
         self._store.embeddings.keep(self.identity.key, stored)
 
     def refuse(self, digests: Collection[str]) -> None:
@@ -46,7 +46,9 @@ class KeptVectors:
 
     def known(self, digests: Collection[str]) -> dict[str, Vector]:
         found = self._store.embeddings.known(self.identity.key, digests)
-        return {digest: np.frombuffer(one, STORED) for digest, one in found.items() if self._usable(len(one))}
+        return {
+            digest: np.frombuffer(one, STORED_TYPE) for digest, one in found.items() if self._usable(len(one))
+        }
 
     def undone(self, digests: Collection[str]) -> set[str]:
         return set(digests) - self._store.embeddings.known(self.identity.key, digests).keys()

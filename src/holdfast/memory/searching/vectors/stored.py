@@ -12,19 +12,19 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.memory.embedders.base import Identity, Vectors
+from holdfast.memory.embedders.base import EmbedderIdentity, Vectors
 from holdfast.memory.searching.vectors.base import NO_SIMILARITIES, Similarities, Vector
-from holdfast.memory.searching.vectors.kept import STORED, KeptVectors
+from holdfast.memory.searching.vectors.kept import STORED_TYPE, BaseVectorIndex
 from holdfast.store import Coverage, Store, Where
 from holdfast.store.containers import Container, changes, those_of
 from holdfast.store.fulltext import Ids
 
 # Scopes held in memory; the one not asked for longest goes.
-_HELD = 8
+_CACHED_PLACES = 8
 # Whether rows without a vector have one by now is looked at when this process has kept some, if no more rows
 # than this have none, and otherwise every so many seconds.
 _MANY = 1_000
-_AGAIN = 2.0
+_LOOK_AGAIN = 2.0
 # Rows closer together than this are read with what is between them.
 _CLOSE = 50
 
@@ -74,7 +74,7 @@ class _Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class _Loaded:
+class _LoadedVectors:
     """The vectors of some places. What comes is a segment of its own: the rest need not be copied.
 
     `missing` and `refused` say how many pieces of a row have no vector yet, or never will.
@@ -95,16 +95,18 @@ class _Loaded:
         return Coverage(vectors + missing + refused, missing, refused)
 
 
-class StoredVectors(KeptVectors):
+class StoredVectors(BaseVectorIndex):
     """Vectors from the store, held in memory for the places that are asked about, and compared one by one.
 
     Exact, and fast enough to a hundred thousand pieces, of which each takes four bytes a dimension.
     """
 
-    def __init__(self, store: Store, identity: Identity, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, store: Store, identity: EmbedderIdentity, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         super().__init__(store, identity)
         self._clock = clock
-        self._held: dict[tuple[Where, ...], _Loaded] = {}
+        self._held: dict[tuple[Where, ...], _LoadedVectors] = {}
         # Who comes while vectors are loaded waits for them: to load them twice takes longer.
         self._loading = threading.Lock()
 
@@ -134,26 +136,26 @@ class StoredVectors(KeptVectors):
             rows, nearest, usual = rows[order], nearest[order], usual[order]
         return Similarities(rows, nearest, usual)
 
-    def _load(self, places: tuple[Where, ...]) -> _Loaded:
+    def _load(self, places: tuple[Where, ...]) -> _LoadedVectors:
         """What is held of these places, with all that changed since read anew."""
         with self._loading:
             containers = self._store.passages.containers(places)
-            held = self._held.pop(places, None) or _Loaded()
+            held = self._held.pop(places, None) or _LoadedVectors()
             if held.containers != containers or self._may_have_more(held):
                 held = self._renew(containers, held)
             self._held[places] = held
-            while len(self._held) > _HELD:
+            while len(self._held) > _CACHED_PLACES:
                 del self._held[next(iter(self._held))]
             return held
 
-    def _may_have_more(self, held: _Loaded) -> bool:
+    def _may_have_more(self, held: _LoadedVectors) -> bool:
         """Whether it is time to look if pieces without a vector have one by now."""
         if not held.missing:
             return False
         kept = held.times_kept != self._store.embeddings.times_kept
-        return (kept and len(held.missing) <= _MANY) or self._clock() >= held.looked_at + _AGAIN
+        return (kept and len(held.missing) <= _MANY) or self._clock() >= held.looked_at + _LOOK_AGAIN
 
-    def _renew(self, containers: Sequence[Container], held: _Loaded) -> _Loaded:
+    def _renew(self, containers: Sequence[Container], held: _LoadedVectors) -> _LoadedVectors:
         looks = self._may_have_more(held)
         looked = self._clock(), self._store.embeddings.times_kept
         gone, new = changes(held.containers, containers)
@@ -175,7 +177,7 @@ class StoredVectors(KeptVectors):
         )
         if held.missing and not looks:
             looked = held.looked_at, held.times_kept
-        return _Loaded(containers, _join(segments), missing, refused, *looked)
+        return _LoadedVectors(containers, _join(segments), missing, refused, *looked)
 
     def _made_since(self, missing: Mapping[int, int]) -> list[_Piece]:
         """The pieces of those rows of which more have a vector than when it was looked last."""
@@ -213,7 +215,7 @@ def _spans(rows: Sequence[int]) -> list[Ids]:
 def _segment(pieces: Sequence[tuple[int, bytes]], dimensions: int) -> _Segment:
     """The vectors of rows that are given in order."""
     every = np.fromiter((row for row, _ in pieces), np.int64, len(pieces))
-    vectors = np.frombuffer(b"".join(stored for _, stored in pieces), STORED).reshape(-1, dimensions)
+    vectors = np.frombuffer(b"".join(stored for _, stored in pieces), STORED_TYPE).reshape(-1, dimensions)
     starts = np.flatnonzero(np.r_[True, every[1:] != every[:-1]]) if len(every) else np.empty(0, np.int64)
     return _Segment(every[starts], starts, vectors, np.ones(len(starts), np.bool_))
 
@@ -224,13 +226,13 @@ def _join(segments: Sequence[_Segment]) -> tuple[_Segment, ...]:
     for segment in segments:
         if not segment.there.any():
             continue
-        joined.append(segment if 2 * segment.there.sum() > len(segment.there) else _together([segment]))
+        joined.append(segment if 2 * segment.there.sum() > len(segment.there) else _merge_segments([segment]))
         while len(joined) > 1 and 2 * len(joined[-1].vectors) >= len(joined[-2].vectors):
-            joined[-2:] = [_together(joined[-2:])]
+            joined[-2:] = [_merge_segments(joined[-2:])]
     return tuple(joined)
 
 
-def _together(segments: Sequence[_Segment]) -> _Segment:
+def _merge_segments(segments: Sequence[_Segment]) -> _Segment:
     """What is there of them, in the order of rows."""
     rows = np.concatenate([segment.rows[segment.there] for segment in segments])
     sizes = np.concatenate([segment.sizes[segment.there] for segment in segments])

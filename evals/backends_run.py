@@ -22,14 +22,14 @@ from evals.overhead_recall import memories, questions
 from evals.window_rows import progress
 from holdfast.errors import EmbedderError
 from holdfast.memory.base import Memory
-from holdfast.memory.embedders.base import Embedder, EmbedderIdentity, Vectors
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.embedders.hashing import HashingEmbedder
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_local import HashingEmbedder
+from holdfast.memory.embedders import Embedder, EmbedderIdentity, Vectors
+from holdfast.memory.index import Index
+from holdfast.memory.remote_vectors import VectorOptions, choose_vectors
 from holdfast.memory.scopes import day_file, memory_file
-from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import SemanticIndex
-from holdfast.memory.searching.search import Search
-from holdfast.memory.searching.vectors.choice import VectorOptions, choose_vectors
+from holdfast.memory.search import Search
+from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.choice import S3Options, workspace_at
 from holdfast.memory.workspace.items import with_memories

@@ -29,7 +29,7 @@ from evals.overhead_serving import free_port
 from evals.overhead_upstream import Answers, serve
 from holdfast.config import Settings
 from holdfast.server.app import create_app
-from holdfast.upstreams.serving import serve_app
+from holdfast.testing.provider import serve_app
 from holdfast.wiring import build_engine
 from tests.test_structure import level_of
 

@@ -28,13 +28,13 @@ import numpy as np
 
 from evals.retrieval_data import read_docs, read_queries
 from evals.window_rows import Row, progress, told
+from holdfast.memory import search
 from holdfast.memory.base import Memory
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.ranking import PassageTableCache
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import day_file
-from holdfast.memory.searching import search
-from holdfast.memory.searching.meaning import SemanticIndex
-from holdfast.memory.searching.outlines import PassageTableCache
+from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.workspace.folder import Folder
 from holdfast.memory.workspace.items import with_memories
 from holdfast.messages import Message, Role, Scope

@@ -19,10 +19,10 @@ from evals.retrieval_data import Doc, Query, read_docs, read_queries
 from evals.retrieval_scores import means, scores, table
 from evals.window_rows import progress
 from holdfast.memory import scopes
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import SemanticIndex
-from holdfast.memory.searching.search import Search
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.index import Index
+from holdfast.memory.search import Search
+from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.workspace.base import Transient
 from holdfast.messages import Message, Role, Scope
 from holdfast.store import NewMessage, Store, open_store

@@ -9,7 +9,8 @@ import ollama
 import openai
 import pytest
 
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, FakeReply
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow

@@ -27,10 +27,10 @@ from holdfast.conversations.side_requests import classify_side_request, find_sum
 from holdfast.files.digests import build_digest
 from holdfast.files.references import find_references
 from holdfast.i18n import without_banners
+from holdfast.memory.index import split_chunks
 from holdfast.memory.keeping.contradiction import supersedes
 from holdfast.memory.keeping.likeness import said
 from holdfast.memory.private import redacted, redacted_file
-from holdfast.memory.searching.chunks import split_chunks
 from holdfast.memory.workspace.items import memories_in
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.patterns import Late

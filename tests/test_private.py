@@ -11,9 +11,10 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from holdfast.config import Settings
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
+from holdfast.testing.provider import serve_app
 from holdfast.upstreams.discovery import CANDIDATES
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
-from holdfast.upstreams.serving import serve_app
 from tests.deploy.guard import Watched
 
 PAGE = "<html><head><title>Tides</title></head><body><main><h1>Tides</h1>{}</main></body></html>".format(

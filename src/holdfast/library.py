@@ -23,7 +23,7 @@ from holdfast.fitting.case import in_order
 from holdfast.fitting.lot import leading_system
 from holdfast.memory.base import Kind, Memory
 from holdfast.memory.remembering import Remembering
-from holdfast.memory.searching.hits import SearchResult as Found
+from holdfast.memory.search import SearchResult as Found
 from holdfast.messages import Answer, ChatRequest, FinishReason, JsonObject, Message, Scope, Usage
 from holdfast.protocols.openai_chat import parse_message
 from holdfast.protocols.openai_chat import serialize_message as message_to_wire

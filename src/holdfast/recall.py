@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from holdfast.memory.index import Index
 from holdfast.memory.private import redacted
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import is_finding, summary_file
-from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import SemanticIndex
-from holdfast.memory.searching.search import Retrieval, Search, SearchCandidate
+from holdfast.memory.search import Retrieval, Search, SearchCandidate
+from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.workspace.base import Transient
 from holdfast.messages import Scope
 from holdfast.store import Row, Store

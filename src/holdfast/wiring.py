@@ -3,7 +3,6 @@
 The only module that knows every part there is. It decides nothing about a turn.
 """
 
-import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -11,24 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from holdfast.backends.embedding_batches import BatchOptions
 from holdfast.background.queue import parse_parallel
 from holdfast.background.retention import Retention
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import ConfigError
+from holdfast.extras import load_backend
 from holdfast.fitting.forgetting import FindingGone, Forgetting
 from holdfast.fitting.helpers import SummaryOptions
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, parse_headers
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions, parse_headers
 from holdfast.memory.gate import Gate
+from holdfast.memory.index import ExtraPaths, parse_paths
+from holdfast.memory.ranking import parse_weights
 from holdfast.memory.remembering import Remembering
-from holdfast.memory.searching.qmd.options import QmdOptions, parse_command, parse_extras, parse_mode
-from holdfast.memory.searching.qmd.rules import parse_rules
-from holdfast.memory.searching.ranking import parse_weights
-from holdfast.memory.searching.sources import ExtraPaths
-from holdfast.memory.searching.vectors.choice import VectorOptions
-from holdfast.memory.searching.vectors.choice import choose_vectors as chosen_vectors
+from holdfast.memory.remote_vectors import VectorOptions, choose_vectors
 from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.choice import S3Options, is_bucket, workspace_at
 from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
@@ -100,13 +96,7 @@ def build_remembering(settings: Settings, store: Store) -> Remembering:
             parse_keep_alive(settings.keep_alive),
         )
     )
-    batching = BatchOptions(
-        settings.embedder_batch_wait,
-        settings.embedder_batch_poll,
-        60 * settings.embedder_batch_timeout,
-        max(1, settings.embedder_batch_concurrency),
-    )
-    paths = _notes_paths(settings)
+    paths = parse_paths(settings.notes_paths)
     made = Remembering(
         store,
         build_workspace(settings),
@@ -115,35 +105,13 @@ def build_remembering(settings: Settings, store: Store) -> Remembering:
         weights=parse_weights(settings.search_weights),
         learns=settings.profile_learns,
         conversations=settings.index_conversations,
-        batching=batching if settings.embedder_batch else None,
-        vectors=chosen_vectors(vector_options(settings)),
-        qmd=qmd_options(settings) if settings.memory_backend == "qmd" else None,
+        batching=load_backend("batches")(store, settings) if settings.embedder_batch else None,
+        vectors=choose_vectors(vector_options(settings)),
+        qmd=load_backend("qmd")(settings) if settings.memory_backend == "qmd" else None,
     )
     # What is forgotten leaves the windows of conversations too.
     made.listeners.append(Forgetting(store))
     return made
-
-
-def _notes_paths(settings: Settings) -> list[Path]:
-    return [Path(one).expanduser() for one in settings.notes_paths.split(os.pathsep) if one.strip()]
-
-
-def qmd_options(settings: Settings) -> QmdOptions:
-    return QmdOptions(
-        settings.home / "qmd",
-        parse_command(settings.qmd_command),
-        parse_mode(settings.qmd_mode),
-        parse_extras(settings.qmd_paths, settings.home, _notes_paths(settings)),
-        parse_rules(settings.qmd_scope),
-        max(1, settings.qmd_limit),
-        max(1, settings.qmd_snippet),
-        settings.qmd_characters,
-        settings.qmd_timeout,
-        60 * max(1.0, settings.qmd_interval),
-        settings.qmd_debounce,
-        60 * settings.qmd_embed_interval,
-        update_timeout=settings.qmd_update_timeout,
-    )
 
 
 def vector_options(settings: Settings) -> VectorOptions:

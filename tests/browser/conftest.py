@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, e
 from holdfast.config import load
 from holdfast.engine import Engine
 from holdfast.server.app import create_app
-from holdfast.upstreams.serving import serve_app
+from holdfast.testing.provider import serve_app
 from holdfast.wiring import build_engine
 from tests.browser import finding
 from tests.browser.upstream import Upstream

@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.messages import Message, Scope, Usage
 from holdfast.store import NewMessage
-from holdfast.upstreams.fake_ollama import FakeModel, ModelCall
+from holdfast.testing.ollama_runner import FakeModel, ModelCall
 from tests.browser.conftest import Server
 from tests.browser.upstream import Upstream
 

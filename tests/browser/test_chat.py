@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage
-from holdfast.upstreams.fake_ollama import FakeReply
+from holdfast.testing.ollama_runner import FakeReply
 from tests.browser.accessible import faults
 from tests.browser.conftest import PATIENCE, PHONE
 from tests.browser.cutting import wire

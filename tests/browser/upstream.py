@@ -7,8 +7,9 @@ from contextlib import contextmanager
 
 from starlette.types import Message, Receive, Scope, Send
 
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, FakeReply, ModelCall
-from holdfast.upstreams.serving import serve_app
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply, ModelCall
+from holdfast.testing.provider import serve_app
 
 # A usual window, and one that is full after a few messages.
 MODELS = (FakeModel("fake:latest", num_ctx=8192), FakeModel("small:latest", num_ctx=1024))

@@ -6,7 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from holdfast.cli import app
-from holdfast.upstreams.fake_ollama import FakeOllama, FakeReply
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeReply
 
 
 def answer(call):

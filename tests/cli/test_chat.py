@@ -19,8 +19,9 @@ from holdfast.cli.session import ChatSession
 from holdfast.events import Events
 from holdfast.i18n import speak
 from holdfast.messages import Scope
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, FakeReply
-from holdfast.upstreams.serving import serve_app
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply
+from holdfast.testing.provider import serve_app
 
 MODELS = [FakeModel("fake:latest", num_ctx=4096), FakeModel("other:latest", num_ctx=4096)]
 

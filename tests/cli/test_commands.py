@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 from holdfast.cli import app, main
 from holdfast.cli.options import project_name
 from holdfast.store import open_store
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, FakeReply
 
 pytestmark = pytest.mark.slow
 

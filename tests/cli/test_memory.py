@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from holdfast.errors import BadRequest, HoldfastError, NotFound
-from holdfast.memory.embedders.hashing import HashingEmbedder
+from holdfast.memory.embedder_local import HashingEmbedder
 from holdfast.memory.keeping.library import Library
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Message, Scope

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from holdfast.backends.qdrant_wires import QdrantFolder
-from holdfast.memory.embedders.fakes import FakeOpenAI
+from holdfast.backends.qdrant import QdrantFolder
+from holdfast.testing.embedders import FakeOpenAI
 
 
 @pytest.fixture

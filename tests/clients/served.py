@@ -13,7 +13,8 @@ from typing import Any
 
 from holdfast.messages import Message, Scope
 from holdfast.store import Store
-from holdfast.upstreams.fake_ollama import FakeOllama, FakeReply, ModelCall
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeReply, ModelCall
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from tests.server.conftest import running

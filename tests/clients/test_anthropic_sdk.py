@@ -3,7 +3,7 @@
 import anthropic
 import pytest
 
-from holdfast.upstreams.fake_ollama import FakeReply
+from holdfast.testing.ollama_runner import FakeReply
 from tests.clients.served import LOOKED, MODEL, PICTURE, tables
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import pytest
 
-from holdfast.upstreams.fake_ollama import FakeReply
+from holdfast.testing.ollama_runner import FakeReply
 from tests.clients.served import MODEL, tables
 
 pytestmark = pytest.mark.slow

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.upstreams.fake_ollama import FakeReply
+from holdfast.testing.ollama_runner import FakeReply
 from tests.clients.served import LOOKED, MODEL, PICTURE, tables
 
 # In one group with the tests of a real model: the libraries are got once.

@@ -5,7 +5,7 @@ import base64
 import ollama
 import pytest
 
-from holdfast.upstreams.fake_ollama import FakeReply
+from holdfast.testing.ollama_runner import FakeReply
 from tests.clients.served import MODEL, PICTURE, tables
 
 pytestmark = pytest.mark.slow

@@ -8,16 +8,13 @@ import pytest
 
 from holdfast.backends.gemini import GeminiEmbedder
 from holdfast.backends.voyage import VoyageEmbedder
-from holdfast.memory.embedders.base import Embedder
-from holdfast.memory.embedders.fakes import FakeGemini, FakeVoyage
-from holdfast.memory.embedders.gguf import GgufEmbedder
-from holdfast.memory.embedders.hashing import HashingEmbedder
-from holdfast.memory.embedders.http import EmbeddingClient
-from holdfast.memory.embedders.ollama import OllamaEmbedder
-from holdfast.memory.embedders.openai import OpenAIEmbedder
-from holdfast.memory.embedders.use import UniversalSentenceEncoder
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
-from tests.memory.embedders.tiny import write_model
+from holdfast.memory.embedder_http import EmbeddingClient, OllamaEmbedder, OpenAIEmbedder
+from holdfast.memory.embedder_local import GgufEmbedder, HashingEmbedder, UniversalSentenceEncoder
+from holdfast.memory.embedders import Embedder
+from holdfast.testing.embedders import FakeGemini, FakeVoyage
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
+from tests.memory.tiny import write_model
 from tests.upstreams.apps import server
 
 ODD = ["", "  \n", "!!!", "🙂🙂", "a\0b", "half a \ud83d pair", "lang " * 30_000, "ohneleerzeichen" * 5_000]

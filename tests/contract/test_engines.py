@@ -13,19 +13,18 @@ import pytest
 from sqlalchemy import make_url
 
 from holdfast.backends.pgvector import PgVectorBackend
-from holdfast.backends.qdrant import QdrantBackend
-from holdfast.backends.qdrant_wires import QdrantFolder, QdrantServer
+from holdfast.backends.qdrant import QdrantBackend, QdrantFolder, QdrantServer
 from holdfast.backends.sqlite_vec import SqliteVecBackend
 from holdfast.errors import ConfigError, VectorsError
-from holdfast.memory.embedders.base import EmbedderIdentity
-from holdfast.memory.searching.vectors import StoredVectors
-from holdfast.memory.searching.vectors.base import IN_PROCESS, VectorPoint
-from holdfast.memory.searching.vectors.choice import VectorOptions, choose_vectors
+from holdfast.memory.embedders import EmbedderIdentity
+from holdfast.memory.remote_vectors import VectorOptions, choose_vectors
+from holdfast.memory.stored_vectors import StoredVectors
+from holdfast.memory.vectors import IN_PROCESS, VectorPoint
 from holdfast.store import open_store
 from holdfast.store.pieces import digest
 from tests.contract.test_store_passages import MINE, OTHERS, put
 from tests.contract.test_vectors import AXES, IDENTITY
-from tests.memory.searching.nearest import nearest
+from tests.memory.nearest import nearest
 
 EVERYWHERE = [(0, 1 << 60)]
 

@@ -10,8 +10,8 @@ import pytest
 
 from holdfast.messages import Scope
 from holdfast.store import open_store
-from holdfast.upstreams.fake_ollama import FakeOllama
-from holdfast.upstreams.fake_ollama.runner import FakeReply
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeReply
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.real

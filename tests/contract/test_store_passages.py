@@ -4,8 +4,8 @@ import pytest
 
 from holdfast import words
 from holdfast.errors import Conflict
-from holdfast.memory.searching import ranking
-from holdfast.memory.searching.outlines import PassageTableCache
+from holdfast.memory import ranking
+from holdfast.memory.ranking import PassageTableCache
 from holdfast.messages import Scope
 from holdfast.store import Coverage, FileState, NewPassage, NotesOf, Store
 from holdfast.store.embeddings import REFUSED

@@ -8,16 +8,16 @@ import pytest
 from sqlalchemy import Engine, event
 
 from holdfast.errors import VectorsError
-from holdfast.memory.embedders.base import EmbedderIdentity
-from holdfast.memory.searching.vectors import StoredVectors
-from holdfast.memory.searching.vectors.base import IN_PROCESS
-from holdfast.memory.searching.vectors.choice import VectorOptions, choose_vectors
+from holdfast.memory.embedders import EmbedderIdentity
+from holdfast.memory.remote_vectors import VectorOptions, choose_vectors
+from holdfast.memory.stored_vectors import StoredVectors
+from holdfast.memory.vectors import IN_PROCESS
 from holdfast.store import Coverage, NotesOf, open_store
 from holdfast.store.pieces import digest, pieces
 from tests.contract.conftest import missing, place_for_a_store
 from tests.contract.test_store import SCOPE, talk
 from tests.contract.test_store_passages import MINE, OTHERS, put
-from tests.memory.searching.nearest import nearest
+from tests.memory.nearest import nearest
 
 AXES = np.eye(4, dtype=np.float32)
 IDENTITY = EmbedderIdentity("test", "axes", 4)

@@ -15,8 +15,8 @@ from holdfast import config
 from holdfast.cli import app
 from holdfast.config import Settings
 from holdfast.memory.gate import Gate
-from holdfast.memory.searching.vectors.choice import choose_vectors
-from holdfast.memory.searching.vectors.stored import StoredVectors
+from holdfast.memory.remote_vectors import choose_vectors
+from holdfast.memory.stored_vectors import StoredVectors
 from holdfast.memory.workspace.s3.bucket import Bucket
 from holdfast.server.guard import HEALTH
 from holdfast.wiring import build_upstreams, build_workspace, vector_options

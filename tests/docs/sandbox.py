@@ -23,8 +23,9 @@ from holdfast.cli import app
 from holdfast.config import load
 from holdfast.i18n import speak
 from holdfast.server.app import create_app
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
-from holdfast.upstreams.serving import serve_app
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
+from holdfast.testing.provider import serve_app
 from holdfast.wiring import build_engine
 
 # What people have where the documentation speaks of it.

@@ -8,8 +8,8 @@ import pytest
 from evals import retrieval
 from evals.retrieval_data import read_docs, read_queries, seconds_of
 from evals.retrieval_scores import scores
-from holdfast.memory.embedders.hashing import HashingEmbedder
-from holdfast.memory.searching.meaning import SemanticIndex
+from holdfast.memory.embedder_local import HashingEmbedder
+from holdfast.memory.semantic import SemanticIndex
 from holdfast.store import open_store
 
 DOCS = [

@@ -2,12 +2,12 @@
 
 import pytest
 
-from holdfast.memory.embedders.hashing import HashingEmbedder
-from holdfast.memory.searching.vectors.followed import RemoteVectorIndex
+from holdfast.memory.embedder_local import HashingEmbedder
+from holdfast.memory.remote_vectors import RemoteVectorIndex
 from holdfast.messages import Scope
 from tests.fitting.remembering import remembering
 from tests.fitting.test_afterwards import Chosen, Playing, afterwards
-from tests.memory.searching.test_followed import Shelf, said
+from tests.memory.test_remote_vectors import Shelf, said
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from holdfast.errors import BadRequest, NotFound
-from holdfast.memory.embedders.use import ENCODER_PACKAGE
+from holdfast.memory.embedder_local import ENCODER_PACKAGE
 from holdfast.messages import Scope
 from holdfast.research.library import KEEP_EXPIRED
 from holdfast.research.repository import path_of_note

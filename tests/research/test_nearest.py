@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from holdfast.memory.embedders.use import ENCODER_PACKAGE, UniversalSentenceEncoder
+from holdfast.memory.embedder_local import ENCODER_PACKAGE, UniversalSentenceEncoder
 from holdfast.messages import Scope
 from holdfast.research.matching import OLD, rank_related
 from tests.research.bearing import FINDINGS, KNOWN, UNSEEN

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from holdfast.memory.embedders.use import ENCODER_PACKAGE, UniversalSentenceEncoder
-from holdfast.memory.searching.nearness import REFERENCE_NEARNESS, UNRELATED, mean_nearness, rescale
+from holdfast.memory.embedder_local import ENCODER_PACKAGE, UniversalSentenceEncoder
+from holdfast.memory.semantic import REFERENCE_NEARNESS, UNRELATED, mean_nearness, rescale
 from holdfast.research.matching import find_same, group_same, merge_findings
 from holdfast.research.questions import asks_same, may_be_translation, parse_question
 from tests.research.making import DAY, NOW, finding, source

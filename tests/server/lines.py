@@ -16,10 +16,9 @@ from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
-from holdfast.upstreams.serving import serve_app
 from tests.server.conftest import AT_REST
 
 PATIENCE = 60

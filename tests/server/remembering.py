@@ -9,17 +9,16 @@ import httpx
 
 from holdfast.config import Settings
 from holdfast.engine import Engine
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.folder import Folder
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
+from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
-from holdfast.upstreams.serving import serve_app
 from tests.server.conftest import AT_REST
 
 GARDEN = {"x-holdfast-project": "garden"}

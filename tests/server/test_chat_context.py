@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
+from holdfast.testing.provider import serve_app
 from holdfast.upstreams.discovery import connect
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
-from holdfast.upstreams.serving import serve_app
 from tests.fitting.talking import filler
 from tests.server.conftest import running
 from tests.server.test_chats import ELSEWHERE, found, refused

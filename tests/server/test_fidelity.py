@@ -8,7 +8,8 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, FakeReply
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI

@@ -16,19 +16,19 @@ from hypothesis import strategies as st
 
 from holdfast.config import Settings
 from holdfast.engine import Engine
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
-from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, FakeReply
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply
+from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.routing import Upstreams
-from holdfast.upstreams.serving import serve_app
 from tests.server.conftest import AT_REST
 
 pytestmark = [

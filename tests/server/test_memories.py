@@ -13,7 +13,7 @@ import pytest
 from holdfast.errors import StoreError
 from holdfast.events import Events
 from holdfast.memory.base import KINDS, SummaryNote
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.base import Entry, Note, Transient
 from holdfast.messages import Scope

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 import uvicorn
 
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply
+from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.upstreams.discovery import Options, connect
-from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, FakeReply
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.routing import Upstreams, UpstreamSlot
-from holdfast.upstreams.serving import serve_app
 from tests.upstreams.hostile import END, SILENCE, hostile, piece, response, started
 
 ASK = {"model": "fake", "messages": [{"role": "user", "content": "Hello there"}], "stream": False}

@@ -9,8 +9,7 @@ import pytest
 from holdfast.config import Settings, load
 from holdfast.server.app import create_app
 from holdfast.store import Key
-from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.serving import serve_app
+from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.wiring import build_engine
 from tests.server.conftest import running as started
 from tests.server.remembering import found, refused, remembering

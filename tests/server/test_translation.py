@@ -5,7 +5,8 @@ import openai
 import pytest
 
 from holdfast.messages import Scope
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, FakeReply
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from tests.server.conftest import running

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from holdfast.upstreams.serving import serve_app
+from holdfast.testing.provider import serve_app
 
 # What a route answers: JSON, (status, JSON), a response, or a function of the request's body that makes one.
 Reaction = Any | Callable[[Any], Any]

@@ -9,7 +9,8 @@ import pytest
 from holdfast.config import load
 from holdfast.errors import ConfigError, CutOff, ModelMissing, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Answer, ChatRequest, Image, Message, Text, Thinking, ToolCall
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, FakeReply, ModelLoad
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply, ModelLoad
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.ollama import Ollama, parse_keep_alive
 from holdfast.wiring import build_upstreams

@@ -4,10 +4,12 @@ Which jobs there are is kept in the store, so a job outlives the process that ha
 not bring is made the ordinary way. Knows rows and jobs, no ranking.
 """
 
+import json
 import logging
+import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
@@ -16,13 +18,23 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.config import Settings
 from holdfast.errors import EmbedderError
-from holdfast.memory.embedders.base import BatchApi, BatchJob, BatchJobGone, Embedder, EmbedderIdentity
-from holdfast.memory.embedders.checked import validate_vectors
-from holdfast.memory.searching.vectors import VectorIndex
+from holdfast.memory.embedder_http import EmbeddingClient
+from holdfast.memory.embedders import (
+    BatchApi,
+    BatchJob,
+    BatchJobGone,
+    Embedder,
+    EmbedderIdentity,
+    validate_vectors,
+)
+from holdfast.memory.vectors import VectorIndex
+from holdfast.messages import canonical
 from holdfast.store import Store, Where
 from holdfast.store.ids import new_id
 from holdfast.store.pieces import digest, pieces
+from holdfast.upstreams.base import find_error_message
 
 # Where the jobs are kept among the settings, and the lease of whoever looks after them.
 _STATE_KEY, _LEASE = "embedder.batches", "embedding batches"
@@ -297,9 +309,145 @@ class BatchEmbedder:
         self._store.settings.set(_STATE_KEY, asdict(kept), self._clock())
 
 
+def open_batches(store: Store, settings: Settings) -> BatchEmbedder:
+    """A queue of batch jobs as the settings want it."""
+    options = BatchOptions(
+        settings.embedder_batch_wait,
+        settings.embedder_batch_poll,
+        60 * settings.embedder_batch_timeout,
+        max(1, settings.embedder_batch_concurrency),
+    )
+    return BatchEmbedder(store, options)
+
+
 def _jobs_of(kept: _BatchState, identity: EmbedderIdentity) -> list[_SubmittedJob]:
     return [job for job in kept.jobs if job.model == identity.key]
 
 
 def _rows_in_jobs(kept: _BatchState, identity: EmbedderIdentity) -> set[int]:
     return {row for job in _jobs_of(kept, identity) for row in job.rows}
+
+
+_JSONL = "application/jsonl"
+
+
+def serialize_lines(values: Iterable[Any]) -> bytes:
+    return "".join(f"{canonical(value)}\n" for value in values).encode()
+
+
+def parse_lines(content: Iterable[str], where: str) -> Iterator[Any]:
+    """The values in the lines that came from `where`."""
+    for line in content:
+        if line.strip():
+            try:
+                yield json.loads(line)
+            except (ValueError, RecursionError):
+                raise EmbedderError(
+                    f"{where} has a file of results with a line that is no JSON.",
+                    hint="It is read again later; look at the job on the server if that goes on.",
+                ) from None
+
+
+def form_body(fields: Mapping[str, str], name: str, content: bytes) -> tuple[bytes, str]:
+    """A body as web forms have it, with a file called `name`, and its content type."""
+    parts = [
+        (f'Content-Disposition: form-data; name="{field}"', value.encode()) for field, value in fields.items()
+    ]
+    head = f'Content-Disposition: form-data; name="file"; filename="{name}"\r\nContent-Type: {_JSONL}'
+    return _multipart_body([*parts, (head, content)], "form-data")
+
+
+def related_body(about: Any, content: bytes) -> tuple[bytes, str]:
+    """A body of a file and what is to be known about it, and its content type."""
+    head = "Content-Type: application/json; charset=utf-8", canonical(about).encode()
+    return _multipart_body([head, (f"Content-Type: {_JSONL}", content)], "related")
+
+
+def _multipart_body(parts: Iterable[tuple[str, bytes]], kind: str) -> tuple[bytes, str]:
+    border = secrets.token_hex(16)
+    body = b"".join(f"--{border}\r\n{head}\r\n\r\n".encode() + content + b"\r\n" for head, content in parts)
+    return body + f"--{border}--\r\n".encode(), f"multipart/{kind}; boundary={border}"
+
+
+# What the answer calls the states in which nothing more will come.
+_FINAL_STATES = ("completed", "failed", "expired", "cancelled")
+_ENDPOINT = "/v1/embeddings"
+
+
+class OpenAIBatches:
+    """`request` makes what is asked about one text."""
+
+    most = 50_000
+
+    def __init__(
+        self, http: EmbeddingClient, prefix: str, request: Callable[[str], Mapping[str, Any]]
+    ) -> None:
+        self._http = http
+        self._prefix = prefix
+        self._request = request
+
+    def submit(self, texts: Mapping[str, str]) -> str:
+        content = serialize_lines(
+            {"custom_id": name, "method": "POST", "url": _ENDPOINT, "body": self._request(text)}
+            for name, text in texts.items()
+        )
+        body, kind = form_body({"purpose": "batch"}, "holdfast.jsonl", content)
+        file = _job_id(self._http.upload(f"{self._prefix}/files", body, kind))
+        asked = {"input_file_id": file, "endpoint": _ENDPOINT, "completion_window": "24h"}
+        try:
+            return _job_id(self._http.post(f"{self._prefix}/batches", asked, again=False))
+        except EmbedderError:
+            self.tidy(BatchJob(litter=(file,)))
+            raise
+
+    def look(self, job: str) -> BatchJob:
+        answer = self._http.get(f"{self._prefix}/batches/{job}")
+        told = answer if isinstance(answer, dict) else {}
+        state = told.get("status")
+        if state not in _FINAL_STATES:
+            return BatchJob()
+        files = {name: told.get(f"{name}_file_id") for name in ("input", "output", "error")}
+        found = {name: file for name, file in files.items() if isinstance(file, str) and file}
+        trouble = (
+            "" if state == "completed" else f"the batch job is {state}{self._http.hidden(_error_text(told))}"
+        )
+        # What failed is in the file of errors, which has no numbers in it.
+        output = (found["output"],) if "output" in found else ()
+        return BatchJob(over=True, trouble=trouble, output=output, litter=tuple(found.values()))
+
+    def rows(self, job: BatchJob) -> Iterator[tuple[str, Any]]:
+        for file in job.output:
+            for answer in parse_lines(
+                self._http.lines(f"{self._prefix}/files/{file}/content"), self._http.url
+            ):
+                match answer:
+                    case {
+                        "custom_id": str(name),
+                        "response": {"status_code": 200, "body": {"data": [{"embedding": row}]}},
+                    }:
+                        yield name, row
+
+    def cancel(self, job: str) -> None:
+        self._http.post(f"{self._prefix}/batches/{job}/cancel", {})
+
+    def tidy(self, job: BatchJob) -> None:
+        for file in job.litter:
+            # It may be gone already; and nobody can do more about it than to try.
+            with suppress(EmbedderError):
+                self._http.delete(f"{self._prefix}/files/{file}")
+
+
+def _job_id(answer: Any) -> str:
+    match answer:
+        case {"id": str(name)} if name:
+            return name
+        case _:
+            raise EmbedderError("the server took a batch job and gave it no name.")
+
+
+def _error_text(told: Mapping[str, Any]) -> str:
+    match told.get("errors"):
+        case {"data": [dict(first), *_]}:
+            return f": {find_error_message(first) or json.dumps(first)}"
+        case _:
+            return ""

@@ -10,11 +10,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
-from sqlalchemy import URL, Connection, create_engine, text
+from sqlalchemy import URL, Connection, create_engine, make_url, text
+from sqlalchemy.exc import ArgumentError
 
-from holdfast.errors import StoreError, VectorsError
-from holdfast.memory.embedders.base import EmbedderIdentity
-from holdfast.memory.searching.vectors.base import RowSpan, Vector, VectorPoint
+from holdfast.errors import ConfigError, StoreError, VectorsError
+from holdfast.memory.embedders import EmbedderIdentity
+from holdfast.memory.remote_vectors import OpenVectorBackend, VectorOptions
+from holdfast.memory.vectors import RowSpan, Vector, VectorPoint
 from holdfast.store.database import Database
 
 R = TypeVar("R")
@@ -41,6 +43,20 @@ _SCAN = text(
 )
 # Any number will do, as long as every Holdfast uses the same.
 _LOCK = 4_065_201_109
+
+
+def open_pgvector(options: VectorOptions) -> OpenVectorBackend:
+    """Use the PostgreSQL of the store, or the one that the location names."""
+    try:
+        url = make_url(options.store if options.location == "pgvector" else options.location)
+    except ArgumentError:
+        url = None
+    if url is None or url.get_backend_name() not in ("postgresql", "postgres"):
+        raise ConfigError(
+            "vectors is pgvector, and the store is no PostgreSQL.",
+            hint="Set store to postgresql://…, or write that address of a PostgreSQL into vectors.",
+        )
+    return lambda identity: PgVectorBackend(url, identity)
 
 
 class PgVectorBackend:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import VectorsError
-from holdfast.memory.embedders.base import EmbedderIdentity
-from holdfast.memory.searching.vectors.base import RowSpan, Vector, VectorPoint
-from holdfast.memory.searching.vectors.kept import STORED_TYPE
+from holdfast.memory.embedders import EmbedderIdentity
+from holdfast.memory.remote_vectors import OpenVectorBackend, VectorOptions
+from holdfast.memory.stored_vectors import STORED_TYPE
+from holdfast.memory.vectors import RowSpan, Vector, VectorPoint
 
 _INSTALL = "Install it: pip install 'holdfast[sqlite-vec]'."
 _PREFIX = "holdfast_vectors_"
@@ -23,6 +24,13 @@ _PREFIX = "holdfast_vectors_"
 _OURS = re.compile(f"{_PREFIX}[0-9a-f]{{16}}")
 # Values in one statement.
 _AT_ONCE = 500
+
+
+def open_sqlite_vec(options: VectorOptions) -> OpenVectorBackend:
+    """Use the file that the location names (`sqlite-vec:FILE`), or one beside the database."""
+    file = options.location.partition(":")[2]
+    path = Path(file).expanduser() if file else options.folder / "vectors.db"
+    return lambda identity: SqliteVecBackend(path, identity, extension=options.extension)
 
 
 class SqliteVecBackend:

@@ -6,10 +6,14 @@ Knows that one endpoint; how requests travel is in `http`.
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
-from holdfast.memory.embedders.base import EmbedderIdentity, Vectors
-from holdfast.memory.embedders.checked import ValidatedEmbedder, dimensions_of, validate_vectors
-from holdfast.memory.embedders.http import EmbeddingClient
-from holdfast.memory.embedders.openai import parse_rows
+from holdfast.memory.embedder_http import EmbeddingClient, parse_rows
+from holdfast.memory.embedders import (
+    EmbedderIdentity,
+    ValidatedEmbedder,
+    Vectors,
+    dimensions_of,
+    validate_vectors,
+)
 
 MODEL = "voyage-4"
 
@@ -41,6 +45,7 @@ class VoyageEmbedder(ValidatedEmbedder):
         cls, http: EmbeddingClient, prefix: str = "/v1", model: str = MODEL, dimensions: int = 0
     ) -> Self:
         """Asks for one vector, for only that tells how many dimensions there are."""
+        model = model or MODEL
         answer = cls(http, prefix, model, 0, dimensions)._ask(["?"], "query")
         opened = cls(http, prefix, model, dimensions_of(answer, dimensions), dimensions)
         validate_vectors(answer, 1, opened.identity)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from holdfast.memory.keeping.catalogue import Page, Stats
     from holdfast.memory.keeping.exchange import Imported
     from holdfast.memory.keeping.tidying import Outcome
-    from holdfast.memory.searching.hits import SearchResult
+    from holdfast.memory.search import SearchResult
 
 app = typer.Typer(help="What is remembered beyond a conversation.", no_args_is_help=True)
 
@@ -530,7 +530,7 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Find notes and memories by their words and by their meaning."""
-    from holdfast.memory.searching.hits import cites
+    from holdfast.memory.search import cites
     from holdfast.memory.workspace.checks import checked_kind
 
     settings, scope = load(context).settings, narrow_scope(whose, project)

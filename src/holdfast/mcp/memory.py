@@ -26,7 +26,7 @@ from holdfast.mcp.base import (
 from holdfast.memory import reading
 from holdfast.memory.private import MARK
 from holdfast.memory.scopes import elsewhere
-from holdfast.memory.searching.hits import SearchHit, SearchResult, cites
+from holdfast.memory.search import SearchHit, SearchResult, cites
 from holdfast.memory.workspace.base import Entry, Note
 from holdfast.memory.workspace.checks import checked_kind
 from holdfast.memory.workspace.items import PART

@@ -9,25 +9,18 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
-from holdfast.backends.embedding_batches import BatchEmbedder, BatchOptions
 from holdfast.errors import EmbedderError, HoldfastError
 from holdfast.memory.base import Memory, News
-from holdfast.memory.embedders.choice import ChosenEmbedder
+from holdfast.memory.embedder_choice import ChosenEmbedder
+from holdfast.memory.index import Freshness, Index, NoteFiles
 from holdfast.memory.keeping.library import Change, Library
 from holdfast.memory.profiles.profile import Profile
+from holdfast.memory.ranking import MEASURED, RankingWeights
+from holdfast.memory.remote_vectors import OpenVectors
 from holdfast.memory.scopes import folder, summary_file
-from holdfast.memory.searching.hits import Freshness
-from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import SemanticIndex
-from holdfast.memory.searching.qmd.keeper import QmdProcess
-from holdfast.memory.searching.qmd.options import QmdOptions
-from holdfast.memory.searching.qmd.searcher import QmdSearch
-from holdfast.memory.searching.qmd.shelves import QmdCollections
-from holdfast.memory.searching.ranking import MEASURED, RankingWeights
-from holdfast.memory.searching.search import Search, Searcher
-from holdfast.memory.searching.sources import NoteFiles
-from holdfast.memory.searching.vectors import StoredVectors
-from holdfast.memory.searching.vectors.choice import OpenVectors
+from holdfast.memory.search import OpenSearchBackend, Search, Searcher
+from holdfast.memory.semantic import BatchQueue, SemanticIndex
+from holdfast.memory.stored_vectors import StoredVectors
 from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
@@ -70,9 +63,9 @@ class Remembering:
         weights: RankingWeights = MEASURED,
         learns: bool = False,
         conversations: bool = True,
-        batching: BatchOptions | None = None,
+        batching: BatchQueue | None = None,
         vectors: OpenVectors = StoredVectors,
-        qmd: QmdOptions | None = None,
+        qmd: OpenSearchBackend | None = None,
     ) -> None:
         self.workspace = workspace
         self.store = store
@@ -88,14 +81,12 @@ class Remembering:
             ready=embedder.ready,
             former=self._former.current if self._former else None,
             why_none=lambda: embedder.trouble,
-            batching=BatchEmbedder(store, batching) if batching is not None else None,
+            batching=batching,
             vectors=vectors,
         )
         # Asked in every turn, in which nobody waits for a program to start.
         self.own = Search(store, self.index, self.meaning, weights=weights)
-        self.qmd: QmdSearch | None = None
-        if qmd is not None:
-            self.qmd = QmdSearch(QmdProcess(qmd), QmdCollections(workspace, qmd.extra), self.own, self.index)
+        self.qmd = qmd(workspace, self.own, self.index) if qmd is not None else None
         self.search: Searcher = self.qmd or self.own
         self.profile = Profile(workspace, store.proposals, automatic=learns)
         self.library = Library(

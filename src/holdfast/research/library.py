@@ -10,7 +10,7 @@ from typing import Protocol
 
 from holdfast.errors import BadRequest, EmbedderError
 from holdfast.memory.remembering import Remembering
-from holdfast.memory.searching.nearness import REFERENCE_NEARNESS, UNRELATED, mean_nearness, rescale
+from holdfast.memory.semantic import REFERENCE_NEARNESS, UNRELATED, mean_nearness, rescale
 from holdfast.messages import Scope
 from holdfast.research.finding import (
     Finding,

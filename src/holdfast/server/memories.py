@@ -27,7 +27,7 @@ from holdfast.memory.private import redacted_file
 from holdfast.memory.reading import MARKDOWN, note_at, notes_of, place_of
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import folder, is_summary, may_see, profile_file, safe_name, visible
-from holdfast.memory.searching.hits import SearchHit, cites
+from holdfast.memory.search import SearchHit, cites
 from holdfast.memory.workspace.base import ABSENT, inside, look, not_there
 from holdfast.memory.workspace.checks import checked_kind, listed_kind
 from holdfast.memory.workspace.folder import check_size

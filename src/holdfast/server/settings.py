@@ -31,13 +31,13 @@ from holdfast.config import (
     shown_value,
 )
 from holdfast.errors import BadRequest, ConfigError, HoldfastError
+from holdfast.extras import load_backend
 from holdfast.i18n import speak
-from holdfast.memory.embedders.choice import parse_headers
-from holdfast.memory.embedders.locations import parse_embedder_location
-from holdfast.memory.embedders.prompts import parse_prompts
+from holdfast.memory.embedder_choice import parse_embedder_location, parse_headers
+from holdfast.memory.embedders import parse_prompts
 from holdfast.memory.gate import Gate
-from holdfast.memory.searching.ranking import parse_weights
-from holdfast.memory.searching.vectors.choice import choose_vectors
+from holdfast.memory.ranking import parse_weights
+from holdfast.memory.remote_vectors import choose_vectors
 from holdfast.messages import Scope
 from holdfast.server.endpoint import engine_of, require_admin
 from holdfast.server.guard import Origins, access_of, is_loopback
@@ -47,7 +47,7 @@ from holdfast.tokens.budget import NEVER, SMALLEST, Budget
 from holdfast.upstreams.discovery import is_embedded, parse_keys, parse_location, parse_upstreams
 from holdfast.upstreams.ollama import parse_keep_alive
 from holdfast.window.presets import Preset, preset_from, preset_named
-from holdfast.wiring import qmd_options, vector_options
+from holdfast.wiring import vector_options
 
 # Which settings each check is about.
 _CHECKS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
@@ -57,7 +57,7 @@ _CHECKS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
     (("keep_alive",), lambda settings: parse_keep_alive(settings.keep_alive)),
     (("embedder",), lambda settings: parse_embedder_location(settings.embedder)),
     (("vectors", "vectors_collection"), lambda settings: choose_vectors(vector_options(settings))),
-    (("qmd_command", "qmd_paths", "qmd_scope"), qmd_options),
+    (("qmd_command", "qmd_paths", "qmd_scope"), lambda settings: load_backend("qmd")(settings)),
     (("embedder_headers",), lambda settings: parse_headers(settings.embedder_headers)),
     (("embedder_prompts",), lambda settings: parse_prompts(settings.embedder_prompts)),
     (("search_weights",), lambda settings: parse_weights(settings.search_weights)),

@@ -20,9 +20,9 @@ from sqlalchemy import Connection, Table, delete, func, select
 
 from holdfast.errors import HoldfastError, NotFound, StoreError
 from holdfast.i18n import say
+from holdfast.memory.index import folder_of
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import elsewhere, is_finding, safe_name
-from holdfast.memory.searching.sources import folder_of
 from holdfast.memory.workspace.base import Entry, Workspace
 from holdfast.memory.workspace.items import memories_in
 from holdfast.memory.workspace.notes import by_hand

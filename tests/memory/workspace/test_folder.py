@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import BadRequest, NotFound, StoreError, TooLarge
-from holdfast.memory.searching.sources import ExtraPaths
+from holdfast.memory.index import ExtraPaths
 from holdfast.memory.workspace.folder import LARGEST, Folder
 from holdfast.memory.workspace.items import memories_in
 from holdfast.messages import Scope

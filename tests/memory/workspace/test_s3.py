@@ -10,10 +10,10 @@ import pytest
 from holdfast.background.projector import Projector
 from holdfast.errors import Conflict, NotFound, StoreError, TooLarge
 from holdfast.memory.base import MEMORY_TOPIC, Memory
-from holdfast.memory.embedders.hashing import HashingEmbedder
-from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import SemanticIndex
-from holdfast.memory.searching.search import Search
+from holdfast.memory.embedder_local import HashingEmbedder
+from holdfast.memory.index import Index
+from holdfast.memory.search import Search
+from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.workspace.base import ABSENT, change
 from holdfast.memory.workspace.choice import S3Options, workspace_at
 from holdfast.memory.workspace.folder import LARGEST

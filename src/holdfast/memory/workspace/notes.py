@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from holdfast.errors import HoldfastError
 from holdfast.memory.base import Memory, SummaryNote
+from holdfast.memory.index import split_chunks
 from holdfast.memory.scopes import (
     archive,
     day,
@@ -22,7 +23,6 @@ from holdfast.memory.scopes import (
     summary_file,
     visible,
 )
-from holdfast.memory.searching.chunks import split_chunks
 from holdfast.memory.workspace.base import Entry, Workspace, change, look
 from holdfast.memory.workspace.comments import COMMENT, comment, first_comment, moment, seconds_of
 from holdfast.memory.workspace.folder import Folder

@@ -1,0 +1,652 @@
+"""One run of the `qmd` command: no shell, little environment, bounded time and output, ended with its group.
+
+Knows how a process is run, and nothing of what it is asked.
+"""
+
+import json
+import logging
+import math
+import os
+import re
+import selectors
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any, Literal
+from urllib.parse import unquote
+
+from holdfast.errors import ConfigError, HoldfastError
+from holdfast.messages import Scope
+
+# More than any answer takes; who writes more has lost its way.
+_LARGEST_OUTPUT = 4_000_000
+# Of what went wrong so much is told.
+_LONGEST_ERROR = 300
+_READ_SIZE = 65_536
+# How long it takes at most until somebody notices that nobody waits any more.
+_GLANCE = 0.2
+
+
+class QmdFailed(HoldfastError):
+    """QMD did not do what it was asked. `lasting` says that to ask again at once would be the same."""
+
+    def __init__(self, message: str, *, hint: str = "", lasting: bool = True) -> None:
+        super().__init__(message, hint=hint)
+        self.lasting = lasting
+
+
+class QmdCommand:
+    """`home` is where QMD keeps its settings, its index and its models, apart from anybody else's."""
+
+    def __init__(self, words: Sequence[str], home: Path) -> None:
+        self.words = tuple(words)
+        self._home = home
+        self._lock = threading.Lock()
+        self._running: set[int] = set()
+        self._closed = False
+
+    @property
+    def program(self) -> str | None:
+        """Where the program is; None where there is none."""
+        return shutil.which(self.words[0], path=os.pathsep.join(os.get_exec_path()))
+
+    def run(self, args: Sequence[str], seconds: float, *, stop: Callable[[], bool] = lambda: False) -> str:
+        """What it writes to its output; QmdFailed where it takes too long, writes too much or fails."""
+        process = self._begin(args)
+        try:
+            out, err, why = _read_output(process, time.monotonic() + seconds, lambda: self._closed or stop())
+        finally:
+            self._end(process)
+        if why == "time":
+            raise QmdFailed(
+                f"QMD was not done with {' '.join(args[:1])!r} within {round(seconds, 1):g} seconds.",
+                hint="The first time it loads models. More time: qmd_timeout, qmd_update_timeout.",
+            )
+        if why:
+            raise QmdFailed(f"QMD was ended: {why}.", lasting=why != "stopped")
+        if process.returncode:
+            said = " ".join(err.split())[-_LONGEST_ERROR:] or " ".join(out.split())[-_LONGEST_ERROR:]
+            raise QmdFailed(f"QMD failed with exit code {process.returncode}: {said or 'it said nothing'}")
+        return out
+
+    def close(self) -> None:
+        """End all that runs; nothing begins any more."""
+        with self._lock:
+            self._closed = True
+            for group in self._running:
+                _kill(group)
+
+    def _begin(self, args: Sequence[str]) -> "subprocess.Popen[bytes]":
+        program = self.program
+        if program is None:
+            raise QmdFailed(
+                f"There is no program {self.words[0]!r}.",
+                hint="Install QMD (`npm install -g @tobilu/qmd`), or name it in qmd_command.",
+                lasting=False,
+            )
+        with self._lock:
+            if self._closed:
+                raise QmdFailed("QMD was ended: stopped.", lasting=False)
+            try:
+                self._home.mkdir(parents=True, exist_ok=True)
+                process = subprocess.Popen(
+                    [program, *self.words[1:], *args],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    cwd=self._home,
+                    env=self._environment(),
+                    # A group of its own, so that what it starts ends with it.
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise QmdFailed(f"{program} cannot be run: {error.strerror}.") from error
+            self._running.add(process.pid)
+        return process
+
+    def _end(self, process: "subprocess.Popen[bytes]") -> None:
+        with self._lock:
+            if process.returncode is None:
+                _kill(process.pid)
+            self._running.discard(process.pid)
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def _environment(self) -> dict[str, str]:
+        config = self._home / "config"
+        return {
+            "PATH": os.pathsep.join(os.get_exec_path()),
+            # Where the program itself may be installed.
+            "HOME": str(Path.home()),
+            "XDG_CONFIG_HOME": str(config),
+            # Old versions know only this one.
+            "QMD_CONFIG_DIR": str(config / "qmd"),
+            "XDG_CACHE_HOME": str(self._home / "cache"),
+            "LANG": "C.UTF-8",
+            "NO_COLOR": "1",
+        }
+
+
+def _kill(group: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def _read_output(
+    process: "subprocess.Popen[bytes]", until: float, stopped: Callable[[], bool]
+) -> tuple[str, str, str]:
+    """Output, errors, and why it was not read to the end, if it was not."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    parts: dict[IO[bytes], bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
+    why = ""
+    with selectors.DefaultSelector() as ready:
+        for pipe in parts:
+            os.set_blocking(pipe.fileno(), False)
+            ready.register(pipe, selectors.EVENT_READ)
+        while ready.get_map() and not why:
+            left = until - time.monotonic()
+            for key, _ in ready.select(max(0.0, min(left, _GLANCE))):
+                pipe = next(one for one in parts if one is key.fileobj)
+                read = os.read(key.fd, _READ_SIZE)
+                parts[pipe] += read
+                if not read:
+                    ready.unregister(pipe)
+            if sum(map(len, parts.values())) > _LARGEST_OUTPUT:
+                why = f"it wrote more than {_LARGEST_OUTPUT:,} bytes"
+            elif stopped():
+                why = "stopped"
+            elif left <= 0:
+                why = "time"
+    if not why:
+        try:
+            process.wait(max(0.0, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            why = "time"
+    out, err = (bytes(one).decode("utf-8", "replace") for one in parts.values())
+    return out, err, why
+
+
+_ADDRESS = re.compile(r"\A(?:qmd://)?([A-Za-z0-9_-]+)/([^?#]+)")
+# Where a snippet begins, and how many lines it has.
+_PLACE = re.compile(r"@@ -(\d{1,9}),(\d{1,9}) @@[^\n]*\n?")
+_LIST = re.compile(r"^\[(?=\s*[\]{])", re.MULTILINE)
+_NO_RESULTS = "no results found"
+_CUT_MARK = "..."
+# A line that is shorter tells nothing about where it stands.
+_SHORTEST_LINE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class QmdHit:
+    """A part of a document: the `line` that fits best, and the text around it as it was when QMD read it.
+
+    `first` is where that text begins; its last line may be cut off.
+    """
+
+    collection: str
+    path: str
+    score: float
+    line: int
+    first: int
+    lines: tuple[str, ...]
+
+    def said_by(self, line: str) -> int | None:
+        """Which of its lines this is, counted from one as in the document; None for none that tells much."""
+        told = line.strip()
+        for number, one in enumerate(self.lines, self.first):
+            last = number == self.first + len(self.lines) - 1
+            cut = one.strip().removesuffix(_CUT_MARK) if last and one.endswith(_CUT_MARK) else ""
+            if len(told) >= _SHORTEST_LINE and (
+                one.strip() == told or (len(cut) >= _SHORTEST_LINE and told.startswith(cut))
+            ):
+                return number
+        return None
+
+    @property
+    def best(self) -> int | None:
+        """The line that fits best, where it tells enough to be known again."""
+        at = self.line - self.first
+        return (
+            self.line if 0 <= at < len(self.lines) and len(self.lines[at].strip()) >= _SHORTEST_LINE else None
+        )
+
+
+def parse_results(output: str) -> list[QmdHit]:
+    """The results in an output; QmdFailed where there is nothing that makes sense."""
+    told = _parse_list(output)
+    found = [one for one in map(_parse_hit, told) if one is not None]
+    if told and not found:
+        raise QmdFailed(f"QMD gave {len(told)} results, and none of them makes sense.")
+    return found
+
+
+def _parse_list(output: str) -> Sequence[Any]:
+    for place in _LIST.finditer(output):
+        try:
+            told, _ = json.JSONDecoder().raw_decode(output, place.start())
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(told, list):
+            return told
+    if _NO_RESULTS in output.lower():
+        return ()
+    raise QmdFailed(f"QMD gave no JSON but {output.strip()[:80]!r}.")
+
+
+def _parse_hit(told: Any) -> QmdHit | None:
+    if not isinstance(told, dict) or not isinstance(told.get("file"), str):
+        return None
+    address, score = _ADDRESS.fullmatch(told["file"]), told.get("score")
+    # Compared rather than converted: a whole number can be larger than any other.
+    if address is None or not isinstance(score, int | float) or not -math.inf < score < math.inf:
+        return None
+    snippet = told.get("snippet")
+    text = snippet if isinstance(snippet, str) else ""
+    place = _PLACE.match(text)
+    first = int(place[1]) if place else 1
+    line = told.get("line")
+    return QmdHit(
+        address[1],
+        unquote(address[2]) if "%" in address[2] else address[2],
+        float(min(1, max(0, score))),
+        line if isinstance(line, int) and line > 0 else 0,
+        first,
+        tuple((text[place.end() :] if place else text).split("\n")),
+    )
+
+
+# Everything Markdown, and of a scope's own folder what belongs to nobody else and was not put away.
+EVERY_MASK = "**/*.{md,markdown}"
+OWN_MASK = "{*,!(archive|conversations|projects)/**/*}.{md,markdown}"
+
+_TOKEN = re.compile(r"\*\*/|\*|\?|!\(([^()/]*)\)|\{|\}|,|.", re.DOTALL)
+_MEANING = {"**/": r"(?:[^/]+/)*", "*": r"[^/]*", "?": r"[^/]", "{": "(?:", "}": ")"}
+
+
+def matches_mask(mask: str, path: str) -> bool:
+    return _compile_mask(mask).fullmatch(path) is not None
+
+
+def has_pattern(name: str) -> bool:
+    return any(sign in name for sign in "*?{[")
+
+
+def escape_mask(name: str) -> str:
+    """A mask for this one name, whatever signs are in it."""
+    return re.sub(r"[*?{}\[\](),!|\\]", "?", name)
+
+
+@lru_cache
+def _compile_mask(mask: str) -> re.Pattern[str]:
+    found, depth = "", 0
+    for token in _TOKEN.finditer(mask):
+        text = token[0]
+        depth += (text == "{") - (text == "}")
+        if token[1] is not None:
+            found += rf"(?!(?:{'|'.join(map(re.escape, token[1].split('|')))})(?:/|$))[^/]*"
+        elif text == "," and depth:
+            found += "|"
+        else:
+            found += _MEANING.get(text) or re.escape(text)
+    return re.compile(found, re.DOTALL)
+
+
+_KINDS = ("private", "group", "user", "project", "all")
+# Only what one person says to one machine.
+_DEFAULT_RULES = "allow private"
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeRule:
+    """`kind` says what is looked at, `name` whose; without a name everybody's of that kind."""
+
+    allow: bool
+    kind: str
+    name: str = ""
+
+    def fits(self, scope: Scope) -> bool:
+        if self.kind in ("private", "group"):
+            return scope.kind == self.kind and self.name in ("", scope.project)
+        if self.kind == "user":
+            return scope.kind == "private" and self.name in ("", scope.user)
+        return self.kind == "all" or self.name in ("", scope.project)
+
+
+def is_allowed(rules: Sequence[ScopeRule], scope: Scope) -> bool:
+    return next((rule.allow for rule in rules if rule.fits(scope)), False)
+
+
+def reaches(rules: Sequence[ScopeRule], kind: str) -> bool:
+    """Whether anybody of a kind may be answered, so that their notes are worth reading."""
+    able = {kind, "all", "project"} | ({"user"} if kind == "private" else set())
+    return any(rule.allow and rule.kind in able for rule in rules)
+
+
+def parse_rules(text: str) -> tuple[ScopeRule, ...]:
+    return tuple(_parse_rule(one.strip()) for one in text.split(",") if one.strip())
+
+
+def _parse_rule(text: str) -> ScopeRule:
+    verb, _, rest = text.partition(" ")
+    kind, _, name = rest.strip().partition("=")
+    if verb not in ("allow", "deny") or kind.strip() not in _KINDS:
+        raise ConfigError(
+            f"qmd_scope has a rule that makes no sense: {text!r}.",
+            hint=f"Write `allow KIND` or `deny KIND=NAME`, with commas; KIND is one of {', '.join(_KINDS)}.",
+        )
+    return ScopeRule(verb == "allow", kind.strip(), name.strip())
+
+
+# `query` expands a question and ranks again with models, `vsearch` compares vectors, `search` words alone.
+QmdMode = Literal["query", "search", "vsearch"]
+QMD_MODES: tuple[QmdMode, ...] = ("query", "search", "vsearch")
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# Collections of the workspace begin so, and those that a person names do not.
+OUR_PREFIX = "holdfast-"
+# Files of other collections are cited as `qmd/COLLECTION/PATH`.
+CITATION_PREFIX = "qmd"
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraFolder:
+    """Markdown outside of the workspace, under a name: the files of a folder that a mask fits.
+
+    What is `shared` our own search reads too.
+    """
+
+    name: str
+    root: Path
+    mask: str = EVERY_MASK
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QmdOptions:
+    """Times are in seconds. `snippet` is for one hit, `characters` for all of an answer.
+
+    A question that fails is the last for `pause` seconds: until then ours is asked at once.
+    """
+
+    home: Path
+    command: tuple[str, ...] = ("qmd",)
+    mode: QmdMode = "query"
+    extra: tuple[ExtraFolder, ...] = ()
+    rules: tuple[ScopeRule, ...] = parse_rules(_DEFAULT_RULES)
+    limit: int = 6
+    snippet: int = 700
+    characters: int = 4_000
+    timeout: float = 4.0
+    interval: float = 300.0
+    debounce: float = 15.0
+    embed_interval: float = 3_600.0
+    command_timeout: float = 30.0
+    update_timeout: float = 120.0
+    pause: float = 60.0
+
+
+def parse_mode(name: str) -> QmdMode:
+    found = next((mode for mode in QMD_MODES if mode == name), None)
+    if found is None:
+        raise ConfigError(f"qmd_mode is {name!r}.", hint=f"It must be one of: {', '.join(QMD_MODES)}.")
+    return found
+
+
+def parse_command(text: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise ConfigError(f"qmd_command cannot be read: {error}.", hint="Close the quotation.") from None
+    if not words:
+        raise ConfigError("qmd_command is empty.", hint="Name the program, usually qmd.")
+    return words
+
+
+def parse_extras(text: str, base: Path, plain: Iterable[Path] = ()) -> tuple[ExtraFolder, ...]:
+    """`NAME=FOLDER` or `FOLDER`, with a pattern at the end if there is one; beside them shared `plain` paths.
+
+    Relative paths begin at `base`. What has no name gets the one of its folder.
+    """
+    found: dict[str, ExtraFolder] = {}
+    shared = [("", one, True) for one in plain]
+    for name, path, both in (*_split_names(text), *shared):
+        root, mask = _split_mask(base / path.expanduser())
+        unique = name or _free_name(root.name, found)
+        if not _NAME.fullmatch(unique) or unique.startswith(OUR_PREFIX) or unique in found:
+            raise ConfigError(
+                f"qmd_paths has a name that cannot be used: {unique!r}.",
+                hint=f"Use each once, of letters, digits, - and _, and not beginning with {OUR_PREFIX}.",
+            )
+        found[unique] = ExtraFolder(unique, root, mask, both)
+    return tuple(found.values())
+
+
+def _split_names(text: str) -> Iterator[tuple[str, Path, bool]]:
+    for one in text.split(os.pathsep):
+        name, equals, path = one.strip().partition("=")
+        if one.strip():
+            yield (name.strip(), Path(path.strip()), False) if equals else ("", Path(name), False)
+
+
+def _split_mask(path: Path) -> tuple[Path, str]:
+    """The folder, and which of its files: all Markdown, those of a pattern, or one."""
+    for number, part in enumerate(path.parts):
+        if has_pattern(part):
+            return Path(*path.parts[:number]), "/".join(path.parts[number:])
+    if path.suffix.lower() in (".md", ".markdown") and not path.is_dir():
+        return path.parent, escape_mask(path.name)
+    return path, EVERY_MASK
+
+
+def _free_name(name: str, taken: Iterable[str]) -> str:
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:40].removeprefix(OUR_PREFIX) or "notes"
+    names = (plain, *(f"{plain}-{number}" for number in range(2, 1_000)))
+    return next(one for one in names if one not in set(taken))
+
+
+log = logging.getLogger("holdfast.memory")
+
+_STATE_FILE = "state.json"
+_LISTED = re.compile(r"\(qmd://([A-Za-z0-9_-]+)/\)")
+_VERSION = re.compile(r"\b(\d+)\.(\d+)[.\d]*")
+# Older ones look into one collection at a time, and would leave out the others without a word.
+_OLDEST_VERSION = 2
+# Questions at a time: each loads its models anew.
+_AT_ONCE = 2
+# A line that begins so is an order to QMD and no question.
+_TYPED = re.compile(r"^\s*(lex|vec|hyde|expand|intent)\s*:", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class QmdCollection:
+    """The files of a folder that a mask fits. `notes` is the folder in the workspace, none for others."""
+
+    name: str
+    root: Path
+    mask: str
+    notes: str = ""
+
+    def shown(self, path: str) -> str:
+        """A file of it as people and tools know it."""
+        return f"{self.notes}/{path}" if self.notes else f"{CITATION_PREFIX}/{self.name}/{path}"
+
+
+@dataclass(frozen=True, slots=True)
+class QmdState:
+    """What QMD has read, and who answered the last question and why it was not QMD."""
+
+    version: str = ""
+    collections: dict[str, list[str]] = field(default_factory=dict)
+    updated_at: float = 0.0
+    embedded_at: float = 0.0
+    # The last time it was tried, whatever came of it.
+    embedding_at: float = 0.0
+    trouble: str = ""
+    answered_by: str = ""
+    because: str = ""
+
+    def has(self, collection: QmdCollection) -> bool:
+        """Whether QMD has this collection, as it is meant now."""
+        return self.collections.get(collection.name) == _fingerprint(collection)
+
+
+class QmdProcess:
+    def __init__(self, options: QmdOptions, clock: Callable[[], float] = time.time) -> None:
+        self.options = options
+        self.command = QmdCommand(options.command, options.home)
+        self._clock = clock
+        self._asking = threading.BoundedSemaphore(_AT_ONCE)
+        self._syncing = threading.Lock()
+        self._noting = threading.Lock()
+
+    def close(self) -> None:
+        self.command.close()
+
+    @property
+    def state(self) -> QmdState:
+        """As the last process left it. A file that cannot be read is as good as none: QMD reads again."""
+        try:
+            told = json.loads((self.options.home / _STATE_FILE).read_text(encoding="utf-8"))
+            return QmdState(**told)
+        except (OSError, ValueError, TypeError):
+            return QmdState()
+
+    def ask(self, question: str, names: Sequence[str], limit: int) -> list[QmdHit]:
+        """What QMD finds in these collections; QmdFailed where it finds anything elsewhere."""
+        options = self.options
+        chosen = [part for name in names for part in ("-c", name)]
+        one_line = _TYPED.sub(r"\1 ", " ".join(question.split()))
+        args = [options.mode, "--index", "index", "--json", "-n", str(limit), *chosen, "--", one_line]
+        began = time.monotonic()
+        if not self._asking.acquire(timeout=options.timeout):
+            raise QmdFailed("QMD is busy with other questions.", lasting=False)
+        try:
+            output = self.command.run(args, options.timeout - (time.monotonic() - began))
+        finally:
+            self._asking.release()
+        found = parse_results(output)
+        if not {one.collection for one in found} <= set(names):
+            raise QmdFailed("QMD answered from collections that it was not asked about.")
+        return found
+
+    def answered(self, by: str, because: str) -> None:
+        """Keeps who answered, when that is another than the last time."""
+        state = self.state
+        if (state.answered_by, state.because) != (by, because):
+            self._note(answered_by=by, because=because)
+
+    def sync(
+        self,
+        wanted: Sequence[QmdCollection],
+        stop: Callable[[], bool] = lambda: False,
+        *,
+        embed: bool = False,
+    ) -> str:
+        """Bring QMD up to date, and its vectors where they are due or are to be made; what went wrong.
+
+        One does it at a time.
+        """
+        if not self._syncing.acquire(blocking=False):
+            return ""
+        try:
+            trouble = self._sync(wanted, stop, embed)
+        except QmdFailed as error:
+            if stop():
+                # Nothing is wrong: somebody came, and it is done later.
+                return ""
+            trouble = str(error)
+        finally:
+            self._syncing.release()
+        if trouble != self.state.trouble:
+            self._note(trouble=trouble)
+        return trouble
+
+    def _sync(self, wanted: Sequence[QmdCollection], stop: Callable[[], bool], embed: bool) -> str:
+        options = self.options
+        self._check_version(stop)
+        missing = self._collect(wanted, stop)
+        began = self._clock()
+        self._run(["update"], options.update_timeout, stop)
+        self._note(updated_at=began)
+        due = began - self.state.embedding_at >= options.embed_interval
+        if options.mode != "search" and (due or embed):
+            self._embed(began, stop)
+        return f"These folders are not there: {', '.join(missing)}." if missing else ""
+
+    def _embed(self, began: float, stop: Callable[[], bool]) -> None:
+        try:
+            self._run(["embed"], self.options.update_timeout, stop)
+        except QmdFailed:
+            if not stop():
+                # Without its models it would try for minutes, again and again.
+                self._note(embedding_at=began)
+            raise
+        self._note(embedded_at=began, embedding_at=began)
+
+    def _check_version(self, stop: Callable[[], bool]) -> None:
+        told = self._run(["--version"], self.options.command_timeout, stop).strip()
+        number = _VERSION.search(told)
+        if number is None or int(number[1]) < _OLDEST_VERSION:
+            raise QmdFailed(
+                f"{told[:60] or 'This program'} is not QMD {_OLDEST_VERSION} or newer.",
+                hint="Bring it up to date: `npm install -g @tobilu/qmd`.",
+            )
+        if number[0] != self.state.version:
+            self._note(version=number[0])
+
+    def _collect(self, wanted: Sequence[QmdCollection], stop: Callable[[], bool]) -> list[str]:
+        """Make QMD's collections those that are wanted, keeping each step; the folders that are not there."""
+        seconds = self.options.command_timeout
+        there = set(_LISTED.findall(self._run(["collection", "list"], seconds, stop)))
+        known = {name: told for name, told in self.state.collections.items() if name in there}
+        asked = {one.name: one for one in wanted if one.root.is_dir()}
+        for name in sorted(there):
+            ours = name in known or name in asked or name.startswith(OUR_PREFIX)
+            # What a person added by hand stays; nobody is shown anything of it.
+            if ours and (name not in asked or known.get(name) != _fingerprint(asked[name])):
+                self._run(["collection", "remove", name], seconds, stop)
+                known.pop(name, None)
+                self._note(collections=dict(known))
+        for name, one in asked.items():
+            if name not in known:
+                added = ["collection", "add", str(one.root), "--name", name, "--mask", one.mask]
+                self._run(added, self.options.update_timeout, stop)
+                known[name] = _fingerprint(one)
+                self._note(collections=dict(known))
+        if known != self.state.collections:
+            self._note(collections=known)
+        return [str(one.root) for one in wanted if not one.root.is_dir() and not one.notes]
+
+    def _run(self, args: Sequence[str], seconds: float, stop: Callable[[], bool]) -> str:
+        # By its name, lest an index of a folder above takes its place.
+        named = args if args[0].startswith("-") else [*args, "--index", "index"]
+        return self.command.run(named, seconds, stop=stop)
+
+    def _note(self, **changes: Any) -> None:
+        """Keeps what has changed, whole or not at all; a disk that is full costs no answer."""
+        home = self.options.home
+        with self._noting:
+            text = json.dumps(asdict(replace(self.state, **changes)), ensure_ascii=False, indent=1)
+            try:
+                home.mkdir(parents=True, exist_ok=True)
+                with tempfile.NamedTemporaryFile("w", dir=home, delete=False, encoding="utf-8") as file:
+                    file.write(text)
+                Path(file.name).replace(home / _STATE_FILE)
+            except OSError as error:
+                log.warning("%s cannot be written: %s", home / _STATE_FILE, error.strerror)
+
+
+def _fingerprint(collection: QmdCollection) -> list[str]:
+    return [str(collection.root), collection.mask]

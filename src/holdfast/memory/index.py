@@ -1,0 +1,742 @@
+"""The index of notes: kept up with the files, which are the truth, and thrown away without loss.
+
+Every file is compared by the tag its workspace gives it. Files that are gone leave at once; changed ones are
+read again, those with memories first, as many as there is time for. Knows files and passages, no ranking.
+"""
+
+import hashlib
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache, lru_cache, partial
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from holdfast.errors import HoldfastError, NotFound, StoreError
+from holdfast.memory import scopes
+from holdfast.memory.base import Memory, News
+from holdfast.memory.scopes import CONVERSATIONS
+from holdfast.memory.workspace.base import EVERY_NOTE, Away, Entry, Note, shown, unusable
+from holdfast.memory.workspace.comments import COMMENT
+from holdfast.memory.workspace.folder import LARGEST
+from holdfast.memory.workspace.items import PART, id_is_of_words, ids_in, placed
+from holdfast.messages import Scope
+from holdfast.store import FileState, NewPassage, NotesOf, Store
+from holdfast.store.pieces import SIZE as PIECE
+from holdfast.store.texts import spoken_date
+from holdfast.text.questions import Trait, is_wish_heading, traits_of
+
+# What was put away on purpose.
+_IGNORED_FOLDERS = frozenset({"archive"})
+_SUFFIXES = frozenset({".md", ".markdown"})
+# Paths are asked about again with every request.
+_CACHED_PATHS = 20_000
+
+
+class NoteFiles(Protocol):
+    """What the index needs of a workspace."""
+
+    def entries(self, prefix: PurePosixPath | str = "") -> list[Entry]: ...
+    def read(self, path: PurePosixPath | str) -> Note: ...
+
+
+@lru_cache(_CACHED_PATHS)
+def folder_of(path: PurePosixPath) -> str | None:
+    """The folder whose notes a file is among; None for one that is not searched."""
+    parts = path.parts
+    depth = 2 if parts[0] == "groups" else 3 if parts[1:2] == ("projects",) else 1
+    inner = parts[depth:]
+    if not inner or inner[0] in _IGNORED_FOLDERS or path.suffix.lower() not in _SUFFIXES:
+        return None
+    # Projects see the notes of their person, but not what was said in other conversations.
+    return "/".join(parts[: depth + 1 if inner[0] == CONVERSATIONS else depth])
+
+
+def parse_paths(text: str) -> list[Path]:
+    """The paths in a setting, separated as in PATH."""
+    return [Path(part).expanduser() for part in text.split(os.pathsep) if part.strip()]
+
+
+class ExtraPaths:
+    """Markdown files and folders outside of the workspace, read only. Links are left alone.
+
+    What cannot be looked into is listed with the reason.
+    """
+
+    def __init__(self, paths: Sequence[Path], base: Path) -> None:
+        """Relative paths begin at `base`."""
+        self._paths = [base / path for path in paths]
+
+    def entries(self, prefix: PurePosixPath | str = "") -> list[Entry]:  # noqa: ARG002
+        found = {entry.path: entry for path in self._paths for entry in _list_markdown(path)}
+        return [found[path] for path in sorted(found)]
+
+    def read(self, path: PurePosixPath | str) -> Note:
+        file = Path(path)
+        entry = _stat_entry(file) if any(_is_below(root, file) for root in self._paths) else None
+        if entry is None:
+            raise NotFound(f"There is no note {path}.")
+        if entry.size > LARGEST:
+            raise StoreError(f"{path} has {entry.size:,} bytes, more than the {LARGEST:,} a note may have.")
+        try:
+            content = file.read_bytes()
+        except OSError as error:
+            raise StoreError(f"{path} cannot be read: {error.strerror}.") from error
+        if b"\0" in content:
+            raise StoreError(f"{path} is no text.")
+        return Note(content.decode("utf-8", "surrogateescape"), entry.tag)
+
+
+def _stat_entry(file: Path) -> Entry | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    tag = f"{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"
+    return Entry(PurePosixPath(file.as_posix()), status.st_size, status.st_mtime, tag)
+
+
+def _unreadable_entry(place: Path, why: str) -> Entry:
+    return Entry(PurePosixPath(shown(place.as_posix())), 0, 0.0, why, why)
+
+
+def _list_markdown(path: Path) -> Iterator[Entry]:
+    if path.is_symlink():
+        return
+    if path.is_file():
+        if (entry := _stat_entry(path)) is not None:
+            yield entry
+        return
+    troubles: list[OSError] = []
+    for folder, names, files in os.walk(path, onerror=troubles.append):
+        for name in filter(unusable, names):
+            yield _unreadable_entry(Path(folder, name, EVERY_NOTE), unusable(name))
+        names[:] = filter(_is_shown, names)
+        for name in filter(_is_markdown, files):
+            file = Path(folder, name)
+            if unusable(name):
+                yield _unreadable_entry(file, unusable(name))
+            elif not file.is_symlink() and (entry := _stat_entry(file)) is not None:
+                yield entry
+    for error in troubles:
+        yield _unreadable_entry(
+            Path(error.filename, EVERY_NOTE), f"The folder cannot be read: {error.strerror}."
+        )
+
+
+def _is_below(root: Path, file: Path) -> bool:
+    """Whether walking from the root would come by this file; looks at nothing but the way to it."""
+    if file == root:
+        return file.is_file() and not file.is_symlink()
+    if root not in file.parents or not _is_note(file.name):
+        return False
+    inner = file.relative_to(root).parts
+    way = [root.joinpath(*inner[:depth]) for depth in range(len(inner) + 1)]
+    return all(map(_is_shown, inner)) and file.is_file() and not any(step.is_symlink() for step in way)
+
+
+def _is_note(name: str) -> bool:
+    return _is_markdown(name) and not unusable(name)
+
+
+def _is_markdown(name: str) -> bool:
+    return not name.startswith(".") and PurePosixPath(name).suffix.lower() in _SUFFIXES
+
+
+def _is_shown(name: str) -> bool:
+    return not name.startswith(".") and not unusable(name)
+
+
+# A change of how texts are cut needs a new number: files are then read again.
+CHUNK_VERSION = 3
+
+# In characters, four to a token.
+CHUNK_SIZE = 1_600
+OVERLAP = 320
+# A block of code that is larger is data: it is cut between lines.
+_LARGEST_FENCE = 16_000
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class NoteChunk:
+    """A part of a text and its lines, counted from one. `headings` are those above it, the outermost first.
+
+    `memory` and `kind` tell which memory it is, and are empty where it is none.
+    """
+
+    text: str
+    first: int
+    last: int
+    headings: tuple[str, ...] = ()
+    memory: str = ""
+    kind: str = ""
+    at: float = 0.0
+    holds: bool = True
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """What is never cut: a line, a block of code, or a portion of an endless line."""
+
+    text: str
+    first: int
+    last: int
+    heading: bool = False
+    fence: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.text) + 1
+
+
+def split_chunks(text: str, *, by_hand: bool = False) -> list[NoteChunk]:
+    """All parts of a text; `by_hand` says that list items without a comment of ours are memories too."""
+    lines = _LINE_END.split(text.removeprefix("\ufeff"))
+    memories = {one.first - 1: one for one in placed(text, Scope(), by_hand=by_hand)}
+    found: list[NoteChunk] = []
+    above: list[tuple[int, str]] = []
+    units: list[_Unit] = []
+    at = 0
+
+    def flush() -> None:
+        found.extend(_pack(units, tuple(name for _, name in above)))
+        units.clear()
+
+    while at < len(lines):
+        heading = _HEADING.match(lines[at])
+        if at in memories:
+            one = memories[at]
+            if all(unit.heading or not unit.text.strip() for unit in units):
+                # A heading alone says nothing that the memories under it do not know.
+                units.clear()
+            flush()
+            names, memory = tuple(name for _, name in above), one.memory
+            told = _memory_text(memory)
+            found.append(
+                NoteChunk(
+                    told, one.first, one.last, names, memory.id, memory.kind, memory.date, memory.active
+                )
+            )
+            at = one.last
+        elif heading:
+            if any(not unit.heading and unit.text.strip() for unit in units):
+                flush()
+            level = len(heading[1])
+            above = [(depth, name) for depth, name in above if depth < level] + [
+                (level, heading[2].rstrip(" \t#"))
+            ]
+            units.append(_Unit(lines[at], at, at, heading=True))
+            at += 1
+        else:
+            end = _fence_end(lines, at)
+            units += _units(lines[at:end], at)
+            at = end
+    flush()
+    return found
+
+
+def _memory_text(memory: Memory) -> str:
+    """The words of a memory; of one that no longer holds, until when it did."""
+    if memory.active:
+        return memory.text
+    until = f"{datetime.fromtimestamp(memory.valid_until, UTC):%Y-%m-%d}" if memory.valid_until else "?"
+    return f"{memory.text} (… {until})"
+
+
+def _fence_end(lines: Sequence[str], at: int) -> int:
+    """The line after a block of code that begins here; the next line where none does."""
+    opening = _FENCE.match(lines[at])
+    if not opening:
+        return at + 1
+    for end in range(at + 1, len(lines)):
+        closing = _FENCE.match(lines[end])
+        if closing and closing[1].startswith(opening[1]) and not lines[end][closing.end() :].strip():
+            return end + 1
+    return len(lines)
+
+
+def _units(lines: Sequence[str], first: int) -> Iterator[_Unit]:
+    whole = "\n".join(lines)
+    if len(lines) > 1 and len(whole) <= _LARGEST_FENCE:
+        yield _Unit(whole, first, first + len(lines) - 1, fence=True)
+        return
+    for number, line in enumerate(lines, first):
+        if len(line) <= CHUNK_SIZE:
+            yield _Unit(line, number, number)
+        else:
+            for start in range(0, len(line), CHUNK_SIZE - PIECE):
+                yield _Unit(line[start : start + CHUNK_SIZE - PIECE], number, number)
+
+
+def _pack(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[NoteChunk]:
+    """The units in parts of the right size, each beginning with the end of the one before."""
+    current: list[_Unit] = []
+    repeated = size = 0
+    for unit in units:
+        while len(current) > repeated and size + unit.size > CHUNK_SIZE:
+            cut = max(_border(current), repeated + 1)
+            yield from _chunk(current[:cut], headings)
+            tail = _tail(current[:cut])
+            current, repeated = [*tail, *current[cut:]], len(tail)
+            size = sum(one.size for one in current)
+        if len(current) == repeated and size + unit.size > CHUNK_SIZE:
+            # There is no room for any overlap beside it.
+            current, repeated, size = [], 0, 0
+        current.append(unit)
+        size += unit.size
+    if len(current) > repeated:
+        yield from _chunk(current, headings)
+
+
+def _border(units: Sequence[_Unit]) -> int:
+    """Where to cut: after the last empty line in the second half, else at the end."""
+    size, best = 0, len(units)
+    for number, unit in enumerate(units):
+        size += unit.size
+        if size > CHUNK_SIZE // 2 and not unit.text.strip():
+            best = number + 1
+    return best
+
+
+def _tail(units: Sequence[_Unit]) -> list[_Unit]:
+    """The last lines that fit into the overlap; a block of code is not repeated."""
+    found: list[_Unit] = []
+    for unit in reversed(units):
+        if unit.fence or unit.heading or sum(one.size for one in found) + unit.size > OVERLAP:
+            break
+        found.insert(0, unit)
+    return found
+
+
+def _chunk(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[NoteChunk]:
+    """The part that these units are; none where they say nothing."""
+    first, last = 0, len(units)
+    while first < last and not units[first].text.strip():
+        first += 1
+    while last > first and not units[last - 1].text.strip():
+        last -= 1
+    text = COMMENT.sub("", "\n".join(unit.text for unit in units[first:last]))
+    if text.strip():
+        yield NoteChunk(text.strip("\n"), units[first].first + 1, units[last - 1].last + 1, headings)
+
+
+# The words of notes by their names, for each file.
+_FileTexts = Mapping[str, Mapping[str, str]]
+
+
+def find_news(
+    store: Store, places: Mapping[NotesOf, _FileTexts], unread: Callable[[], Collection[str]]
+) -> dict[NotesOf, list[News]]:
+    """What there is to tell of the notes in these places, whose files say this now.
+
+    `unread` are the memories in files that have changed too and wait to be read: those only moved.
+    """
+    now = {file: notes for files in places.values() for file, notes in files.items()}
+    before = store.passages.notes_in(now.keys())
+    told: dict[NotesOf, list[News]] = {}
+    lost: dict[tuple[NotesOf, str], str] = {}
+    for place, files in places.items():
+        for file, notes in files.items():
+            for name, old in before.get(file, {}).items():
+                if name not in notes:
+                    lost[place, name] = old
+                elif notes[name] != old:
+                    told.setdefault(place, []).append(News(name, place.folder, notes[name]))
+    others = store.passages.files_of({name for _, name in lost}) if lost else {}
+    for (place, name), old in lost.items():
+        there = {file: words for file, words in others.get(name, {}).items() if file not in now}
+        there |= {file: notes[name] for file, notes in now.items() if name in notes}
+        words = next(_current_texts(name, place, there), "")
+        waits = not words and name in unread()
+        if words != old and not waits:
+            told.setdefault(place, []).append(News(name, place.folder, words))
+    return told
+
+
+def _current_texts(name: str, place: NotesOf, there: Mapping[str, str]) -> Iterator[str]:
+    """What is said under this name now. An id made of words is another's own in another place."""
+    for file, words in there.items():
+        if not id_is_of_words(name) or file.startswith(f"{place.key}:"):
+            yield words
+
+
+# Called with how many of how many files are done.
+Progress = Callable[[int, int], None]
+Stop = Callable[[], bool]
+
+# Files that are put into the index in one step, and how many bytes of them: each step waits for the disk, and
+# nobody stops in the middle of one.
+_FILES_IN_STEP = 20
+_BYTES_IN_STEP = 100_000
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_CURATED = "MEMORY.md"
+# Files that cannot be read are named one by one up to here.
+_NAMED_FILES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How far the index is behind the files.
+
+    `stale` files have changed and could not be read again in time; `skipped` ones cannot be read at all, each
+    with the reason. `indexed_at` is when the last of them was read.
+    """
+
+    files: int = 0
+    stale: int = 0
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    indexed_at: float = 0.0
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """In words, which files nothing can be found in, and why; of many, the first ones."""
+        reasons = [why if path in why else f"{path}: {why}" for path, why in sorted(self.skipped.items())]
+        told = [f"Left out: {reason}" for reason in reasons[:_NAMED_FILES]]
+        more = len(reasons) - len(told)
+        return (*told, f"{more} more files are left out.") if more else tuple(told)
+
+
+@dataclass(frozen=True, slots=True)
+class _FolderWork:
+    """What is to be done to one folder's part of the index."""
+
+    notes: NotesOf
+    files: NoteFiles
+    known: dict[str, FileState]
+    gone: list[str]
+    changed: list[Entry]
+
+
+_Portion = list[tuple[_FolderWork, Entry]]
+
+
+def _ignore_progress(done: int, total: int) -> None:
+    """Nobody follows it."""
+
+
+def _never() -> bool:
+    return False
+
+
+def _ignore_news(news: Sequence[News]) -> None:
+    """For those who quote nothing."""
+
+
+class Index:
+    """`extra` are files outside of the workspace, which belong to the user `owner`.
+
+    `told` hears of memories that somebody changed or took away in the files, in the step that follows them.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        workspace: NoteFiles,
+        *,
+        extra: NoteFiles | None = None,
+        owner: str = Scope().user,
+        told: Callable[[Sequence[News]], None] = _ignore_news,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._workspace = workspace
+        self._extra = extra
+        self._owner = owner
+        self._told = told
+        self._clock = clock
+        self._syncing = threading.Lock()
+        # Where there were notes when somebody looked.
+        self._filled: set[NotesOf] = set()
+
+    def places(self, scope: Scope, *, own: bool = False) -> list[NotesOf]:
+        """Where the notes are that this scope can see, or only its `own`."""
+        seen = (scopes.owner(scope),) if own else scopes.visible(scope)
+        found = [NotesOf(str(scopes.folder(one))) for one in seen]
+        found.append(NotesOf(str(scopes.folder(scopes.owner(scope)) / scopes.CONVERSATIONS)))
+        theirs = scope.kind == "private" and scope.user == self._owner
+        # Files elsewhere are the person's, not a project's.
+        if self._extra is not None and theirs and not (own and scope != Scope(self._owner)):
+            found.append(self._elsewhere)
+        return found
+
+    def everywhere(self) -> list[NotesOf]:
+        """Where there are notes at all, whoever can see them."""
+        there = {one.path for one in self._workspace.entries()}
+        # Those of which every file is gone have something to take out.
+        there.update(
+            path for path in map(PurePosixPath, self._store.passages.paths()) if path.parts[0] != "/"
+        )
+        folders = sorted({name for path in there if (name := folder_of(path))})
+        places = [NotesOf(folder) for folder in folders]
+        return places if self._extra is None else [*places, self._elsewhere]
+
+    def is_empty(self, scope: Scope) -> bool:
+        """Whether there are no notes at all that this scope can see.
+
+        Who had some when files were last looked at has some: should they be gone, a search finds that out.
+        """
+        places = self.places(scope)
+        try:
+            return self._filled.isdisjoint(places) and not any(self._listed(places).values())
+        except Away:
+            # Nobody can look just now: whoever searches is told so.
+            return False
+
+    def owners(self, scope: Scope, memories: Collection[str]) -> dict[str, Scope]:
+        """Whose each of these memories is that this scope can see. What is no memory is nobody's."""
+        found: dict[str, Scope] = {}
+        files = self._store.passages.files_of(memories)
+        for whose in scopes.visible(scope):
+            beginning = f"{NotesOf(str(scopes.folder(whose))).key}:"
+            for name, there in files.items():
+                if not name.startswith(PART) and any(file.startswith(beginning) for file in there):
+                    found[name] = whose
+        return found
+
+    def refresh(self, scope: Scope, seconds: float) -> Freshness:
+        """Take out what is gone, and read again what has changed, for so many seconds; for none, only look.
+
+        The time is for reading: however long it takes to see what has changed, some of it is read.
+        """
+        places = self.places(scope)
+        try:
+            work = self._compared(places)
+            until = self._clock() + seconds
+            return self._carry_out(work, lambda: self._clock() >= until)
+        except Away as error:
+            return self._unseen(places, error)
+
+    def sync(self, progress: Progress = _ignore_progress, stop: Stop = _never) -> Freshness:
+        """Bring everything up to date, the files of all scopes, unless `stop` ends it early.
+
+        One does it at a time: while another is at it, this only looks how far it is.
+        """
+        if not self._syncing.acquire(blocking=False):
+            return self._carry_out(self._everything(), lambda: True)
+        try:
+            return self._carry_out(self._everything(), stop, progress)
+        finally:
+            self._syncing.release()
+
+    def rebuild(self, progress: Progress = _ignore_progress, stop: Stop = _never) -> Freshness:
+        """Believe nothing of what is in the index, and make it anew from the files.
+
+        It waits for whoever brings it up to date just now, who may have begun before.
+        """
+        with self._syncing:
+            self._store.passages.distrust_files()
+            return self._carry_out(self._everything(), stop, progress)
+
+    def forget(self, memories: Collection[str]) -> None:
+        """Take memories out of the index at once, before there is time to read their files again.
+
+        For those that were forgotten or changed in a file: what still holds of them comes back with it.
+        """
+        self._store.passages.forget(memories)
+
+    @property
+    def _elsewhere(self) -> NotesOf:
+        return NotesOf(scopes.elsewhere(self._owner))
+
+    def _listed(self, places: Sequence[NotesOf]) -> dict[NotesOf, list[Entry]]:
+        """The files in these places, listed once for all of them."""
+        found: dict[NotesOf, list[Entry]] = {notes: [] for notes in places}
+        if self._elsewhere in found and self._extra is not None:
+            found[self._elsewhere] = self._extra.entries()
+        folders = {notes.folder: entries for notes, entries in found.items() if notes != self._elsewhere}
+        for root in _outermost(folders):
+            for entry in self._workspace.entries(root):
+                if (folder := folder_of(entry.path)) in folders:
+                    folders[folder].append(entry)
+        self._filled.difference_update(places)
+        self._filled.update(notes for notes, entries in found.items() if entries)
+        return found
+
+    def _compared(self, places: Sequence[NotesOf]) -> list[_FolderWork]:
+        work: list[_FolderWork] = []
+        for notes, entries in self._listed(places).items():
+            files = self._extra if self._extra is not None and notes == self._elsewhere else self._workspace
+            known = self._store.passages.files(notes)
+            there = {_container(notes, entry.path): entry for entry in entries}
+            changed = [
+                entry
+                for name, entry in there.items()
+                if name not in known or (known[name].tag, known[name].version) != (entry.tag, CHUNK_VERSION)
+            ]
+            work.append(_FolderWork(notes, files, known, sorted(known.keys() - there.keys()), changed))
+        return work
+
+    def _unseen(self, places: Sequence[NotesOf], error: Away) -> Freshness:
+        """The files cannot be looked at: what the index has of them still answers, and says what it lacks."""
+        states = [state for notes in places for state in self._store.passages.files(notes).values()]
+        newest = max((state.indexed_at for state in states), default=0.0)
+        skipped = {f"{notes.folder}/{EVERY_NOTE}": str(error) for notes in places[:1]}
+        return Freshness(len(states), 0, skipped, newest)
+
+    def _everything(self) -> list[_FolderWork]:
+        return self._compared(self.everywhere())
+
+    def _carry_out(
+        self, work: Sequence[_FolderWork], stop: Stop, progress: Progress = _ignore_progress
+    ) -> Freshness:
+        waiting = [(one, entry) for one in work for entry in one.changed]
+        waiting.sort(key=lambda pair: _urgency(pair[1]))
+        done = 0
+        unread = cache(lambda: _read_ids(waiting[done:]))
+        progress(done, len(waiting))
+        for portion in _portions(waiting):
+            taken = self._take_in(portion, stop, unread)
+            done += taken
+            if taken < len(portion):
+                break
+            progress(done, len(waiting))
+        # After the new ones, so that a file that was moved keeps its vectors.
+        for one in work:
+            if one.gone:
+                nothing: Mapping[str, Mapping[str, str]] = {name: {} for name in one.gone}
+                news = find_news(self._store, {one.notes: nothing}, unread)
+                self._store.passages.remove(one.gone, partial(self._tell, news.get(one.notes, [])))
+        states = [state for one in work for name, state in one.known.items() if name not in one.gone]
+        skipped = {str(entry.path): entry.trouble for _, entry in waiting if entry.trouble}
+        skipped |= {state.path: state.trouble for state in states if state.trouble}
+        newest = max((state.indexed_at for state in states), default=0.0)
+        return Freshness(len(states), len(waiting) - done, skipped, newest)
+
+    def _take_in(self, portion: _Portion, stop: Stop, unread: Callable[[], Collection[str]]) -> int:
+        """Put files into the index, each place's in one step, until it is time to stop; says how many."""
+        taken, read = 0, dict[NotesOf, dict[FileState, list[NewPassage]]]()
+        for work, entry in takewhile(lambda _: not stop(), portion):
+            taken += 1
+            if (found := self._read(work, entry)) is not None:
+                state, passages = found
+                work.known[state.container] = state
+                read.setdefault(work.notes, {})[state] = passages
+        # Of a file that cannot be read nobody knows what it says now.
+        now = {
+            notes: {
+                state.container: _texts_by_name(parts) for state, parts in files.items() if not state.trouble
+            }
+            for notes, files in read.items()
+        }
+        news = find_news(self._store, now, unread)
+        for notes, files in read.items():
+            self._store.passages.replace(notes, files, partial(self._tell, news.get(notes, [])))
+        return taken
+
+    def _tell(self, news: Sequence[News]) -> None:
+        if news:
+            self._told(news)
+
+    def _read(self, work: _FolderWork, entry: Entry) -> tuple[FileState, list[NewPassage]] | None:
+        """What one file has for the index. What cannot be read is noted with the reason until it changes."""
+        name, path, now = _container(work.notes, entry.path), str(entry.path), time.time()
+        if entry.trouble:
+            return FileState(name, path, entry.tag, CHUNK_VERSION, now, entry.trouble), []
+        try:
+            note = work.files.read(entry.path)
+        except NotFound:
+            # It went away just now, and will be gone the next time.
+            return None
+        except Away:
+            # That says nothing of this file, which would otherwise be left out until it changes.
+            raise
+        except HoldfastError as error:
+            return FileState(name, path, entry.tag, CHUNK_VERSION, now, error.message), []
+        return FileState(name, path, note.tag, CHUNK_VERSION, now), passages_of(entry, note.text)
+
+
+def _outermost(folders: Collection[str]) -> list[str]:
+    """Those that are inside of no other one."""
+    return [
+        folder
+        for folder in folders
+        if not any(str(parent) in folders for parent in PurePosixPath(folder).parents)
+    ]
+
+
+def _urgency(entry: Entry) -> tuple[bool, bool, float]:
+    """Where memories are comes first, what takes long last; the newest is what somebody asks about."""
+    memories = entry.path.name == _CURATED or _DAY.fullmatch(entry.path.stem)
+    return not memories, entry.size > _BYTES_IN_STEP, -entry.mtime
+
+
+def _portions(waiting: _Portion) -> Iterator[_Portion]:
+    portion: _Portion = []
+    for work, entry in waiting:
+        full = (
+            len(portion) == _FILES_IN_STEP
+            or sum(one.size for _, one in portion) + entry.size > _BYTES_IN_STEP
+        )
+        if portion and full:
+            yield portion
+            portion = []
+        portion.append((work, entry))
+    if portion:
+        yield portion
+
+
+def _read_ids(waiting: _Portion) -> set[str]:
+    """The memories in files that are not read yet, for who would take one for gone that only moved there."""
+    found: set[str] = set()
+    for work, entry in waiting:
+        try:
+            found |= ids_in(work.files.read(entry.path).text)
+        except Away:
+            raise
+        except HoldfastError:
+            continue
+    return found
+
+
+def _texts_by_name(passages: Sequence[NewPassage]) -> Mapping[str, str]:
+    return {one.name: one.text for one in passages}
+
+
+def _container(notes: NotesOf, path: PurePosixPath) -> str:
+    return f"{notes.key}:{path}"
+
+
+def passages_of(entry: Entry, text: str) -> list[NewPassage]:
+    """What the index has of a file with this text, under names that stay."""
+    day = _DAY.search(entry.path.stem)
+    date = _seconds(day[0]) if day else entry.mtime
+    kind = "summary" if scopes.is_summary(entry.path) else ""
+    found: list[NewPassage] = []
+    repeats: dict[str, int] = {}
+    for part in split_chunks(text, by_hand=entry.path.name == _CURATED):
+        # Made of the words alone, so that it stays the same whatever is written above it.
+        repeats[part.digest] = again = repeats.get(part.digest, -1) + 1
+        name = part.memory or f"{PART}{part.digest}" + (f"_{again}" if again else "")
+        at = part.at or date
+        if kind and any(map(is_wish_heading, part.headings[-1:])):
+            # What was asked for in a conversation says nothing about anything.
+            continue
+        if (part.kind or kind) and traits_of(part.text) & Trait.ONLY_ASKS:
+            # A question that was noted down would come back as the answer to itself.
+            continue
+        about = " ".join((entry.path.stem, *part.headings, spoken_date(at)))
+        found.append(
+            NewPassage(name, part.text, part.first, part.last, at, about, part.kind or kind, part.holds)
+        )
+    return found
+
+
+def _seconds(day: str) -> float:
+    try:
+        return datetime.fromisoformat(f"{day}T12:00").astimezone().timestamp()
+    except ValueError:
+        return 0.0

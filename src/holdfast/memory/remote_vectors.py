@@ -1,0 +1,419 @@
+"""An index that leaves the finding to an engine and keeps it in step with the store, which stays the truth.
+
+Before a question is asked, the engine hears what came and went in the places it is about; all the rest when
+nobody waits. While it cannot be asked, or lacks too much, vectors are compared in process, and that is said.
+"""
+
+import hashlib
+import re
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from holdfast.errors import ConfigError, VectorsError
+from holdfast.extras import load_backend
+from holdfast.memory.embedders import EmbedderIdentity
+from holdfast.memory.stored_vectors import STORED_TYPE, BaseVectorIndex, StoredVectors
+from holdfast.memory.vectors import (
+    IN_PROCESS,
+    Similarities,
+    Vector,
+    VectorBackend,
+    VectorIndex,
+    VectorPoint,
+    similarities_from,
+)
+from holdfast.store import Coverage, Row, Store, Where
+from holdfast.store.containers import Container, number_of, ranges
+from holdfast.store.passages import NOTE
+
+# Points that a question waits for, and that go to the engine together when nobody waits.
+_POINTS_IN_QUESTION, _POINTS_IN_STEP = 64, 256
+# Seconds that a question waits while somebody else tells the engine something.
+_PATIENCE = 0.25
+# Seconds until an engine that was in trouble is asked again, and until it is asked anew what it holds.
+_RETRY_AFTER, _RELOAD_AFTER = 30.0, 600.0
+# Places whose coverage is remembered; the one not asked for longest goes.
+_CACHED_COVERAGES = 8
+
+
+class _Piece(NamedTuple):
+    key: int
+    row: int
+    digest: str
+
+
+class RemoteVectorIndex(BaseVectorIndex):
+    """`engine` finds the nearest; what it holds is known here by container, and compared with the store."""
+
+    def __init__(
+        self,
+        store: Store,
+        identity: EmbedderIdentity,
+        engine: VectorBackend,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(store, identity)
+        self._engine = engine
+        self._clock = clock
+        self._spare = StoredVectors(store, identity)
+        self._trouble = ""
+        self._covered: dict[tuple[Where, ...], tuple[list[Container], Coverage]] = {}
+        # The keys that the engine holds by container, None until it was asked; and the containers of which it
+        # has all, as they were then.
+        self._holds: dict[int, set[int]] | None = None
+        self._asked_at = float("-inf")
+        self._current: dict[int, Container] = {}
+        self._behind = 0
+        # Whether it was given something since it last settled.
+        self._unsettled = False
+        self._closed = False
+        self._away_until = float("-inf")
+        # One at a time tells the engine something; whoever asks it does not wait for that.
+        self._following = threading.Lock()
+
+    @property
+    def engine(self) -> str:
+        return IN_PROCESS if self._trouble else self._engine.name
+
+    @property
+    def trouble(self) -> str:
+        return self._trouble
+
+    def coverage(self, places: Sequence[Where] | None = None) -> Coverage:
+        if places is None:
+            return self._store.embeddings.coverage(self.identity.key)
+        among = tuple(places)
+        containers = self._store.passages.containers(among)
+        known, covered = self._covered.pop(among, (None, Coverage(0, 0)))
+        if known != containers or covered.missing:
+            covered = self._store.embeddings.coverage(self.identity.key, ranges(containers))
+        self._covered[among] = containers, covered
+        for oldest in [*self._covered][:-_CACHED_COVERAGES]:
+            self._covered.pop(oldest, None)
+        return covered
+
+    def compare(
+        self, places: Sequence[Where], vector: Vector, best: int, also: Collection[int] = ()
+    ) -> Similarities:
+        if self._clock() >= self._away_until:
+            containers = self._store.passages.containers(places)
+            try:
+                if not self._caught_up(containers, _POINTS_IN_QUESTION, _PATIENCE):
+                    found = self._engine.nearest(ranges(containers), vector, best, also)
+                    found |= self._near(set(also) - found.keys(), vector)
+                    self._well()
+                    # A span may have a container in it that was not asked for.
+                    among = {one.number for one in containers}
+                    return similarities_from(
+                        {row: near for row, near in found.items() if number_of(row) in among}
+                    )
+                self._trouble = (
+                    f"Vectors were compared in process: {self._behind or 'some'} have still to be handed to"
+                    f" {self._engine.name}."
+                )
+            except VectorsError as error:
+                self._in_trouble(error)
+        return self._spare.compare(places, vector, best, also)
+
+    def follow(self, stop: Callable[[], bool] = lambda: False) -> int:
+        try:
+            if self._clock() < self._away_until:
+                return self._behind
+            if self._clock() >= self._asked_at + _RELOAD_AFTER:
+                # Somebody may have put back a backup, or told it something else.
+                self._forget()
+            left = 0
+            containers = self._store.passages.containers(None)
+            self._drop_orphans(containers)
+            for group in _groups(containers):
+                while (behind := self._caught_up(group, _POINTS_IN_STEP)) and not stop():
+                    continue
+                left += behind
+                if stop():
+                    return max(left, 1)
+            self._behind = left
+            if not left:
+                if self._unsettled:
+                    self._engine.settle()
+                    self._unsettled = False
+                self._well()
+        except VectorsError as error:
+            self._in_trouble(error)
+        return self._behind
+
+    def alone(self) -> None:
+        try:
+            with self._following:
+                if not self._closed:
+                    self._engine.alone()
+        except VectorsError as error:
+            self._in_trouble(error)
+
+    def state(self, *, ask: bool = False) -> dict[str, Any]:
+        if ask:
+            self._ask()
+        return {
+            "engine": self.engine,
+            "wanted": self._engine.name,
+            "location": self._engine.location,
+            "behind": self._behind,
+            "trouble": self._trouble or None,
+        }
+
+    def close(self) -> None:
+        with self._following:
+            self._closed = True
+            self._engine.close()
+
+    def _near(self, rows: Collection[int], vector: Vector) -> dict[int, float]:
+        """How near these rows are by the vectors in the store."""
+        near: dict[int, float] = {}
+        for row, stored in self._store.embeddings.of_rows(self.identity.key, rows) if rows else ():
+            if self._usable(len(stored)):
+                near[row] = max(near.get(row, -1.0), float(np.frombuffer(stored, STORED_TYPE) @ vector))
+        return near
+
+    def _ask(self) -> None:
+        """See that it answers, and how many vectors it lacks, without telling it anything."""
+        try:
+            with self._following:
+                holds = {key for keys in self._known().values() for key in keys}
+                wanted, _ = self._wanted(self._store.passages.containers(None))
+        except VectorsError as error:
+            self._in_trouble(error)
+        else:
+            self._behind = sum(key not in holds for pieces in wanted.values() for key in pieces)
+
+    def _caught_up(self, containers: Sequence[Container], most: int, patience: float = -1) -> int:
+        """Tell the engine what came and went in these, at most so many new ones; how many it still lacks.
+
+        At least one, if somebody else is at it for longer than one has patience.
+        """
+        if not self._following.acquire(timeout=patience):
+            return max(1, self._behind)
+        try:
+            holds = self._known()
+            stale = [one for one in containers if self._current.get(one.number) != one]
+            if not stale:
+                return 0
+            wanted, unfinished = self._wanted(stale)
+            gone = {
+                key for one in stale for key in holds.get(one.number, set()) if key not in wanted[one.number]
+            }
+            self._drop(gone, [one.number for one in stale])
+            new = [
+                piece
+                for number, pieces in wanted.items()
+                for piece in pieces.values()
+                if piece.key not in holds.get(number, set())
+            ]
+            self._put(new[:most])
+            self._behind = max(0, len(new) - most)
+            if not self._behind:
+                self._current |= {one.number: one for one in stale if one.number not in unfinished}
+            return self._behind
+        finally:
+            self._following.release()
+
+    def _known(self) -> dict[int, set[int]]:
+        """What the engine holds, by container."""
+        if self._closed:
+            # Whoever works on in a thread must not open it again.
+            raise VectorsError(f"{self._engine.name} was closed.")
+        if self._holds is None:
+            holds: dict[int, set[int]] = defaultdict(set)
+            for key, row in self._engine.held():
+                holds[number_of(row)].add(key)
+            self._holds, self._asked_at = dict(holds), self._clock()
+        return self._holds
+
+    def _wanted(self, containers: Sequence[Container]) -> tuple[dict[int, dict[int, _Piece]], set[int]]:
+        """The pieces with a vector in each container, by key; and the containers with some that have none."""
+        wanted: dict[int, dict[int, _Piece]] = {one.number: {} for one in containers}
+        unfinished = set[int]()
+        for row, number, digest, size in self._store.embeddings.listed(
+            self.identity.key, _join_spans(containers)
+        ):
+            pieces = wanted.get(number_of(row))
+            if pieces is None:
+                continue
+            if size is None:
+                unfinished.add(number_of(row))
+            elif self._usable(size):
+                key = _key(row, number, digest)
+                pieces[key] = _Piece(key, row, digest)
+        return wanted, unfinished
+
+    def _put(self, pieces: Sequence[_Piece]) -> None:
+        if not pieces:
+            return
+        vectors = self.known({piece.digest for piece in pieces})
+        # Of what was deleted since there is no vector any more.
+        pieces = [piece for piece in pieces if piece.digest in vectors]
+        about = self._about({piece.row for piece in pieces}) if self._engine.curious else {}
+        points = [
+            VectorPoint(one.key, one.row, vectors[one.digest], about.get(one.row, {})) for one in pieces
+        ]
+        self._engine.put(points)
+        self._unsettled = True
+        for one in pieces:
+            self._known().setdefault(number_of(one.row), set()).add(one.key)
+
+    def _drop(self, keys: Collection[int], numbers: Iterable[int]) -> None:
+        if keys:
+            self._engine.drop(keys)
+            for number in numbers:
+                self._known().get(number, set()).difference_update(keys)
+
+    def _drop_orphans(self, containers: Sequence[Container]) -> None:
+        """What the engine holds of containers that are no more."""
+        with self._following:
+            gone = self._known().keys() - {one.number for one in containers}
+            self._drop({key for number in gone for key in self._known()[number]}, gone)
+            for number in gone:
+                self._known().pop(number)
+                self._current.pop(number, None)
+
+    def _about(self, rows: Collection[int]) -> dict[int, dict[str, Any]]:
+        """What a person who looks into the engine finds beside a vector."""
+        texts, known = self._store.passages.texts(rows), self._store.passages.rows(rows)
+        return {number: _describe_row(row, texts.get(number, "")) for number, row in known.items()}
+
+    def _well(self) -> None:
+        if self._trouble:
+            self._trouble = ""
+            self._spare.release()
+
+    def _in_trouble(self, error: VectorsError) -> None:
+        self._trouble = f"Vectors were compared in process: {error}"
+        self._away_until = self._clock() + _RETRY_AFTER
+        self._forget()
+
+    def _forget(self) -> None:
+        """Let it be asked anew what it holds: nobody knows how much of what it was told it has kept."""
+        with self._following:
+            self._holds = None
+            self._current = {}
+
+
+def _describe_row(row: Row, content: str) -> dict[str, Any]:
+    told = {
+        "type": row.branch if row.role == NOTE else "message",
+        "content": content,
+        "created_at": datetime.fromtimestamp(row.at, UTC).isoformat(timespec="seconds"),
+        "passage": row.passage,
+    }
+    if row.role == NOTE:
+        return {**told, "path": row.container.partition(":")[2]}
+    return {**told, "source_conversation_id": row.container}
+
+
+def _key(row: int, number: int, digest: str) -> int:
+    """A number for a piece of a row with these words, above zero and with room for a sign."""
+    made = hashlib.blake2b(f"{row} {number} {digest}".encode(), digest_size=8).digest()
+    return (int.from_bytes(made) >> 1) or 1
+
+
+def _join_spans(containers: Sequence[Container]) -> list[tuple[int, int]]:
+    """The rows of these containers, each neighbour's joined with the last one's."""
+    spans: list[tuple[int, int]] = []
+    for one in containers:
+        first, last = one.ids
+        if spans and spans[-1][1] == first - 1:
+            spans[-1] = spans[-1][0], last
+        else:
+            spans.append((first, last))
+    return spans
+
+
+def _groups(containers: Sequence[Container]) -> Iterator[list[Container]]:
+    """Containers that have about as many rows together as go to an engine at once."""
+    group: list[Container] = []
+    rows = 0
+    for one in containers:
+        group.append(one)
+        rows += one.rows
+        if rows >= _POINTS_IN_STEP:
+            yield group
+            group, rows = [], 0
+    if group:
+        yield group
+
+
+COLLECTION = "memories"
+_NAME = re.compile(r"[\w-]{1,100}", re.ASCII)
+
+_WAYS = (
+    "auto, pgvector, postgresql://USER:PASSWORD@HOST/NAME, qdrant+http://HOST:6333, qdrant:FOLDER, sqlite-vec"
+    " or sqlite-vec:FILE"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorOptions:
+    """`store` is where the store is, `folder` where files of ours belong."""
+
+    location: str = "auto"
+    key: str = field(default="", repr=False)
+    collection: str = COLLECTION
+    extension: str = ""
+    store: str = ""
+    folder: Path = Path()
+
+
+class OpenVectors(Protocol):
+    """Makes the index of one embedder's vectors."""
+
+    def __call__(self, store: Store, identity: EmbedderIdentity) -> VectorIndex: ...
+
+
+class OpenVectorBackend(Protocol):
+    def __call__(self, identity: EmbedderIdentity) -> VectorBackend: ...
+
+
+def choose_vectors(options: VectorOptions) -> OpenVectors:
+    """Return how to open an index where the options say; ConfigError if that is not possible."""
+    open_backend = _choose_backend(options)
+    if open_backend is None:
+        return StoredVectors
+
+    def open_index(store: Store, identity: EmbedderIdentity) -> VectorIndex:
+        return RemoteVectorIndex(store, identity, open_backend(identity))
+
+    return open_index
+
+
+def _choose_backend(options: VectorOptions) -> OpenVectorBackend | None:
+    """Return how to open the backend; None for comparing in process."""
+    if not _NAME.fullmatch(options.collection):
+        raise ConfigError(
+            f"vectors_collection is {options.collection!r}.",
+            hint="Letters, digits, - and _ make the name of a collection.",
+        )
+    location = options.location.strip()
+    kind, _, rest = location.partition(":")
+    match kind:
+        case "" | "auto":
+            return None
+        case "pgvector" if not rest:
+            name = "pgvector"
+        case "postgresql" | "postgres":
+            name = "pgvector"
+        case "qdrant+http" | "qdrant+https":
+            name = "qdrant"
+        case "qdrant" if rest and not rest.startswith("//"):
+            name = "qdrant"
+        case "sqlite-vec":
+            name = "sqlite-vec"
+        case _:
+            raise ConfigError(f"vectors is {location!r}.", hint=f"It must be one of: {_WAYS}.")
+    opened: OpenVectorBackend = load_backend(name)(replace(options, location=location))
+    return opened

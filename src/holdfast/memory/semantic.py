@@ -1,0 +1,430 @@
+"""The side of search that goes by meaning: texts to vectors, kept once, and how near rows are to a question.
+
+Vectors of two embedders are never mixed: while those of a new one are made, the old ones serve if they can
+still be asked, else words alone. A text that the embedder cannot do is found by its words and holds up no
+other. Knows rows and embedders, no files.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import EmbedderError
+from holdfast.memory.embedders import Embedder, EmbedderBusy, EmbedderIdentity, Vectors
+from holdfast.memory.remote_vectors import OpenVectors
+from holdfast.memory.stored_vectors import StoredVectors
+from holdfast.memory.vectors import NO_SIMILARITIES, Similarities, VectorIndex
+from holdfast.store import Store, Where
+from holdfast.store.pieces import digest, pieces
+
+# Nobody who asks the one wants to know the other.
+UNRELATED = (
+    "Wie binde ich eine Krawatte?",
+    "What time does the museum open?",
+    "Schreib einen Test für den Parser",
+    "Who won the match last night?",
+    "Welche Steuerklasse habe ich nach der Hochzeit?",
+    "How deep is the ocean?",
+    "Der Drucker meldet einen Papierstau",
+    "My cat refuses to eat",
+)
+# How near these are on average by the encoder inside, for which thresholds were measured.
+REFERENCE_NEARNESS = 0.117
+# Beside the encoder inside, which averages over words: terms that are merely hashed say little that words
+# have not
+# said before, a transformer says more.
+_FACTORS = {"embedded": 1.0, "hashing": 0.5}
+_TRANSFORMER = 1.5
+
+Nearness = TypeVar("Nearness", float, NDArray[np.float64])
+
+
+def meaning_factor(identity: EmbedderIdentity) -> float:
+    """What nearness on the common scale is worth, that of the encoder inside being 1."""
+    return _FACTORS.get(identity.provider, _TRANSFORMER)
+
+
+def has_common_scale(identity: EmbedderIdentity) -> bool:
+    """Whether an embedder's nearness is on the scale of the encoder inside anyway."""
+    return identity.provider in _FACTORS
+
+
+def mean_nearness(vectors: Vectors) -> float:
+    """How near the vectors of unrelated questions are to each other, on average."""
+    count = len(vectors)
+    products = vectors @ vectors.T
+    return float((products.sum() - np.trace(products)) / (count * (count - 1)))
+
+
+def rescale(near: Nearness, usual: float) -> Nearness:
+    """A nearness by some embedder as the encoder inside would have it."""
+    if usual >= 1.0:
+        # To this embedder all texts are the same.
+        return near * 0.0
+    return REFERENCE_NEARNESS + (1 - REFERENCE_NEARNESS) * (near - usual) / (1 - usual)
+
+
+# Rows that are turned into vectors together: who waits for the embedder waits no longer than these take.
+_ROWS_IN_STEP = 16
+# With fewer of its vectors an index would put last what merely has none yet.
+_ENOUGH = 0.5
+_CACHED_QUESTIONS = 256
+# Questions whose vectors are made at once.
+_QUESTION_THREADS = 4
+# An embedder that is in order can do this one.
+_HARMLESS = "."
+
+EmbedderSource = Callable[[], Embedder | None]
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticMatches:
+    """How near rows are to a question, by whose vectors, and what engine compared them.
+
+    `trouble` says why there is nothing, or less; `factor` is what it is worth beside the encoder inside.
+    """
+
+    rows: Similarities = NO_SIMILARITIES
+    model: str = ""
+    engine: str = ""
+    trouble: str = ""
+    factor: float = 1.0
+
+
+class BatchQueue(Protocol):
+    """Has many vectors made by batch jobs of the embedder's server, which take hours and cost less."""
+
+    def state(self, identity: EmbedderIdentity) -> dict[str, Any]:
+        """How many jobs are under way with how many texts, and what went wrong with the last one."""
+
+    def due(self, identity: EmbedderIdentity) -> float | None:
+        """In how many seconds the jobs should be looked at again; None if there are none."""
+
+    def wait(self, identity: EmbedderIdentity, stop: Callable[[], bool]) -> bool:
+        """Wait until the jobs should be looked at again; False if there is nothing to wait for."""
+
+    def ordinary(
+        self, index: VectorIndex, limit: int, places: Sequence[Where] | None, *, jobs: bool
+    ) -> list[int]:
+        """Rows that are left to the ordinary way; with `jobs`, none that are worth another job."""
+
+    def advance(self, embedder: Embedder, index: VectorIndex, places: Sequence[Where] | None) -> int:
+        """Take in what is done and hand in what is worth a job; the number of rows with new vectors."""
+
+
+class SemanticIndex:
+    """`current` gives the embedder to use, opened if need be; `ready` only one that can answer at once.
+
+    `former` is one whose vectors may serve as long as those of the current one cannot. With `batching`, many
+    texts at once are handed to the server of the embedder as jobs, if it takes any. `vectors` opens what
+    finds the nearest of the current embedder's.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        current: EmbedderSource,
+        *,
+        ready: EmbedderSource | None = None,
+        former: EmbedderSource | None = None,
+        why_none: Callable[[], str] = lambda: "",
+        batching: BatchQueue | None = None,
+        vectors: OpenVectors = StoredVectors,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._current = current
+        self._ready = ready or current
+        self._former = former
+        self._why_none = why_none
+        self._batching = batching
+        self._vectors = vectors
+        self._clock = clock
+        self._own: VectorIndex | None = None
+        self._formers: dict[str, VectorIndex] = {}
+        self._questions: dict[tuple[str, str], Future[Vectors]] = {}
+        # How near unrelated questions are, by embedder.
+        self._usual: dict[str, float] = {}
+        self._noting = threading.Lock()
+        self._asking = ThreadPoolExecutor(_QUESTION_THREADS, "holdfast-question")
+        # One batch at a time: two who make the same vectors help nobody.
+        self._working = threading.Lock()
+
+    def begin(self, question: str) -> None:
+        """Have the vector of a question made that is going to be asked, by an embedder that is ready."""
+        if (embedder := self._ready()) is not None:
+            self._begun(embedder, question)
+
+    def near(
+        self,
+        places: Sequence[Where],
+        question: str,
+        best: int,
+        also: Collection[int] = (),
+        patience: float | None = None,
+    ) -> SemanticMatches:
+        """How near the rows in these places are to the question; its vector is waited for so many seconds."""
+        embedder = self._current()
+        if embedder is None:
+            why = self._why_none() or "There is no embedder."
+        else:
+            near = self._near(embedder, self._index(embedder), places, question, best, also, patience)
+            if isinstance(near, SemanticMatches):
+                return near
+            why = near
+        former = self._former() if self._former is not None else None
+        if former is not None and (embedder is None or former.identity != embedder.identity):
+            instead = self._near(
+                former, self._index_of_former(former), places, question, best, also, patience
+            )
+            if isinstance(instead, SemanticMatches):
+                return replace(instead, trouble=f"Vectors of {former.identity} were compared: {why}")
+        return SemanticMatches(trouble=f"Only words were compared: {why}")
+
+    def catch_up(
+        self,
+        limit: int | None = None,
+        places: Sequence[Where] | None = None,
+        until: float | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> int:
+        """Make vectors for rows that have none, at most `limit`; says of how many rows.
+
+        It ends at `until`, or when `stop` says so, with the batch it is at; several may call it at once, and
+        take turns. When none is left, the vectors that nobody needs any more are forgotten.
+        """
+        embedder = self._current()
+        if embedder is None:
+            return 0
+        index, done, brought = self._index(embedder), 0, 0
+        if self._batching is not None and until is None:
+            brought = self._batching.advance(embedder, index, places)
+        if not brought and places is not None and not index.coverage(places).missing:
+            return 0
+        while (limit is None or done < limit) and not stop():
+            left = -1.0 if until is None else until - self._clock()
+            if (until is not None and left <= 0) or not self._working.acquire(timeout=left):
+                break
+            try:
+                some = _ROWS_IN_STEP if limit is None else min(_ROWS_IN_STEP, limit - done)
+                # Whoever waits for an answer hands in no jobs, and leaves nothing to those that are to come.
+                jobs = until is None and embedder.batches is not None
+                rows = self._waiting(index, some, places, jobs=jobs)
+                texts = self._store.passages.texts(rows)
+                made = self._make(embedder, index, [one for text in texts.values() for one in pieces(text)])
+            finally:
+                self._working.release()
+            if not made:
+                break
+            done += len(rows)
+        if (done or brought) and index.coverage().missing == 0:
+            self._store.embeddings.drop_others(embedder.identity.key)
+            self._formers = {}
+            self._store.embeddings.trim()
+            index.alone()
+        return done + brought
+
+    def follow(self, stop: Callable[[], bool] = lambda: False) -> int:
+        """Let whoever finds the nearest hear what has come and gone; says how many vectors it still lacks."""
+        return 0 if self._own is None else self._own.follow(stop)
+
+    def engine(self, *, ask: bool = False) -> dict[str, Any] | None:
+        """Who finds the nearest, how far it is behind and what is wrong with it; None without an embedder.
+
+        With `ask` it is really asked, and otherwise it is told what was seen last.
+        """
+        embedder = self._current()
+        return None if embedder is None else self._index(embedder).state(ask=ask)
+
+    def close(self) -> None:
+        if self._own is not None:
+            self._own.close()
+
+    def waiting(self) -> int:
+        """How many pieces have no vector yet."""
+        embedder = self._current()
+        return 0 if embedder is None else self._index(embedder).coverage().missing
+
+    def batches(self) -> dict[str, Any] | None:
+        """What is under way as jobs of a server; None where there are no such jobs."""
+        embedder = self._current() if self._batching is not None else None
+        if self._batching is None or embedder is None or embedder.batches is None:
+            return None
+        return self._batching.state(embedder.identity)
+
+    def batches_due(self) -> float | None:
+        """In how many seconds jobs should be looked at again; None if none are under way."""
+        embedder = self._current() if self._batching is not None else None
+        return None if self._batching is None or embedder is None else self._batching.due(embedder.identity)
+
+    def wait_for_batches(self, stop: Callable[[], bool]) -> bool:
+        """Wait until it is time to look at the jobs again; False if there are none, or nobody is to wait."""
+        embedder = self._current() if self._batching is not None else None
+        if self._batching is None or embedder is None:
+            return False
+        return self._batching.wait(embedder.identity, stop)
+
+    def vectors_of(self, texts: Sequence[str]) -> Vectors | None:
+        """One vector for each text, from the cache where it is there; None without an embedder."""
+        embedder = self._current()
+        if embedder is None:
+            return None
+        index = self._index(embedder)
+        cut = [pieces(text) or [""] for text in texts]
+        self._make(embedder, index, [piece for one in cut for piece in one if piece])
+        known = index.known({digest(piece) for one in cut for piece in one})
+        nothing = np.zeros(embedder.identity.dimensions, np.float32)
+        means = [np.mean([known.get(digest(piece), nothing) for piece in one], axis=0) for one in cut]
+        joined = np.array(means, np.float32).reshape(len(texts), embedder.identity.dimensions)
+        lengths = np.linalg.norm(joined, axis=1, keepdims=True)
+        return (joined / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+    def nearness(
+        self, question: str, texts: Mapping[str, str], patience: float | None = None
+    ) -> dict[str, float]:
+        """How near texts are to a question, those of them whose vectors are there; none is made for it.
+
+        It is asked in the middle of a turn, so no embedder is opened either. If the question's own vector
+        takes longer than one has patience, in seconds, nothing is known.
+        """
+        embedder = self._ready()
+        if embedder is None:
+            return {}
+        cut = {name: [digest(piece) for piece in pieces(text)] for name, text in texts.items()}
+        known = self._index(embedder).known({one for several in cut.values() for one in several})
+        if not known:
+            return {}
+        try:
+            vector = self._asked(embedder, question, patience)
+        except TimeoutError:
+            return {}
+        near = {one: float(of @ vector) for one, of in known.items()}
+        found = {name: [near[one] for one in several if one in near] for name, several in cut.items()}
+        return {name: max(several) for name, several in found.items() if several}
+
+    def _near(
+        self,
+        embedder: Embedder,
+        index: VectorIndex,
+        places: Sequence[Where],
+        question: str,
+        best: int,
+        also: Collection[int],
+        patience: float | None = None,
+    ) -> SemanticMatches | str:
+        """How near the rows are by the vectors of one embedder, or why these cannot tell."""
+        covered = index.coverage(places)
+        if not covered.pieces:
+            # Nobody starts an embedder to look at nothing.
+            return SemanticMatches()
+        if covered.share < _ENOUGH:
+            jobs = (self.batches() or {}).get("jobs", 0)
+            others = f" {jobs} batch jobs are under way for the others." if jobs else ""
+            return f"{covered.share:.0%} of the vectors of {embedder.identity} are made.{others}"
+        try:
+            vector = self._asked(embedder, question, patience)
+        except EmbedderError as error:
+            return str(error)
+        except TimeoutError:
+            return f"{embedder.identity} was too late with the vector of the question."
+        # Of what has no vector, only the words were compared.
+        refused = f"{covered.refused} texts have no vector: {embedder.identity} cannot do them."
+        near = self._on_scale(embedder, index.compare(places, vector, best, also))
+        trouble = " ".join(filter(None, (refused if covered.refused else "", index.trouble)))
+        factor = meaning_factor(embedder.identity)
+        return SemanticMatches(near, str(embedder.identity), index.engine, trouble, factor)
+
+    def _on_scale(self, embedder: Embedder, near: Similarities) -> Similarities:
+        """What an embedder says, on the scale of the encoder inside; measured once for each."""
+        if has_common_scale(embedder.identity) or not near:
+            return near
+        key = embedder.identity.key
+        if key not in self._usual:
+            vectors = np.array([embedder.question(text)[0] for text in UNRELATED], np.float32)
+            self._usual[key] = mean_nearness(vectors)
+        usual = self._usual[key]
+        return replace(near, best=rescale(near.best, usual), mean=rescale(near.mean, usual))
+
+    def _index(self, embedder: Embedder) -> VectorIndex:
+        with self._noting:
+            if self._own is None or self._own.identity != embedder.identity:
+                if self._own is not None:
+                    # Two would be in each other's way; whoever still asks it is answered in process.
+                    self._own.close()
+                self._own = self._vectors(self._store, embedder.identity)
+            return self._own
+
+    def _index_of_former(self, embedder: Embedder) -> VectorIndex:
+        """For as long as it is needed its vectors are compared here: an engine is for one embedder's."""
+        identity = embedder.identity
+        return self._formers.setdefault(identity.key, StoredVectors(self._store, identity))
+
+    def _waiting(
+        self, index: VectorIndex, limit: int, places: Sequence[Where] | None, *, jobs: bool
+    ) -> list[int]:
+        if self._batching is None:
+            return index.waiting(limit, places)
+        return self._batching.ordinary(index, limit, places, jobs=jobs)
+
+    def _make(self, embedder: Embedder, index: VectorIndex, texts: Sequence[str]) -> int:
+        """Make and keep the vectors of these pieces that are not done yet; says how many are now."""
+        wanted = {digest(text): text for text in texts}
+        # Texts of one length take the embedder no longer than they must.
+        names = sorted(index.undone(wanted.keys()), key=lambda name: len(wanted[name]))
+        if names:
+            vectors = _embed_texts(embedder, [wanted[name] for name in names])
+            made = {name: one for name, one in zip(names, vectors, strict=True) if one is not None}
+            index.keep(made)
+            index.refuse([name for name in names if name not in made])
+        return len(names)
+
+    def _asked(self, embedder: Embedder, question: str, patience: float | None = None) -> NDArray[np.float32]:
+        try:
+            (vector,) = self._begun(embedder, question).result(patience)
+        except EmbedderError:
+            # It may be able to, the next time.
+            with self._noting:
+                self._questions.pop((embedder.identity.key, question), None)
+            raise
+        return np.asarray(vector, np.float32)
+
+    def _begun(self, embedder: Embedder, question: str) -> "Future[Vectors]":
+        """The vector of a question. It is kept for a while here, since what was asked belongs in no file."""
+        key = embedder.identity.key, question
+        with self._noting:
+            vector = self._questions.pop(key, None) or self._asking.submit(embedder.question, question)
+            self._questions[key] = vector
+            while len(self._questions) > _CACHED_QUESTIONS:
+                del self._questions[next(iter(self._questions))]
+        return vector
+
+
+def _embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float32] | None]:
+    """One vector for each text, None for one that the embedder cannot do.
+
+    A text is to blame only if the embedder can do another right after it; if not, its error is raised.
+    """
+    try:
+        return list(embedder.embed(texts))
+    except EmbedderBusy:
+        raise
+    except EmbedderError:
+        embedder.embed([_HARMLESS])
+    return [_embed_text(embedder, text) for text in texts]
+
+
+def _embed_text(embedder: Embedder, text: str) -> NDArray[np.float32] | None:
+    try:
+        (vector,) = embedder.embed([text])
+    except EmbedderBusy:
+        raise
+    except EmbedderError:
+        embedder.embed([_HARMLESS])
+        return None
+    return np.asarray(vector, np.float32)

@@ -115,12 +115,12 @@ class BatchEmbedder:
 
     def state(self, identity: EmbedderIdentity) -> dict[str, Any]:
         """How many jobs are under way with how many texts, and what went wrong with the last one."""
-        kept = self._kept()
-        ours = _jobs_of(kept, identity)
+        state = self._kept()
+        ours = _jobs_of(state, identity)
         return {
             "jobs": len(ours),
             "texts": sum(len(job.names) for job in ours),
-            "trouble": kept.trouble or None,
+            "trouble": state.trouble or None,
         }
 
     def due(self, identity: EmbedderIdentity) -> float | None:
@@ -142,16 +142,16 @@ class BatchEmbedder:
 
         With `jobs`, so is what is worth another one, and waits for its turn.
         """
-        kept = self._kept()
-        held = _rows_in_jobs(kept, index.identity)
+        state = self._kept()
+        held = _rows_in_jobs(state, index.identity)
         rows = [
             row
-            for row in index.waiting(limit + self.options.least + len(held) + len(kept.left), places)
+            for row in index.waiting(limit + self.options.least + len(held) + len(state.left), places)
             if row not in held
         ]
-        left = set(kept.left)
+        left = set(state.left)
         many = sum(row not in left for row in rows) >= self.options.least
-        if jobs and many and self._clock() >= kept.paused_until:
+        if jobs and many and self._clock() >= state.paused_until:
             rows = [row for row in rows if row in left]
         return rows[:limit]
 
@@ -208,13 +208,13 @@ class BatchEmbedder:
     def _take_in(self, batches: BatchApi, job: _SubmittedJob, seen: BatchJob, index: VectorIndex) -> int:
         why, rows = "", batches.rows(seen)
         while part := list(islice(rows, _TOGETHER)):
-            made: dict[str, NDArray[np.float32]] = {}
+            vectors: dict[str, NDArray[np.float32]] = {}
             for name, row in part:
                 try:
-                    (made[name],) = validate_vectors([row], 1, index.identity)
+                    (vectors[name],) = validate_vectors([row], 1, index.identity)
                 except EmbedderError as error:
                     why = error.message
-            index.keep(made)
+            index.keep(vectors)
         waiting = set(index.waiting(index.coverage().missing))
         left = [row for row in job.rows if row in waiting]
         trouble = seen.trouble or ("" if len(left) < len(job.rows) else why or "no line of it was done")
@@ -223,53 +223,53 @@ class BatchEmbedder:
         return len(job.rows) - len(left)
 
     def _ended(self, job: _SubmittedJob, trouble: str, left: Sequence[int] = ()) -> None:
-        kept = self._kept()
-        kept = replace(kept, jobs=tuple(one for one in kept.jobs if one.id != job.id), trouble=trouble)
+        state = self._kept()
+        state = replace(state, jobs=tuple(each for each in state.jobs if each.id != job.id), trouble=trouble)
         if trouble:
             log.warning("%s; its vectors are made the ordinary way", trouble)
-            kept = replace(kept, paused_until=self._clock() + _PAUSE)
+            state = replace(state, paused_until=self._clock() + _PAUSE)
         elif left:
             log.warning("%s texts of a batch job failed; they are tried one by one", len(left))
-            kept = replace(kept, left=(*kept.left, *left))
-        self._keep(kept)
+            state = replace(state, left=(*state.left, *left))
+        self._keep(state)
 
     def _hand_in(self, batches: BatchApi, index: VectorIndex, places: Sequence[Where] | None) -> None:
-        kept = self._kept()
-        if kept.left:
+        state = self._kept()
+        if state.left:
             waiting = set(index.waiting(index.coverage().missing))
-            kept = replace(kept, left=tuple(row for row in kept.left if row in waiting))
-            self._keep(kept)
+            state = replace(state, left=tuple(row for row in state.left if row in waiting))
+            self._keep(state)
         while (
-            len(_jobs_of(kept, index.identity)) < self.options.concurrency
-            and self._clock() >= kept.paused_until
+            len(_jobs_of(state, index.identity)) < self.options.concurrency
+            and self._clock() >= state.paused_until
         ):
-            taken = _rows_in_jobs(kept, index.identity) | set(kept.left)
+            taken = _rows_in_jobs(state, index.identity) | set(state.left)
             rows = [row for row in index.waiting(_ROWS + len(taken), places) if row not in taken]
             if len(rows) < self.options.least:
                 return
-            ours = _jobs_of(kept, index.identity)
+            ours = _jobs_of(state, index.identity)
             known = {name for job in ours for name in job.names}
-            there, covered, texts = self._texts(
+            repeated, covered, texts = self._texts(
                 rows[:_ROWS], index, known, min(batches.most, self.options.most)
             )
-            if there:
+            if repeated:
                 # A file was read anew: its rows are others now, and their words are in a job already.
                 last = ours[-1]
-                grown = replace(last, rows=(*last.rows, *there))
-                kept = replace(kept, jobs=tuple(grown if one is last else one for one in kept.jobs))
-                self._keep(kept)
+                grown = replace(last, rows=(*last.rows, *repeated))
+                state = replace(state, jobs=tuple(grown if each is last else each for each in state.jobs))
+                self._keep(state)
             if len(covered) < self.options.least:
                 return
             try:
                 name = batches.submit(texts)
             except EmbedderError as error:
                 log.warning("no batch job could be handed in; vectors are made the ordinary way: %s", error)
-                kept = replace(kept, paused_until=self._clock() + _PAUSE, trouble=str(error))
+                state = replace(state, paused_until=self._clock() + _PAUSE, trouble=str(error))
             else:
                 job = _SubmittedJob(name, index.identity.key, tuple(covered), tuple(texts), self._clock())
-                kept = replace(kept, jobs=(*kept.jobs, job))
+                state = replace(state, jobs=(*state.jobs, job))
                 log.info("a batch job with %s texts was handed in", len(texts))
-            self._keep(kept)
+            self._keep(state)
 
     def _texts(
         self, rows: Sequence[int], index: VectorIndex, known: set[str], most: int
@@ -279,34 +279,32 @@ class BatchEmbedder:
         Before them the rows that have nothing but what is `known` to be in a job.
         """
         texts = self._store.passages.texts(rows)
-        cut = {row: {digest(one): one for one in pieces(texts[row])} for row in rows if row in texts}
-        undone = index.undone({name for several in cut.values() for name in several}) - known
-        there = [
-            row for row, several in cut.items() if several.keys() & known and not several.keys() & undone
-        ]
+        cut = {row: {digest(piece): piece for piece in pieces(texts[row])} for row in rows if row in texts}
+        undone = index.undone({name for named in cut.values() for name in named}) - known
+        repeated = [row for row, named in cut.items() if named.keys() & known and not named.keys() & undone]
         covered: list[int] = []
-        found: dict[str, str] = {}
-        for row, several in cut.items():
-            new = {name: text for name, text in several.items() if name in undone}
-            if found and len(found) + len(new) > most:
+        wanted: dict[str, str] = {}
+        for row, named in cut.items():
+            new = {name: text for name, text in named.items() if name in undone}
+            if wanted and len(wanted) + len(new) > most:
                 break
             if new:
                 covered.append(row)
-                found.update(new)
-        return there, covered, found
+                wanted.update(new)
+        return repeated, covered, wanted
 
     def _forget_old(self) -> None:
         """A job of an embedder that is not used any more is nobody's concern after a while."""
-        kept, since = self._kept(), self._clock() - 2 * self.options.timeout
-        if any(job.at < since for job in kept.jobs):
-            self._keep(replace(kept, jobs=tuple(job for job in kept.jobs if job.at >= since)))
+        state, since = self._kept(), self._clock() - 2 * self.options.timeout
+        if any(job.at < since for job in state.jobs):
+            self._keep(replace(state, jobs=tuple(job for job in state.jobs if job.at >= since)))
 
     def _kept(self) -> _BatchState:
         stored = self._store.settings.get(_STATE_KEY)
         return _BatchState() if stored is None else _BatchState.of(stored)
 
-    def _keep(self, kept: _BatchState) -> None:
-        self._store.settings.set(_STATE_KEY, asdict(kept), self._clock())
+    def _keep(self, state: _BatchState) -> None:
+        self._store.settings.set(_STATE_KEY, asdict(state), self._clock())
 
 
 def open_batches(store: Store, settings: Settings) -> BatchEmbedder:
@@ -320,12 +318,12 @@ def open_batches(store: Store, settings: Settings) -> BatchEmbedder:
     return BatchEmbedder(store, options)
 
 
-def _jobs_of(kept: _BatchState, identity: EmbedderIdentity) -> list[_SubmittedJob]:
-    return [job for job in kept.jobs if job.model == identity.key]
+def _jobs_of(state: _BatchState, identity: EmbedderIdentity) -> list[_SubmittedJob]:
+    return [job for job in state.jobs if job.model == identity.key]
 
 
-def _rows_in_jobs(kept: _BatchState, identity: EmbedderIdentity) -> set[int]:
-    return {row for job in _jobs_of(kept, identity) for row in job.rows}
+def _rows_in_jobs(state: _BatchState, identity: EmbedderIdentity) -> set[int]:
+    return {row for job in _jobs_of(state, identity) for row in job.rows}
 
 
 _JSONL = "application/jsonl"
@@ -402,18 +400,20 @@ class OpenAIBatches:
 
     def look(self, job: str) -> BatchJob:
         answer = self._http.get(f"{self._prefix}/batches/{job}")
-        told = answer if isinstance(answer, dict) else {}
-        state = told.get("status")
+        status = answer if isinstance(answer, dict) else {}
+        state = status.get("status")
         if state not in _FINAL_STATES:
             return BatchJob()
-        files = {name: told.get(f"{name}_file_id") for name in ("input", "output", "error")}
-        found = {name: file for name, file in files.items() if isinstance(file, str) and file}
+        files = {name: status.get(f"{name}_file_id") for name in ("input", "output", "error")}
+        present = {name: file for name, file in files.items() if isinstance(file, str) and file}
         trouble = (
-            "" if state == "completed" else f"the batch job is {state}{self._http.hidden(_error_text(told))}"
+            ""
+            if state == "completed"
+            else f"the batch job is {state}{self._http.hidden(_error_text(status))}"
         )
         # What failed is in the file of errors, which has no numbers in it.
-        output = (found["output"],) if "output" in found else ()
-        return BatchJob(over=True, trouble=trouble, output=output, litter=tuple(found.values()))
+        output = (present["output"],) if "output" in present else ()
+        return BatchJob(over=True, trouble=trouble, output=output, litter=tuple(present.values()))
 
     def rows(self, job: BatchJob) -> Iterator[tuple[str, Any]]:
         for file in job.output:
@@ -445,8 +445,8 @@ def _job_id(answer: Any) -> str:
             raise EmbedderError("the server took a batch job and gave it no name.")
 
 
-def _error_text(told: Mapping[str, Any]) -> str:
-    match told.get("errors"):
+def _error_text(status: Mapping[str, Any]) -> str:
+    match status.get("errors"):
         case {"data": [dict(first), *_]}:
             return f": {find_error_message(first) or json.dumps(first)}"
         case _:

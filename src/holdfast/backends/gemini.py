@@ -56,17 +56,19 @@ class GeminiBatches:
 
     def look(self, job: str) -> BatchJob:
         answer = self._http.get(f"{self._prefix}/{job}")
-        told = answer if isinstance(answer, dict) else {}
-        about = _inner_object(told, "metadata")
+        status = answer if isinstance(answer, dict) else {}
+        about = _inner_object(status, "metadata")
         state = str(about.get("state", "")).rpartition("_STATE_")[2]
-        if not told.get("done") and state not in _FINAL_STATES:
+        if not status.get("done") and state not in _FINAL_STATES:
             return BatchJob()
-        output = (_inner_object(told, "response") or _inner_object(about, "output")).get("responsesFile")
+        output = (_inner_object(status, "response") or _inner_object(about, "output")).get("responsesFile")
         files = (output,) if isinstance(output, str) else ()
         given = _inner_object(about, "inputConfig").get("fileName")
         litter = (*files, given) if isinstance(given, str) else files
-        said = self._http.hidden(find_error_message(told))
-        trouble = "" if files and not said else f"the batch job is {state.lower()}{said and f': {said}'}"
+        message = self._http.hidden(find_error_message(status))
+        trouble = (
+            "" if files and not message else f"the batch job is {state.lower()}{message and f': {message}'}"
+        )
         return BatchJob(over=True, trouble=trouble, output=files, litter=litter)
 
     def rows(self, job: BatchJob) -> Iterator[tuple[str, Any]]:
@@ -98,9 +100,9 @@ def _job_name(answer: Any, within: str = "") -> str:
     return name
 
 
-def _inner_object(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = told.get(name)
-    return found if isinstance(found, dict) else {}
+def _inner_object(outer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    inner = outer.get(name)
+    return inner if isinstance(inner, dict) else {}
 
 
 MODEL = "gemini-embedding-001"

@@ -86,9 +86,9 @@ class PgVectorBackend:
             " ON CONFLICT (key) DO NOTHING"
         )
         rows = [
-            {"key": one.key, "row": one.row, "vector": _literal(one.vector)}
+            {"key": point.key, "row": point.row, "vector": _literal(point.vector)}
             # In one order, or two processes that put the same ones would wait for each other.
-            for one in sorted(points, key=lambda one: one.key)
+            for point in sorted(points, key=lambda point: point.key)
         ]
         self._write(lambda connection: connection.execute(query, rows))
 
@@ -113,21 +113,21 @@ class PgVectorBackend:
 
         def look(connection: Connection) -> dict[int, float]:
             connection.execute(_SCAN)
-            found: dict[int, float] = {}
+            nearness: dict[int, float] = {}
             most, seen = best, 0
-            while len(found) < best:
+            while len(nearness) < best:
                 rows = connection.execute(nearest, {**asked, "most": most}).all()
                 for row, near in rows:
-                    if len(found) < best or row in found:
-                        found[row] = max(near, found.get(row, -1.0))
+                    if len(nearness) < best or row in nearness:
+                        nearness[row] = max(near, nearness.get(row, -1.0))
                 if len(rows) < most or len(rows) == seen:
                     break
                 # Several pieces of one row were among them.
                 most, seen = 2 * most, len(rows)
             if also:
                 for row, near in connection.execute(named, {**asked, "rows": list(also)}):
-                    found[row] = max(near, found.get(row, -1.0))
-            return found
+                    nearness[row] = max(near, nearness.get(row, -1.0))
+            return nearness
 
         return self._read(look)
 
@@ -181,8 +181,8 @@ class PgVectorBackend:
         version = connection.scalar(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'"))
         name = connection.scalar(text("SELECT current_database()"))
         if version is None:
-            there = text("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'")
-            if not connection.scalar(there):
+            available = text("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'")
+            if not connection.scalar(available):
                 raise VectorsError(
                     "This PostgreSQL server has no pgvector.",
                     hint="An administrator installs it there (Debian: the package postgresql-NN-pgvector).",

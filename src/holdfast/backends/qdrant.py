@@ -61,25 +61,29 @@ class QdrantBackend:
 
     def held(self) -> Iterable[tuple[int, int]]:
         self._prepare()
-        found: list[tuple[int, int]] = []
+        points: list[tuple[int, int]] = []
         offset: Any = None
         while True:
             asked = {"limit": _PAGE, "offset": offset, "with_payload": ["row"], "with_vector": False}
             page = self._wire.call("POST", f"{self._path}/points/scroll", asked) or {"points": []}
             # The mark has no row, and what somebody else put there is not ours to take away.
-            found += ((one["id"], one["payload"]["row"]) for one in page["points"] if "row" in one["payload"])
+            points += (
+                (point["id"], point["payload"]["row"])
+                for point in page["points"]
+                if "row" in point["payload"]
+            )
             offset = page.get("next_page_offset")
             if offset is None:
-                return found
+                return points
 
     def put(self, points: Sequence[VectorPoint]) -> None:
         self._put(
             {
-                "id": one.key,
-                "vector": one.vector.tolist(),
-                "payload": {**one.about, "row": one.row, "container": number_of(one.row)},
+                "id": point.key,
+                "vector": point.vector.tolist(),
+                "payload": {**point.about, "row": point.row, "container": number_of(point.row)},
             }
-            for one in points
+            for point in points
         )
 
     def drop(self, keys: Collection[int]) -> None:
@@ -93,25 +97,25 @@ class QdrantBackend:
             return {}
         asked = vector.tolist()
         within = [_within(span) for span in spans]
-        found: dict[int, float] = {}
+        nearness: dict[int, float] = {}
         most = best
         while True:
             rows = self._found(_search(asked, {"should": within}, most, {"hnsw_ef": max(_CANDIDATES, most)}))
             for row, near in rows:
-                if len(found) < best or row in found:
-                    found[row] = max(near, found.get(row, -1.0))
-            if len(found) >= best or len(rows) < most:
+                if len(nearness) < best or row in nearness:
+                    nearness[row] = max(near, nearness.get(row, -1.0))
+            if len(nearness) >= best or len(rows) < most:
                 break
             # Several pieces of one row were among them.
             most *= 2
-        others = iter(sorted(set(also) - found.keys()) if self._wire.indexes else ())
-        while portion := list(islice(others, _AT_ONCE)):
+        missing = iter(sorted(set(also) - nearness.keys()) if self._wire.indexes else ())
+        while portion := list(islice(missing, _AT_ONCE)):
             named = {"key": "row", "match": {"any": portion}}
             wanted = {"must": [named], "should": within}
             # More than a few pieces a row are rare; the nearest come first.
             for row, near in self._found(_search(asked, wanted, 4 * len(portion), {"exact": True})):
-                found[row] = max(near, found.get(row, -1.0))
-        return found
+                nearness[row] = max(near, nearness.get(row, -1.0))
+        return nearness
 
     def settle(self) -> None:
         """A server does that by itself."""
@@ -142,29 +146,29 @@ class QdrantBackend:
         for name in ("row", "container") if self._wire.indexes else ():
             self._asked("PUT", "/index?wait=true", {"field_name": name, "field_schema": "integer"})
         first = [1.0] + [0.0] * (self._identity.dimensions - 1)
-        told = {"made_by": _OURS, "embedder": str(self._identity), "identity": self._identity.key}
-        self._put([{"id": _MARK, "vector": first, "payload": told}])
+        mark = {"made_by": _OURS, "embedder": str(self._identity), "identity": self._identity.key}
+        self._put([{"id": _MARK, "vector": first, "payload": mark}])
 
     def _is_current(self, known: Json) -> bool:
         """Whether a collection of ours is this embedder's. One that somebody else made is left alone."""
         vectors = known["config"]["params"].get("vectors") or {}
         fits = (vectors.get("size"), vectors.get("distance")) == (self._identity.dimensions, "Cosine")
         marks = self._wire.call("POST", f"{self._path}/points", {"ids": [_MARK], "with_payload": True})
-        told = marks[0].get("payload") or {} if marks else {}
+        mark = marks[0].get("payload") or {} if marks else {}
         half_made = fits and not known.get("points_count")
-        if told.get("made_by") != _OURS and not half_made:
+        if mark.get("made_by") != _OURS and not half_made:
             raise VectorsError(
                 f"The collection {self._collection} of {self._wire.location} was made by somebody else.",
                 hint="Name another one with vectors_collection, or delete it if nobody needs it.",
             )
-        return fits and told.get("identity") == self._identity.key
+        return fits and mark.get("identity") == self._identity.key
 
     def _put(self, points: Iterable[Json]) -> None:
         self._asked("PUT", "/points?wait=true", {"points": list(points)})
 
     def _found(self, search: Json) -> list[tuple[int, float]]:
         (answer,) = self._asked("POST", "/points/query/batch", {"searches": [search]})
-        return [(one["payload"]["row"], one["score"]) for one in answer["points"]]
+        return [(point["payload"]["row"], point["score"]) for point in answer["points"]]
 
     def _asked(self, method: str, path: str, body: Json | None = None) -> Any:
         """Do something with the collection, which has to be there for it."""
@@ -220,15 +224,15 @@ class QdrantServer:
         if answer.status_code == 404:
             return None
         try:
-            told = answer.json()
+            content = answer.json()
         except json.JSONDecodeError:
-            told = None
-        if answer.status_code != 200 or not isinstance(told, dict) or "result" not in told:
+            content = None
+        if answer.status_code != 200 or not isinstance(content, dict) or "result" not in content:
             raise VectorsError(
-                f"Qdrant at {self.location} answered {answer.status_code}: {_reason(told, answer.text)}",
+                f"Qdrant at {self.location} answered {answer.status_code}: {_reason(content, answer.text)}",
                 hint="It is asked again by itself.",
             )
-        return told["result"]
+        return content["result"]
 
     def close(self) -> None:
         self._http.close()
@@ -247,15 +251,15 @@ class QdrantFolder:
         self._using = threading.Lock()
 
     def call(self, method: str, path: str, body: Json | None = None) -> Any:
-        found = _PATH.match(path)
-        assert found is not None
+        parts = _PATH.match(path)
+        assert parts is not None
         with self._using:
             client = self._client = self._client or _open_client(self._folder)
-            makes = (method, found["what"]) == ("PUT", "")
-            if not makes and not client.collection_exists(found["name"]):
+            makes = (method, parts["what"]) == ("PUT", "")
+            if not makes and not client.collection_exists(parts["name"]):
                 return None
             try:
-                return _ACTIONS[method, found["what"]](client, found["name"], body or {})
+                return _ACTIONS[method, parts["what"]](client, parts["name"], body or {})
             except (ValueError, OSError) as error:
                 raise VectorsError(f"Qdrant in {self.location}: {error}") from error
 
@@ -295,20 +299,20 @@ def _create(client: "QdrantClient", name: str, body: Json) -> Any:
 
 
 def _retrieve(client: "QdrantClient", name: str, body: Json) -> Any:
-    return [one.model_dump() for one in client.retrieve(name, **body)]
+    return [record.model_dump() for record in client.retrieve(name, **body)]
 
 
 def _scroll(client: "QdrantClient", name: str, body: Json) -> Any:
     asked = {**body, "with_vectors": body["with_vector"]}
     del asked["with_vector"]
     points, following = client.scroll(name, **asked)
-    return {"points": [one.model_dump() for one in points], "next_page_offset": following}
+    return {"points": [record.model_dump() for record in points], "next_page_offset": following}
 
 
 def _upsert(client: "QdrantClient", name: str, body: Json) -> Any:
     from qdrant_client import models
 
-    return client.upsert(name, [models.PointStruct(**one) for one in body["points"]])
+    return client.upsert(name, [models.PointStruct(**point) for point in body["points"]])
 
 
 def _delete(client: "QdrantClient", name: str, body: Json) -> Any:
@@ -319,7 +323,7 @@ def _query(client: "QdrantClient", name: str, body: Json) -> Any:
     from qdrant_client import models
 
     # It compares one by one, and would warn that there is nothing about that to be set.
-    asked = [models.QueryRequest(**{**one, "params": None}) for one in body["searches"]]
+    asked = [models.QueryRequest(**{**search, "params": None}) for search in body["searches"]]
     return [answer.model_dump() for answer in client.query_batch_points(name, asked)]
 
 
@@ -335,16 +339,16 @@ _ACTIONS: Mapping[tuple[str, str], Callable[["QdrantClient", str, Json], Any]] =
 }
 
 
-def _reason(told: Any, text: str) -> str:
-    status = told.get("status") if isinstance(told, dict) else None
+def _reason(content: Any, text: str) -> str:
+    status = content.get("status") if isinstance(content, dict) else None
     return str(status["error"]) if isinstance(status, dict) and "error" in status else text[:200]
 
 
 def open_qdrant(options: VectorOptions) -> OpenVectorBackend:
     """Use the server that the location names (`qdrant+http://…`), or a folder (`qdrant:FOLDER`)."""
-    kind, _, rest = options.location.partition(":")
+    kind, _, path = options.location.partition(":")
     if kind == "qdrant":
-        folder = Path(rest).expanduser()
+        folder = Path(path).expanduser()
         return lambda identity: QdrantBackend(QdrantFolder(folder), identity, options.collection)
     address = options.location.removeprefix("qdrant+")
     parts = urlsplit(address)

@@ -56,64 +56,68 @@ ENGINE = "qmd"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-def find_hits(found: QmdHit, path: str, entry: Entry, text: str, terms: Collection[str]) -> list[SearchHit]:
+def find_hits(hit: QmdHit, path: str, entry: Entry, text: str, terms: Collection[str]) -> list[SearchHit]:
     """What was found in a file with this text, best first; nothing where that is not in it any more.
 
     QMD names one place in a file, and a file of notes may have a hundred memories: those that have as much of
     the question come along.
     """
-    there = _match_lines(found, _LINE_END.split(text.removeprefix("\ufeff")))
+    lines = _match_lines(hit, _LINE_END.split(text.removeprefix("\ufeff")))
     passages = passages_of(entry, text)
-    around = [one for one in passages if _has_any(one, there)]
+    around = [passage for passage in passages if _has_any(passage, lines)]
     if not around:
         return []
-    fits_best = [line for line, said in there.items() if said == found.best]
-    having = {one.name: len(set(terms) & set(words.terms(one.text))) for one in passages}
-    best = max(around, key=lambda one: (having[one.name], _has_any(one, fits_best)))
-    as_good = [one for one in passages if one is not best and having[one.name] >= having[best.name] > 0]
-    return [_hit(one, path, round(found.score, 4), terms) for one in (best, *as_good)]
+    fits_best = [line for line, quoted in lines.items() if quoted == hit.best]
+    having = {passage.name: len(set(terms) & set(words.terms(passage.text))) for passage in passages}
+    best = max(around, key=lambda passage: (having[passage.name], _has_any(passage, fits_best)))
+    as_good = [
+        passage
+        for passage in passages
+        if passage is not best and having[passage.name] >= having[best.name] > 0
+    ]
+    return [_hit(passage, path, round(hit.score, 4), terms) for passage in (best, *as_good)]
 
 
-def _hit(one: NewPassage, path: str, score: float, terms: Collection[str]) -> SearchHit:
-    part = extract_excerpt(one.text, dict.fromkeys(terms, 1.0))
+def _hit(passage: NewPassage, path: str, score: float, terms: Collection[str]) -> SearchHit:
+    part = extract_excerpt(passage.text, dict.fromkeys(terms, 1.0))
     return SearchHit(
-        id=one.name,
+        id=passage.name,
         kind="note",
         path=path,
-        lines=(min(one.last, one.first + part.first), min(one.last, one.first + part.last)),
+        lines=(min(passage.last, passage.first + part.first), min(passage.last, passage.first + part.last)),
         snippet=part.text,
         score=score,
         parts={ENGINE: score},
-        at=one.at,
+        at=passage.at,
         role=NOTE,
-        memory_kind=one.kind,
+        memory_kind=passage.kind,
         engines=(ENGINE,),
     )
 
 
-def _has_any(one: NewPassage, lines: Iterable[int]) -> bool:
-    return any(one.first <= line <= one.last for line in lines)
+def _has_any(passage: NewPassage, lines: Iterable[int]) -> bool:
+    return any(passage.first <= line <= passage.last for line in lines)
 
 
 def shorten_hits(hits: Iterable[SearchHit], each: int, together: int) -> list[SearchHit]:
     """Every part once, the best first, with so many characters each and as many as there is room for."""
-    kept: dict[tuple[str, str], SearchHit] = {}
+    chosen: dict[tuple[str, str], SearchHit] = {}
     left = together
-    for one in sorted(hits, key=lambda one: -one.score):
-        told = one.snippet if len(one.snippet) <= each else f"{one.snippet[: max(1, each - 1)].rstrip()}…"
-        if (one.path, one.id) in kept:
+    for hit in sorted(hits, key=lambda hit: -hit.score):
+        snippet = hit.snippet if len(hit.snippet) <= each else f"{hit.snippet[: max(1, each - 1)].rstrip()}…"
+        if (hit.path, hit.id) in chosen:
             continue
-        if len(told) > left:
+        if len(snippet) > left:
             break
-        kept[one.path, one.id] = replace(one, snippet=told)
-        left -= len(told)
-    return list(kept.values())
+        chosen[hit.path, hit.id] = replace(hit, snippet=snippet)
+        left -= len(snippet)
+    return list(chosen.values())
 
 
-def _match_lines(found: QmdHit, lines: Sequence[str]) -> dict[int, int]:
+def _match_lines(hit: QmdHit, lines: Sequence[str]) -> dict[int, int]:
     """The lines of a text that stand in what was found, by which they are there; none without the best."""
-    there = {at: said for at, line in enumerate(lines, 1) if (said := found.said_by(line)) is not None}
-    return there if found.best is None or found.best in there.values() else {}
+    matches = {at: quoted for at, line in enumerate(lines, 1) if (quoted := hit.said_by(line)) is not None}
+    return matches if hit.best is None or hit.best in matches.values() else {}
 
 
 _READABLE = 30
@@ -125,8 +129,8 @@ class QmdCollections:
 
     def __init__(self, workspace: Workspace, extra: Sequence[ExtraFolder], owner: str = Scope().user) -> None:
         self._workspace = workspace
-        self._extra = tuple(QmdCollection(one.name, one.root, one.mask) for one in extra)
-        self._alone = frozenset(one.name for one in extra if not one.shared)
+        self._extra = tuple(QmdCollection(folder.name, folder.root, folder.mask) for folder in extra)
+        self._alone = frozenset(folder.name for folder in extra if not folder.shared)
         self._owner = owner
 
     @property
@@ -147,7 +151,9 @@ class QmdCollections:
 
     def only_here(self, scope: Scope, *, own: bool = False) -> list[str]:
         """The names of what our own search would not find."""
-        return [one.name for one in self.outside(scope, own=own) if one.name in self._alone]
+        return [
+            collection.name for collection in self.outside(scope, own=own) if collection.name in self._alone
+        ]
 
     def everywhere(self, places: Iterable[NotesOf]) -> list[QmdCollection]:
         return [*self.of(places), *self._extra]
@@ -156,16 +162,18 @@ class QmdCollections:
         """Its files, by their path in it."""
         if collection.notes:
             entries = self._workspace.entries(collection.notes)
-            ours = [one for one in entries if folder_of(one.path) == collection.notes]
-            return {str(one.path.relative_to(collection.notes)): one for one in ours if not one.trouble}
-        found: dict[str, Entry] = {}
-        for one in ExtraPaths([collection.root], collection.root).entries():
-            path = PurePosixPath(one.path)
-            if not one.trouble and path.is_relative_to(collection.root.as_posix()):
+            ours = [entry for entry in entries if folder_of(entry.path) == collection.notes]
+            return {
+                str(entry.path.relative_to(collection.notes)): entry for entry in ours if not entry.trouble
+            }
+        files: dict[str, Entry] = {}
+        for entry in ExtraPaths([collection.root], collection.root).entries():
+            path = PurePosixPath(entry.path)
+            if not entry.trouble and path.is_relative_to(collection.root.as_posix()):
                 inner = str(path.relative_to(collection.root.as_posix()))
                 if matches_mask(collection.mask, inner):
-                    found[inner] = one
-        return found
+                    files[inner] = entry
+        return files
 
     def read(self, collection: QmdCollection, path: str) -> Note:
         """One of its files."""
@@ -178,7 +186,7 @@ def match_path(path: str, files: Mapping[str, Entry]) -> str | None:
     """The file that QMD means: some versions write names in small letters, or with other signs left out."""
     if path in files:
         return path
-    alike = [one for one in files if _squash(one) == _squash(path)]
+    alike = [file for file in files if _squash(file) == _squash(path)]
     return alike[0] if len(alike) == 1 else None
 
 
@@ -282,20 +290,20 @@ class QmdSearch:
         if ours or not is_allowed(self._keeper.options.rules, scope):
             return asked.of(self._own)
         try:
-            found = self._found(asked)
+            result = self._found(asked)
         except QmdFailed as error:
             return self._instead(asked, error)
-        if found is None:
+        if result is None:
             return asked.of(self._own)
         self._keeper.answered(ENGINE, "")
         if within == "notes":
-            return found
-        return _merge_results(found, replace(asked, within="conversations").of(self._own), limit)
+            return result
+        return _merge_results(result, replace(asked, within="conversations").of(self._own), limit)
 
     def resolve(self, scope: Scope, path: str) -> Note | None:
         """The note at `qmd/COLLECTION/PATH`; None where this scope has no such collection."""
-        prefix, _, rest = path.partition("/")
-        name, _, inner = rest.partition("/")
+        prefix, _, cited = path.partition("/")
+        name, _, inner = cited.partition("/")
         # Collections of others are no collections: their paths are like any that leads nowhere.
         collection = next((each for each in self._collections.outside(scope) if each.name == name), None)
         if prefix != CITATION_PREFIX or collection is None:
@@ -312,48 +320,52 @@ class QmdSearch:
         rules = self._keeper.options.rules
         kinds = {kind for kind in ("private", "group") if reaches(rules, kind)}
         try:
-            there = self._index.everywhere()
+            everywhere = self._index.everywhere()
         except StoreError as error:
             return str(error)
-        places = [one for one in there if ("group" if one.folder.startswith(_GROUPS) else "private") in kinds]
+        places = [
+            place
+            for place in everywhere
+            if ("group" if place.folder.startswith(_GROUPS) else "private") in kinds
+        ]
         return self._keeper.sync(self._collections.everywhere(places), stop, embed=embed)
 
     def state(self) -> dict[str, Any]:
         """Who answered last and why, and how far QMD is. Nothing is run."""
-        told, options = self._keeper.state, self._keeper.options
+        state, options = self._keeper.state, self._keeper.options
         return {
             "name": ENGINE,
             "command": " ".join(options.command),
             "found": self._keeper.command.program is not None,
-            "version": told.version or None,
+            "version": state.version or None,
             "mode": options.mode,
-            "collections": len(told.collections),
-            "updated_at": told.updated_at,
-            "embedded_at": told.embedded_at,
-            "answered_by": told.answered_by or None,
-            "because": told.because or None,
-            "trouble": told.trouble or (None if self._collections.readable else _ELSEWHERE),
+            "collections": len(state.collections),
+            "updated_at": state.updated_at,
+            "embedded_at": state.embedded_at,
+            "answered_by": state.answered_by or None,
+            "because": state.because or None,
+            "trouble": state.trouble or (None if self._collections.readable else _ELSEWHERE),
         }
 
     def _found(self, asked: _Query) -> SearchResult | None:
         """What QMD has to say; None where there are no notes at all, QmdFailed where it says nothing."""
-        there = self._notes(asked)
-        if not there:
+        notes = self._notes(asked)
+        if not notes:
             return None
         state = self._keeper.state
-        if not all(state.has(one.collection) for one in there.values()):
+        if not all(state.has(each.collection) for each in notes.values()):
             hint = "It will in a moment, or by `holdfast memory reindex`."
             raise QmdFailed(_UNREAD, hint=hint, lasting=False)
         limit = min(asked.limit, self._keeper.options.limit)
         self._circuit.check()
         try:
-            found = self._keeper.ask(asked.query[:_LONGEST], list(there), limit)
+            hits = self._keeper.ask(asked.query[:_LONGEST], list(notes), limit)
         except QmdFailed as error:
             if error.lasting:
                 self._circuit.failed(error.message)
             raise
         self._circuit.worked()
-        return self._answer(asked, found, there, state.updated_at)
+        return self._answer(asked, hits, notes, state.updated_at)
 
     def _notes(self, asked: _Query) -> dict[str, _CollectionFiles]:
         """All collections that this scope can see and that have files."""
@@ -364,21 +376,25 @@ class QmdSearch:
             *self._collections.outside(asked.scope, own=asked.own),
         ]
         try:
-            found = {one.name: _CollectionFiles(one, self._collections.files(one)) for one in visible}
+            notes = {each.name: _CollectionFiles(each, self._collections.files(each)) for each in visible}
         except StoreError as error:
             raise QmdFailed(error.message, hint=error.hint, lasting=False) from error
-        return {name: one for name, one in found.items() if one.files}
+        return {name: each for name, each in notes.items() if each.files}
 
     def _answer(
-        self, asked: _Query, found: Sequence[QmdHit], there: Mapping[str, _CollectionFiles], updated_at: float
+        self,
+        asked: _Query,
+        qmd_hits: Sequence[QmdHit],
+        notes: Mapping[str, _CollectionFiles],
+        updated_at: float,
     ) -> SearchResult:
         options = self._keeper.options
         terms = words.terms(asked.query[:_LONGEST])
-        read = [self._read(one, there[one.collection], terms) for one in found]
-        hits = shorten_hits((one for hits in read for one in hits), options.snippet, options.characters)
+        read = [self._read(each, notes[each.collection], terms) for each in qmd_hits]
+        hits = shorten_hits((each for hits in read for each in hits), options.snippet, options.characters)
         limit = min(asked.limit, options.limit)
-        hits = [one for one in hits if one.score >= asked.min_score][:limit]
-        files = [entry for one in there.values() for entry in one.files.values()]
+        hits = [each for each in hits if each.score >= asked.min_score][:limit]
+        files = [entry for each in notes.values() for entry in each.files.values()]
         stale = sum(entry.mtime > updated_at for entry in files)
         degraded = [f"{stale} changed files are not read again yet."] if stale else []
         if gone := read.count([]):
@@ -387,24 +403,24 @@ class QmdSearch:
         freshness = Freshness(len(files), stale, indexed_at=updated_at)
         return SearchResult(tuple(hits), (ENGINE,), "", tuple(degraded), freshness, empty)
 
-    def _read(self, found: QmdHit, there: _CollectionFiles, terms: Sequence[str]) -> list[SearchHit]:
-        path = match_path(found.path, there.files)
+    def _read(self, hit: QmdHit, notes: _CollectionFiles, terms: Sequence[str]) -> list[SearchHit]:
+        path = match_path(hit.path, notes.files)
         if path is None:
             return []
         try:
-            text = self._collections.read(there.collection, path).text
+            text = self._collections.read(notes.collection, path).text
         except HoldfastError:
             # It went away just now, or cannot be read any more.
             return []
-        return find_hits(found, there.collection.shown(path), there.files[path], text, terms)
+        return find_hits(hit, notes.collection.shown(path), notes.files[path], text, terms)
 
     def _instead(self, asked: _Query, error: QmdFailed) -> SearchResult:
         answer = asked.of(self._own)
         self._keeper.answered(_OURS, error.message)
-        told = [f"Our own search answered, not QMD: {error}"]
+        reasons = [f"Our own search answered, not QMD: {error}"]
         if alone := self._collections.only_here(asked.scope, own=asked.own):
-            told.append(f"Not searched, because only QMD reads them: {', '.join(alone)}.")
-        return replace(answer, degraded=(*told, *answer.degraded))
+            reasons.append(f"Not searched, because only QMD reads them: {', '.join(alone)}.")
+        return replace(answer, degraded=(*reasons, *answer.degraded))
 
 
 class _Circuit:
@@ -435,16 +451,16 @@ class _Circuit:
             self._why = ""
 
 
-def _merge_results(found: SearchResult, said: SearchResult, limit: int) -> SearchResult:
+def _merge_results(notes: SearchResult, messages: SearchResult, limit: int) -> SearchResult:
     """Notes that QMD found and messages that we did, by their scores."""
-    hits = sorted((*found.hits, *said.hits), key=lambda one: -one.score)[:limit]
+    hits = sorted((*notes.hits, *messages.hits), key=lambda one: -one.score)[:limit]
     return replace(
-        found,
+        notes,
         hits=tuple(hits),
-        engines=tuple(dict.fromkeys((*found.engines, *said.engines))),
-        model=said.model,
-        degraded=tuple(dict.fromkeys((*found.degraded, *said.degraded))),
-        empty="" if hits else found.empty,
+        engines=tuple(dict.fromkeys((*notes.engines, *messages.engines))),
+        model=messages.model,
+        degraded=tuple(dict.fromkeys((*notes.degraded, *messages.degraded))),
+        empty="" if hits else notes.empty,
     )
 
 

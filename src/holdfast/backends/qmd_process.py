@@ -74,8 +74,8 @@ class QmdCommand:
         if why:
             raise QmdFailed(f"QMD was ended: {why}.", lasting=why != "stopped")
         if process.returncode:
-            said = " ".join(err.split())[-_LONGEST_ERROR:] or " ".join(out.split())[-_LONGEST_ERROR:]
-            raise QmdFailed(f"QMD failed with exit code {process.returncode}: {said or 'it said nothing'}")
+            message = " ".join(err.split())[-_LONGEST_ERROR:] or " ".join(out.split())[-_LONGEST_ERROR:]
+            raise QmdFailed(f"QMD failed with exit code {process.returncode}: {message or 'it said nothing'}")
         return out
 
     def close(self) -> None:
@@ -158,7 +158,7 @@ def _read_output(
         while ready.get_map() and not why:
             left = until - time.monotonic()
             for key, _ in ready.select(max(0.0, min(left, _GLANCE))):
-                pipe = next(one for one in parts if one is key.fileobj)
+                pipe = next(part for part in parts if part is key.fileobj)
                 read = os.read(key.fd, _READ_SIZE)
                 parts[pipe] += read
                 if not read:
@@ -174,7 +174,7 @@ def _read_output(
             process.wait(max(0.0, until - time.monotonic()))
         except subprocess.TimeoutExpired:
             why = "time"
-    out, err = (bytes(one).decode("utf-8", "replace") for one in parts.values())
+    out, err = (bytes(part).decode("utf-8", "replace") for part in parts.values())
     return out, err, why
 
 
@@ -204,12 +204,12 @@ class QmdHit:
 
     def said_by(self, line: str) -> int | None:
         """Which of its lines this is, counted from one as in the document; None for none that tells much."""
-        told = line.strip()
-        for number, one in enumerate(self.lines, self.first):
+        text = line.strip()
+        for number, quoted in enumerate(self.lines, self.first):
             last = number == self.first + len(self.lines) - 1
-            cut = one.strip().removesuffix(_CUT_MARK) if last and one.endswith(_CUT_MARK) else ""
-            if len(told) >= _SHORTEST_LINE and (
-                one.strip() == told or (len(cut) >= _SHORTEST_LINE and told.startswith(cut))
+            cut = quoted.strip().removesuffix(_CUT_MARK) if last and quoted.endswith(_CUT_MARK) else ""
+            if len(text) >= _SHORTEST_LINE and (
+                quoted.strip() == text or (len(cut) >= _SHORTEST_LINE and text.startswith(cut))
             ):
                 return number
         return None
@@ -225,38 +225,38 @@ class QmdHit:
 
 def parse_results(output: str) -> list[QmdHit]:
     """The results in an output; QmdFailed where there is nothing that makes sense."""
-    told = _parse_list(output)
-    found = [one for one in map(_parse_hit, told) if one is not None]
-    if told and not found:
-        raise QmdFailed(f"QMD gave {len(told)} results, and none of them makes sense.")
-    return found
+    rows = _parse_list(output)
+    hits = [hit for hit in map(_parse_hit, rows) if hit is not None]
+    if rows and not hits:
+        raise QmdFailed(f"QMD gave {len(rows)} results, and none of them makes sense.")
+    return hits
 
 
 def _parse_list(output: str) -> Sequence[Any]:
     for place in _LIST.finditer(output):
         try:
-            told, _ = json.JSONDecoder().raw_decode(output, place.start())
+            rows, _ = json.JSONDecoder().raw_decode(output, place.start())
         except (ValueError, RecursionError):
             continue
-        if isinstance(told, list):
-            return told
+        if isinstance(rows, list):
+            return rows
     if _NO_RESULTS in output.lower():
         return ()
     raise QmdFailed(f"QMD gave no JSON but {output.strip()[:80]!r}.")
 
 
-def _parse_hit(told: Any) -> QmdHit | None:
-    if not isinstance(told, dict) or not isinstance(told.get("file"), str):
+def _parse_hit(row: Any) -> QmdHit | None:
+    if not isinstance(row, dict) or not isinstance(row.get("file"), str):
         return None
-    address, score = _ADDRESS.fullmatch(told["file"]), told.get("score")
+    address, score = _ADDRESS.fullmatch(row["file"]), row.get("score")
     # Compared rather than converted: a whole number can be larger than any other.
     if address is None or not isinstance(score, int | float) or not -math.inf < score < math.inf:
         return None
-    snippet = told.get("snippet")
+    snippet = row.get("snippet")
     text = snippet if isinstance(snippet, str) else ""
     place = _PLACE.match(text)
     first = int(place[1]) if place else 1
-    line = told.get("line")
+    line = row.get("line")
     return QmdHit(
         address[1],
         unquote(address[2]) if "%" in address[2] else address[2],
@@ -290,17 +290,17 @@ def escape_mask(name: str) -> str:
 
 @lru_cache
 def _compile_mask(mask: str) -> re.Pattern[str]:
-    found, depth = "", 0
+    pattern, depth = "", 0
     for token in _TOKEN.finditer(mask):
         text = token[0]
         depth += (text == "{") - (text == "}")
         if token[1] is not None:
-            found += rf"(?!(?:{'|'.join(map(re.escape, token[1].split('|')))})(?:/|$))[^/]*"
+            pattern += rf"(?!(?:{'|'.join(map(re.escape, token[1].split('|')))})(?:/|$))[^/]*"
         elif text == "," and depth:
-            found += "|"
+            pattern += "|"
         else:
-            found += _MEANING.get(text) or re.escape(text)
-    return re.compile(found, re.DOTALL)
+            pattern += _MEANING.get(text) or re.escape(text)
+    return re.compile(pattern, re.DOTALL)
 
 
 _KINDS = ("private", "group", "user", "project", "all")
@@ -335,12 +335,12 @@ def reaches(rules: Sequence[ScopeRule], kind: str) -> bool:
 
 
 def parse_rules(text: str) -> tuple[ScopeRule, ...]:
-    return tuple(_parse_rule(one.strip()) for one in text.split(",") if one.strip())
+    return tuple(_parse_rule(rule.strip()) for rule in text.split(",") if rule.strip())
 
 
 def _parse_rule(text: str) -> ScopeRule:
-    verb, _, rest = text.partition(" ")
-    kind, _, name = rest.strip().partition("=")
+    verb, _, target = text.partition(" ")
+    kind, _, name = target.strip().partition("=")
     if verb not in ("allow", "deny") or kind.strip() not in _KINDS:
         raise ConfigError(
             f"qmd_scope has a rule that makes no sense: {text!r}.",
@@ -398,10 +398,10 @@ class QmdOptions:
 
 
 def parse_mode(name: str) -> QmdMode:
-    found = next((mode for mode in QMD_MODES if mode == name), None)
-    if found is None:
+    chosen = next((mode for mode in QMD_MODES if mode == name), None)
+    if chosen is None:
         raise ConfigError(f"qmd_mode is {name!r}.", hint=f"It must be one of: {', '.join(QMD_MODES)}.")
-    return found
+    return chosen
 
 
 def parse_command(text: str) -> tuple[str, ...]:
@@ -419,24 +419,24 @@ def parse_extras(text: str, base: Path, plain: Iterable[Path] = ()) -> tuple[Ext
 
     Relative paths begin at `base`. What has no name gets the one of its folder.
     """
-    found: dict[str, ExtraFolder] = {}
-    shared = [("", one, True) for one in plain]
+    folders: dict[str, ExtraFolder] = {}
+    shared = [("", path, True) for path in plain]
     for name, path, both in (*_split_names(text), *shared):
         root, mask = _split_mask(base / path.expanduser())
-        unique = name or _free_name(root.name, found)
-        if not _NAME.fullmatch(unique) or unique.startswith(OUR_PREFIX) or unique in found:
+        unique = name or _free_name(root.name, folders)
+        if not _NAME.fullmatch(unique) or unique.startswith(OUR_PREFIX) or unique in folders:
             raise ConfigError(
                 f"qmd_paths has a name that cannot be used: {unique!r}.",
                 hint=f"Use each once, of letters, digits, - and _, and not beginning with {OUR_PREFIX}.",
             )
-        found[unique] = ExtraFolder(unique, root, mask, both)
-    return tuple(found.values())
+        folders[unique] = ExtraFolder(unique, root, mask, both)
+    return tuple(folders.values())
 
 
 def _split_names(text: str) -> Iterator[tuple[str, Path, bool]]:
-    for one in text.split(os.pathsep):
-        name, equals, path = one.strip().partition("=")
-        if one.strip():
+    for part in text.split(os.pathsep):
+        name, equals, path = part.strip().partition("=")
+        if part.strip():
             yield (name.strip(), Path(path.strip()), False) if equals else ("", Path(name), False)
 
 
@@ -453,7 +453,7 @@ def _split_mask(path: Path) -> tuple[Path, str]:
 def _free_name(name: str, taken: Iterable[str]) -> str:
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:40].removeprefix(OUR_PREFIX) or "notes"
     names = (plain, *(f"{plain}-{number}" for number in range(2, 1_000)))
-    return next(one for one in names if one not in set(taken))
+    return next(candidate for candidate in names if candidate not in set(taken))
 
 
 log = logging.getLogger("holdfast.memory")
@@ -518,8 +518,8 @@ class QmdProcess:
     def state(self) -> QmdState:
         """As the last process left it. A file that cannot be read is as good as none: QMD reads again."""
         try:
-            told = json.loads((self.options.home / _STATE_FILE).read_text(encoding="utf-8"))
-            return QmdState(**told)
+            content = json.loads((self.options.home / _STATE_FILE).read_text(encoding="utf-8"))
+            return QmdState(**content)
         except (OSError, ValueError, TypeError):
             return QmdState()
 
@@ -536,10 +536,10 @@ class QmdProcess:
             output = self.command.run(args, options.timeout - (time.monotonic() - began))
         finally:
             self._asking.release()
-        found = parse_results(output)
-        if not {one.collection for one in found} <= set(names):
+        hits = parse_results(output)
+        if not {hit.collection for hit in hits} <= set(names):
             raise QmdFailed("QMD answered from collections that it was not asked about.")
-        return found
+        return hits
 
     def answered(self, by: str, because: str) -> None:
         """Keeps who answered, when that is another than the last time."""
@@ -596,11 +596,11 @@ class QmdProcess:
         self._note(embedded_at=began, embedding_at=began)
 
     def _check_version(self, stop: Callable[[], bool]) -> None:
-        told = self._run(["--version"], self.options.command_timeout, stop).strip()
-        number = _VERSION.search(told)
+        output = self._run(["--version"], self.options.command_timeout, stop).strip()
+        number = _VERSION.search(output)
         if number is None or int(number[1]) < _OLDEST_VERSION:
             raise QmdFailed(
-                f"{told[:60] or 'This program'} is not QMD {_OLDEST_VERSION} or newer.",
+                f"{output[:60] or 'This program'} is not QMD {_OLDEST_VERSION} or newer.",
                 hint="Bring it up to date: `npm install -g @tobilu/qmd`.",
             )
         if number[0] != self.state.version:
@@ -609,25 +609,29 @@ class QmdProcess:
     def _collect(self, wanted: Sequence[QmdCollection], stop: Callable[[], bool]) -> list[str]:
         """Make QMD's collections those that are wanted, keeping each step; the folders that are not there."""
         seconds = self.options.command_timeout
-        there = set(_LISTED.findall(self._run(["collection", "list"], seconds, stop)))
-        known = {name: told for name, told in self.state.collections.items() if name in there}
-        asked = {one.name: one for one in wanted if one.root.is_dir()}
-        for name in sorted(there):
+        listed = set(_LISTED.findall(self._run(["collection", "list"], seconds, stop)))
+        known = {name: fingerprint for name, fingerprint in self.state.collections.items() if name in listed}
+        asked = {collection.name: collection for collection in wanted if collection.root.is_dir()}
+        for name in sorted(listed):
             ours = name in known or name in asked or name.startswith(OUR_PREFIX)
             # What a person added by hand stays; nobody is shown anything of it.
             if ours and (name not in asked or known.get(name) != _fingerprint(asked[name])):
                 self._run(["collection", "remove", name], seconds, stop)
                 known.pop(name, None)
                 self._note(collections=dict(known))
-        for name, one in asked.items():
+        for name, collection in asked.items():
             if name not in known:
-                added = ["collection", "add", str(one.root), "--name", name, "--mask", one.mask]
+                added = ["collection", "add", str(collection.root), "--name", name, "--mask", collection.mask]
                 self._run(added, self.options.update_timeout, stop)
-                known[name] = _fingerprint(one)
+                known[name] = _fingerprint(collection)
                 self._note(collections=dict(known))
         if known != self.state.collections:
             self._note(collections=known)
-        return [str(one.root) for one in wanted if not one.root.is_dir() and not one.notes]
+        return [
+            str(collection.root)
+            for collection in wanted
+            if not collection.root.is_dir() and not collection.notes
+        ]
 
     def _run(self, args: Sequence[str], seconds: float, stop: Callable[[], bool]) -> str:
         # By its name, lest an index of a folder above takes its place.

@@ -60,7 +60,7 @@ class SqliteVecBackend:
 
     def put(self, points: Sequence[VectorPoint]) -> None:
         query = f"INSERT OR IGNORE INTO {self._table} VALUES (?, ?, ?)"  # noqa: S608
-        rows = [(one.key, one.row, one.vector.astype(STORED_TYPE).tobytes()) for one in points]
+        rows = [(point.key, point.row, point.vector.astype(STORED_TYPE).tobytes()) for point in points]
         with self._changing() as connection:
             connection.executemany(query, rows)
 
@@ -78,17 +78,17 @@ class SqliteVecBackend:
         # All vectors have the length one: the plain distance tells the same as the angle, and is faster.
         by_row = f"SELECT row, min(vec_distance_L2(vector, ?)) AS far FROM {self._table} WHERE"  # noqa: S608
         with self._open() as connection:
-            found = connection.execute(
+            rows = connection.execute(
                 f"{by_row} {within} GROUP BY row ORDER BY far LIMIT ?", (asked, best)
             ).fetchall()
-            others = sorted(set(also) - {row for row, _ in found})
-            for start in range(0, len(others), _AT_ONCE):
-                portion = others[start : start + _AT_ONCE]
+            missing = sorted(set(also) - {row for row, _ in rows})
+            for start in range(0, len(missing), _AT_ONCE):
+                portion = missing[start : start + _AT_ONCE]
                 marks = ", ".join("?" * len(portion))
-                found += connection.execute(
+                rows += connection.execute(
                     f"{by_row} row IN ({marks}) AND ({within}) GROUP BY row", (asked, *portion)
                 ).fetchall()
-        return {row: 1 - far * far / 2 for row, far in found}
+        return {row: 1 - far * far / 2 for row, far in rows}
 
     def settle(self) -> None:
         """There is nothing to make of it."""

@@ -107,15 +107,15 @@ class EmbedderOptions:
 
 def parse_headers(text: str) -> dict[str, str]:
     """The headers in `Name: value; Other: value`."""
-    found = {}
+    headers = {}
     for part in filter(str.strip, text.split(";")):
         name, colon, value = part.partition(":")
         if not (colon and name.strip() and value.strip()):
             raise ConfigError(
                 "embedder_headers cannot be read.", hint="Write it like X-Team: search; X-Tenant: 7."
             )
-        found[name.strip()] = value.strip()
-    return found
+        headers[name.strip()] = value.strip()
+    return headers
 
 
 def open_embedder(options: EmbedderOptions) -> Embedder | None:

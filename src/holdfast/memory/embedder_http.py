@@ -111,11 +111,11 @@ class EmbeddingClient:
         except httpx.HTTPError as error:
             raise self._failure(error) from error
 
-    def hidden(self, said: str) -> str:
+    def hidden(self, text: str) -> str:
         """A server's words, not too many, without the keys and passwords that may be among them."""
         for secret in self._secrets:
-            said = said.replace(secret, _HIDDEN)
-        return said[:_SAID]
+            text = text.replace(secret, _HIDDEN)
+        return text[:_SAID]
 
     def _asked(
         self,
@@ -206,8 +206,8 @@ class EmbeddingClient:
             body = json.loads(response.content)
         except (ValueError, RecursionError):
             return "."
-        said = self.hidden(find_error_message(body if isinstance(body, dict) else None))
-        return f": {said}" if said else "."
+        message = self.hidden(find_error_message(body if isinstance(body, dict) else None))
+        return f": {message}" if message else "."
 
 
 OLLAMA_MODEL = "nomic-embed-text"

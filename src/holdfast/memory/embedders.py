@@ -307,9 +307,9 @@ def dimensions_of(answer: Any, wanted: int = 0) -> int:
             return 0
 
 
-def _bad_answer(identity: EmbedderIdentity, what: str) -> EmbedderError:
+def _bad_answer(identity: EmbedderIdentity, content: str) -> EmbedderError:
     where = "Look at the server's log, or name" if identity.endpoint else "Name"
     return EmbedderError(
-        f"{identity} answered with {what}.",
+        f"{identity} answered with {content}.",
         hint=f"{where} another embedding model in the settings `embedder` and `embedder_model`.",
     )

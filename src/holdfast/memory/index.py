@@ -73,8 +73,8 @@ class ExtraPaths:
         self._paths = [base / path for path in paths]
 
     def entries(self, prefix: PurePosixPath | str = "") -> list[Entry]:  # noqa: ARG002
-        found = {entry.path: entry for path in self._paths for entry in _list_markdown(path)}
-        return [found[path] for path in sorted(found)]
+        entries = {entry.path: entry for path in self._paths for entry in _list_markdown(path)}
+        return [entries[path] for path in sorted(entries)]
 
     def read(self, path: PurePosixPath | str) -> Note:
         file = Path(path)
@@ -205,32 +205,32 @@ class _Unit:
 def split_chunks(text: str, *, by_hand: bool = False) -> list[NoteChunk]:
     """All parts of a text; `by_hand` says that list items without a comment of ours are memories too."""
     lines = _LINE_END.split(text.removeprefix("\ufeff"))
-    memories = {one.first - 1: one for one in placed(text, Scope(), by_hand=by_hand)}
-    found: list[NoteChunk] = []
+    memories = {item.first - 1: item for item in placed(text, Scope(), by_hand=by_hand)}
+    parts: list[NoteChunk] = []
     above: list[tuple[int, str]] = []
     units: list[_Unit] = []
     at = 0
 
     def flush() -> None:
-        found.extend(_pack(units, tuple(name for _, name in above)))
+        parts.extend(_pack(units, tuple(name for _, name in above)))
         units.clear()
 
     while at < len(lines):
         heading = _HEADING.match(lines[at])
         if at in memories:
-            one = memories[at]
+            item = memories[at]
             if all(unit.heading or not unit.text.strip() for unit in units):
                 # A heading alone says nothing that the memories under it do not know.
                 units.clear()
             flush()
-            names, memory = tuple(name for _, name in above), one.memory
-            told = _memory_text(memory)
-            found.append(
+            names, memory = tuple(name for _, name in above), item.memory
+            words = _memory_text(memory)
+            parts.append(
                 NoteChunk(
-                    told, one.first, one.last, names, memory.id, memory.kind, memory.date, memory.active
+                    words, item.first, item.last, names, memory.id, memory.kind, memory.date, memory.active
                 )
             )
-            at = one.last
+            at = item.last
         elif heading:
             if any(not unit.heading and unit.text.strip() for unit in units):
                 flush()
@@ -245,7 +245,7 @@ def split_chunks(text: str, *, by_hand: bool = False) -> list[NoteChunk]:
             units += _units(lines[at:end], at)
             at = end
     flush()
-    return found
+    return parts
 
 
 def _memory_text(memory: Memory) -> str:
@@ -291,7 +291,7 @@ def _pack(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[NoteChu
             yield from _chunk(current[:cut], headings)
             tail = _tail(current[:cut])
             current, repeated = [*tail, *current[cut:]], len(tail)
-            size = sum(one.size for one in current)
+            size = sum(each.size for each in current)
         if len(current) == repeated and size + unit.size > CHUNK_SIZE:
             # There is no room for any overlap beside it.
             current, repeated, size = [], 0, 0
@@ -313,12 +313,12 @@ def _border(units: Sequence[_Unit]) -> int:
 
 def _tail(units: Sequence[_Unit]) -> list[_Unit]:
     """The last lines that fit into the overlap; a block of code is not repeated."""
-    found: list[_Unit] = []
+    overlap: list[_Unit] = []
     for unit in reversed(units):
-        if unit.fence or unit.heading or sum(one.size for one in found) + unit.size > OVERLAP:
+        if unit.fence or unit.heading or sum(each.size for each in overlap) + unit.size > OVERLAP:
             break
-        found.insert(0, unit)
-    return found
+        overlap.insert(0, unit)
+    return overlap
 
 
 def _chunk(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[NoteChunk]:
@@ -346,7 +346,7 @@ def find_news(
     """
     now = {file: notes for files in places.values() for file, notes in files.items()}
     before = store.passages.notes_in(now.keys())
-    told: dict[NotesOf, list[News]] = {}
+    news: dict[NotesOf, list[News]] = {}
     lost: dict[tuple[NotesOf, str], str] = {}
     for place, files in places.items():
         for file, notes in files.items():
@@ -354,21 +354,21 @@ def find_news(
                 if name not in notes:
                     lost[place, name] = old
                 elif notes[name] != old:
-                    told.setdefault(place, []).append(News(name, place.folder, notes[name]))
-    others = store.passages.files_of({name for _, name in lost}) if lost else {}
+                    news.setdefault(place, []).append(News(name, place.folder, notes[name]))
+    elsewhere = store.passages.files_of({name for _, name in lost}) if lost else {}
     for (place, name), old in lost.items():
-        there = {file: words for file, words in others.get(name, {}).items() if file not in now}
-        there |= {file: notes[name] for file, notes in now.items() if name in notes}
-        words = next(_current_texts(name, place, there), "")
+        current = {file: words for file, words in elsewhere.get(name, {}).items() if file not in now}
+        current |= {file: notes[name] for file, notes in now.items() if name in notes}
+        words = next(_current_texts(name, place, current), "")
         waits = not words and name in unread()
         if words != old and not waits:
-            told.setdefault(place, []).append(News(name, place.folder, words))
-    return told
+            news.setdefault(place, []).append(News(name, place.folder, words))
+    return news
 
 
-def _current_texts(name: str, place: NotesOf, there: Mapping[str, str]) -> Iterator[str]:
+def _current_texts(name: str, place: NotesOf, texts: Mapping[str, str]) -> Iterator[str]:
     """What is said under this name now. An id made of words is another's own in another place."""
-    for file, words in there.items():
+    for file, words in texts.items():
         if not id_is_of_words(name) or file.startswith(f"{place.key}:"):
             yield words
 
@@ -405,9 +405,9 @@ class Freshness:
     def left_out(self) -> tuple[str, ...]:
         """In words, which files nothing can be found in, and why; of many, the first ones."""
         reasons = [why if path in why else f"{path}: {why}" for path, why in sorted(self.skipped.items())]
-        told = [f"Left out: {reason}" for reason in reasons[:_NAMED_FILES]]
-        more = len(reasons) - len(told)
-        return (*told, f"{more} more files are left out.") if more else tuple(told)
+        sentences = [f"Left out: {reason}" for reason in reasons[:_NAMED_FILES]]
+        more = len(reasons) - len(sentences)
+        return (*sentences, f"{more} more files are left out.") if more else tuple(sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,22 +465,22 @@ class Index:
     def places(self, scope: Scope, *, own: bool = False) -> list[NotesOf]:
         """Where the notes are that this scope can see, or only its `own`."""
         seen = (scopes.owner(scope),) if own else scopes.visible(scope)
-        found = [NotesOf(str(scopes.folder(one))) for one in seen]
-        found.append(NotesOf(str(scopes.folder(scopes.owner(scope)) / scopes.CONVERSATIONS)))
+        places = [NotesOf(str(scopes.folder(each))) for each in seen]
+        places.append(NotesOf(str(scopes.folder(scopes.owner(scope)) / scopes.CONVERSATIONS)))
         theirs = scope.kind == "private" and scope.user == self._owner
         # Files elsewhere are the person's, not a project's.
         if self._extra is not None and theirs and not (own and scope != Scope(self._owner)):
-            found.append(self._elsewhere)
-        return found
+            places.append(self._elsewhere)
+        return places
 
     def everywhere(self) -> list[NotesOf]:
         """Where there are notes at all, whoever can see them."""
-        there = {one.path for one in self._workspace.entries()}
+        paths = {entry.path for entry in self._workspace.entries()}
         # Those of which every file is gone have something to take out.
-        there.update(
+        paths.update(
             path for path in map(PurePosixPath, self._store.passages.paths()) if path.parts[0] != "/"
         )
-        folders = sorted({name for path in there if (name := folder_of(path))})
+        folders = sorted({name for path in paths if (name := folder_of(path))})
         places = [NotesOf(folder) for folder in folders]
         return places if self._extra is None else [*places, self._elsewhere]
 
@@ -498,14 +498,14 @@ class Index:
 
     def owners(self, scope: Scope, memories: Collection[str]) -> dict[str, Scope]:
         """Whose each of these memories is that this scope can see. What is no memory is nobody's."""
-        found: dict[str, Scope] = {}
+        owners: dict[str, Scope] = {}
         files = self._store.passages.files_of(memories)
         for whose in scopes.visible(scope):
             beginning = f"{NotesOf(str(scopes.folder(whose))).key}:"
-            for name, there in files.items():
-                if not name.startswith(PART) and any(file.startswith(beginning) for file in there):
-                    found[name] = whose
-        return found
+            for name, containers in files.items():
+                if not name.startswith(PART) and any(file.startswith(beginning) for file in containers):
+                    owners[name] = whose
+        return owners
 
     def refresh(self, scope: Scope, seconds: float) -> Freshness:
         """Take out what is gone, and read again what has changed, for so many seconds; for none, only look.
@@ -554,30 +554,30 @@ class Index:
 
     def _listed(self, places: Sequence[NotesOf]) -> dict[NotesOf, list[Entry]]:
         """The files in these places, listed once for all of them."""
-        found: dict[NotesOf, list[Entry]] = {notes: [] for notes in places}
-        if self._elsewhere in found and self._extra is not None:
-            found[self._elsewhere] = self._extra.entries()
-        folders = {notes.folder: entries for notes, entries in found.items() if notes != self._elsewhere}
+        listing: dict[NotesOf, list[Entry]] = {notes: [] for notes in places}
+        if self._elsewhere in listing and self._extra is not None:
+            listing[self._elsewhere] = self._extra.entries()
+        folders = {notes.folder: entries for notes, entries in listing.items() if notes != self._elsewhere}
         for root in _outermost(folders):
             for entry in self._workspace.entries(root):
                 if (folder := folder_of(entry.path)) in folders:
                     folders[folder].append(entry)
         self._filled.difference_update(places)
-        self._filled.update(notes for notes, entries in found.items() if entries)
-        return found
+        self._filled.update(notes for notes, entries in listing.items() if entries)
+        return listing
 
     def _compared(self, places: Sequence[NotesOf]) -> list[_FolderWork]:
         work: list[_FolderWork] = []
         for notes, entries in self._listed(places).items():
             files = self._extra if self._extra is not None and notes == self._elsewhere else self._workspace
             known = self._store.passages.files(notes)
-            there = {_container(notes, entry.path): entry for entry in entries}
+            present = {_container(notes, entry.path): entry for entry in entries}
             changed = [
                 entry
-                for name, entry in there.items()
+                for name, entry in present.items()
                 if name not in known or (known[name].tag, known[name].version) != (entry.tag, CHUNK_VERSION)
             ]
-            work.append(_FolderWork(notes, files, known, sorted(known.keys() - there.keys()), changed))
+            work.append(_FolderWork(notes, files, known, sorted(known.keys() - present.keys()), changed))
         return work
 
     def _unseen(self, places: Sequence[NotesOf], error: Away) -> Freshness:
@@ -593,7 +593,7 @@ class Index:
     def _carry_out(
         self, work: Sequence[_FolderWork], stop: Stop, progress: Progress = _ignore_progress
     ) -> Freshness:
-        waiting = [(one, entry) for one in work for entry in one.changed]
+        waiting = [(folder, entry) for folder in work for entry in folder.changed]
         waiting.sort(key=lambda pair: _urgency(pair[1]))
         done = 0
         unread = cache(lambda: _read_ids(waiting[done:]))
@@ -605,12 +605,12 @@ class Index:
                 break
             progress(done, len(waiting))
         # After the new ones, so that a file that was moved keeps its vectors.
-        for one in work:
-            if one.gone:
-                nothing: Mapping[str, Mapping[str, str]] = {name: {} for name in one.gone}
-                news = find_news(self._store, {one.notes: nothing}, unread)
-                self._store.passages.remove(one.gone, partial(self._tell, news.get(one.notes, [])))
-        states = [state for one in work for name, state in one.known.items() if name not in one.gone]
+        for folder in work:
+            if folder.gone:
+                nothing: Mapping[str, Mapping[str, str]] = {name: {} for name in folder.gone}
+                news = find_news(self._store, {folder.notes: nothing}, unread)
+                self._store.passages.remove(folder.gone, partial(self._tell, news.get(folder.notes, [])))
+        states = [state for folder in work for name, state in folder.known.items() if name not in folder.gone]
         skipped = {str(entry.path): entry.trouble for _, entry in waiting if entry.trouble}
         skipped |= {state.path: state.trouble for state in states if state.trouble}
         newest = max((state.indexed_at for state in states), default=0.0)
@@ -621,8 +621,8 @@ class Index:
         taken, read = 0, dict[NotesOf, dict[FileState, list[NewPassage]]]()
         for work, entry in takewhile(lambda _: not stop(), portion):
             taken += 1
-            if (found := self._read(work, entry)) is not None:
-                state, passages = found
+            if (content := self._read(work, entry)) is not None:
+                state, passages = content
                 work.known[state.container] = state
                 read.setdefault(work.notes, {})[state] = passages
         # Of a file that cannot be read nobody knows what it says now.
@@ -679,7 +679,7 @@ def _portions(waiting: _Portion) -> Iterator[_Portion]:
     for work, entry in waiting:
         full = (
             len(portion) == _FILES_IN_STEP
-            or sum(one.size for _, one in portion) + entry.size > _BYTES_IN_STEP
+            or sum(waits.size for _, waits in portion) + entry.size > _BYTES_IN_STEP
         )
         if portion and full:
             yield portion
@@ -691,19 +691,19 @@ def _portions(waiting: _Portion) -> Iterator[_Portion]:
 
 def _read_ids(waiting: _Portion) -> set[str]:
     """The memories in files that are not read yet, for who would take one for gone that only moved there."""
-    found: set[str] = set()
+    ids: set[str] = set()
     for work, entry in waiting:
         try:
-            found |= ids_in(work.files.read(entry.path).text)
+            ids |= ids_in(work.files.read(entry.path).text)
         except Away:
             raise
         except HoldfastError:
             continue
-    return found
+    return ids
 
 
 def _texts_by_name(passages: Sequence[NewPassage]) -> Mapping[str, str]:
-    return {one.name: one.text for one in passages}
+    return {passage.name: passage.text for passage in passages}
 
 
 def _container(notes: NotesOf, path: PurePosixPath) -> str:
@@ -715,7 +715,7 @@ def passages_of(entry: Entry, text: str) -> list[NewPassage]:
     day = _DAY.search(entry.path.stem)
     date = _seconds(day[0]) if day else entry.mtime
     kind = "summary" if scopes.is_summary(entry.path) else ""
-    found: list[NewPassage] = []
+    passages: list[NewPassage] = []
     repeats: dict[str, int] = {}
     for part in split_chunks(text, by_hand=entry.path.name == _CURATED):
         # Made of the words alone, so that it stays the same whatever is written above it.
@@ -729,10 +729,10 @@ def passages_of(entry: Entry, text: str) -> list[NewPassage]:
             # A question that was noted down would come back as the answer to itself.
             continue
         about = " ".join((entry.path.stem, *part.headings, spoken_date(at)))
-        found.append(
+        passages.append(
             NewPassage(name, part.text, part.first, part.last, at, about, part.kind or kind, part.holds)
         )
-    return found
+    return passages
 
 
 def _seconds(day: str) -> float:

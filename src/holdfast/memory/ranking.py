@@ -88,15 +88,15 @@ class PassageTable:
 
     def positions(self, rows: Collection[int]) -> NDArray[np.intp]:
         """Where these rows stand; those that are not there are left out."""
-        places, there = self.lookup(np.fromiter(rows, np.int64, len(rows)))
-        return places[there]
+        places, present = self.lookup(np.fromiter(rows, np.int64, len(rows)))
+        return places[present]
 
     def column(self, values: Mapping[int, float]) -> NDArray[np.float64]:
         """The value of each row, and no number where there is none."""
-        places, there = self.lookup(np.fromiter(values.keys(), np.int64, len(values)))
-        found = np.full(len(self.ids), np.nan)
-        found[places[there]] = np.fromiter(values.values(), np.float64, len(values))[there]
-        return found
+        places, present = self.lookup(np.fromiter(values.keys(), np.int64, len(values)))
+        column = np.full(len(self.ids), np.nan)
+        column[places[present]] = np.fromiter(values.values(), np.float64, len(values))[present]
+        return column
 
     def lookup(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """Where each row would stand, and whether it does."""
@@ -155,10 +155,10 @@ def _build_table(rows: Sequence[tuple[int, int, float, str, str, int]]) -> Passa
 def _without(outline: PassageTable, gone: Sequence[Ids]) -> PassageTable:
     if not gone:
         return outline
-    there = np.ones(len(outline.ids), np.bool_)
+    stays = np.ones(len(outline.ids), np.bool_)
     for first, last in gone:
-        there[np.searchsorted(outline.ids, first) : np.searchsorted(outline.ids, last, "right")] = False
-    return PassageTable(*(getattr(outline, column.name)[there] for column in fields(PassageTable)))
+        stays[np.searchsorted(outline.ids, first) : np.searchsorted(outline.ids, last, "right")] = False
+    return PassageTable(*(getattr(outline, column.name)[stays] for column in fields(PassageTable)))
 
 
 def _merge(outline: PassageTable, fresh: PassageTable) -> PassageTable:

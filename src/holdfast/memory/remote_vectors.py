@@ -107,13 +107,13 @@ class RemoteVectorIndex(BaseVectorIndex):
             containers = self._store.passages.containers(places)
             try:
                 if not self._caught_up(containers, _POINTS_IN_QUESTION, _PATIENCE):
-                    found = self._engine.nearest(ranges(containers), vector, best, also)
-                    found |= self._near(set(also) - found.keys(), vector)
+                    nearness = self._engine.nearest(ranges(containers), vector, best, also)
+                    nearness |= self._near(set(also) - nearness.keys(), vector)
                     self._well()
                     # A span may have a container in it that was not asked for.
-                    among = {one.number for one in containers}
+                    among = {container.number for container in containers}
                     return similarities_from(
-                        {row: near for row, near in found.items() if number_of(row) in among}
+                        {row: near for row, near in nearness.items() if number_of(row) in among}
                     )
                 self._trouble = (
                     f"Vectors were compared in process: {self._behind or 'some'} have still to be handed to"
@@ -201,14 +201,19 @@ class RemoteVectorIndex(BaseVectorIndex):
             return max(1, self._behind)
         try:
             holds = self._known()
-            stale = [one for one in containers if self._current.get(one.number) != one]
+            stale = [
+                container for container in containers if self._current.get(container.number) != container
+            ]
             if not stale:
                 return 0
             wanted, unfinished = self._wanted(stale)
             gone = {
-                key for one in stale for key in holds.get(one.number, set()) if key not in wanted[one.number]
+                key
+                for container in stale
+                for key in holds.get(container.number, set())
+                if key not in wanted[container.number]
             }
-            self._drop(gone, [one.number for one in stale])
+            self._drop(gone, [container.number for container in stale])
             new = [
                 piece
                 for number, pieces in wanted.items()
@@ -218,7 +223,9 @@ class RemoteVectorIndex(BaseVectorIndex):
             self._put(new[:most])
             self._behind = max(0, len(new) - most)
             if not self._behind:
-                self._current |= {one.number: one for one in stale if one.number not in unfinished}
+                self._current |= {
+                    container.number: container for container in stale if container.number not in unfinished
+                }
             return self._behind
         finally:
             self._following.release()
@@ -237,7 +244,7 @@ class RemoteVectorIndex(BaseVectorIndex):
 
     def _wanted(self, containers: Sequence[Container]) -> tuple[dict[int, dict[int, _Piece]], set[int]]:
         """The pieces with a vector in each container, by key; and the containers with some that have none."""
-        wanted: dict[int, dict[int, _Piece]] = {one.number: {} for one in containers}
+        wanted: dict[int, dict[int, _Piece]] = {container.number: {} for container in containers}
         unfinished = set[int]()
         for row, number, digest, size in self._store.embeddings.listed(
             self.identity.key, _join_spans(containers)
@@ -260,12 +267,13 @@ class RemoteVectorIndex(BaseVectorIndex):
         pieces = [piece for piece in pieces if piece.digest in vectors]
         about = self._about({piece.row for piece in pieces}) if self._engine.curious else {}
         points = [
-            VectorPoint(one.key, one.row, vectors[one.digest], about.get(one.row, {})) for one in pieces
+            VectorPoint(piece.key, piece.row, vectors[piece.digest], about.get(piece.row, {}))
+            for piece in pieces
         ]
         self._engine.put(points)
         self._unsettled = True
-        for one in pieces:
-            self._known().setdefault(number_of(one.row), set()).add(one.key)
+        for piece in pieces:
+            self._known().setdefault(number_of(piece.row), set()).add(piece.key)
 
     def _drop(self, keys: Collection[int], numbers: Iterable[int]) -> None:
         if keys:
@@ -276,7 +284,7 @@ class RemoteVectorIndex(BaseVectorIndex):
     def _drop_orphans(self, containers: Sequence[Container]) -> None:
         """What the engine holds of containers that are no more."""
         with self._following:
-            gone = self._known().keys() - {one.number for one in containers}
+            gone = self._known().keys() - {container.number for container in containers}
             self._drop({key for number in gone for key in self._known()[number]}, gone)
             for number in gone:
                 self._known().pop(number)
@@ -305,28 +313,28 @@ class RemoteVectorIndex(BaseVectorIndex):
 
 
 def _describe_row(row: Row, content: str) -> dict[str, Any]:
-    told = {
+    payload = {
         "type": row.branch if row.role == NOTE else "message",
         "content": content,
         "created_at": datetime.fromtimestamp(row.at, UTC).isoformat(timespec="seconds"),
         "passage": row.passage,
     }
     if row.role == NOTE:
-        return {**told, "path": row.container.partition(":")[2]}
-    return {**told, "source_conversation_id": row.container}
+        return {**payload, "path": row.container.partition(":")[2]}
+    return {**payload, "source_conversation_id": row.container}
 
 
 def _key(row: int, number: int, digest: str) -> int:
     """A number for a piece of a row with these words, above zero and with room for a sign."""
-    made = hashlib.blake2b(f"{row} {number} {digest}".encode(), digest_size=8).digest()
-    return (int.from_bytes(made) >> 1) or 1
+    digested = hashlib.blake2b(f"{row} {number} {digest}".encode(), digest_size=8).digest()
+    return (int.from_bytes(digested) >> 1) or 1
 
 
 def _join_spans(containers: Sequence[Container]) -> list[tuple[int, int]]:
     """The rows of these containers, each neighbour's joined with the last one's."""
     spans: list[tuple[int, int]] = []
-    for one in containers:
-        first, last = one.ids
+    for container in containers:
+        first, last = container.ids
         if spans and spans[-1][1] == first - 1:
             spans[-1] = spans[-1][0], last
         else:
@@ -338,9 +346,9 @@ def _groups(containers: Sequence[Container]) -> Iterator[list[Container]]:
     """Containers that have about as many rows together as go to an engine at once."""
     group: list[Container] = []
     rows = 0
-    for one in containers:
-        group.append(one)
-        rows += one.rows
+    for container in containers:
+        group.append(container)
+        rows += container.rows
         if rows >= _POINTS_IN_STEP:
             yield group
             group, rows = [], 0
@@ -399,17 +407,17 @@ def _choose_backend(options: VectorOptions) -> OpenVectorBackend | None:
             hint="Letters, digits, - and _ make the name of a collection.",
         )
     location = options.location.strip()
-    kind, _, rest = location.partition(":")
+    kind, _, address = location.partition(":")
     match kind:
         case "" | "auto":
             return None
-        case "pgvector" if not rest:
+        case "pgvector" if not address:
             name = "pgvector"
         case "postgresql" | "postgres":
             name = "pgvector"
         case "qdrant+http" | "qdrant+https":
             name = "qdrant"
-        case "qdrant" if rest and not rest.startswith("//"):
+        case "qdrant" if address and not address.startswith("//"):
             name = "qdrant"
         case "sqlite-vec":
             name = "sqlite-vec"

@@ -84,10 +84,10 @@ class SearchResult:
 
     def to_json(self, *, cited: bool = True) -> dict[str, Any]:
         """With the sources of hits named, if they may be."""
-        told = {**asdict(self), "weak": self.weak}
-        for hit, out in zip(self.hits, told["hits"], strict=True):
+        result = {**asdict(self), "weak": self.weak}
+        for hit, out in zip(self.hits, result["hits"], strict=True):
             out["citation"] = f"Source: {hit.citation}" if cited else None
-        return told
+        return result
 
 
 def cites(citations: str, scope: Scope) -> bool:
@@ -514,8 +514,8 @@ def _exact_rows(matches: Matches, names: Collection[str]) -> set[int]:
 def _choose(candidates: Sequence[SearchCandidate], limit: int, least: float) -> list[SearchCandidate]:
     """The best, where those that have a name word for word keep up to half of the places."""
     exact = [candidate for candidate in candidates if candidate.exact][: max(1, limit // 2)]
-    others = [each for each in candidates if each.score >= least and each not in exact]
-    chosen = [*exact, *others[: limit - len(exact)]]
+    more = [each for each in candidates if each.score >= least and each not in exact]
+    chosen = [*exact, *more[: limit - len(exact)]]
     return sorted(chosen, key=lambda candidate: -candidate.total)
 
 

@@ -217,10 +217,12 @@ class SemanticIndex:
                 jobs = until is None and embedder.batches is not None
                 rows = self._waiting(index, some, places, jobs=jobs)
                 texts = self._store.passages.texts(rows)
-                made = self._make(embedder, index, [one for text in texts.values() for one in pieces(text)])
+                count = self._make(
+                    embedder, index, [piece for text in texts.values() for piece in pieces(text)]
+                )
             finally:
                 self._working.release()
-            if not made:
+            if not count:
                 break
             done += len(rows)
         if (done or brought) and index.coverage().missing == 0:
@@ -277,10 +279,10 @@ class SemanticIndex:
             return None
         index = self._index(embedder)
         cut = [pieces(text) or [""] for text in texts]
-        self._make(embedder, index, [piece for one in cut for piece in one if piece])
-        known = index.known({digest(piece) for one in cut for piece in one})
+        self._make(embedder, index, [piece for parts in cut for piece in parts if piece])
+        known = index.known({digest(piece) for parts in cut for piece in parts})
         nothing = np.zeros(embedder.identity.dimensions, np.float32)
-        means = [np.mean([known.get(digest(piece), nothing) for piece in one], axis=0) for one in cut]
+        means = [np.mean([known.get(digest(piece), nothing) for piece in parts], axis=0) for parts in cut]
         joined = np.array(means, np.float32).reshape(len(texts), embedder.identity.dimensions)
         lengths = np.linalg.norm(joined, axis=1, keepdims=True)
         return (joined / np.where(lengths > 0, lengths, 1)).astype(np.float32)
@@ -297,16 +299,21 @@ class SemanticIndex:
         if embedder is None:
             return {}
         cut = {name: [digest(piece) for piece in pieces(text)] for name, text in texts.items()}
-        known = self._index(embedder).known({one for several in cut.values() for one in several})
+        known = self._index(embedder).known(
+            {name_of_piece for digests in cut.values() for name_of_piece in digests}
+        )
         if not known:
             return {}
         try:
             vector = self._asked(embedder, question, patience)
         except TimeoutError:
             return {}
-        near = {one: float(of @ vector) for one, of in known.items()}
-        found = {name: [near[one] for one in several if one in near] for name, several in cut.items()}
-        return {name: max(several) for name, several in found.items() if several}
+        near = {name_of_piece: float(of @ vector) for name_of_piece, of in known.items()}
+        scores = {
+            name: [near[name_of_piece] for name_of_piece in digests if name_of_piece in near]
+            for name, digests in cut.items()
+        }
+        return {name: max(digests) for name, digests in scores.items() if digests}
 
     def _near(
         self,
@@ -325,8 +332,8 @@ class SemanticIndex:
             return SemanticMatches()
         if covered.share < _ENOUGH:
             jobs = (self.batches() or {}).get("jobs", 0)
-            others = f" {jobs} batch jobs are under way for the others." if jobs else ""
-            return f"{covered.share:.0%} of the vectors of {embedder.identity} are made.{others}"
+            under_way = f" {jobs} batch jobs are under way for the others." if jobs else ""
+            return f"{covered.share:.0%} of the vectors of {embedder.identity} are made.{under_way}"
         try:
             vector = self._asked(embedder, question, patience)
         except EmbedderError as error:
@@ -379,9 +386,9 @@ class SemanticIndex:
         names = sorted(index.undone(wanted.keys()), key=lambda name: len(wanted[name]))
         if names:
             vectors = _embed_texts(embedder, [wanted[name] for name in names])
-            made = {name: one for name, one in zip(names, vectors, strict=True) if one is not None}
-            index.keep(made)
-            index.refuse([name for name in names if name not in made])
+            new = {name: vector for name, vector in zip(names, vectors, strict=True) if vector is not None}
+            index.keep(new)
+            index.refuse([name for name in names if name not in new])
         return len(names)
 
     def _asked(self, embedder: Embedder, question: str, patience: float | None = None) -> NDArray[np.float32]:

@@ -51,9 +51,11 @@ class BaseVectorIndex:
         self._store.embeddings.keep(self.identity.key, dict.fromkeys(digests, REFUSED))
 
     def known(self, digests: Collection[str]) -> dict[str, Vector]:
-        found = self._store.embeddings.known(self.identity.key, digests)
+        stored = self._store.embeddings.known(self.identity.key, digests)
         return {
-            digest: np.frombuffer(one, STORED_TYPE) for digest, one in found.items() if self._usable(len(one))
+            digest: np.frombuffer(content, STORED_TYPE)
+            for digest, content in stored.items()
+            if self._usable(len(content))
         }
 
     def undone(self, digests: Collection[str]) -> set[str]:
@@ -114,10 +116,10 @@ class _Segment:
         some = np.flatnonzero(starts < ends)
         if not len(some):
             return self
-        there = self.there.copy()
+        stays = self.there.copy()
         for place in some:
-            there[starts[place] : ends[place]] = False
-        return replace(self, there=there)
+            stays[starts[place] : ends[place]] = False
+        return replace(self, there=stays)
 
     def compare(self, vector: Vector) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
         """The rows, how near the best piece of each is, and all of its pieces on average."""
@@ -209,8 +211,8 @@ class StoredVectors(BaseVectorIndex):
         """Whether it is time to look if pieces without a vector have one by now."""
         if not held.missing:
             return False
-        kept = held.times_kept != self._store.embeddings.times_kept
-        return (kept and len(held.missing) <= _MANY) or self._clock() >= held.looked_at + _LOOK_AGAIN
+        newer = held.times_kept != self._store.embeddings.times_kept
+        return (newer and len(held.missing) <= _MANY) or self._clock() >= held.looked_at + _LOOK_AGAIN
 
     def _renew(self, containers: Sequence[Container], held: _LoadedVectors) -> _LoadedVectors:
         looks = self._may_have_more(held)
@@ -238,10 +240,10 @@ class StoredVectors(BaseVectorIndex):
 
     def _made_since(self, missing: Mapping[int, int]) -> list[_Piece]:
         """The pieces of those rows of which more have a vector than when it was looked last."""
-        found = self._store.embeddings.load(self.identity.key, _spans(sorted(missing)))
-        lacks = Counter(row for row, stored in found if stored is None)
-        made = {row for row, number in missing.items() if lacks[row] < number}
-        return [piece for piece in found if piece[0] in made]
+        pieces = self._store.embeddings.load(self.identity.key, _spans(sorted(missing)))
+        lacks = Counter(row for row, stored in pieces if stored is None)
+        complete = {row for row, number in missing.items() if lacks[row] < number}
+        return [piece for piece in pieces if piece[0] in complete]
 
     def _usable_of(self, pieces: Sequence[_Piece]) -> list[tuple[int, bytes]]:
         return [(row, stored) for row, stored in pieces if stored is not None and self._usable(len(stored))]

@@ -318,7 +318,7 @@ class FakeGemini(FakeServer):
                 400,
                 f"BatchEmbedContentsRequest.requests: at most {_GEMINI_TEXTS} requests can be in one batch",
             )
-        return {"embeddings": [self._embedding(one, request.path_params["model"]) for one in asked]}
+        return {"embeddings": [self._embedding(each, request.path_params["model"]) for each in asked]}
 
     def _embedding(self, asked: Any, model: str) -> dict[str, Any]:
         if asked["model"] != f"models/{model}":
@@ -351,7 +351,7 @@ class FakeGemini(FakeServer):
             raise Refusal(404, "Requested entity was not found.")
         job = self.jobs.look(name, self._done, _gemini_failure, "files/out-")
         state = f"BATCH_STATE_{_GEMINI_STATES.get(job.state, job.state.upper())}"
-        told: dict[str, Any] = {
+        status: dict[str, Any] = {
             "name": name,
             "metadata": {"state": state, "inputConfig": {"fileName": job.input}},
         }
@@ -361,10 +361,10 @@ class FakeGemini(FakeServer):
             job.errors, job.output = "", job.output or self.jobs.keep(b"", "files/out-")
             self.jobs.files[job.output] = joined
         if job.state in ("done", "expired"):
-            told |= {"done": True, "response": {"responsesFile": job.output}}
+            status |= {"done": True, "response": {"responsesFile": job.output}}
         if job.state in ("failed", "expired", "cancelled"):
-            told |= {"done": True, "error": {"code": 13, "message": f"The batch is {job.state}."}}
-        return told
+            status |= {"done": True, "error": {"code": 13, "message": f"The batch is {job.state}."}}
+        return status
 
     async def _cancel(self, request: Request) -> Any:
         self.jobs.cancel(f"batches/{request.path_params['name']}")

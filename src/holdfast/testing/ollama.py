@@ -215,15 +215,15 @@ class NativeWriter:
 
     def line(self, pieces: Sequence[AnswerPiece] = (), **rest: Any) -> dict[str, Any]:
         text, thinking, calls = join_pieces(pieces)
-        said: dict[str, Any] = {"thinking": thinking} if thinking else {}
+        message: dict[str, Any] = {"thinking": thinking} if thinking else {}
         if calls:
-            said["tool_calls"] = [
+            message["tool_calls"] = [
                 {"function": {"name": name, "arguments": dict(arguments)}} for name, arguments in calls
             ]
         line: dict[str, Any] = {"model": self._model, "created_at": timestamp()}
         if self._generate:
-            return line | {"response": text, **said, **rest}
-        return line | {"message": {"role": "assistant", "content": text, **said}, **rest}
+            return line | {"response": text, **message, **rest}
+        return line | {"message": {"role": "assistant", "content": text, **message}, **rest}
 
     def piece(self, piece: AnswerPiece) -> bytes:
         return _json_line(self.line([piece], done=False, **piece.fields))
@@ -235,12 +235,12 @@ class NativeWriter:
         return _json_line(self.line(**self._metrics(generation)))
 
     def whole(self, pieces: Iterable[AnswerPiece], generation: Generation) -> dict[str, Any]:
-        said = list(pieces)
+        parts = list(pieces)
         # Lists like `logprobs` go on from piece to piece.
         lists: dict[str, Any] = {}
-        for name, value in (item for piece in said for item in piece.fields.items()):
+        for name, value in (item for piece in parts for item in piece.fields.items()):
             lists[name] = [*lists.get(name, ()), *value]
-        return self.line(said, **self._metrics(generation), **lists)
+        return self.line(parts, **self._metrics(generation), **lists)
 
     def _metrics(self, generation: Generation) -> dict[str, Any]:
         load = _LOAD_NS if generation.loaded else _QUICK_NS
@@ -526,8 +526,8 @@ class FakeOllama:
         self._runner.load(model, window, shift=running is None or running.shift)
         tokens = [self._runner.tokenize(text) for text in texts]
         if body.get("truncate") is False and any(len(part) > window for part in tokens):
-            told = "exceeds maximum context length" if self._old else "exceeds the context length"
-            raise _Refusal(400, f"the input length {told}")
+            reason = "exceeds maximum context length" if self._old else "exceeds the context length"
+            raise _Refusal(400, f"the input length {reason}")
         tokens = [part[:window] for part in tokens]
         answer = {"model": body["model"], "embeddings": [_vector(part) for part in tokens]}
         if texts:

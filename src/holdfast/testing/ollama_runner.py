@@ -30,8 +30,8 @@ class DoesNotFit(Exception):
     """The prompt is too long, and cutting it was not allowed."""
 
     def __init__(self, tokens: int, window: int) -> None:
-        told = f"request ({tokens} tokens) exceeds the available context size ({window} tokens)"
-        super().__init__(f"{told}, try increasing it")
+        problem = f"request ({tokens} tokens) exceeds the available context size ({window} tokens)"
+        super().__init__(f"{problem}, try increasing it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ def render_tokens(
     """A chat as tokens: one for the role and one for the end of each message, one for the model to begin."""
     tokens = tokenize(canonical(tools)) if tools else []
     for message in messages:
-        said = str(message.get("content") or "")
+        content = str(message.get("content") or "")
         if calls := message.get("tool_calls"):
-            said += canonical(calls)
+            content += canonical(calls)
         pictures = ["<image>"] * (IMAGE_TOKENS * len(message.get("images") or ()))
-        tokens += [f"<{message.get('role')}>", *pictures, *tokenize(said), "<end>"]
+        tokens += [f"<{message.get('role')}>", *pictures, *tokenize(content), "<end>"]
     return [*tokens, "<assistant>"]
 
 
@@ -66,10 +66,10 @@ def render_text(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> 
     """The same chat as text, with ChatML's marks for the role and the end of each message."""
     text = canonical(tools) if tools else ""
     for message in messages:
-        said = str(message.get("content") or "")
+        content = str(message.get("content") or "")
         if calls := message.get("tool_calls"):
-            said += canonical(calls)
-        text += f"<|im_start|>{said}<|im_end|>"
+            content += canonical(calls)
+        text += f"<|im_start|>{content}<|im_end|>"
     return f"{text}<|im_start|>"
 
 
@@ -81,13 +81,13 @@ def chat_tokens(
     System messages and the last one stay; that a tool's result loses its call is nobody's concern. Where
     there are pictures, no tokens are taken out.
     """
-    kept = list(messages)
-    tokens = render_tokens(kept, tools, tokenize)
+    left = list(messages)
+    tokens = render_tokens(left, tools, tokenize)
     if limits.truncate or limits.before_llama_server:
-        while len(tokens) > limits.window and (oldest := _oldest(kept)) is not None:
-            del kept[oldest]
-            tokens = render_tokens(kept, tools, tokenize)
-    if any(message.get("images") for message in kept):
+        while len(tokens) > limits.window and (oldest := _oldest(left)) is not None:
+            del left[oldest]
+            tokens = render_tokens(left, tools, tokenize)
+    if any(message.get("images") for message in left):
         limits = replace(limits, truncate=False)
     return cut_prompt(tokens, limits)
 
@@ -260,8 +260,8 @@ def _split_reply(reply: FakeReply) -> Iterator[AnswerPiece]:
         yield AnswerPiece(call=call)
 
 
-def _common_length(one: Sequence[str], other: Sequence[str]) -> int:
+def _common_length(first: Sequence[str], second: Sequence[str]) -> int:
     return next(
-        (index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
+        (index for index, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
+        min(len(first), len(second)),
     )

@@ -73,7 +73,7 @@ class ScriptedProvider:
         self._known(request.model)
         scripted = self._answers.popleft() if self._answers else self._fallback
         script = scripted(request) if callable(scripted) else scripted
-        said, called, ended = 0, False, False
+        count, called, ended = 0, False, False
         try:
             for step in [script] if isinstance(script, str | HoldfastError) else script:
                 if isinstance(step, HoldfastError):
@@ -82,7 +82,7 @@ class ScriptedProvider:
                     await step.wait()
                     continue
                 for chunk in _split_step(step):
-                    said += 1
+                    count += 1
                     called = called or bool(chunk.calls)
                     ended = ended or chunk.finish is not None
                     yield chunk
@@ -90,7 +90,7 @@ class ScriptedProvider:
             self.aborted += 1
             raise
         if not ended:
-            usage = Usage(prompt=self._prompt_tokens(request), completion=said)
+            usage = Usage(prompt=self._prompt_tokens(request), completion=count)
             yield Chunk(finish="tool_calls" if called else "stop", usage=usage)
 
     async def models(self) -> list[ModelInfo]:

@@ -23,30 +23,30 @@ def main(arguments: list[str]) -> int:
     if "--version" in options:
         _say("qmd 0.9.0" if qmd.trouble == "old" else "qmd 2.8.3 (fake)")
         return 0
-    command, rest = words[0], words[1:]
+    command, operands = words[0], words[1:]
     if command == "collection":
         return qmd.collection(
-            rest[0], rest[1:], *options.get("--name", [""]), *options.get("--mask", ["**/*.md"])
+            operands[0], operands[1:], *options.get("--name", [""]), *options.get("--mask", ["**/*.md"])
         )
     if command in ("update", "embed"):
         return qmd.update() if command == "update" else qmd.embed()
-    return qmd.find(" ".join(rest), options.get("-c", []), int(*options.get("-n", ["20"])))
+    return qmd.find(" ".join(operands), options.get("-c", []), int(*options.get("-n", ["20"])))
 
 
 def _parse_arguments(arguments: list[str]) -> tuple[list[str], dict[str, list[str]]]:
     """Words, and options with what was given to each."""
     words: list[str] = []
     options: dict[str, list[str]] = {}
-    rest = iter(arguments)
-    for one in rest:
-        if one == "--":
-            words += rest
-        elif one in ("--json", "--version"):
-            options[one] = []
-        elif one in ("-c", "-n", "--index", "--name", "--mask"):
-            options.setdefault(one, []).append(next(rest))
+    remaining = iter(arguments)
+    for argument in remaining:
+        if argument == "--":
+            words += remaining
+        elif argument in ("--json", "--version"):
+            options[argument] = []
+        elif argument in ("-c", "-n", "--index", "--name", "--mask"):
+            options.setdefault(argument, []).append(next(remaining))
         else:
-            words.append(one)
+            words.append(argument)
     return words, options
 
 
@@ -63,29 +63,32 @@ class FakeQmd:
         self.home.mkdir(parents=True, exist_ok=True)
         self.file.write_text(json.dumps(self.kept), encoding="utf-8")
 
-    def collection(self, verb: str, rest: list[str], name: str, mask: str) -> int:
+    def collection(self, verb: str, operands: list[str], name: str, mask: str) -> int:
         if verb == "list":
             _say(f"Collections ({len(self.kept)}):\n")
-            for one, told in self.kept.items():
-                mask, number = told["of"]["mask"], len(told["texts"])
-                _say(f"{one} (qmd://{one}/)\n  Pattern:  {mask}\n  Files:    {number}\n")
+            for each, collection in self.kept.items():
+                mask, number = collection["of"]["mask"], len(collection["texts"])
+                _say(f"{each} (qmd://{each}/)\n  Pattern:  {mask}\n  Files:    {number}\n")
         elif verb == "remove":
-            if self.kept.pop(rest[0], None) is None:
-                return _fail(f"Collection not found: {rest[0]}")
-            _say(f"✓ Removed collection '{rest[0]}'")
+            if self.kept.pop(operands[0], None) is None:
+                return _fail(f"Collection not found: {operands[0]}")
+            _say(f"✓ Removed collection '{operands[0]}'")
         elif name in self.kept:
             return _fail(f"Collection '{name}' already exists.\nUse a different name with --name <name>")
-        elif not Path(rest[0]).is_dir():
-            return _fail(f"Collection path does not exist.\n  Received: {rest[0]}")
+        elif not Path(operands[0]).is_dir():
+            return _fail(f"Collection path does not exist.\n  Received: {operands[0]}")
         else:
-            self.kept[name] = {"of": {"path": rest[0], "mask": mask}, "texts": _read_texts(rest[0], mask)}
+            self.kept[name] = {
+                "of": {"path": operands[0], "mask": mask},
+                "texts": _read_texts(operands[0], mask),
+            }
             _say(f"✓ Collection '{name}' created successfully")
         self.keep()
         return 0
 
     def update(self) -> int:
-        for told in self.kept.values():
-            told["texts"] = _read_texts(**told["of"])
+        for collection in self.kept.values():
+            collection["texts"] = _read_texts(**collection["of"])
         self.keep()
         _say("✓ All collections updated.")
         return 0
@@ -108,15 +111,15 @@ class FakeQmd:
             if code is not None:
                 return code
         wanted = set(re.findall(r"\w+", query.lower()))
-        found = []
+        results = []
         for name in names or list(self.kept):
             for path, text in self.kept[name]["texts"].items():
-                there = wanted & set(re.findall(r"\w+", text.lower()))
-                if there:
-                    found.append(_result(f"qmd://{name}/{path}", text, wanted, len(there) / len(wanted)))
-        found.sort(key=lambda one: (-one[0], str(one[1]["file"])))
+                shared = wanted & set(re.findall(r"\w+", text.lower()))
+                if shared:
+                    results.append(_result(f"qmd://{name}/{path}", text, wanted, len(shared) / len(wanted)))
+        results.sort(key=lambda result: (-result[0], str(result[1]["file"])))
         sys.stderr.write("Warning: 2 documents need embeddings. Run 'qmd embed' for better results." + "\n")
-        _say(json.dumps([one for _, one in found[:limit]], indent=2, ensure_ascii=False))
+        _say(json.dumps([result for _, result in results[:limit]], indent=2, ensure_ascii=False))
         return 0
 
     def _fall_ill(self, names: list[str]) -> int | None:
@@ -138,9 +141,9 @@ class FakeQmd:
                 _say("x" * 10_000)
         elif self.trouble == "stranger":
             strangers = [name for name in self.kept if name not in names]
-            told = self.kept[strangers[0]]["texts"]
-            path = next(iter(told))
-            _say(json.dumps([_result(f"qmd://{strangers[0]}/{path}", told[path], set(), 0.9)[1]]))
+            texts = self.kept[strangers[0]]["texts"]
+            path = next(iter(texts))
+            _say(json.dumps([_result(f"qmd://{strangers[0]}/{path}", texts[path], set(), 0.9)[1]]))
         else:
             return None
         return 0
@@ -148,14 +151,14 @@ class FakeQmd:
 
 def _result(file: str, text: str, wanted: set[str], score: float) -> tuple[float, dict[str, object]]:
     lines = text.split("\n")
-    best = max(range(len(lines)), key=lambda at: sum(one in lines[at].lower() for one in wanted))
+    best = max(range(len(lines)), key=lambda at: sum(word in lines[at].lower() for word in wanted))
     first, last = max(0, best - 1), min(len(lines), best + 3)
     shown = "\n".join(lines[first:last])
     shown = shown if len(shown) <= _AROUND else f"{shown[: _AROUND - 3]}..."
     head = f"@@ -{first + 1},{last - first} @@ ({first} before, {len(lines) - last} after)"
     title = next((line.lstrip("# ") for line in lines if line.startswith("#")), file)
-    told = {"docid": "#abc123", "score": round(score, 2), "file": file, "line": best + 1, "title": title}
-    return score, {**told, "snippet": f"{head}\n{shown}"}
+    result = {"docid": "#abc123", "score": round(score, 2), "file": file, "line": best + 1, "title": title}
+    return score, {**result, "snippet": f"{head}\n{shown}"}
 
 
 def _read_texts(path: str, mask: str) -> dict[str, str]:
@@ -167,15 +170,15 @@ def _read_texts(path: str, mask: str) -> dict[str, str]:
 
 def _regex(mask: str) -> str:
     """The little of fast-glob's patterns that is used."""
-    found, rest = "", mask
+    pattern, remaining = "", mask
     signs = {"**/": "(?:[^/]+/)*", "*": "[^/]*", "?": "[^/]", "{": "(?:", "}": ")", ",": "|"}
-    while rest:
-        negated = re.match(r"!\(([^)]*)\)", rest)
-        sign = next((one for one in signs if rest.startswith(one)), "")
-        taken = negated[0] if negated else sign or rest[0]
-        found += rf"(?!(?:{negated[1]})/)[^/]*" if negated else signs.get(sign) or re.escape(taken)
-        rest = rest[len(taken) :]
-    return found
+    while remaining:
+        negated = re.match(r"!\(([^)]*)\)", remaining)
+        sign = next((candidate for candidate in signs if remaining.startswith(candidate)), "")
+        taken = negated[0] if negated else sign or remaining[0]
+        pattern += rf"(?!(?:{negated[1]})/)[^/]*" if negated else signs.get(sign) or re.escape(taken)
+        remaining = remaining[len(taken) :]
+    return pattern
 
 
 def _read(file: Path) -> str:

@@ -531,7 +531,7 @@ def test_noise_before_the_results_does_not_hide_them():
     row = '[\n {"file": "qmd://a/b%20c.md", "score": 3, "snippet": "@@ -4,2 @@ (3 before)\\nx\\nyes..."}\n]'
     (one,) = parse_results(noise + row)
     assert (one.collection, one.path, one.score, one.first) == ("a", "b c.md", 1.0, 4)
-    assert (one.lines, one.said_by(" yes, and more")) == (("x", "yes..."), 5)
+    assert (one.lines, one.find_line(" yes, and more")) == (("x", "yes..."), 5)
     assert parse_results("No results found.\n") == []
 
 

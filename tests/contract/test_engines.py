@@ -62,7 +62,7 @@ class TestPgvector:
         url = make_url(database).update_query_dict({"options": forced})
         engine = PgVectorBackend(url, EmbedderIdentity("test", "many", 16))
         try:
-            engine.held()
+            engine.list_points()
             engine.put(every)
             engine.settle()
             asked, right = points(20, 16, seed=2), 0
@@ -90,7 +90,7 @@ class TestPgvector:
             engine = PgVectorBackend(make_url(database), EmbedderIdentity("test", "long", dimensions))
             few = points(3, dimensions)
             try:
-                engine.held()
+                engine.list_points()
                 engine.put(few)
                 engine.settle()
                 near = engine.nearest(EVERYWHERE, few[1].vector, 1, [2])
@@ -104,18 +104,18 @@ class TestPgvector:
             PgVectorBackend(make_url(database), EmbedderIdentity("test", name, 4)) for name in ("old", "new")
         )
         try:
-            old.held()
+            old.list_points()
             with psycopg.connect(database, autocommit=True) as connection:
                 connection.execute("CREATE TABLE holdfast_vectors_of_mine (key BIGINT)")
-            new.held()
+            new.list_points()
             new.put(points(3))
             new.alone()
-            assert len(list(new.held())) == 3
+            assert len(list(new.list_points())) == 3
             with psycopg.connect(database) as connection:
                 connection.execute("SELECT * FROM holdfast_vectors_of_mine")
             with pytest.raises(VectorsError, match="does not exist"):
                 old.put(points(1))
-            assert list(old.held()) == [], "whoever does need it makes it anew"
+            assert list(old.list_points()) == [], "whoever does need it makes it anew"
         finally:
             old.close()
             new.close()
@@ -132,7 +132,7 @@ class TestPgvector:
         engine = PgVectorBackend(url, IDENTITY)
         try:
             with pytest.raises(VectorsError) as caught:
-                engine.held()
+                engine.list_points()
         finally:
             engine.close()
         assert f'An administrator types: psql -d {name} -c "CREATE EXTENSION vector"' in str(caught.value)
@@ -141,7 +141,7 @@ class TestPgvector:
         engine = PgVectorBackend(make_url("postgresql://holdfast@127.0.0.1:1/nothing"), IDENTITY)
         try:
             with pytest.raises(VectorsError, match="pgvector: The database could not be read or written"):
-                engine.held()
+                engine.list_points()
         finally:
             engine.close()
 
@@ -201,7 +201,7 @@ class TestQdrant:
             index.follow()
             index.close()
             reader = QdrantBackend(QdrantServer(address, "secret"), IDENTITY, "memories")
-            held = list(reader.held())
+            held = list(reader.list_points())
             reader.close()
         assert len(held) == 1, "what belongs to somebody else is all that is left"
 
@@ -243,27 +243,27 @@ class TestQdrant:
     def test_a_collection_of_ours_with_other_dimensions_is_made_anew(self, tmp_path):
         wire = QdrantFolder(tmp_path)
         old = QdrantBackend(wire, EmbedderIdentity("test", "old", 3), "memories")
-        assert list(old.held()) == []
+        assert list(old.list_points()) == []
         old.put(points(5, 3))
         new = QdrantBackend(wire, IDENTITY, "memories")
-        assert list(new.held()) == []
+        assert list(new.list_points()) == []
         new.put(points(2))
-        assert sorted(new.held()) == [(1, 0), (2, 1)]
+        assert sorted(new.list_points()) == [(1, 0), (2, 1)]
         wire.close()
 
     def test_a_collection_that_was_half_made_is_made_whole(self, tmp_path):
         wire = QdrantFolder(tmp_path)
         wire.call("PUT", "/collections/memories", {"vectors": {"size": 4, "distance": "Cosine"}})
         engine = QdrantBackend(wire, IDENTITY, "memories")
-        assert list(engine.held()) == []
+        assert list(engine.list_points()) == []
         engine.put(points(1))
-        assert list(engine.held()) == [(1, 0)]
+        assert list(engine.list_points()) == [(1, 0)]
         wire.close()
 
     def test_what_is_gone_behind_our_back_is_said_and_a_row_with_many_pieces_hides_no_other(self, tmp_path):
         wire = QdrantFolder(tmp_path)
         engine = QdrantBackend(wire, IDENTITY, "memories")
-        engine.held()
+        engine.list_points()
         pieces = [VectorPoint(number, 1, AXES[0]) for number in range(1, 9)]
         engine.put([*pieces, VectorPoint(20, 2, AXES[1])])
         assert engine.nearest(EVERYWHERE, AXES[0], 2, ()).keys() == {1, 2}
@@ -300,7 +300,7 @@ class TestQdrant:
             assert (index.engine, index.trouble) == ("qdrant", "")
             memories.passages.remove([memories.passages.containers([MINE])[0].name])
             index.follow()
-            assert len(list(QdrantBackend(wire, IDENTITY, name).held())) == 1
+            assert len(list(QdrantBackend(wire, IDENTITY, name).list_points())) == 1
         finally:
             index.close()
             wire.call("DELETE", f"/collections/{name}")
@@ -321,7 +321,7 @@ class TestSqliteVec:
         (tmp_path / "vectors.db").write_bytes(b"nothing of the kind" * 100)
         engine = SqliteVecBackend(tmp_path / "vectors.db", IDENTITY)
         with pytest.raises(VectorsError) as caught:
-            engine.held()
+            engine.list_points()
         engine.close()
         assert "It can be deleted" in str(caught.value) or "cannot load extensions" in str(caught.value)
 

@@ -138,7 +138,7 @@ def test_a_refused_piece_counts_as_done_and_is_near_to_nothing(store, vectors):
     assert vectors.undone([digest("north"), digest("east")]) == {digest("east")}
     vectors.keep({digest("east"): AXES[1]})
     assert vectors.coverage([MINE]) == vectors.coverage() == Coverage(2, 0, 1)
-    assert vectors.known([digest("north"), digest("east")]).keys() == {digest("east")}
+    assert vectors.get_vectors([digest("north"), digest("east")]).keys() == {digest("east")}
     assert nearest(vectors, [MINE], AXES[0], 10).keys() == {row_of(store, [MINE], "east")}
 
 

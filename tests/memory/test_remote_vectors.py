@@ -34,7 +34,7 @@ class Shelf:
         self.room = 10_000
         self.lists = 0
 
-    def held(self):
+    def list_points(self):
         self._there()
         self.lists += 1
         return [(key, point.row) for key, point in self.points.items()]

@@ -115,8 +115,8 @@ class BatchEmbedder:
 
     def state(self, identity: EmbedderIdentity) -> dict[str, Any]:
         """How many jobs are under way with how many texts, and what went wrong with the last one."""
-        state = self._kept()
-        ours = _jobs_of(state, identity)
+        state = self._load_state()
+        ours = jobs_of(state, identity)
         return {
             "jobs": len(ours),
             "texts": sum(len(job.names) for job in ours),
@@ -125,7 +125,7 @@ class BatchEmbedder:
 
     def due(self, identity: EmbedderIdentity) -> float | None:
         """In how many seconds the jobs should be looked at again; None if there are none."""
-        return max(0.0, self._next_look - self._clock()) if _jobs_of(self._kept(), identity) else None
+        return max(0.0, self._next_look - self._clock()) if jobs_of(self._load_state(), identity) else None
 
     def wait(self, identity: EmbedderIdentity, stop: Callable[[], bool]) -> bool:
         """Wait until the jobs should be looked at again; False if there is nothing to wait for."""
@@ -142,8 +142,8 @@ class BatchEmbedder:
 
         With `jobs`, so is what is worth another one, and waits for its turn.
         """
-        state = self._kept()
-        held = _rows_in_jobs(state, index.identity)
+        state = self._load_state()
+        held = rows_in_jobs(state, index.identity)
         rows = [
             row
             for row in index.waiting(limit + self.options.least + len(held) + len(state.left), places)
@@ -167,7 +167,7 @@ class BatchEmbedder:
             if not alone:
                 return 0
             self._forget_old()
-            done = sum(self._look(batches, job, index) for job in _jobs_of(self._kept(), index.identity))
+            done = sum(self._look(batches, job, index) for job in jobs_of(self._load_state(), index.identity))
             self._hand_in(batches, index, places)
             return done
 
@@ -194,7 +194,7 @@ class BatchEmbedder:
             if seen.over:
                 return self._take_in(batches, job, seen, index)
         except BatchJobGone:
-            self._ended(job, "the server does not know the batch job any more")
+            self._end_job(job, "the server does not know the batch job any more")
             return 0
         except EmbedderError as error:
             # It may be able to tell the next time: the job is not lost.
@@ -202,7 +202,7 @@ class BatchEmbedder:
         if late:
             with suppress(EmbedderError):
                 batches.cancel(job.id)
-            self._ended(job, f"the batch job took longer than {self.options.timeout / 60:g} minutes")
+            self._end_job(job, f"the batch job took longer than {self.options.timeout / 60:g} minutes")
         return 0
 
     def _take_in(self, batches: BatchApi, job: _SubmittedJob, seen: BatchJob, index: VectorIndex) -> int:
@@ -218,12 +218,12 @@ class BatchEmbedder:
         waiting = set(index.waiting(index.coverage().missing))
         left = [row for row in job.rows if row in waiting]
         trouble = seen.trouble or ("" if len(left) < len(job.rows) else why or "no line of it was done")
-        self._ended(job, trouble, left)
+        self._end_job(job, trouble, left)
         batches.tidy(seen)
         return len(job.rows) - len(left)
 
-    def _ended(self, job: _SubmittedJob, trouble: str, left: Sequence[int] = ()) -> None:
-        state = self._kept()
+    def _end_job(self, job: _SubmittedJob, trouble: str, left: Sequence[int] = ()) -> None:
+        state = self._load_state()
         state = replace(state, jobs=tuple(each for each in state.jobs if each.id != job.id), trouble=trouble)
         if trouble:
             log.warning("%s; its vectors are made the ordinary way", trouble)
@@ -231,23 +231,23 @@ class BatchEmbedder:
         elif left:
             log.warning("%s texts of a batch job failed; they are tried one by one", len(left))
             state = replace(state, left=(*state.left, *left))
-        self._keep(state)
+        self._save_state(state)
 
     def _hand_in(self, batches: BatchApi, index: VectorIndex, places: Sequence[Where] | None) -> None:
-        state = self._kept()
+        state = self._load_state()
         if state.left:
             waiting = set(index.waiting(index.coverage().missing))
             state = replace(state, left=tuple(row for row in state.left if row in waiting))
-            self._keep(state)
+            self._save_state(state)
         while (
-            len(_jobs_of(state, index.identity)) < self.options.concurrency
+            len(jobs_of(state, index.identity)) < self.options.concurrency
             and self._clock() >= state.paused_until
         ):
-            taken = _rows_in_jobs(state, index.identity) | set(state.left)
+            taken = rows_in_jobs(state, index.identity) | set(state.left)
             rows = [row for row in index.waiting(_ROWS + len(taken), places) if row not in taken]
             if len(rows) < self.options.least:
                 return
-            ours = _jobs_of(state, index.identity)
+            ours = jobs_of(state, index.identity)
             known = {name for job in ours for name in job.names}
             repeated, covered, texts = self._texts(
                 rows[:_ROWS], index, known, min(batches.most, self.options.most)
@@ -257,7 +257,7 @@ class BatchEmbedder:
                 last = ours[-1]
                 grown = replace(last, rows=(*last.rows, *repeated))
                 state = replace(state, jobs=tuple(grown if each is last else each for each in state.jobs))
-                self._keep(state)
+                self._save_state(state)
             if len(covered) < self.options.least:
                 return
             try:
@@ -269,7 +269,7 @@ class BatchEmbedder:
                 job = _SubmittedJob(name, index.identity.key, tuple(covered), tuple(texts), self._clock())
                 state = replace(state, jobs=(*state.jobs, job))
                 log.info("a batch job with %s texts was handed in", len(texts))
-            self._keep(state)
+            self._save_state(state)
 
     def _texts(
         self, rows: Sequence[int], index: VectorIndex, known: set[str], most: int
@@ -295,15 +295,15 @@ class BatchEmbedder:
 
     def _forget_old(self) -> None:
         """A job of an embedder that is not used any more is nobody's concern after a while."""
-        state, since = self._kept(), self._clock() - 2 * self.options.timeout
+        state, since = self._load_state(), self._clock() - 2 * self.options.timeout
         if any(job.at < since for job in state.jobs):
-            self._keep(replace(state, jobs=tuple(job for job in state.jobs if job.at >= since)))
+            self._save_state(replace(state, jobs=tuple(job for job in state.jobs if job.at >= since)))
 
-    def _kept(self) -> _BatchState:
+    def _load_state(self) -> _BatchState:
         stored = self._store.settings.get(_STATE_KEY)
         return _BatchState() if stored is None else _BatchState.of(stored)
 
-    def _keep(self, state: _BatchState) -> None:
+    def _save_state(self, state: _BatchState) -> None:
         self._store.settings.set(_STATE_KEY, asdict(state), self._clock())
 
 
@@ -318,12 +318,12 @@ def open_batches(store: Store, settings: Settings) -> BatchEmbedder:
     return BatchEmbedder(store, options)
 
 
-def _jobs_of(state: _BatchState, identity: EmbedderIdentity) -> list[_SubmittedJob]:
+def jobs_of(state: _BatchState, identity: EmbedderIdentity) -> list[_SubmittedJob]:
     return [job for job in state.jobs if job.model == identity.key]
 
 
-def _rows_in_jobs(state: _BatchState, identity: EmbedderIdentity) -> set[int]:
-    return {row for job in _jobs_of(state, identity) for row in job.rows}
+def rows_in_jobs(state: _BatchState, identity: EmbedderIdentity) -> set[int]:
+    return {row for job in jobs_of(state, identity) for row in job.rows}
 
 
 _JSONL = "application/jsonl"
@@ -346,22 +346,22 @@ def parse_lines(content: Iterable[str], where: str) -> Iterator[Any]:
                 ) from None
 
 
-def form_body(fields: Mapping[str, str], name: str, content: bytes) -> tuple[bytes, str]:
+def join_form(fields: Mapping[str, str], name: str, content: bytes) -> tuple[bytes, str]:
     """A body as web forms have it, with a file called `name`, and its content type."""
     parts = [
         (f'Content-Disposition: form-data; name="{field}"', value.encode()) for field, value in fields.items()
     ]
     head = f'Content-Disposition: form-data; name="file"; filename="{name}"\r\nContent-Type: {_JSONL}'
-    return _multipart_body([*parts, (head, content)], "form-data")
+    return join_parts([*parts, (head, content)], "form-data")
 
 
-def related_body(about: Any, content: bytes) -> tuple[bytes, str]:
+def join_related(about: Any, content: bytes) -> tuple[bytes, str]:
     """A body of a file and what is to be known about it, and its content type."""
     head = "Content-Type: application/json; charset=utf-8", canonical(about).encode()
-    return _multipart_body([head, (f"Content-Type: {_JSONL}", content)], "related")
+    return join_parts([head, (f"Content-Type: {_JSONL}", content)], "related")
 
 
-def _multipart_body(parts: Iterable[tuple[str, bytes]], kind: str) -> tuple[bytes, str]:
+def join_parts(parts: Iterable[tuple[str, bytes]], kind: str) -> tuple[bytes, str]:
     border = secrets.token_hex(16)
     body = b"".join(f"--{border}\r\n{head}\r\n\r\n".encode() + content + b"\r\n" for head, content in parts)
     return body + f"--{border}--\r\n".encode(), f"multipart/{kind}; boundary={border}"
@@ -389,11 +389,11 @@ class OpenAIBatches:
             {"custom_id": name, "method": "POST", "url": _ENDPOINT, "body": self._request(text)}
             for name, text in texts.items()
         )
-        body, kind = form_body({"purpose": "batch"}, "holdfast.jsonl", content)
-        file = _job_id(self._http.upload(f"{self._prefix}/files", body, kind))
+        body, kind = join_form({"purpose": "batch"}, "holdfast.jsonl", content)
+        file = read_job_id(self._http.upload(f"{self._prefix}/files", body, kind))
         asked = {"input_file_id": file, "endpoint": _ENDPOINT, "completion_window": "24h"}
         try:
-            return _job_id(self._http.post(f"{self._prefix}/batches", asked, again=False))
+            return read_job_id(self._http.post(f"{self._prefix}/batches", asked, again=False))
         except EmbedderError:
             self.tidy(BatchJob(litter=(file,)))
             raise
@@ -409,7 +409,7 @@ class OpenAIBatches:
         trouble = (
             ""
             if state == "completed"
-            else f"the batch job is {state}{self._http.hidden(_error_text(status))}"
+            else f"the batch job is {state}{self._http.redact(_error_text(status))}"
         )
         # What failed is in the file of errors, which has no numbers in it.
         output = (present["output"],) if "output" in present else ()
@@ -437,7 +437,7 @@ class OpenAIBatches:
                 self._http.delete(f"{self._prefix}/files/{file}")
 
 
-def _job_id(answer: Any) -> str:
+def read_job_id(answer: Any) -> str:
     match answer:
         case {"id": str(name)} if name:
             return name

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, Self
 
-from holdfast.backends.embedding_batches import parse_lines, related_body, serialize_lines
+from holdfast.backends.embedding_batches import join_related, parse_lines, serialize_lines
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedder_http import EmbeddingClient
 from holdfast.memory.embedders import (
@@ -43,7 +43,7 @@ class GeminiBatches:
             {"key": name, "request": self._request(text)} for name, text in texts.items()
         )
         about = {"file": {"displayName": _NAME, "mimeType": "application/jsonl"}}
-        body, kind = related_body(about, content)
+        body, kind = join_related(about, content)
         path = f"/upload{self._prefix}/files?uploadType=multipart"
         file = _job_name(self._http.upload(path, body, kind), "file")
         asked = {"batch": {"displayName": _NAME, "inputConfig": {"fileName": file}}}
@@ -65,7 +65,7 @@ class GeminiBatches:
         files = (output,) if isinstance(output, str) else ()
         given = _inner_object(about, "inputConfig").get("fileName")
         litter = (*files, given) if isinstance(given, str) else files
-        message = self._http.hidden(find_error_message(status))
+        message = self._http.redact(find_error_message(status))
         trouble = (
             "" if files and not message else f"the batch job is {state.lower()}{message and f': {message}'}"
         )
@@ -147,7 +147,7 @@ class GeminiEmbedder(ValidatedEmbedder):
         return GeminiBatches(self._http, self._prefix, self.identity.model, self.request)
 
     def question(self, text: str) -> Vectors:
-        return self._made([text], lambda texts: self._ask(texts, "RETRIEVAL_QUERY"))
+        return self._embed_parts([text], lambda texts: self._ask(texts, "RETRIEVAL_QUERY"))
 
     def close(self) -> None:
         self._http.close()

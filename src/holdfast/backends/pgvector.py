@@ -72,10 +72,10 @@ class PgVectorBackend:
         self._table = f"{_PREFIX}{identity.key}"
         kind = "halfvec" if identity.dimensions > _WHOLE else "vector"
         self._column = "vector" if kind == "vector" else f"CAST(vector AS {kind}({identity.dimensions}))"
-        self._asked = f"CAST(:asked AS {kind}({identity.dimensions}))"
+        self._question = f"CAST(:asked AS {kind}({identity.dimensions}))"
         self._operators = f"{kind}_cosine_ops"
 
-    def held(self) -> Iterable[tuple[int, int]]:
+    def list_points(self) -> Iterable[tuple[int, int]]:
         self._write(self._prepare)
         query = text(f"SELECT key, row FROM {self._table}")  # noqa: S608
         return self._read(lambda connection: [(key, row) for key, row in connection.execute(query)])
@@ -100,7 +100,7 @@ class PgVectorBackend:
         self, spans: Sequence[RowSpan], vector: Vector, best: int, also: Collection[int]
     ) -> dict[int, float]:
         asked = {"asked": _literal(vector)}
-        distance = f"{self._column} <=> {self._asked}"
+        distance = f"{self._column} <=> {self._question}"
         within = " OR ".join(f"row BETWEEN {first:d} AND {last:d}" for first, last in spans)
         if not within:
             return {}

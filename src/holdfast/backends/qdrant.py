@@ -59,7 +59,7 @@ class QdrantBackend:
         self._collection = collection
         self._path = f"/collections/{collection}"
 
-    def held(self) -> Iterable[tuple[int, int]]:
+    def list_points(self) -> Iterable[tuple[int, int]]:
         self._prepare()
         points: list[tuple[int, int]] = []
         offset: Any = None
@@ -88,7 +88,7 @@ class QdrantBackend:
 
     def drop(self, keys: Collection[int]) -> None:
         # Who is told that something is forgotten can rely on it: nothing is left for later.
-        self._asked("POST", "/points/delete?wait=true", {"points": list(keys)})
+        self._request("POST", "/points/delete?wait=true", {"points": list(keys)})
 
     def nearest(
         self, spans: Sequence[RowSpan], vector: Vector, best: int, also: Collection[int]
@@ -96,11 +96,13 @@ class QdrantBackend:
         if not spans:
             return {}
         asked = vector.tolist()
-        within = [_within(span) for span in spans]
+        within = [span_filter(span) for span in spans]
         nearness: dict[int, float] = {}
         most = best
         while True:
-            rows = self._found(_search(asked, {"should": within}, most, {"hnsw_ef": max(_CANDIDATES, most)}))
+            rows = self._query_points(
+                build_search(asked, {"should": within}, most, {"hnsw_ef": max(_CANDIDATES, most)})
+            )
             for row, near in rows:
                 if len(nearness) < best or row in nearness:
                     nearness[row] = max(near, nearness.get(row, -1.0))
@@ -113,7 +115,9 @@ class QdrantBackend:
             named = {"key": "row", "match": {"any": portion}}
             wanted = {"must": [named], "should": within}
             # More than a few pieces a row are rare; the nearest come first.
-            for row, near in self._found(_search(asked, wanted, 4 * len(portion), {"exact": True})):
+            for row, near in self._query_points(
+                build_search(asked, wanted, 4 * len(portion), {"exact": True})
+            ):
                 nearness[row] = max(near, nearness.get(row, -1.0))
         return nearness
 
@@ -133,7 +137,7 @@ class QdrantBackend:
             if self._is_current(known):
                 return
             # Ours, of another embedder or half made: all of it comes from the store.
-            self._asked("DELETE", "")
+            self._request("DELETE", "")
         self._make()
 
     def _make(self) -> None:
@@ -144,7 +148,7 @@ class QdrantBackend:
                 hint="Name the address of its HTTP port, usually 6333.",
             )
         for name in ("row", "container") if self._wire.indexes else ():
-            self._asked("PUT", "/index?wait=true", {"field_name": name, "field_schema": "integer"})
+            self._request("PUT", "/index?wait=true", {"field_name": name, "field_schema": "integer"})
         first = [1.0] + [0.0] * (self._identity.dimensions - 1)
         mark = {"made_by": _OURS, "embedder": str(self._identity), "identity": self._identity.key}
         self._put([{"id": _MARK, "vector": first, "payload": mark}])
@@ -164,13 +168,13 @@ class QdrantBackend:
         return fits and mark.get("identity") == self._identity.key
 
     def _put(self, points: Iterable[Json]) -> None:
-        self._asked("PUT", "/points?wait=true", {"points": list(points)})
+        self._request("PUT", "/points?wait=true", {"points": list(points)})
 
-    def _found(self, search: Json) -> list[tuple[int, float]]:
-        (answer,) = self._asked("POST", "/points/query/batch", {"searches": [search]})
+    def _query_points(self, search: Json) -> list[tuple[int, float]]:
+        (answer,) = self._request("POST", "/points/query/batch", {"searches": [search]})
         return [(point["payload"]["row"], point["score"]) for point in answer["points"]]
 
-    def _asked(self, method: str, path: str, body: Json | None = None) -> Any:
+    def _request(self, method: str, path: str, body: Json | None = None) -> Any:
         """Do something with the collection, which has to be there for it."""
         result = self._wire.call(method, f"{self._path}{path}", body)
         if result is None:
@@ -181,12 +185,12 @@ class QdrantBackend:
         return result
 
 
-def _within(span: RowSpan) -> Json:
+def span_filter(span: RowSpan) -> Json:
     # By container, since the numbers of rows are larger than what Qdrant compares exactly.
     return {"key": "container", "range": {"gte": number_of(span[0]), "lte": number_of(span[1])}}
 
 
-def _search(asked: list[float], wanted: Json, most: int, how: Json) -> Json:
+def build_search(asked: list[float], wanted: Json, most: int, how: Json) -> Json:
     return {"query": asked, "filter": wanted, "limit": most, "params": how, "with_payload": ["row"]}
 
 
@@ -228,8 +232,9 @@ class QdrantServer:
         except json.JSONDecodeError:
             content = None
         if answer.status_code != 200 or not isinstance(content, dict) or "result" not in content:
+            reason = read_reason(content, answer.text)
             raise VectorsError(
-                f"Qdrant at {self.location} answered {answer.status_code}: {_reason(content, answer.text)}",
+                f"Qdrant at {self.location} answered {answer.status_code}: {reason}",
                 hint="It is asked again by itself.",
             )
         return content["result"]
@@ -254,7 +259,7 @@ class QdrantFolder:
         parts = _PATH.match(path)
         assert parts is not None
         with self._using:
-            client = self._client = self._client or _open_client(self._folder)
+            client = self._client = self._client or open_client(self._folder)
             makes = (method, parts["what"]) == ("PUT", "")
             if not makes and not client.collection_exists(parts["name"]):
                 return None
@@ -270,7 +275,7 @@ class QdrantFolder:
                 self._client = None
 
 
-def _open_client(folder: Path) -> "QdrantClient":
+def open_client(folder: Path) -> "QdrantClient":
     try:
         from qdrant_client import QdrantClient
     except ModuleNotFoundError as error:
@@ -339,7 +344,7 @@ _ACTIONS: Mapping[tuple[str, str], Callable[["QdrantClient", str, Json], Any]] =
 }
 
 
-def _reason(content: Any, text: str) -> str:
+def read_reason(content: Any, text: str) -> str:
     status = content.get("status") if isinstance(content, dict) else None
     return str(status["error"]) if isinstance(status, dict) and "error" in status else text[:200]
 

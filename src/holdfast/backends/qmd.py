@@ -62,7 +62,7 @@ def find_hits(hit: QmdHit, path: str, entry: Entry, text: str, terms: Collection
     QMD names one place in a file, and a file of notes may have a hundred memories: those that have as much of
     the question come along.
     """
-    lines = _match_lines(hit, _LINE_END.split(text.removeprefix("\ufeff")))
+    lines = match_lines(hit, _LINE_END.split(text.removeprefix("\ufeff")))
     passages = passages_of(entry, text)
     around = [passage for passage in passages if _has_any(passage, lines)]
     if not around:
@@ -114,9 +114,9 @@ def shorten_hits(hits: Iterable[SearchHit], each: int, together: int) -> list[Se
     return list(chosen.values())
 
 
-def _match_lines(hit: QmdHit, lines: Sequence[str]) -> dict[int, int]:
+def match_lines(hit: QmdHit, lines: Sequence[str]) -> dict[int, int]:
     """The lines of a text that stand in what was found, by which they are there; none without the best."""
-    matches = {at: quoted for at, line in enumerate(lines, 1) if (quoted := hit.said_by(line)) is not None}
+    matches = {at: quoted for at, line in enumerate(lines, 1) if (quoted := hit.find_line(line)) is not None}
     return matches if hit.best is None or hit.best in matches.values() else {}
 
 
@@ -143,7 +143,7 @@ class QmdCollections:
         root = self._workspace.folder
         if root is None:
             return []
-        return [_folder_collection(root, place.folder) for place in places if ":" not in place.folder]
+        return [folder_collection(root, place.folder) for place in places if ":" not in place.folder]
 
     def outside(self, scope: Scope, *, own: bool = False) -> tuple[QmdCollection, ...]:
         theirs = scope.kind == "private" and scope.user == self._owner
@@ -186,11 +186,11 @@ def match_path(path: str, files: Mapping[str, Entry]) -> str | None:
     """The file that QMD means: some versions write names in small letters, or with other signs left out."""
     if path in files:
         return path
-    alike = [file for file in files if _squash(file) == _squash(path)]
+    alike = [file for file in files if squash_name(file) == squash_name(path)]
     return alike[0] if len(alike) == 1 else None
 
 
-def _folder_collection(root: Path, folder: str) -> QmdCollection:
+def folder_collection(root: Path, folder: str) -> QmdCollection:
     # A name tells nobody else's: the readable part may be the same, the digest is not.
     digest = hashlib.sha256(folder.encode(errors="surrogatepass")).hexdigest()[:_DIGEST]
     readable = re.sub(r"[^a-z0-9]+", "-", folder.lower()).strip("-")[-_READABLE:]
@@ -199,7 +199,7 @@ def _folder_collection(root: Path, folder: str) -> QmdCollection:
     return QmdCollection(f"{OUR_PREFIX}{readable}-{digest}", root / folder, mask, folder)
 
 
-def _squash(path: str) -> str:
+def squash_name(path: str) -> str:
     return re.sub(r"[\W_]+", "", path.lower())
 
 
@@ -248,30 +248,30 @@ class QmdSearch:
 
     def __init__(
         self,
-        keeper: QmdProcess,
+        process: QmdProcess,
         collections: QmdCollections,
         own: Searcher,
         index: Index,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._keeper = keeper
+        self._process = process
         self._collections = collections
         self._own = own
         self._index = index
-        self._circuit = _Circuit(keeper.options.pause, clock)
+        self._circuit = _Circuit(process.options.pause, clock)
 
     @property
     def interval(self) -> float:
         """Seconds between two looks at the notes."""
-        return self._keeper.options.interval
+        return self._process.options.interval
 
     @property
     def debounce(self) -> float:
         """Seconds after a change, in which there may be others."""
-        return self._keeper.options.debounce
+        return self._process.options.debounce
 
     def close(self) -> None:
-        self._keeper.close()
+        self._process.close()
 
     def search(
         self,
@@ -287,18 +287,18 @@ class QmdSearch:
         """As our own search, which is asked for kinds of memories: only it knows them."""
         asked = _Query(query, scope, within, kinds, limit, min_score, own)
         ours = kinds or within == "conversations" or not any(sign.isalnum() for sign in query)
-        if ours or not is_allowed(self._keeper.options.rules, scope):
+        if ours or not is_allowed(self._process.options.rules, scope):
             return asked.of(self._own)
         try:
-            result = self._found(asked)
+            result = self._ask_qmd(asked)
         except QmdFailed as error:
             return self._instead(asked, error)
         if result is None:
             return asked.of(self._own)
-        self._keeper.answered(ENGINE, "")
+        self._process.note_answer(ENGINE, "")
         if within == "notes":
             return result
-        return _merge_results(result, replace(asked, within="conversations").of(self._own), limit)
+        return merge_results(result, replace(asked, within="conversations").of(self._own), limit)
 
     def resolve(self, scope: Scope, path: str) -> Note | None:
         """The note at `qmd/COLLECTION/PATH`; None where this scope has no such collection."""
@@ -317,7 +317,7 @@ class QmdSearch:
         """Bring QMD up with all notes it may read; what went wrong, in words."""
         if not self._collections.readable:
             return _ELSEWHERE
-        rules = self._keeper.options.rules
+        rules = self._process.options.rules
         kinds = {kind for kind in ("private", "group") if reaches(rules, kind)}
         try:
             everywhere = self._index.everywhere()
@@ -328,15 +328,15 @@ class QmdSearch:
             for place in everywhere
             if ("group" if place.folder.startswith(_GROUPS) else "private") in kinds
         ]
-        return self._keeper.sync(self._collections.everywhere(places), stop, embed=embed)
+        return self._process.sync(self._collections.everywhere(places), stop, embed=embed)
 
     def state(self) -> dict[str, Any]:
         """Who answered last and why, and how far QMD is. Nothing is run."""
-        state, options = self._keeper.state, self._keeper.options
+        state, options = self._process.state, self._process.options
         return {
             "name": ENGINE,
             "command": " ".join(options.command),
-            "found": self._keeper.command.program is not None,
+            "found": self._process.command.program is not None,
             "version": state.version or None,
             "mode": options.mode,
             "collections": len(state.collections),
@@ -347,24 +347,24 @@ class QmdSearch:
             "trouble": state.trouble or (None if self._collections.readable else _ELSEWHERE),
         }
 
-    def _found(self, asked: _Query) -> SearchResult | None:
+    def _ask_qmd(self, asked: _Query) -> SearchResult | None:
         """What QMD has to say; None where there are no notes at all, QmdFailed where it says nothing."""
         notes = self._notes(asked)
         if not notes:
             return None
-        state = self._keeper.state
+        state = self._process.state
         if not all(state.has(each.collection) for each in notes.values()):
             hint = "It will in a moment, or by `holdfast memory reindex`."
             raise QmdFailed(_UNREAD, hint=hint, lasting=False)
-        limit = min(asked.limit, self._keeper.options.limit)
+        limit = min(asked.limit, self._process.options.limit)
         self._circuit.check()
         try:
-            hits = self._keeper.ask(asked.query[:_LONGEST], list(notes), limit)
+            hits = self._process.ask(asked.query[:_LONGEST], list(notes), limit)
         except QmdFailed as error:
             if error.lasting:
-                self._circuit.failed(error.message)
+                self._circuit.open(error.message)
             raise
-        self._circuit.worked()
+        self._circuit.reset()
         return self._answer(asked, hits, notes, state.updated_at)
 
     def _notes(self, asked: _Query) -> dict[str, _CollectionFiles]:
@@ -388,7 +388,7 @@ class QmdSearch:
         notes: Mapping[str, _CollectionFiles],
         updated_at: float,
     ) -> SearchResult:
-        options = self._keeper.options
+        options = self._process.options
         terms = words.terms(asked.query[:_LONGEST])
         read = [self._read(each, notes[each.collection], terms) for each in qmd_hits]
         hits = shorten_hits((each for hits in read for each in hits), options.snippet, options.characters)
@@ -412,11 +412,11 @@ class QmdSearch:
         except HoldfastError:
             # It went away just now, or cannot be read any more.
             return []
-        return find_hits(hit, notes.collection.shown(path), notes.files[path], text, terms)
+        return find_hits(hit, notes.collection.cite(path), notes.files[path], text, terms)
 
     def _instead(self, asked: _Query, error: QmdFailed) -> SearchResult:
         answer = asked.of(self._own)
-        self._keeper.answered(_OURS, error.message)
+        self._process.note_answer(_OURS, error.message)
         reasons = [f"Our own search answered, not QMD: {error}"]
         if alone := self._collections.only_here(asked.scope, own=asked.own):
             reasons.append(f"Not searched, because only QMD reads them: {', '.join(alone)}.")
@@ -442,16 +442,16 @@ class _Circuit:
             # Others do not wait for what this one finds out.
             self._until = now + self._pause
 
-    def failed(self, why: str) -> None:
+    def open(self, why: str) -> None:
         with self._lock:
             self._why, self._until = why, self._clock() + self._pause
 
-    def worked(self) -> None:
+    def reset(self) -> None:
         with self._lock:
             self._why = ""
 
 
-def _merge_results(notes: SearchResult, messages: SearchResult, limit: int) -> SearchResult:
+def merge_results(notes: SearchResult, messages: SearchResult, limit: int) -> SearchResult:
     """Notes that QMD found and messages that we did, by their scores."""
     hits = sorted((*notes.hits, *messages.hits), key=lambda one: -one.score)[:limit]
     return replace(

@@ -63,7 +63,7 @@ class QmdCommand:
         """What it writes to its output; QmdFailed where it takes too long, writes too much or fails."""
         process = self._begin(args)
         try:
-            out, err, why = _read_output(process, time.monotonic() + seconds, lambda: self._closed or stop())
+            out, err, why = read_output(process, time.monotonic() + seconds, lambda: self._closed or stop())
         finally:
             self._end(process)
         if why == "time":
@@ -83,7 +83,7 @@ class QmdCommand:
         with self._lock:
             self._closed = True
             for group in self._running:
-                _kill(group)
+                kill_group(group)
 
     def _begin(self, args: Sequence[str]) -> "subprocess.Popen[bytes]":
         program = self.program
@@ -116,7 +116,7 @@ class QmdCommand:
     def _end(self, process: "subprocess.Popen[bytes]") -> None:
         with self._lock:
             if process.returncode is None:
-                _kill(process.pid)
+                kill_group(process.pid)
             self._running.discard(process.pid)
         process.wait()
         for pipe in (process.stdout, process.stderr):
@@ -138,12 +138,12 @@ class QmdCommand:
         }
 
 
-def _kill(group: int) -> None:
+def kill_group(group: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
 
 
-def _read_output(
+def read_output(
     process: "subprocess.Popen[bytes]", until: float, stopped: Callable[[], bool]
 ) -> tuple[str, str, str]:
     """Output, errors, and why it was not read to the end, if it was not."""
@@ -202,7 +202,7 @@ class QmdHit:
     first: int
     lines: tuple[str, ...]
 
-    def said_by(self, line: str) -> int | None:
+    def find_line(self, line: str) -> int | None:
         """Which of its lines this is, counted from one as in the document; None for none that tells much."""
         text = line.strip()
         for number, quoted in enumerate(self.lines, self.first):
@@ -225,14 +225,14 @@ class QmdHit:
 
 def parse_results(output: str) -> list[QmdHit]:
     """The results in an output; QmdFailed where there is nothing that makes sense."""
-    rows = _parse_list(output)
-    hits = [hit for hit in map(_parse_hit, rows) if hit is not None]
+    rows = parse_list(output)
+    hits = [hit for hit in map(parse_hit, rows) if hit is not None]
     if rows and not hits:
         raise QmdFailed(f"QMD gave {len(rows)} results, and none of them makes sense.")
     return hits
 
 
-def _parse_list(output: str) -> Sequence[Any]:
+def parse_list(output: str) -> Sequence[Any]:
     for place in _LIST.finditer(output):
         try:
             rows, _ = json.JSONDecoder().raw_decode(output, place.start())
@@ -245,7 +245,7 @@ def _parse_list(output: str) -> Sequence[Any]:
     raise QmdFailed(f"QMD gave no JSON but {output.strip()[:80]!r}.")
 
 
-def _parse_hit(row: Any) -> QmdHit | None:
+def parse_hit(row: Any) -> QmdHit | None:
     if not isinstance(row, dict) or not isinstance(row.get("file"), str):
         return None
     address, score = _ADDRESS.fullmatch(row["file"]), row.get("score")
@@ -276,7 +276,7 @@ _MEANING = {"**/": r"(?:[^/]+/)*", "*": r"[^/]*", "?": r"[^/]", "{": "(?:", "}":
 
 
 def matches_mask(mask: str, path: str) -> bool:
-    return _compile_mask(mask).fullmatch(path) is not None
+    return compile_mask(mask).fullmatch(path) is not None
 
 
 def has_pattern(name: str) -> bool:
@@ -289,7 +289,7 @@ def escape_mask(name: str) -> str:
 
 
 @lru_cache
-def _compile_mask(mask: str) -> re.Pattern[str]:
+def compile_mask(mask: str) -> re.Pattern[str]:
     pattern, depth = "", 0
     for token in _TOKEN.finditer(mask):
         text = token[0]
@@ -335,10 +335,10 @@ def reaches(rules: Sequence[ScopeRule], kind: str) -> bool:
 
 
 def parse_rules(text: str) -> tuple[ScopeRule, ...]:
-    return tuple(_parse_rule(rule.strip()) for rule in text.split(",") if rule.strip())
+    return tuple(parse_rule(rule.strip()) for rule in text.split(",") if rule.strip())
 
 
-def _parse_rule(text: str) -> ScopeRule:
+def parse_rule(text: str) -> ScopeRule:
     verb, _, target = text.partition(" ")
     kind, _, name = target.strip().partition("=")
     if verb not in ("allow", "deny") or kind.strip() not in _KINDS:
@@ -421,9 +421,9 @@ def parse_extras(text: str, base: Path, plain: Iterable[Path] = ()) -> tuple[Ext
     """
     folders: dict[str, ExtraFolder] = {}
     shared = [("", path, True) for path in plain]
-    for name, path, both in (*_split_names(text), *shared):
-        root, mask = _split_mask(base / path.expanduser())
-        unique = name or _free_name(root.name, folders)
+    for name, path, both in (*split_names(text), *shared):
+        root, mask = split_mask(base / path.expanduser())
+        unique = name or free_name(root.name, folders)
         if not _NAME.fullmatch(unique) or unique.startswith(OUR_PREFIX) or unique in folders:
             raise ConfigError(
                 f"qmd_paths has a name that cannot be used: {unique!r}.",
@@ -433,14 +433,14 @@ def parse_extras(text: str, base: Path, plain: Iterable[Path] = ()) -> tuple[Ext
     return tuple(folders.values())
 
 
-def _split_names(text: str) -> Iterator[tuple[str, Path, bool]]:
+def split_names(text: str) -> Iterator[tuple[str, Path, bool]]:
     for part in text.split(os.pathsep):
         name, equals, path = part.strip().partition("=")
         if part.strip():
             yield (name.strip(), Path(path.strip()), False) if equals else ("", Path(name), False)
 
 
-def _split_mask(path: Path) -> tuple[Path, str]:
+def split_mask(path: Path) -> tuple[Path, str]:
     """The folder, and which of its files: all Markdown, those of a pattern, or one."""
     for number, part in enumerate(path.parts):
         if has_pattern(part):
@@ -450,7 +450,7 @@ def _split_mask(path: Path) -> tuple[Path, str]:
     return path, EVERY_MASK
 
 
-def _free_name(name: str, taken: Iterable[str]) -> str:
+def free_name(name: str, taken: Iterable[str]) -> str:
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:40].removeprefix(OUR_PREFIX) or "notes"
     names = (plain, *(f"{plain}-{number}" for number in range(2, 1_000)))
     return next(candidate for candidate in names if candidate not in set(taken))
@@ -478,7 +478,7 @@ class QmdCollection:
     mask: str
     notes: str = ""
 
-    def shown(self, path: str) -> str:
+    def cite(self, path: str) -> str:
         """A file of it as people and tools know it."""
         return f"{self.notes}/{path}" if self.notes else f"{CITATION_PREFIX}/{self.name}/{path}"
 
@@ -541,7 +541,7 @@ class QmdProcess:
             raise QmdFailed("QMD answered from collections that it was not asked about.")
         return hits
 
-    def answered(self, by: str, because: str) -> None:
+    def note_answer(self, by: str, because: str) -> None:
         """Keeps who answered, when that is another than the last time."""
         state = self.state
         if (state.answered_by, state.because) != (by, because):

@@ -49,7 +49,7 @@ class SqliteVecBackend:
         # One connection for all threads.
         self._using = threading.Lock()
 
-    def held(self) -> Iterable[tuple[int, int]]:
+    def list_points(self) -> Iterable[tuple[int, int]]:
         with self._open() as connection:
             connection.execute(
                 f"CREATE TABLE IF NOT EXISTS {self._table}"
@@ -61,11 +61,11 @@ class SqliteVecBackend:
     def put(self, points: Sequence[VectorPoint]) -> None:
         query = f"INSERT OR IGNORE INTO {self._table} VALUES (?, ?, ?)"  # noqa: S608
         rows = [(point.key, point.row, point.vector.astype(STORED_TYPE).tobytes()) for point in points]
-        with self._changing() as connection:
+        with self._transaction() as connection:
             connection.executemany(query, rows)
 
     def drop(self, keys: Collection[int]) -> None:
-        with self._changing() as connection:
+        with self._transaction() as connection:
             connection.executemany(f"DELETE FROM {self._table} WHERE key = ?", [(key,) for key in keys])  # noqa: S608
 
     def nearest(
@@ -94,7 +94,7 @@ class SqliteVecBackend:
         """There is nothing to make of it."""
 
     def alone(self) -> None:
-        with self._changing() as connection:
+        with self._transaction() as connection:
             names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
             for (name,) in names:
                 if _OURS.fullmatch(name) and name != self._table:
@@ -120,7 +120,7 @@ class SqliteVecBackend:
                 ) from error
 
     @contextmanager
-    def _changing(self) -> Iterator[Any]:
+    def _transaction(self) -> Iterator[Any]:
         with self._open() as connection:
             connection.execute("BEGIN IMMEDIATE")
             end = "ROLLBACK"
@@ -131,9 +131,9 @@ class SqliteVecBackend:
                 connection.execute(end)
 
     def _connect(self) -> Any:
-        extension = self._extension or _find_extension()
+        extension = self._extension or find_extension()
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        connection, self._errors = _connect_file(self._path)
+        connection, self._errors = connect_file(self._path)
         try:
             connection.enable_load_extension(True)
             connection.load_extension(extension)
@@ -149,7 +149,7 @@ class SqliteVecBackend:
         return connection
 
 
-def _find_extension() -> str:
+def find_extension() -> str:
     try:
         import sqlite_vec  # type: ignore[import-untyped]
     except ModuleNotFoundError as error:
@@ -157,7 +157,7 @@ def _find_extension() -> str:
     return str(sqlite_vec.loadable_path())
 
 
-def _connect_file(path: Path) -> tuple[Any, tuple[type[Exception], ...]]:
+def connect_file(path: Path) -> tuple[Any, tuple[type[Exception], ...]]:
     """A connection that can load extensions, and its errors."""
     if hasattr(sqlite3.Connection, "enable_load_extension"):
         return sqlite3.connect(path, isolation_level=None, check_same_thread=False), (sqlite3.Error,)

@@ -52,7 +52,7 @@ class VoyageEmbedder(ValidatedEmbedder):
         return opened
 
     def question(self, text: str) -> Vectors:
-        return self._made([text], lambda texts: self._ask(texts, "query"))
+        return self._embed_parts([text], lambda texts: self._ask(texts, "query"))
 
     def close(self) -> None:
         self._http.close()

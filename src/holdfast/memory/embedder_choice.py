@@ -287,10 +287,10 @@ class ChosenEmbedder:
         self._answered, self._rests = False, True
         return True
 
-    def answered(self) -> None:
+    def note_success(self) -> None:
         self._trouble, self._answered, self._rests, self._answered_at = "", True, False, self._clock()
 
-    def failed(self, error: HoldfastError) -> None:
+    def note_failure(self, error: HoldfastError) -> None:
         self._trouble, self._failed_at = str(error), self._clock()
 
     def close(self) -> None:
@@ -305,7 +305,7 @@ class ChosenEmbedder:
         try:
             self._opened = open_embedder(self._options)
         except (EmbedderError, ConfigError) as error:
-            self.failed(error)
+            self.note_failure(error)
 
     def _resting(self) -> bool:
         return bool(self._trouble) and self._clock() - self._failed_at < self._look_again
@@ -327,10 +327,10 @@ class _MonitoredEmbedder:
         return self._embedder.batches
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        return self._told(lambda: self._embedder.embed(texts), bool(texts))
+        return self._report(lambda: self._embedder.embed(texts), bool(texts))
 
     def question(self, text: str) -> Vectors:
-        return self._told(lambda: self._embedder.question(text), True)
+        return self._report(lambda: self._embedder.question(text), True)
 
     def rest(self) -> bool:
         return self._chosen.rest()
@@ -338,14 +338,14 @@ class _MonitoredEmbedder:
     def close(self) -> None:
         self._chosen.close()
 
-    def _told(self, ask: Callable[[], Vectors], asked: bool) -> Vectors:
+    def _report(self, ask: Callable[[], Vectors], asked: bool) -> Vectors:
         try:
             vectors = ask()
         except EmbedderError as error:
-            self._chosen.failed(error)
+            self._chosen.note_failure(error)
             raise
         if asked:
-            self._chosen.answered()
+            self._chosen.note_success()
         return vectors
 
 

@@ -81,7 +81,7 @@ class EmbeddingClient:
         self._client.close()
 
     def get(self, path: str) -> Any:
-        return self._asked("GET", path, None, {})
+        return self._request("GET", path, None, {})
 
     def post(
         self, path: str, body: Any, *, hints: Mapping[int, str] | None = None, again: bool = True
@@ -90,10 +90,10 @@ class EmbeddingClient:
 
         Without `again` nothing is tried twice: what is made by it would be there twice.
         """
-        return self._asked("POST", path, canonical(body).encode(), hints or {}, again=again)
+        return self._request("POST", path, canonical(body).encode(), hints or {}, again=again)
 
     def upload(self, path: str, content: bytes, kind: str) -> Any:
-        return self._asked("POST", path, content, {}, kind=kind)
+        return self._request("POST", path, content, {}, kind=kind)
 
     def delete(self, path: str) -> None:
         response = self._send("DELETE", path, None)
@@ -111,13 +111,13 @@ class EmbeddingClient:
         except httpx.HTTPError as error:
             raise self._failure(error) from error
 
-    def hidden(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """A server's words, not too many, without the keys and passwords that may be among them."""
         for secret in self._secrets:
             text = text.replace(secret, _HIDDEN)
         return text[:_SAID]
 
-    def _asked(
+    def _request(
         self,
         method: str,
         path: str,
@@ -198,15 +198,15 @@ class EmbeddingClient:
         }
         hint = hints.get(status) or general.get(status, "Look at the server's log.")
         error = EmbedderBusy if status in _NOT_NOW else BatchJobGone if status == 404 else EmbedderError
-        return error(f"{self.url} refused ({status}){self._said(response)}", hint=hint)
+        return error(f"{self.url} refused ({status}){self._error_text(response)}", hint=hint)
 
-    def _said(self, response: httpx.Response) -> str:
+    def _error_text(self, response: httpx.Response) -> str:
         """The server's own words. Some servers repeat in them the key they did not like."""
         try:
             body = json.loads(response.content)
         except (ValueError, RecursionError):
             return "."
-        message = self.hidden(find_error_message(body if isinstance(body, dict) else None))
+        message = self.redact(find_error_message(body if isinstance(body, dict) else None))
         return f": {message}" if message else "."
 
 

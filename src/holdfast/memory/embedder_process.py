@@ -101,7 +101,7 @@ class WorkerProcess:
             if answer is None:
                 answer = self._exchange(question)
             if answer is None:
-                raise self._ended()
+                raise self._end_error()
             return answer
         finally:
             self._turns.give_back()
@@ -163,7 +163,7 @@ class WorkerProcess:
             )
         return answer
 
-    def _ended(self) -> EmbedderError:
+    def _end_error(self) -> EmbedderError:
         code = self._process.returncode if self._process is not None else None
         return EmbedderError(
             f"{self._label} ended twice (exit code {code}).{read_tail(self._log, _TAIL_LINES)}\n",
@@ -204,7 +204,7 @@ class SubprocessEmbedder(ValidatedEmbedder):
 
     def question(self, text: str) -> Vectors:
         """Somebody waits for this one: it goes before the texts that wait for their vectors."""
-        return self._made([text], lambda texts: self._ask(texts, urgent=True), self._prompts.query)
+        return self._embed_parts([text], lambda texts: self._ask(texts, urgent=True), self._prompts.query)
 
     def rest(self) -> bool:
         return self._worker.rest()

@@ -222,10 +222,10 @@ class ValidatedEmbedder(ABC):
         return None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        return self._made(texts, self._vectors, self._prompts.text)
+        return self._embed_parts(texts, self._vectors, self._prompts.text)
 
     def question(self, text: str) -> Vectors:
-        return self._made([text], self._vectors, self._prompts.query)
+        return self._embed_parts([text], self._vectors, self._prompts.query)
 
     def rest(self) -> bool:
         """Most have nothing here that could be let go of."""
@@ -238,7 +238,9 @@ class ValidatedEmbedder(ABC):
     @abstractmethod
     def close(self) -> None: ...
 
-    def _made(self, texts: Sequence[str], ask: Callable[[Sequence[str]], Any], prompt: str = "") -> Vectors:
+    def _embed_parts(
+        self, texts: Sequence[str], ask: Callable[[Sequence[str]], Any], prompt: str = ""
+    ) -> Vectors:
         parts = [
             validate_vectors(ask(part), len(part), self._identity) for part in self._parts(texts, prompt)
         ]

@@ -73,12 +73,12 @@ class ExtraPaths:
         self._paths = [base / path for path in paths]
 
     def entries(self, prefix: PurePosixPath | str = "") -> list[Entry]:  # noqa: ARG002
-        entries = {entry.path: entry for path in self._paths for entry in _list_markdown(path)}
+        entries = {entry.path: entry for path in self._paths for entry in list_markdown(path)}
         return [entries[path] for path in sorted(entries)]
 
     def read(self, path: PurePosixPath | str) -> Note:
         file = Path(path)
-        entry = _stat_entry(file) if any(_is_below(root, file) for root in self._paths) else None
+        entry = stat_entry(file) if any(is_below(root, file) for root in self._paths) else None
         if entry is None:
             raise NotFound(f"There is no note {path}.")
         if entry.size > LARGEST:
@@ -92,7 +92,7 @@ class ExtraPaths:
         return Note(content.decode("utf-8", "surrogateescape"), entry.tag)
 
 
-def _stat_entry(file: Path) -> Entry | None:
+def stat_entry(file: Path) -> Entry | None:
     try:
         status = file.stat()
     except OSError:
@@ -105,11 +105,11 @@ def _unreadable_entry(place: Path, why: str) -> Entry:
     return Entry(PurePosixPath(shown(place.as_posix())), 0, 0.0, why, why)
 
 
-def _list_markdown(path: Path) -> Iterator[Entry]:
+def list_markdown(path: Path) -> Iterator[Entry]:
     if path.is_symlink():
         return
     if path.is_file():
-        if (entry := _stat_entry(path)) is not None:
+        if (entry := stat_entry(path)) is not None:
             yield entry
         return
     troubles: list[OSError] = []
@@ -117,11 +117,11 @@ def _list_markdown(path: Path) -> Iterator[Entry]:
         for name in filter(unusable, names):
             yield _unreadable_entry(Path(folder, name, EVERY_NOTE), unusable(name))
         names[:] = filter(_is_shown, names)
-        for name in filter(_is_markdown, files):
+        for name in filter(is_markdown, files):
             file = Path(folder, name)
             if unusable(name):
                 yield _unreadable_entry(file, unusable(name))
-            elif not file.is_symlink() and (entry := _stat_entry(file)) is not None:
+            elif not file.is_symlink() and (entry := stat_entry(file)) is not None:
                 yield entry
     for error in troubles:
         yield _unreadable_entry(
@@ -129,7 +129,7 @@ def _list_markdown(path: Path) -> Iterator[Entry]:
         )
 
 
-def _is_below(root: Path, file: Path) -> bool:
+def is_below(root: Path, file: Path) -> bool:
     """Whether walking from the root would come by this file; looks at nothing but the way to it."""
     if file == root:
         return file.is_file() and not file.is_symlink()
@@ -141,10 +141,10 @@ def _is_below(root: Path, file: Path) -> bool:
 
 
 def _is_note(name: str) -> bool:
-    return _is_markdown(name) and not unusable(name)
+    return is_markdown(name) and not unusable(name)
 
 
-def _is_markdown(name: str) -> bool:
+def is_markdown(name: str) -> bool:
     return not name.startswith(".") and PurePosixPath(name).suffix.lower() in _SUFFIXES
 
 
@@ -212,7 +212,7 @@ def split_chunks(text: str, *, by_hand: bool = False) -> list[NoteChunk]:
     at = 0
 
     def flush() -> None:
-        parts.extend(_pack(units, tuple(name for _, name in above)))
+        parts.extend(pack_units(units, tuple(name for _, name in above)))
         units.clear()
 
     while at < len(lines):
@@ -224,7 +224,7 @@ def split_chunks(text: str, *, by_hand: bool = False) -> list[NoteChunk]:
                 units.clear()
             flush()
             names, memory = tuple(name for _, name in above), item.memory
-            words = _memory_text(memory)
+            words = memory_text(memory)
             parts.append(
                 NoteChunk(
                     words, item.first, item.last, names, memory.id, memory.kind, memory.date, memory.active
@@ -241,14 +241,14 @@ def split_chunks(text: str, *, by_hand: bool = False) -> list[NoteChunk]:
             units.append(_Unit(lines[at], at, at, heading=True))
             at += 1
         else:
-            end = _fence_end(lines, at)
-            units += _units(lines[at:end], at)
+            end = find_fence_end(lines, at)
+            units += split_units(lines[at:end], at)
             at = end
     flush()
     return parts
 
 
-def _memory_text(memory: Memory) -> str:
+def memory_text(memory: Memory) -> str:
     """The words of a memory; of one that no longer holds, until when it did."""
     if memory.active:
         return memory.text
@@ -256,7 +256,7 @@ def _memory_text(memory: Memory) -> str:
     return f"{memory.text} (… {until})"
 
 
-def _fence_end(lines: Sequence[str], at: int) -> int:
+def find_fence_end(lines: Sequence[str], at: int) -> int:
     """The line after a block of code that begins here; the next line where none does."""
     opening = _FENCE.match(lines[at])
     if not opening:
@@ -268,7 +268,7 @@ def _fence_end(lines: Sequence[str], at: int) -> int:
     return len(lines)
 
 
-def _units(lines: Sequence[str], first: int) -> Iterator[_Unit]:
+def split_units(lines: Sequence[str], first: int) -> Iterator[_Unit]:
     whole = "\n".join(lines)
     if len(lines) > 1 and len(whole) <= _LARGEST_FENCE:
         yield _Unit(whole, first, first + len(lines) - 1, fence=True)
@@ -281,15 +281,15 @@ def _units(lines: Sequence[str], first: int) -> Iterator[_Unit]:
                 yield _Unit(line[start : start + CHUNK_SIZE - PIECE], number, number)
 
 
-def _pack(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[NoteChunk]:
+def pack_units(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[NoteChunk]:
     """The units in parts of the right size, each beginning with the end of the one before."""
     current: list[_Unit] = []
     repeated = size = 0
     for unit in units:
         while len(current) > repeated and size + unit.size > CHUNK_SIZE:
-            cut = max(_border(current), repeated + 1)
-            yield from _chunk(current[:cut], headings)
-            tail = _tail(current[:cut])
+            cut = max(find_border(current), repeated + 1)
+            yield from build_chunk(current[:cut], headings)
+            tail = find_overlap(current[:cut])
             current, repeated = [*tail, *current[cut:]], len(tail)
             size = sum(each.size for each in current)
         if len(current) == repeated and size + unit.size > CHUNK_SIZE:
@@ -298,10 +298,10 @@ def _pack(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[NoteChu
         current.append(unit)
         size += unit.size
     if len(current) > repeated:
-        yield from _chunk(current, headings)
+        yield from build_chunk(current, headings)
 
 
-def _border(units: Sequence[_Unit]) -> int:
+def find_border(units: Sequence[_Unit]) -> int:
     """Where to cut: after the last empty line in the second half, else at the end."""
     size, best = 0, len(units)
     for number, unit in enumerate(units):
@@ -311,7 +311,7 @@ def _border(units: Sequence[_Unit]) -> int:
     return best
 
 
-def _tail(units: Sequence[_Unit]) -> list[_Unit]:
+def find_overlap(units: Sequence[_Unit]) -> list[_Unit]:
     """The last lines that fit into the overlap; a block of code is not repeated."""
     overlap: list[_Unit] = []
     for unit in reversed(units):
@@ -321,7 +321,7 @@ def _tail(units: Sequence[_Unit]) -> list[_Unit]:
     return overlap
 
 
-def _chunk(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[NoteChunk]:
+def build_chunk(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[NoteChunk]:
     """The part that these units are; none where they say nothing."""
     first, last = 0, len(units)
     while first < last and not units[first].text.strip():
@@ -439,7 +439,7 @@ def _ignore_news(news: Sequence[News]) -> None:
 class Index:
     """`extra` are files outside of the workspace, which belong to the user `owner`.
 
-    `told` hears of memories that somebody changed or took away in the files, in the step that follows them.
+    `on_news` is called with memories that were changed or removed in the files, in the same transaction.
     """
 
     def __init__(
@@ -449,14 +449,14 @@ class Index:
         *,
         extra: NoteFiles | None = None,
         owner: str = Scope().user,
-        told: Callable[[Sequence[News]], None] = _ignore_news,
+        on_news: Callable[[Sequence[News]], None] = _ignore_news,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._workspace = workspace
         self._extra = extra
         self._owner = owner
-        self._told = told
+        self._on_news = on_news
         self._clock = clock
         self._syncing = threading.Lock()
         # Where there were notes when somebody looked.
@@ -491,7 +491,7 @@ class Index:
         """
         places = self.places(scope)
         try:
-            return self._filled.isdisjoint(places) and not any(self._listed(places).values())
+            return self._filled.isdisjoint(places) and not any(self._list_files(places).values())
         except Away:
             # Nobody can look just now: whoever searches is told so.
             return False
@@ -514,7 +514,7 @@ class Index:
         """
         places = self.places(scope)
         try:
-            work = self._compared(places)
+            work = self._compare(places)
             until = self._clock() + seconds
             return self._carry_out(work, lambda: self._clock() >= until)
         except Away as error:
@@ -552,13 +552,13 @@ class Index:
     def _elsewhere(self) -> NotesOf:
         return NotesOf(scopes.elsewhere(self._owner))
 
-    def _listed(self, places: Sequence[NotesOf]) -> dict[NotesOf, list[Entry]]:
+    def _list_files(self, places: Sequence[NotesOf]) -> dict[NotesOf, list[Entry]]:
         """The files in these places, listed once for all of them."""
         listing: dict[NotesOf, list[Entry]] = {notes: [] for notes in places}
         if self._elsewhere in listing and self._extra is not None:
             listing[self._elsewhere] = self._extra.entries()
         folders = {notes.folder: entries for notes, entries in listing.items() if notes != self._elsewhere}
-        for root in _outermost(folders):
+        for root in outermost_folders(folders):
             for entry in self._workspace.entries(root):
                 if (folder := folder_of(entry.path)) in folders:
                     folders[folder].append(entry)
@@ -566,12 +566,12 @@ class Index:
         self._filled.update(notes for notes, entries in listing.items() if entries)
         return listing
 
-    def _compared(self, places: Sequence[NotesOf]) -> list[_FolderWork]:
+    def _compare(self, places: Sequence[NotesOf]) -> list[_FolderWork]:
         work: list[_FolderWork] = []
-        for notes, entries in self._listed(places).items():
+        for notes, entries in self._list_files(places).items():
             files = self._extra if self._extra is not None and notes == self._elsewhere else self._workspace
             known = self._store.passages.files(notes)
-            present = {_container(notes, entry.path): entry for entry in entries}
+            present = {container_name(notes, entry.path): entry for entry in entries}
             changed = [
                 entry
                 for name, entry in present.items()
@@ -588,7 +588,7 @@ class Index:
         return Freshness(len(states), 0, skipped, newest)
 
     def _everything(self) -> list[_FolderWork]:
-        return self._compared(self.everywhere())
+        return self._compare(self.everywhere())
 
     def _carry_out(
         self, work: Sequence[_FolderWork], stop: Stop, progress: Progress = _ignore_progress
@@ -596,9 +596,9 @@ class Index:
         waiting = [(folder, entry) for folder in work for entry in folder.changed]
         waiting.sort(key=lambda pair: _urgency(pair[1]))
         done = 0
-        unread = cache(lambda: _read_ids(waiting[done:]))
+        unread = cache(lambda: read_memory_ids(waiting[done:]))
         progress(done, len(waiting))
-        for portion in _portions(waiting):
+        for portion in split_portions(waiting):
             taken = self._take_in(portion, stop, unread)
             done += taken
             if taken < len(portion):
@@ -639,11 +639,11 @@ class Index:
 
     def _tell(self, news: Sequence[News]) -> None:
         if news:
-            self._told(news)
+            self._on_news(news)
 
     def _read(self, work: _FolderWork, entry: Entry) -> tuple[FileState, list[NewPassage]] | None:
         """What one file has for the index. What cannot be read is noted with the reason until it changes."""
-        name, path, now = _container(work.notes, entry.path), str(entry.path), time.time()
+        name, path, now = container_name(work.notes, entry.path), str(entry.path), time.time()
         if entry.trouble:
             return FileState(name, path, entry.tag, CHUNK_VERSION, now, entry.trouble), []
         try:
@@ -659,7 +659,7 @@ class Index:
         return FileState(name, path, note.tag, CHUNK_VERSION, now), passages_of(entry, note.text)
 
 
-def _outermost(folders: Collection[str]) -> list[str]:
+def outermost_folders(folders: Collection[str]) -> list[str]:
     """Those that are inside of no other one."""
     return [
         folder
@@ -674,7 +674,7 @@ def _urgency(entry: Entry) -> tuple[bool, bool, float]:
     return not memories, entry.size > _BYTES_IN_STEP, -entry.mtime
 
 
-def _portions(waiting: _Portion) -> Iterator[_Portion]:
+def split_portions(waiting: _Portion) -> Iterator[_Portion]:
     portion: _Portion = []
     for work, entry in waiting:
         full = (
@@ -689,7 +689,7 @@ def _portions(waiting: _Portion) -> Iterator[_Portion]:
         yield portion
 
 
-def _read_ids(waiting: _Portion) -> set[str]:
+def read_memory_ids(waiting: _Portion) -> set[str]:
     """The memories in files that are not read yet, for who would take one for gone that only moved there."""
     ids: set[str] = set()
     for work, entry in waiting:
@@ -706,14 +706,14 @@ def _texts_by_name(passages: Sequence[NewPassage]) -> Mapping[str, str]:
     return {passage.name: passage.text for passage in passages}
 
 
-def _container(notes: NotesOf, path: PurePosixPath) -> str:
+def container_name(notes: NotesOf, path: PurePosixPath) -> str:
     return f"{notes.key}:{path}"
 
 
 def passages_of(entry: Entry, text: str) -> list[NewPassage]:
     """What the index has of a file with this text, under names that stay."""
     day = _DAY.search(entry.path.stem)
-    date = _seconds(day[0]) if day else entry.mtime
+    date = parse_day(day[0]) if day else entry.mtime
     kind = "summary" if scopes.is_summary(entry.path) else ""
     passages: list[NewPassage] = []
     repeats: dict[str, int] = {}
@@ -735,7 +735,7 @@ def passages_of(entry: Entry, text: str) -> list[NewPassage]:
     return passages
 
 
-def _seconds(day: str) -> float:
+def parse_day(day: str) -> float:
     try:
         return datetime.fromisoformat(f"{day}T12:00").astimezone().timestamp()
     except ValueError:

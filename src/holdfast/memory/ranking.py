@@ -121,7 +121,7 @@ class PassageTableCache:
         """All rows in these places, whose containers are these now."""
         key = tuple(places)
         with self._loading:
-            held = self._held.pop(key, None) or _CachedTable((), _build_table([]))
+            held = self._held.pop(key, None) or _CachedTable((), build_table([]))
             if held.containers != containers:
                 held = self._renew(containers, held)
             self._held[key] = held
@@ -131,11 +131,11 @@ class PassageTableCache:
 
     def _renew(self, containers: Sequence[Container], held: _CachedTable) -> _CachedTable:
         gone, new = changes(held.containers, containers)
-        fresh = _build_table(list(those_of(containers, self._store.passages.outlines(new))))
-        return _CachedTable(containers, _merge(_without(held.outline, gone), fresh))
+        fresh = build_table(list(those_of(containers, self._store.passages.outlines(new))))
+        return _CachedTable(containers, merge_tables(_without(held.outline, gone), fresh))
 
 
-def _build_table(rows: Sequence[tuple[int, int, float, str, str, int]]) -> PassageTable:
+def build_table(rows: Sequence[tuple[int, int, float, str, str, int]]) -> PassageTable:
     ids, lengths, times, roles, branches, traits = zip(*rows, strict=True) if rows else ((),) * 6
     notes = [role == NOTE for role in roles]
     return PassageTable(
@@ -161,7 +161,7 @@ def _without(outline: PassageTable, gone: Sequence[Ids]) -> PassageTable:
     return PassageTable(*(getattr(outline, column.name)[stays] for column in fields(PassageTable)))
 
 
-def _merge(outline: PassageTable, fresh: PassageTable) -> PassageTable:
+def merge_tables(outline: PassageTable, fresh: PassageTable) -> PassageTable:
     """Both in the order of their rows."""
     places = np.searchsorted(outline.ids, fresh.ids)
     total = len(outline.ids) + len(fresh.ids)
@@ -169,13 +169,13 @@ def _merge(outline: PassageTable, fresh: PassageTable) -> PassageTable:
     new[places + np.arange(len(fresh.ids))] = True
     return PassageTable(
         *(
-            _merge_column(getattr(outline, column.name), getattr(fresh, column.name), new)
+            merge_columns(getattr(outline, column.name), getattr(fresh, column.name), new)
             for column in fields(PassageTable)
         )
     )
 
 
-def _merge_column(old: NDArray[Any], fresh: NDArray[Any], new: NDArray[np.bool_]) -> NDArray[Any]:
+def merge_columns(old: NDArray[Any], fresh: NDArray[Any], new: NDArray[np.bool_]) -> NDArray[Any]:
     merged = np.empty(len(new), np.promote_types(old.dtype, fresh.dtype))
     merged[new], merged[~new] = fresh, old
     return merged
@@ -256,7 +256,7 @@ class RankingWeights:
     recent: float = 0.8
     multiplier: int = 0
 
-    def scaled(self, factor: float) -> "RankingWeights":
+    def scale(self, factor: float) -> "RankingWeights":
         """The same with meaning worth so much more or less."""
         if factor == 1 or self.multiplier:
             return self

@@ -74,7 +74,7 @@ class Remembering:
         self._former = embedder.former
         self.extra = extra
         self._has_engine = vectors is not StoredVectors
-        self.index = Index(store, workspace, extra=extra, told=self._tell)
+        self.index = Index(store, workspace, extra=extra, on_news=self._tell)
         self.meaning = SemanticIndex(
             store,
             embedder.awake,

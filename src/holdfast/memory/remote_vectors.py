@@ -106,10 +106,10 @@ class RemoteVectorIndex(BaseVectorIndex):
         if self._clock() >= self._away_until:
             containers = self._store.passages.containers(places)
             try:
-                if not self._caught_up(containers, _POINTS_IN_QUESTION, _PATIENCE):
+                if not self._sync(containers, _POINTS_IN_QUESTION, _PATIENCE):
                     nearness = self._engine.nearest(ranges(containers), vector, best, also)
                     nearness |= self._near(set(also) - nearness.keys(), vector)
-                    self._well()
+                    self._recover()
                     # A span may have a container in it that was not asked for.
                     among = {container.number for container in containers}
                     return similarities_from(
@@ -120,7 +120,7 @@ class RemoteVectorIndex(BaseVectorIndex):
                     f" {self._engine.name}."
                 )
             except VectorsError as error:
-                self._in_trouble(error)
+                self._fail(error)
         return self._spare.compare(places, vector, best, also)
 
     def follow(self, stop: Callable[[], bool] = lambda: False) -> int:
@@ -133,8 +133,8 @@ class RemoteVectorIndex(BaseVectorIndex):
             left = 0
             containers = self._store.passages.containers(None)
             self._drop_orphans(containers)
-            for group in _groups(containers):
-                while (behind := self._caught_up(group, _POINTS_IN_STEP)) and not stop():
+            for group in group_containers(containers):
+                while (behind := self._sync(group, _POINTS_IN_STEP)) and not stop():
                     continue
                 left += behind
                 if stop():
@@ -144,9 +144,9 @@ class RemoteVectorIndex(BaseVectorIndex):
                 if self._unsettled:
                     self._engine.settle()
                     self._unsettled = False
-                self._well()
+                self._recover()
         except VectorsError as error:
-            self._in_trouble(error)
+            self._fail(error)
         return self._behind
 
     def alone(self) -> None:
@@ -155,7 +155,7 @@ class RemoteVectorIndex(BaseVectorIndex):
                 if not self._closed:
                     self._engine.alone()
         except VectorsError as error:
-            self._in_trouble(error)
+            self._fail(error)
 
     def state(self, *, ask: bool = False) -> dict[str, Any]:
         if ask:
@@ -185,14 +185,14 @@ class RemoteVectorIndex(BaseVectorIndex):
         """See that it answers, and how many vectors it lacks, without telling it anything."""
         try:
             with self._following:
-                holds = {key for keys in self._known().values() for key in keys}
-                wanted, _ = self._wanted(self._store.passages.containers(None))
+                holds = {key for keys in self._load_keys().values() for key in keys}
+                wanted, _ = self._list_pieces(self._store.passages.containers(None))
         except VectorsError as error:
-            self._in_trouble(error)
+            self._fail(error)
         else:
             self._behind = sum(key not in holds for pieces in wanted.values() for key in pieces)
 
-    def _caught_up(self, containers: Sequence[Container], most: int, patience: float = -1) -> int:
+    def _sync(self, containers: Sequence[Container], most: int, patience: float = -1) -> int:
         """Tell the engine what came and went in these, at most so many new ones; how many it still lacks.
 
         At least one, if somebody else is at it for longer than one has patience.
@@ -200,13 +200,13 @@ class RemoteVectorIndex(BaseVectorIndex):
         if not self._following.acquire(timeout=patience):
             return max(1, self._behind)
         try:
-            holds = self._known()
+            holds = self._load_keys()
             stale = [
                 container for container in containers if self._current.get(container.number) != container
             ]
             if not stale:
                 return 0
-            wanted, unfinished = self._wanted(stale)
+            wanted, unfinished = self._list_pieces(stale)
             gone = {
                 key
                 for container in stale
@@ -230,24 +230,24 @@ class RemoteVectorIndex(BaseVectorIndex):
         finally:
             self._following.release()
 
-    def _known(self) -> dict[int, set[int]]:
+    def _load_keys(self) -> dict[int, set[int]]:
         """What the engine holds, by container."""
         if self._closed:
             # Whoever works on in a thread must not open it again.
             raise VectorsError(f"{self._engine.name} was closed.")
         if self._holds is None:
             holds: dict[int, set[int]] = defaultdict(set)
-            for key, row in self._engine.held():
+            for key, row in self._engine.list_points():
                 holds[number_of(row)].add(key)
             self._holds, self._asked_at = dict(holds), self._clock()
         return self._holds
 
-    def _wanted(self, containers: Sequence[Container]) -> tuple[dict[int, dict[int, _Piece]], set[int]]:
+    def _list_pieces(self, containers: Sequence[Container]) -> tuple[dict[int, dict[int, _Piece]], set[int]]:
         """The pieces with a vector in each container, by key; and the containers with some that have none."""
         wanted: dict[int, dict[int, _Piece]] = {container.number: {} for container in containers}
         unfinished = set[int]()
         for row, number, digest, size in self._store.embeddings.listed(
-            self.identity.key, _join_spans(containers)
+            self.identity.key, join_spans(containers)
         ):
             pieces = wanted.get(number_of(row))
             if pieces is None:
@@ -255,14 +255,14 @@ class RemoteVectorIndex(BaseVectorIndex):
             if size is None:
                 unfinished.add(number_of(row))
             elif self._usable(size):
-                key = _key(row, number, digest)
+                key = point_key(row, number, digest)
                 pieces[key] = _Piece(key, row, digest)
         return wanted, unfinished
 
     def _put(self, pieces: Sequence[_Piece]) -> None:
         if not pieces:
             return
-        vectors = self.known({piece.digest for piece in pieces})
+        vectors = self.get_vectors({piece.digest for piece in pieces})
         # Of what was deleted since there is no vector any more.
         pieces = [piece for piece in pieces if piece.digest in vectors]
         about = self._about({piece.row for piece in pieces}) if self._engine.curious else {}
@@ -273,34 +273,34 @@ class RemoteVectorIndex(BaseVectorIndex):
         self._engine.put(points)
         self._unsettled = True
         for piece in pieces:
-            self._known().setdefault(number_of(piece.row), set()).add(piece.key)
+            self._load_keys().setdefault(number_of(piece.row), set()).add(piece.key)
 
     def _drop(self, keys: Collection[int], numbers: Iterable[int]) -> None:
         if keys:
             self._engine.drop(keys)
             for number in numbers:
-                self._known().get(number, set()).difference_update(keys)
+                self._load_keys().get(number, set()).difference_update(keys)
 
     def _drop_orphans(self, containers: Sequence[Container]) -> None:
         """What the engine holds of containers that are no more."""
         with self._following:
-            gone = self._known().keys() - {container.number for container in containers}
-            self._drop({key for number in gone for key in self._known()[number]}, gone)
+            gone = self._load_keys().keys() - {container.number for container in containers}
+            self._drop({key for number in gone for key in self._load_keys()[number]}, gone)
             for number in gone:
-                self._known().pop(number)
+                self._load_keys().pop(number)
                 self._current.pop(number, None)
 
     def _about(self, rows: Collection[int]) -> dict[int, dict[str, Any]]:
         """What a person who looks into the engine finds beside a vector."""
         texts, known = self._store.passages.texts(rows), self._store.passages.rows(rows)
-        return {number: _describe_row(row, texts.get(number, "")) for number, row in known.items()}
+        return {number: describe_row(row, texts.get(number, "")) for number, row in known.items()}
 
-    def _well(self) -> None:
+    def _recover(self) -> None:
         if self._trouble:
             self._trouble = ""
             self._spare.release()
 
-    def _in_trouble(self, error: VectorsError) -> None:
+    def _fail(self, error: VectorsError) -> None:
         self._trouble = f"Vectors were compared in process: {error}"
         self._away_until = self._clock() + _RETRY_AFTER
         self._forget()
@@ -312,7 +312,7 @@ class RemoteVectorIndex(BaseVectorIndex):
             self._current = {}
 
 
-def _describe_row(row: Row, content: str) -> dict[str, Any]:
+def describe_row(row: Row, content: str) -> dict[str, Any]:
     payload = {
         "type": row.branch if row.role == NOTE else "message",
         "content": content,
@@ -324,13 +324,13 @@ def _describe_row(row: Row, content: str) -> dict[str, Any]:
     return {**payload, "source_conversation_id": row.container}
 
 
-def _key(row: int, number: int, digest: str) -> int:
+def point_key(row: int, number: int, digest: str) -> int:
     """A number for a piece of a row with these words, above zero and with room for a sign."""
     digested = hashlib.blake2b(f"{row} {number} {digest}".encode(), digest_size=8).digest()
     return (int.from_bytes(digested) >> 1) or 1
 
 
-def _join_spans(containers: Sequence[Container]) -> list[tuple[int, int]]:
+def join_spans(containers: Sequence[Container]) -> list[tuple[int, int]]:
     """The rows of these containers, each neighbour's joined with the last one's."""
     spans: list[tuple[int, int]] = []
     for container in containers:
@@ -342,7 +342,7 @@ def _join_spans(containers: Sequence[Container]) -> list[tuple[int, int]]:
     return spans
 
 
-def _groups(containers: Sequence[Container]) -> Iterator[list[Container]]:
+def group_containers(containers: Sequence[Container]) -> Iterator[list[Container]]:
     """Containers that have about as many rows together as go to an engine at once."""
     group: list[Container] = []
     rows = 0
@@ -389,7 +389,7 @@ class OpenVectorBackend(Protocol):
 
 def choose_vectors(options: VectorOptions) -> OpenVectors:
     """Return how to open an index where the options say; ConfigError if that is not possible."""
-    open_backend = _choose_backend(options)
+    open_backend = choose_backend(options)
     if open_backend is None:
         return StoredVectors
 
@@ -399,7 +399,7 @@ def choose_vectors(options: VectorOptions) -> OpenVectors:
     return open_index
 
 
-def _choose_backend(options: VectorOptions) -> OpenVectorBackend | None:
+def choose_backend(options: VectorOptions) -> OpenVectorBackend | None:
     """Return how to open the backend; None for comparing in process."""
     if not _NAME.fullmatch(options.collection):
         raise ConfigError(

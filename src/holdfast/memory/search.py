@@ -124,7 +124,7 @@ def extract_excerpt(text: str, weights: Mapping[str, float]) -> Excerpt:
     start = max(0, at - spare // 2)
     end = min(len(text), start + EXCERPT_LENGTH - 2)
     start = max(0, end - EXCERPT_LENGTH + 2)
-    start, end = _whole_words(text, start, end)
+    start, end = trim_to_words(text, start, end)
     shown = text[start:end]
     return Excerpt(
         f"{'…' if start else ''}{shown.strip()}{'…' if end < len(text) else ''}",
@@ -133,7 +133,7 @@ def extract_excerpt(text: str, weights: Mapping[str, float]) -> Excerpt:
     )
 
 
-def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+def trim_to_words(text: str, start: int, end: int) -> tuple[int, int]:
     """The same part without halves of words at its ends, unless a word has no end in sight."""
     if start:
         space = text.find(" ", start, start + SIZE // 4)
@@ -316,7 +316,7 @@ class Search:
             result.model,
             result.degraded,
             result.freshness,
-            "" if hits else _why_empty(question, result),
+            "" if hits else explain_empty(question, result),
             result.compared,
             round(result.likely, 4),
         )
@@ -386,11 +386,11 @@ class Search:
         if question.has_meaning:
             patience = None if until is None else max(0.0, until - self._clock())
             near = self._meaning.near(places, question.text, _NEAREST, also, patience)
-        ranking = rank_rows(question, matches, rows, near.rows, self._weights.scaled(near.factor))
+        ranking = rank_rows(question, matches, rows, near.rows, self._weights.scale(near.factor))
         if kinds:
             ranking = replace(ranking, among=ranking.among & rows.note & np.isin(rows.kind, list(kinds)))
         return RankedQuestion(
-            question, matches, near, ranking, frozenset(_exact_rows(matches, question.names))
+            question, matches, near, ranking, frozenset(exact_rows(matches, question.names))
         )
 
     def _candidates(self, passes: Sequence[RankedQuestion], limit: int) -> list[SearchCandidate]:
@@ -501,7 +501,7 @@ def _engines_of(row: int, ranked: RankedQuestion) -> tuple[str, ...]:
     )
 
 
-def _exact_rows(matches: Matches, names: Collection[str]) -> set[int]:
+def exact_rows(matches: Matches, names: Collection[str]) -> set[int]:
     """The rows that have a name of the question which few others have."""
     return {
         row
@@ -519,7 +519,7 @@ def _choose(candidates: Sequence[SearchCandidate], limit: int, least: float) -> 
     return sorted(chosen, key=lambda candidate: -candidate.total)
 
 
-def _why_empty(question: Question, result: Retrieval) -> str:
+def explain_empty(question: Question, result: Retrieval) -> str:
     if not question.text:
         return "Nothing was asked."
     if not result.containers:

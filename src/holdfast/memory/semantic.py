@@ -159,7 +159,7 @@ class SemanticIndex:
     def begin(self, question: str) -> None:
         """Have the vector of a question made that is going to be asked, by an embedder that is ready."""
         if (embedder := self._ready()) is not None:
-            self._begun(embedder, question)
+            self._start_question(embedder, question)
 
     def near(
         self,
@@ -280,7 +280,7 @@ class SemanticIndex:
         index = self._index(embedder)
         cut = [pieces(text) or [""] for text in texts]
         self._make(embedder, index, [piece for parts in cut for piece in parts if piece])
-        known = index.known({digest(piece) for parts in cut for piece in parts})
+        known = index.get_vectors({digest(piece) for parts in cut for piece in parts})
         nothing = np.zeros(embedder.identity.dimensions, np.float32)
         means = [np.mean([known.get(digest(piece), nothing) for piece in parts], axis=0) for parts in cut]
         joined = np.array(means, np.float32).reshape(len(texts), embedder.identity.dimensions)
@@ -299,20 +299,15 @@ class SemanticIndex:
         if embedder is None:
             return {}
         cut = {name: [digest(piece) for piece in pieces(text)] for name, text in texts.items()}
-        known = self._index(embedder).known(
-            {name_of_piece for digests in cut.values() for name_of_piece in digests}
-        )
+        known = self._index(embedder).get_vectors({name for digests in cut.values() for name in digests})
         if not known:
             return {}
         try:
-            vector = self._asked(embedder, question, patience)
+            vector = self._question_vector(embedder, question, patience)
         except TimeoutError:
             return {}
-        near = {name_of_piece: float(of @ vector) for name_of_piece, of in known.items()}
-        scores = {
-            name: [near[name_of_piece] for name_of_piece in digests if name_of_piece in near]
-            for name, digests in cut.items()
-        }
+        near = {name: float(of @ vector) for name, of in known.items()}
+        scores = {name: [near[name] for name in digests if name in near] for name, digests in cut.items()}
         return {name: max(digests) for name, digests in scores.items() if digests}
 
     def _near(
@@ -335,7 +330,7 @@ class SemanticIndex:
             under_way = f" {jobs} batch jobs are under way for the others." if jobs else ""
             return f"{covered.share:.0%} of the vectors of {embedder.identity} are made.{under_way}"
         try:
-            vector = self._asked(embedder, question, patience)
+            vector = self._question_vector(embedder, question, patience)
         except EmbedderError as error:
             return str(error)
         except TimeoutError:
@@ -385,15 +380,17 @@ class SemanticIndex:
         # Texts of one length take the embedder no longer than they must.
         names = sorted(index.undone(wanted.keys()), key=lambda name: len(wanted[name]))
         if names:
-            vectors = _embed_texts(embedder, [wanted[name] for name in names])
+            vectors = embed_texts(embedder, [wanted[name] for name in names])
             new = {name: vector for name, vector in zip(names, vectors, strict=True) if vector is not None}
             index.keep(new)
             index.refuse([name for name in names if name not in new])
         return len(names)
 
-    def _asked(self, embedder: Embedder, question: str, patience: float | None = None) -> NDArray[np.float32]:
+    def _question_vector(
+        self, embedder: Embedder, question: str, patience: float | None = None
+    ) -> NDArray[np.float32]:
         try:
-            (vector,) = self._begun(embedder, question).result(patience)
+            (vector,) = self._start_question(embedder, question).result(patience)
         except EmbedderError:
             # It may be able to, the next time.
             with self._noting:
@@ -401,7 +398,7 @@ class SemanticIndex:
             raise
         return np.asarray(vector, np.float32)
 
-    def _begun(self, embedder: Embedder, question: str) -> "Future[Vectors]":
+    def _start_question(self, embedder: Embedder, question: str) -> "Future[Vectors]":
         """The vector of a question. It is kept for a while here, since what was asked belongs in no file."""
         key = embedder.identity.key, question
         with self._noting:
@@ -412,7 +409,7 @@ class SemanticIndex:
         return vector
 
 
-def _embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float32] | None]:
+def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float32] | None]:
     """One vector for each text, None for one that the embedder cannot do.
 
     A text is to blame only if the embedder can do another right after it; if not, its error is raised.
@@ -423,10 +420,10 @@ def _embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.fl
         raise
     except EmbedderError:
         embedder.embed([_HARMLESS])
-    return [_embed_text(embedder, text) for text in texts]
+    return [embed_text(embedder, text) for text in texts]
 
 
-def _embed_text(embedder: Embedder, text: str) -> NDArray[np.float32] | None:
+def embed_text(embedder: Embedder, text: str) -> NDArray[np.float32] | None:
     try:
         (vector,) = embedder.embed([text])
     except EmbedderBusy:

@@ -50,7 +50,7 @@ class BaseVectorIndex:
     def refuse(self, digests: Collection[str]) -> None:
         self._store.embeddings.keep(self.identity.key, dict.fromkeys(digests, REFUSED))
 
-    def known(self, digests: Collection[str]) -> dict[str, Vector]:
+    def get_vectors(self, digests: Collection[str]) -> dict[str, Vector]:
         stored = self._store.embeddings.known(self.identity.key, digests)
         return {
             digest: np.frombuffer(content, STORED_TYPE)
@@ -218,10 +218,10 @@ class StoredVectors(BaseVectorIndex):
         looks = self._may_have_more(held)
         looked = self._clock(), self._store.embeddings.times_kept
         gone, new = changes(held.containers, containers)
-        missing, refused = _outside(gone, held.missing), _outside(gone, held.refused)
+        missing, refused = drop_ranges(gone, held.missing), drop_ranges(gone, held.refused)
         pieces = list(those_of(containers, self._store.embeddings.load(self.identity.key, new)))
         if looks:
-            later = self._made_since(missing)
+            later = self._load_new(missing)
             # Of such a row all vectors are put together anew.
             rows = {row for row, _ in later}
             gone = [*gone, *((row, row) for row in rows)]
@@ -229,18 +229,18 @@ class StoredVectors(BaseVectorIndex):
             refused = {row: number for row, number in refused.items() if row not in rows}
             pieces = sorted([*pieces, *later], key=lambda piece: piece[0])
         segments = [segment.without(gone) for segment in held.segments]
-        segments.append(_segment(self._usable_of(pieces), self.identity.dimensions))
+        segments.append(build_segment(self._usable_of(pieces), self.identity.dimensions))
         missing |= Counter(row for row, stored in pieces if stored is None)
         refused |= Counter(
             row for row, stored in pieces if stored is not None and not self._usable(len(stored))
         )
         if held.missing and not looks:
             looked = held.looked_at, held.times_kept
-        return _LoadedVectors(containers, _join(segments), missing, refused, *looked)
+        return _LoadedVectors(containers, join_segments(segments), missing, refused, *looked)
 
-    def _made_since(self, missing: Mapping[int, int]) -> list[_Piece]:
+    def _load_new(self, missing: Mapping[int, int]) -> list[_Piece]:
         """The pieces of those rows of which more have a vector than when it was looked last."""
-        pieces = self._store.embeddings.load(self.identity.key, _spans(sorted(missing)))
+        pieces = self._store.embeddings.load(self.identity.key, group_rows(sorted(missing)))
         lacks = Counter(row for row, stored in pieces if stored is None)
         complete = {row for row, number in missing.items() if lacks[row] < number}
         return [piece for piece in pieces if piece[0] in complete]
@@ -249,7 +249,7 @@ class StoredVectors(BaseVectorIndex):
         return [(row, stored) for row, stored in pieces if stored is not None and self._usable(len(stored))]
 
 
-def _outside(gone: Sequence[Ids], numbers: Mapping[int, int]) -> dict[int, int]:
+def drop_ranges(gone: Sequence[Ids], numbers: Mapping[int, int]) -> dict[int, int]:
     """Without the rows in these ranges."""
     if not gone or not numbers:
         return dict(numbers)
@@ -260,7 +260,7 @@ def _outside(gone: Sequence[Ids], numbers: Mapping[int, int]) -> dict[int, int]:
     }
 
 
-def _spans(rows: Sequence[int]) -> list[Ids]:
+def group_rows(rows: Sequence[int]) -> list[Ids]:
     """Ranges that these rows are in, given in order."""
     spans: list[Ids] = []
     for row in rows:
@@ -271,7 +271,7 @@ def _spans(rows: Sequence[int]) -> list[Ids]:
     return spans
 
 
-def _segment(pieces: Sequence[tuple[int, bytes]], dimensions: int) -> _Segment:
+def build_segment(pieces: Sequence[tuple[int, bytes]], dimensions: int) -> _Segment:
     """The vectors of rows that are given in order."""
     every = np.fromiter((row for row, _ in pieces), np.int64, len(pieces))
     vectors = np.frombuffer(b"".join(stored for _, stored in pieces), STORED_TYPE).reshape(-1, dimensions)
@@ -279,19 +279,19 @@ def _segment(pieces: Sequence[tuple[int, bytes]], dimensions: int) -> _Segment:
     return _Segment(every[starts], starts, vectors, np.ones(len(starts), np.bool_))
 
 
-def _join(segments: Sequence[_Segment]) -> tuple[_Segment, ...]:
+def join_segments(segments: Sequence[_Segment]) -> tuple[_Segment, ...]:
     """The same in few segments, the largest first: a small one is put together with the next as small."""
     joined: list[_Segment] = []
     for segment in segments:
         if not segment.there.any():
             continue
-        joined.append(segment if 2 * segment.there.sum() > len(segment.there) else _merge_segments([segment]))
+        joined.append(segment if 2 * segment.there.sum() > len(segment.there) else merge_segments([segment]))
         while len(joined) > 1 and 2 * len(joined[-1].vectors) >= len(joined[-2].vectors):
-            joined[-2:] = [_merge_segments(joined[-2:])]
+            joined[-2:] = [merge_segments(joined[-2:])]
     return tuple(joined)
 
 
-def _merge_segments(segments: Sequence[_Segment]) -> _Segment:
+def merge_segments(segments: Sequence[_Segment]) -> _Segment:
     """What is there of them, in the order of rows."""
     rows = np.concatenate([segment.rows[segment.there] for segment in segments])
     sizes = np.concatenate([segment.sizes[segment.there] for segment in segments])

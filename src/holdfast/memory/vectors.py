@@ -79,7 +79,7 @@ class VectorIndex(Protocol):
     def refuse(self, digests: Collection[str]) -> None:
         """Note that these pieces can have no vector: they count as done, and are never near to anything."""
 
-    def known(self, digests: Collection[str]) -> dict[str, Vector]:
+    def get_vectors(self, digests: Collection[str]) -> dict[str, Vector]:
         """The vectors of these pieces that are there."""
 
     def undone(self, digests: Collection[str]) -> set[str]:
@@ -130,7 +130,7 @@ class VectorBackend(Protocol):
     # Whether it wants to be told what a point is about.
     curious: bool
 
-    def held(self) -> Iterable[tuple[int, int]]:
+    def list_points(self) -> Iterable[tuple[int, int]]:
         """The key and the row of every point there is; what it needs for that is made ready first."""
 
     def put(self, points: Sequence[VectorPoint]) -> None: ...

@@ -59,7 +59,7 @@ class FakeServer(ABC):
     def served(self) -> Iterator[str]:
         """Its address while the context lasts."""
         routes = [
-            Route(path, self._guarded(handler), methods=[method]) for method, path, handler in self._routes()
+            Route(path, self._guard(handler), methods=[method]) for method, path, handler in self.routes()
         ]
         with serve_app(Starlette(routes=routes)) as url:
             yield url
@@ -70,20 +70,20 @@ class FakeServer(ABC):
         return rows
 
     @abstractmethod
-    def _routes(self) -> Sequence[tuple[str, str, Handler]]:
+    def routes(self) -> Sequence[tuple[str, str, Handler]]:
         """Method, path and what answers there."""
 
     @abstractmethod
-    def _key_of(self, request: Request) -> str: ...
+    def read_key(self, request: Request) -> str: ...
 
     @abstractmethod
-    def _refused(self, refusal: Refusal) -> Any:
+    def refusal_body(self, refusal: Refusal) -> Any:
         """The body of a refusal."""
 
     @abstractmethod
-    def _unknown_key(self) -> Refusal: ...
+    def unknown_key(self) -> Refusal: ...
 
-    def _guarded(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    def _guard(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             content = await request.body()
             is_json = request.headers.get("content-type", "").startswith("application/json")
@@ -94,14 +94,14 @@ class FakeServer(ABC):
                 answer = await handler(request)
             except Refusal as refusal:
                 headers = {"retry-after": self.retry_after} if self.retry_after else None
-                return JSONResponse(self._refused(refusal), refusal.status, headers)
+                return JSONResponse(self.refusal_body(refusal), refusal.status, headers)
             return answer if isinstance(answer, Response) else JSONResponse(answer)
 
         return endpoint
 
     def _admit(self, request: Request) -> None:
-        if self.key and self._key_of(request) != self.key:
-            raise self._unknown_key()
+        if self.key and self.read_key(request) != self.key:
+            raise self.unknown_key()
         if self.busy and request.url.path.endswith(self.busy_at):
             self.busy -= 1
             raise Refusal(self.refuses_with, "The limit of requests a minute is reached.")
@@ -180,11 +180,11 @@ class FakeJobs:
         good = [done(line) for line in asked if not self.fails(json.dumps(line))]
         bad = [failed(line) for line in asked if self.fails(json.dumps(line))]
         # In another order than they were asked for.
-        job.output = self.keep(_lines(good[::-1]), before) if good else ""
-        job.errors = self.keep(_lines(bad), before) if bad else ""
+        job.output = self.keep(serialize_lines(good[::-1]), before) if good else ""
+        job.errors = self.keep(serialize_lines(bad), before) if bad else ""
 
 
-def _lines(values: Sequence[Any]) -> bytes:
+def serialize_lines(values: Sequence[Any]) -> bytes:
     return "".join(json.dumps(value) + "\n" for value in values).encode()
 
 
@@ -198,21 +198,21 @@ class FakeOpenAI(FakeServer):
         super().__init__(key=key, dimensions=dimensions)
         self.jobs = FakeJobs()
 
-    def _routes(self) -> Sequence[tuple[str, str, Handler]]:
+    def routes(self) -> Sequence[tuple[str, str, Handler]]:
         return [
             ("POST", "/v1/embeddings", self._embeddings),
-            ("POST", "/v1/files", self._upload),
-            ("GET", "/v1/files/{name}/content", self._download),
-            ("DELETE", "/v1/files/{name}", self._delete),
-            ("POST", "/v1/batches", self._create),
-            ("GET", "/v1/batches/{name}", self._look),
-            ("POST", "/v1/batches/{name}/cancel", self._cancel),
+            ("POST", "/v1/files", self.upload),
+            ("GET", "/v1/files/{name}/content", self.download),
+            ("DELETE", "/v1/files/{name}", self.delete),
+            ("POST", "/v1/batches", self.create),
+            ("GET", "/v1/batches/{name}", self.look),
+            ("POST", "/v1/batches/{name}/cancel", self.cancel),
         ]
 
     async def _embeddings(self, request: Request) -> Any:
-        return self._embedded(await request.json())
+        return self._embed_texts(await request.json())
 
-    def _embedded(self, body: Any) -> dict[str, Any]:
+    def _embed_texts(self, body: Any) -> dict[str, Any]:
         texts = body["input"]
         if not texts or len(texts) > _OPENAI_TEXTS or not all(texts):
             raise Refusal(400, "'$.input' is invalid. Please check the API reference.")
@@ -220,11 +220,11 @@ class FakeOpenAI(FakeServer):
         data = [{"object": "embedding", "index": place, "embedding": row} for place, row in enumerate(rows)]
         return {"object": "list", "data": data[::-1], "model": body["model"]}
 
-    async def _upload(self, request: Request) -> Any:
+    async def upload(self, request: Request) -> Any:
         content = extract_file(await request.body(), request.headers["content-type"])
         return {"id": self.jobs.keep(content, "file-"), "object": "file", "purpose": "batch"}
 
-    async def _create(self, request: Request) -> Any:
+    async def create(self, request: Request) -> Any:
         body = await request.json()
         file = self.jobs.files.get(body["input_file_id"])
         if file is None or body["endpoint"] != "/v1/embeddings" or body["completion_window"] != "24h":
@@ -234,11 +234,11 @@ class FakeOpenAI(FakeServer):
         name = self.jobs.create(body["input_file_id"], "batch_")
         return {"id": name, "object": "batch", "status": "validating"}
 
-    async def _look(self, request: Request) -> Any:
+    async def look(self, request: Request) -> Any:
         name = request.path_params["name"]
         if name not in self.jobs.jobs:
             raise Refusal(404, f"No batch found with id '{name}'.")
-        job = self.jobs.look(name, self._done, _openai_failure, "file-")
+        job = self.jobs.look(name, self._success_line, openai_failure, "file-")
         errors = {"data": [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached."}]}
         return {
             "id": name,
@@ -250,22 +250,22 @@ class FakeOpenAI(FakeServer):
             "error_file_id": job.errors or None,
         }
 
-    async def _cancel(self, request: Request) -> Any:
+    async def cancel(self, request: Request) -> Any:
         self.jobs.cancel(request.path_params["name"])
         return {"id": request.path_params["name"], "status": "cancelling"}
 
-    async def _download(self, request: Request) -> Any:
+    async def download(self, request: Request) -> Any:
         name = request.path_params["name"]
         if name not in self.jobs.files:
             raise Refusal(404, f"No such File object: {name}")
         return Response(self.jobs.files[name], media_type="application/octet-stream")
 
-    async def _delete(self, request: Request) -> Any:
+    async def delete(self, request: Request) -> Any:
         name = request.path_params["name"]
         return {"id": name, "deleted": self.jobs.files.pop(name, None) is not None}
 
-    def _done(self, line: Any) -> Any:
-        answer = {"status_code": 200, "body": self._embedded(line["body"])}
+    def _success_line(self, line: Any) -> Any:
+        answer = {"status_code": 200, "body": self._embed_texts(line["body"])}
         return {
             "id": f"line_{line['custom_id']}",
             "custom_id": line["custom_id"],
@@ -273,17 +273,17 @@ class FakeOpenAI(FakeServer):
             "error": None,
         }
 
-    def _key_of(self, request: Request) -> str:
+    def read_key(self, request: Request) -> str:
         return read_bearer(request)
 
-    def _unknown_key(self) -> Refusal:
+    def unknown_key(self) -> Refusal:
         return Refusal(401, "Incorrect API key provided.")
 
-    def _refused(self, refusal: Refusal) -> Any:
+    def refusal_body(self, refusal: Refusal) -> Any:
         return {"error": {"message": refusal.message, "type": "invalid_request_error"}}
 
 
-def _openai_failure(line: Any) -> Any:
+def openai_failure(line: Any) -> Any:
     answer = {"status_code": 400, "body": {"error": {"message": "This model's maximum length is reached."}}}
     return {"id": "line", "custom_id": line["custom_id"], "response": answer, "error": None}
 
@@ -300,15 +300,15 @@ class FakeGemini(FakeServer):
         super().__init__(key=key, dimensions=dimensions)
         self.jobs = FakeJobs()
 
-    def _routes(self) -> Sequence[tuple[str, str, Handler]]:
+    def routes(self) -> Sequence[tuple[str, str, Handler]]:
         return [
             ("POST", "/v1beta/models/{model}:batchEmbedContents", self._embeddings),
-            ("POST", "/v1beta/models/{model}:asyncBatchEmbedContent", self._create),
-            ("POST", "/upload/v1beta/files", self._upload),
-            ("GET", "/v1beta/batches/{name}", self._look),
-            ("POST", "/v1beta/batches/{name}:cancel", self._cancel),
-            ("GET", "/download/v1beta/files/{name}:download", self._download),
-            ("DELETE", "/v1beta/files/{name}", self._delete),
+            ("POST", "/v1beta/models/{model}:asyncBatchEmbedContent", self.create),
+            ("POST", "/upload/v1beta/files", self.upload),
+            ("GET", "/v1beta/batches/{name}", self.look),
+            ("POST", "/v1beta/batches/{name}:cancel", self.cancel),
+            ("GET", "/download/v1beta/files/{name}:download", self.download),
+            ("DELETE", "/v1beta/files/{name}", self.delete),
         ]
 
     async def _embeddings(self, request: Request) -> Any:
@@ -334,22 +334,22 @@ class FakeGemini(FakeServer):
         (row,) = self.vectors([text], wanted)
         return {"values": [3 * value for value in row]}
 
-    async def _upload(self, request: Request) -> Any:
+    async def upload(self, request: Request) -> Any:
         content = extract_file(await request.body(), request.headers["content-type"])
         return {"file": {"name": self.jobs.keep(content, "files/in-"), "state": "ACTIVE"}}
 
-    async def _create(self, request: Request) -> Any:
+    async def create(self, request: Request) -> Any:
         file = (await request.json())["batch"]["inputConfig"]["fileName"]
         if file not in self.jobs.files:
             raise Refusal(404, "Input file was not found")
         name = self.jobs.create(file, "batches/")
         return {"name": name, "metadata": {"state": "BATCH_STATE_PENDING"}}
 
-    async def _look(self, request: Request) -> Any:
+    async def look(self, request: Request) -> Any:
         name = f"batches/{request.path_params['name']}"
         if name not in self.jobs.jobs:
             raise Refusal(404, "Requested entity was not found.")
-        job = self.jobs.look(name, self._done, _gemini_failure, "files/out-")
+        job = self.jobs.look(name, self._success_line, gemini_failure, "files/out-")
         state = f"BATCH_STATE_{_GEMINI_STATES.get(job.state, job.state.upper())}"
         status: dict[str, Any] = {
             "name": name,
@@ -366,37 +366,37 @@ class FakeGemini(FakeServer):
             status |= {"done": True, "error": {"code": 13, "message": f"The batch is {job.state}."}}
         return status
 
-    async def _cancel(self, request: Request) -> Any:
+    async def cancel(self, request: Request) -> Any:
         self.jobs.cancel(f"batches/{request.path_params['name']}")
         return {}
 
-    async def _download(self, request: Request) -> Any:
+    async def download(self, request: Request) -> Any:
         name = f"files/{request.path_params['name']}"
         if name not in self.jobs.files:
             raise Refusal(404, "Requested entity was not found.")
         return Response(self.jobs.files[name], media_type="application/jsonl")
 
-    async def _delete(self, request: Request) -> Any:
+    async def delete(self, request: Request) -> Any:
         self.jobs.files.pop(f"files/{request.path_params['name']}", None)
         return {}
 
-    def _done(self, line: Any) -> Any:
+    def _success_line(self, line: Any) -> Any:
         asked = line["request"]
         embedding = self._embedding(asked, asked["model"].removeprefix("models/"))
         return {"key": line["key"], "response": {"embedding": embedding}}
 
-    def _key_of(self, request: Request) -> str:
+    def read_key(self, request: Request) -> str:
         return request.headers.get("x-goog-api-key", "")
 
-    def _unknown_key(self) -> Refusal:
+    def unknown_key(self) -> Refusal:
         return Refusal(400, "API key not valid. Please pass a valid API key.")
 
-    def _refused(self, refusal: Refusal) -> Any:
+    def refusal_body(self, refusal: Refusal) -> Any:
         status = _STATUS.get(refusal.status, "INTERNAL")
         return {"error": {"code": refusal.status, "message": refusal.message, "status": status}}
 
 
-def _gemini_failure(line: Any) -> Any:
+def gemini_failure(line: Any) -> Any:
     return {"key": line["key"], "error": {"code": 3, "message": "Request contains an invalid argument."}}
 
 
@@ -418,7 +418,7 @@ class FakeVoyage(FakeServer):
     most = 1_000
     tokens = 120_000
 
-    def _routes(self) -> Sequence[tuple[str, str, Handler]]:
+    def routes(self) -> Sequence[tuple[str, str, Handler]]:
         return [("POST", "/v1/embeddings", self._embeddings)]
 
     async def _embeddings(self, request: Request) -> Any:
@@ -446,11 +446,11 @@ class FakeVoyage(FakeServer):
         data = [{"object": "embedding", "embedding": row, "index": place} for place, row in enumerate(rows)]
         return {"object": "list", "data": data[::-1], "model": body["model"], "usage": {"total_tokens": used}}
 
-    def _key_of(self, request: Request) -> str:
+    def read_key(self, request: Request) -> str:
         return read_bearer(request)
 
-    def _unknown_key(self) -> Refusal:
+    def unknown_key(self) -> Refusal:
         return Refusal(401, "Provided API key is invalid.")
 
-    def _refused(self, refusal: Refusal) -> Any:
+    def refusal_body(self, refusal: Refusal) -> Any:
         return {"detail": refusal.message}

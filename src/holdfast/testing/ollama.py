@@ -61,13 +61,13 @@ class ModelManager:
 
     def routes(self) -> list[Route]:
         return [
-            Route("/api/pull", self._json(self._pull), methods=["POST"]),
-            Route("/api/push", self._json(self._push), methods=["POST"]),
-            Route("/api/create", self._json(self._create), methods=["POST"]),
-            Route("/api/copy", self._json(self._copy), methods=["POST"]),
-            Route("/api/delete", self._json(self._delete), methods=["DELETE"]),
-            Route("/api/blobs/{digest}", self._has_blob, methods=["HEAD"]),
-            Route("/api/blobs/{digest}", self._take_blob, methods=["POST"]),
+            Route("/api/pull", self._json(self.pull), methods=["POST"]),
+            Route("/api/push", self._json(self.push), methods=["POST"]),
+            Route("/api/create", self._json(self.create), methods=["POST"]),
+            Route("/api/copy", self._json(self.copy), methods=["POST"]),
+            Route("/api/delete", self._json(self.delete), methods=["DELETE"]),
+            Route("/api/blobs/{digest}", self.has_blob, methods=["HEAD"]),
+            Route("/api/blobs/{digest}", self.take_blob, methods=["POST"]),
         ]
 
     def _json(self, handler: _Handler) -> Callable[[Request], Awaitable[Response]]:
@@ -79,8 +79,8 @@ class ModelManager:
 
         return endpoint
 
-    def _pull(self, body: dict[str, Any]) -> Response:
-        name = _model_name(body)
+    def pull(self, body: dict[str, Any]) -> Response:
+        name = model_name(body)
         digest = hashlib.sha256(name.encode()).hexdigest()
         steps = [{"status": "pulling manifest"}]
         if name != ENDLESS:
@@ -89,38 +89,38 @@ class ModelManager:
         part = {"status": f"pulling {digest[:12]}", "digest": f"sha256:{digest}", "total": 1_000_000}
         return self._progress(body, steps, endless=part if name == ENDLESS else None)
 
-    def _push(self, body: dict[str, Any]) -> Response:
-        if self._runner.find(_model_name(body)) is None:
+    def push(self, body: dict[str, Any]) -> Response:
+        if self._runner.find(model_name(body)) is None:
             return self._progress(body, [], error="file does not exist")
         return self._progress(body, [{"status": "retrieving manifest"}, {"status": "pushing manifest"}])
 
-    def _create(self, body: dict[str, Any]) -> Response:
-        name = _model_name(body)
+    def create(self, body: dict[str, Any]) -> Response:
+        name = model_name(body)
         if not body.get("from") and not body.get("files"):
             return JSONResponse({"error": "neither 'from' or 'files' was specified"}, 400)
         self._add(name)
         return self._progress(body, [{"status": "using existing layer"}, {"status": "writing manifest"}])
 
-    def _copy(self, body: dict[str, Any]) -> Response:
+    def copy(self, body: dict[str, Any]) -> Response:
         source = self._runner.find(str(body.get("source")))
         if source is None:
             return JSONResponse({"error": f'model "{body.get("source")}" not found'}, 404)
-        name = _add_tag(str(body.get("destination")))
+        name = add_tag(str(body.get("destination")))
         self._runner.models[name] = replace(source, name=name)
         return Response()
 
-    def _delete(self, body: dict[str, Any]) -> Response:
-        known = self._runner.find(_model_name(body))
+    def delete(self, body: dict[str, Any]) -> Response:
+        known = self._runner.find(model_name(body))
         if known is None:
-            return JSONResponse({"error": f"model '{_model_name(body)}' not found"}, 404)
+            return JSONResponse({"error": f"model '{model_name(body)}' not found"}, 404)
         self._runner.unload(known)
         del self._runner.models[known.name]
         return Response()
 
-    async def _has_blob(self, request: Request) -> Response:
+    async def has_blob(self, request: Request) -> Response:
         return Response(status_code=200 if request.path_params["digest"] in self.blobs else 404)
 
-    async def _take_blob(self, request: Request) -> Response:
+    async def take_blob(self, request: Request) -> Response:
         digest, size, wanted = hashlib.sha256(), 0, request.path_params["digest"]
         async for data in request.stream():
             digest.update(data)
@@ -131,7 +131,7 @@ class ModelManager:
         return Response(status_code=201)
 
     def _add(self, name: str) -> None:
-        self._runner.models[_add_tag(name)] = FakeModel(_add_tag(name))
+        self._runner.models[add_tag(name)] = FakeModel(add_tag(name))
 
     def _progress(
         self,
@@ -162,7 +162,7 @@ class ModelManager:
             yield f"{canonical(step)}\n"
 
 
-def _model_name(body: dict[str, Any]) -> str:
+def model_name(body: dict[str, Any]) -> str:
     """The model; older clients call it `name`."""
     name = body.get("model") or body.get("name")
     if not isinstance(name, str):
@@ -170,14 +170,14 @@ def _model_name(body: dict[str, Any]) -> str:
     return name
 
 
-def _add_tag(name: str) -> str:
+def add_tag(name: str) -> str:
     return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
 
 
 _LOAD_NS, _QUICK_NS, _TOKEN_NS = 500_000_000, 10_000_000, 1_000_000
 
 
-class AnswerWriter(Protocol):
+class FakeWriter(Protocol):
     media_type: str
 
     def piece(self, piece: AnswerPiece) -> bytes: ...
@@ -226,13 +226,13 @@ class NativeWriter:
         return line | {"message": {"role": "assistant", "content": text, **message}, **rest}
 
     def piece(self, piece: AnswerPiece) -> bytes:
-        return _json_line(self.line([piece], done=False, **piece.fields))
+        return json_line(self.line([piece], done=False, **piece.fields))
 
     def error(self, message: str) -> bytes:
-        return _json_line({"error": message})
+        return json_line({"error": message})
 
     def end(self, generation: Generation) -> bytes:
-        return _json_line(self.line(**self._metrics(generation)))
+        return json_line(self.line(**self._metrics(generation)))
 
     def whole(self, pieces: Iterable[AnswerPiece], generation: Generation) -> dict[str, Any]:
         parts = list(pieces)
@@ -285,7 +285,7 @@ class OpenAIStyleWriter:
     def end(self, generation: Generation) -> bytes:
         events = self._event({"role": "assistant", "content": ""}, self._reason(generation))
         if self._include_usage:
-            usage = {**self._base, "choices": [], "usage": _usage(generation)}
+            usage = {**self._base, "choices": [], "usage": count_usage(generation)}
             events += f"data: {canonical(usage)}\n\n".encode()
         return events + b"data: [DONE]\n\n"
 
@@ -296,7 +296,7 @@ class OpenAIStyleWriter:
             **self._base,
             "object": "chat.completion",
             "choices": [choice],
-            "usage": _usage(generation),
+            "usage": count_usage(generation),
         }
 
     def _event(self, delta: dict[str, Any], reason: str | None) -> bytes:
@@ -330,12 +330,12 @@ def openai_error(message: str) -> dict[str, Any]:
     return {"error": {"message": message, "type": "api_error", "param": None, "code": None}}
 
 
-def _usage(generation: Generation) -> dict[str, int]:
+def count_usage(generation: Generation) -> dict[str, int]:
     prompt, completion = generation.prompt, generation.count
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 
 
-def _json_line(value: Mapping[str, Any]) -> bytes:
+def json_line(value: Mapping[str, Any]) -> bytes:
     return f"{canonical(value)}\n".encode()
 
 
@@ -379,19 +379,19 @@ class FakeOllama:
             routes=[
                 Route("/", lambda _: PlainTextResponse("Ollama is running")),
                 Route("/api/version", lambda _: JSONResponse({"version": "0.9.6" if old else "0.30.0"})),
-                Route("/api/tags", self._tags),
-                Route("/api/ps", self._ps),
-                self._post("/api/show", self._show),
-                self._post("/api/chat", self._chat),
-                self._post("/api/generate", self._generate),
-                self._post("/api/embed", self._embed),
-                self._post("/api/embeddings", self._embeddings),
+                Route("/api/tags", self.tags),
+                Route("/api/ps", self.ps),
+                self._post("/api/show", self.show),
+                self._post("/api/chat", self.chat),
+                self._post("/api/generate", self.generate),
+                self._post("/api/embed", self.embed),
+                self._post("/api/embeddings", self.embeddings),
                 *self._managing.routes(),
-                Route("/v1/models", self._v1_models),
-                Route("/v1/models/{model:path}", self._v1_model),
-                self._post("/v1/chat/completions", self._v1_chat, openai_error),
+                Route("/v1/models", self.v1_models),
+                Route("/v1/models/{model:path}", self.v1_model),
+                self._post("/v1/chat/completions", self.v1_chat, openai_error),
             ],
-            exception_handlers={404: _no_page, 405: _no_page},
+            exception_handlers={404: no_page, 405: no_page},
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -436,27 +436,27 @@ class FakeOllama:
 
         return Route(path, endpoint, methods=["POST"])
 
-    def _tags(self, _: Request) -> Response:
-        return JSONResponse({"models": [_list_entry(model) for model in self._runner.models.values()]})
+    def tags(self, _: Request) -> Response:
+        return JSONResponse({"models": [list_entry(model) for model in self._runner.models.values()]})
 
-    def _ps(self, _: Request) -> Response:
+    def ps(self, _: Request) -> Response:
         models = []
         for name, load in self._runner.running.items():
-            item = _list_entry(self._runner.models[name]) | {"expires_at": timestamp(), "size_vram": 0}
+            item = list_entry(self._runner.models[name]) | {"expires_at": timestamp(), "size_vram": 0}
             del item["modified_at"]
             models.append(item if self._old else item | {"context_length": load.num_ctx})
         return JSONResponse({"models": models})
 
-    def _v1_models(self, _: Request) -> Response:
-        return JSONResponse({"object": "list", "data": [_v1(name) for name in self._runner.models]})
+    def v1_models(self, _: Request) -> Response:
+        return JSONResponse({"object": "list", "data": [openai_model(name) for name in self._runner.models]})
 
-    def _v1_model(self, request: Request) -> Response:
+    def v1_model(self, request: Request) -> Response:
         name = request.path_params["model"]
         if self._runner.find(name) is None:
             return JSONResponse(openai_error(f"model '{name}' not found"), 404)
-        return JSONResponse(_v1(name))
+        return JSONResponse(openai_model(name))
 
-    def _show(self, body: dict[str, Any]) -> Response:
+    def show(self, body: dict[str, Any]) -> Response:
         model = self._model(body, "model '{}' not found")
         facts: dict[str, Any] = {
             "general.architecture": model.family,
@@ -472,14 +472,14 @@ class FakeOllama:
                 "modelfile": f"FROM {model.name}",
                 **parameters,
                 "template": "{{ range .Messages }}<{{ .Role }}>{{ .Content }}<end>{{ end }}<assistant>",
-                "details": _details(model),
+                "details": model_details(model),
                 "model_info": facts,
                 "capabilities": list(model.capabilities),
                 "modified_at": _MODIFIED,
             }
         )
 
-    def _chat(self, body: dict[str, Any]) -> Response:
+    def chat(self, body: dict[str, Any]) -> Response:
         model = self._model(body, 'model "{}" not found, try pulling it first')
         writer = NativeWriter(body["model"], cached=not self._old)
         messages = body.get("messages") or []
@@ -488,34 +488,34 @@ class FakeOllama:
         if not messages:
             return JSONResponse(writer.line(**self._only_loaded(model, body)))
         if body.get("_debug_render_only") and not self._old:
-            text = render_text(_seen(model, messages), body.get("tools") or [])
+            text = render_text(visible_messages(model, messages), body.get("tools") or [])
             return JSONResponse({"model": body["model"], "_debug_info": {"rendered_template": text}})
-        return self._respond(self._answered(model, body, messages), writer, body)
+        return self._respond(self._answer(model, body, messages), writer, body)
 
-    def _generate(self, body: dict[str, Any]) -> Response:
+    def generate(self, body: dict[str, Any]) -> Response:
         model = self._model(body, "model '{}' not found")
         prompt = expect(body.get("prompt") or "", str, "prompt")
         if not prompt:
             line = NativeWriter(body["model"], generate=True).line(**self._only_loaded(model, body))
             return JSONResponse(line)
         if body.get("suffix"):
-            _needs(model, "insert")
-        generation = self._answered(model, body, [])
+            require_capability(model, "insert")
+        generation = self._answer(model, body, [])
         context = [] if body.get("raw") else list(range(generation.prompt))
         writer = NativeWriter(body["model"], generate=True, context=context, cached=not self._old)
         return self._respond(generation, writer, body)
 
-    def _v1_chat(self, body: dict[str, Any]) -> Response:
+    def v1_chat(self, body: dict[str, Any]) -> Response:
         """Ollama translates into its own request; there is no place for a window or for `truncate` in it."""
         if body.get("messages") == []:
             raise _Refusal(400, "[] is too short - 'messages'")
         own = ollama.serialize_request(openai_chat.parse_request(body))
         model = self._model(own, 'model "{}" not found, try pulling it first')
         usage = (body.get("stream_options") or {}).get("include_usage") is True
-        generation = self._answered(model, own, own["messages"])
+        generation = self._answer(model, own, own["messages"])
         return self._respond(generation, OpenAIStyleWriter(body["model"], include_usage=usage), own)
 
-    def _embed(self, body: dict[str, Any]) -> Response:
+    def embed(self, body: dict[str, Any]) -> Response:
         model = self._model(body, 'model "{}" not found, try pulling it first')
         given = body.get("input") or []
         texts = [given] if isinstance(given, str) else given
@@ -529,17 +529,17 @@ class FakeOllama:
             reason = "exceeds maximum context length" if self._old else "exceeds the context length"
             raise _Refusal(400, f"the input length {reason}")
         tokens = [part[:window] for part in tokens]
-        answer = {"model": body["model"], "embeddings": [_vector(part) for part in tokens]}
+        answer = {"model": body["model"], "embeddings": [hash_vector(part) for part in tokens]}
         if texts:
             count = sum(map(len, tokens))
             answer |= {"total_duration": 1, "load_duration": 1, "prompt_eval_count": count}
         return JSONResponse(answer)
 
-    def _embeddings(self, body: dict[str, Any]) -> Response:
+    def embeddings(self, body: dict[str, Any]) -> Response:
         """The older way: one text, one vector."""
         self._model(body, 'model "{}" not found, try pulling it first')
         prompt = expect(body.get("prompt") or "", str, "prompt")
-        return JSONResponse({"embedding": _vector(self._runner.tokenize(prompt)) if prompt else []})
+        return JSONResponse({"embedding": hash_vector(self._runner.tokenize(prompt)) if prompt else []})
 
     def _model(self, body: dict[str, Any], missing: str) -> FakeModel:
         name = expect(body.get("model") or "", str, "model")
@@ -562,14 +562,14 @@ class FakeOllama:
     def _shift(self, body: dict[str, Any]) -> bool:
         return self._old or body.get("shift") is not False
 
-    def _answered(
+    def _answer(
         self, model: FakeModel, body: dict[str, Any], messages: Sequence[dict[str, Any]]
     ) -> Generation:
         tools, options = body.get("tools") or [], _options(body)
         if tools:
-            _needs(model, "tools")
+            require_capability(model, "tools")
         if body.get("think"):
-            _needs(model, "thinking")
+            require_capability(model, "thinking")
         shift = self._shift(body)
         window = self._runner.window(model, options.get("num_ctx"))
         limits = PromptLimits(
@@ -580,14 +580,14 @@ class FakeOllama:
         )
         loaded = self._runner.load(model, window, shift=shift)
         if messages:
-            prompt = chat_tokens(_seen(model, messages), tools, self._runner.tokenize, limits)
+            prompt = chat_tokens(visible_messages(model, messages), tools, self._runner.tokenize, limits)
         else:
             prompt = cut_prompt(self._runner.tokenize(f"{body.get('system') or ''} {body['prompt']}"), limits)
         ends = [options.get("num_predict") or -1, -1 if shift else window - len(prompt)]
         limit = min((end for end in ends if end >= 0), default=None)
         return self._runner.generate(ModelCall(model.name, prompt, body), loaded=loaded, limit=limit)
 
-    def _respond(self, generation: Generation, writer: AnswerWriter, body: dict[str, Any]) -> Response:
+    def _respond(self, generation: Generation, writer: FakeWriter, body: dict[str, Any]) -> Response:
         if body.get("stream") is not False:
             return _ClosingStream(self._stream(generation, writer), media_type=writer.media_type)
         whole = writer.whole(list(generation), generation)
@@ -595,7 +595,7 @@ class FakeOllama:
             raise _Refusal(500, generation.reply.error)
         return JSONResponse(whole)
 
-    async def _stream(self, generation: Generation, writer: AnswerWriter) -> AsyncIterator[bytes]:
+    async def _stream(self, generation: Generation, writer: FakeWriter) -> AsyncIterator[bytes]:
         try:
             for piece in generation:
                 yield writer.piece(piece)
@@ -623,7 +623,7 @@ class _ClosingStream(StreamingResponse):
                 await self.body_iterator.aclose()
 
 
-async def _no_page(_request: Request, _error: Exception) -> Response:
+async def no_page(_request: Request, _error: Exception) -> Response:
     return PlainTextResponse("404 page not found", 404)
 
 
@@ -644,12 +644,12 @@ def _options(body: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _needs(model: FakeModel, capability: str) -> None:
+def require_capability(model: FakeModel, capability: str) -> None:
     if capability not in model.capabilities:
         raise _Refusal(400, f"registry.ollama.ai/library/{model.name} does not support {capability}")
 
 
-def _seen(model: FakeModel, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def visible_messages(model: FakeModel, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The messages as the model gets them: one that cannot see is not told that there were pictures."""
     for data in (image for message in messages for image in message.get("images") or ()):
         try:
@@ -661,7 +661,7 @@ def _seen(model: FakeModel, messages: Sequence[dict[str, Any]]) -> list[dict[str
     return [{name: value for name, value in message.items() if name != "images"} for message in messages]
 
 
-def _details(model: FakeModel) -> dict[str, Any]:
+def model_details(model: FakeModel) -> dict[str, Any]:
     return {
         "parent_model": "",
         "format": "gguf",
@@ -672,22 +672,22 @@ def _details(model: FakeModel) -> dict[str, Any]:
     }
 
 
-def _list_entry(model: FakeModel) -> dict[str, Any]:
+def list_entry(model: FakeModel) -> dict[str, Any]:
     return {
         "name": model.name,
         "model": model.name,
         "modified_at": _MODIFIED,
         "size": 1_000_000,
         "digest": hashlib.sha256(model.name.encode()).hexdigest(),
-        "details": _details(model),
+        "details": model_details(model),
     }
 
 
-def _v1(name: str) -> dict[str, Any]:
+def openai_model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 1_767_225_600, "owned_by": "library"}
 
 
-def _vector(tokens: Sequence[str]) -> list[float]:
+def hash_vector(tokens: Sequence[str]) -> list[float]:
     """The same for the same tokens in any order, of length one, unlike for unlike ones."""
     sums = [0.0] * _DIMENSIONS
     for token in tokens:

@@ -84,7 +84,7 @@ def chat_tokens(
     left = list(messages)
     tokens = render_tokens(left, tools, tokenize)
     if limits.truncate or limits.before_llama_server:
-        while len(tokens) > limits.window and (oldest := _oldest(left)) is not None:
+        while len(tokens) > limits.window and (oldest := find_oldest(left)) is not None:
             del left[oldest]
             tokens = render_tokens(left, tools, tokenize)
     if any(message.get("images") for message in left):
@@ -92,7 +92,7 @@ def chat_tokens(
     return cut_prompt(tokens, limits)
 
 
-def _oldest(messages: Sequence[Mapping[str, Any]]) -> int | None:
+def find_oldest(messages: Sequence[Mapping[str, Any]]) -> int | None:
     candidates = range(len(messages) - 1)
     return next((index for index in candidates if messages[index].get("role") != "system"), None)
 
@@ -247,11 +247,11 @@ class Runner:
         given = self._answer(call)
         reply = FakeReply(given) if isinstance(given, str) else given
         seen, self._seen[call.model] = self._seen[call.model], call.prompt
-        cached = min(_common_length(seen, call.prompt), len(call.prompt) - 1)
-        return Generation(_split_reply(reply), len(call.prompt), max(cached, 0), loaded, reply, limit)
+        cached = min(common_length(seen, call.prompt), len(call.prompt) - 1)
+        return Generation(split_reply(reply), len(call.prompt), max(cached, 0), loaded, reply, limit)
 
 
-def _split_reply(reply: FakeReply) -> Iterator[AnswerPiece]:
+def split_reply(reply: FakeReply) -> Iterator[AnswerPiece]:
     yield from (AnswerPiece(thinking=part) for part in _PIECE.findall(reply.thinking))
     texts = _PIECE.findall(reply.text)
     for part in itertools.cycle(texts) if reply.endless else texts:
@@ -260,7 +260,7 @@ def _split_reply(reply: FakeReply) -> Iterator[AnswerPiece]:
         yield AnswerPiece(call=call)
 
 
-def _common_length(first: Sequence[str], second: Sequence[str]) -> int:
+def common_length(first: Sequence[str], second: Sequence[str]) -> int:
     return next(
         (index for index, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
         min(len(first), len(second)),

@@ -70,7 +70,7 @@ class ScriptedProvider:
 
     async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
         self.requests.append(request)
-        self._known(request.model)
+        self._find_model(request.model)
         scripted = self._answers.popleft() if self._answers else self._fallback
         script = scripted(request) if callable(scripted) else scripted
         count, called, ended = 0, False, False
@@ -81,7 +81,7 @@ class ScriptedProvider:
                 if isinstance(step, asyncio.Event):
                     await step.wait()
                     continue
-                for chunk in _split_step(step):
+                for chunk in split_step(step):
                     count += 1
                     called = called or bool(chunk.calls)
                     ended = ended or chunk.finish is not None
@@ -97,11 +97,11 @@ class ScriptedProvider:
         return list(self._models)
 
     async def describe(self, model: str) -> ModelInfo:
-        return self._known(model)
+        return self._find_model(model)
 
     async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingResponse:
         """Counts of letters: the same text always has the same vector, and similar ones have similar ones."""
-        self._known(model)
+        self._find_model(model)
         vectors = (tuple(float(text.lower().count(letter)) for letter in ascii_lowercase) for text in texts)
         return EmbeddingResponse(tuple(vectors), sum(map(self._count, texts)))
 
@@ -109,21 +109,21 @@ class ScriptedProvider:
         return self._prompt_tokens(request)
 
     async def render(self, request: ChatRequest) -> str | None:
-        self._known(request.model)
+        self._find_model(request.model)
         return None
 
     async def tokenize(self, model: str, text: str) -> list[int] | None:
-        self._known(model)
+        self._find_model(model)
         del text
         return None
 
     async def detokenize(self, model: str, tokens: Sequence[int]) -> str | None:
-        self._known(model)
+        self._find_model(model)
         del tokens
         return None
 
     async def vocabulary(self, model: str) -> Vocabulary | None:
-        self._known(model)
+        self._find_model(model)
         return self._vocabulary
 
     async def forward(
@@ -135,7 +135,7 @@ class ScriptedProvider:
     async def aclose(self) -> None:
         pass
 
-    def _known(self, model: str) -> ModelInfo:
+    def _find_model(self, model: str) -> ModelInfo:
         for info in self._models:
             if info.name == model:
                 return info
@@ -145,7 +145,7 @@ class ScriptedProvider:
         return sum(self._count(message.text) for message in request.messages)
 
 
-def _split_step(step: str | Thinking | ToolCall | Chunk) -> Iterable[Chunk]:
+def split_step(step: str | Thinking | ToolCall | Chunk) -> Iterable[Chunk]:
     match step:
         case str():
             return [Chunk(text=word) for word in _WORD.findall(step)]
@@ -162,11 +162,11 @@ class _ThreadServer(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self._told: Future[None] = Future()
+        self._stopped: Future[None] = Future()
 
     async def main_loop(self) -> None:
         await self.on_tick(0)
-        await asyncio.wrap_future(self._told)
+        await asyncio.wrap_future(self._stopped)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self.server_state.connections or self.server_state.tasks:
@@ -179,7 +179,7 @@ class _ThreadServer(uvicorn.Server):
 
     def end(self) -> None:
         self.should_exit = True
-        self._told.set_result(None)
+        self._stopped.set_result(None)
 
 
 @contextmanager

@@ -17,11 +17,11 @@ _AROUND = 300
 
 
 def main(arguments: list[str]) -> int:
-    words, options = _parse_arguments(arguments)
+    words, options = parse_arguments(arguments)
     # A program of its own, which is told by its environment where its things are.
     qmd = FakeQmd(Path(os.path.expandvars("$XDG_CACHE_HOME"), "qmd"))
     if "--version" in options:
-        _say("qmd 0.9.0" if qmd.trouble == "old" else "qmd 2.8.3 (fake)")
+        say("qmd 0.9.0" if qmd.trouble == "old" else "qmd 2.8.3 (fake)")
         return 0
     command, operands = words[0], words[1:]
     if command == "collection":
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     return qmd.find(" ".join(operands), options.get("-c", []), int(*options.get("-n", ["20"])))
 
 
-def _parse_arguments(arguments: list[str]) -> tuple[list[str], dict[str, list[str]]]:
+def parse_arguments(arguments: list[str]) -> tuple[list[str], dict[str, list[str]]]:
     """Words, and options with what was given to each."""
     words: list[str] = []
     options: dict[str, list[str]] = {}
@@ -56,8 +56,8 @@ class FakeQmd:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.file = home / "index.json"
-        self.trouble = _read(home / "trouble").strip()
-        self.kept: dict[str, dict[str, dict[str, str]]] = json.loads(_read(self.file) or "{}")
+        self.trouble = read_text(home / "trouble").strip()
+        self.kept: dict[str, dict[str, dict[str, str]]] = json.loads(read_text(self.file) or "{}")
 
     def keep(self) -> None:
         self.home.mkdir(parents=True, exist_ok=True)
@@ -65,47 +65,47 @@ class FakeQmd:
 
     def collection(self, verb: str, operands: list[str], name: str, mask: str) -> int:
         if verb == "list":
-            _say(f"Collections ({len(self.kept)}):\n")
+            say(f"Collections ({len(self.kept)}):\n")
             for each, collection in self.kept.items():
                 mask, number = collection["of"]["mask"], len(collection["texts"])
-                _say(f"{each} (qmd://{each}/)\n  Pattern:  {mask}\n  Files:    {number}\n")
+                say(f"{each} (qmd://{each}/)\n  Pattern:  {mask}\n  Files:    {number}\n")
         elif verb == "remove":
             if self.kept.pop(operands[0], None) is None:
-                return _fail(f"Collection not found: {operands[0]}")
-            _say(f"✓ Removed collection '{operands[0]}'")
+                return fail(f"Collection not found: {operands[0]}")
+            say(f"✓ Removed collection '{operands[0]}'")
         elif name in self.kept:
-            return _fail(f"Collection '{name}' already exists.\nUse a different name with --name <name>")
+            return fail(f"Collection '{name}' already exists.\nUse a different name with --name <name>")
         elif not Path(operands[0]).is_dir():
-            return _fail(f"Collection path does not exist.\n  Received: {operands[0]}")
+            return fail(f"Collection path does not exist.\n  Received: {operands[0]}")
         else:
             self.kept[name] = {
                 "of": {"path": operands[0], "mask": mask},
-                "texts": _read_texts(operands[0], mask),
+                "texts": read_texts(operands[0], mask),
             }
-            _say(f"✓ Collection '{name}' created successfully")
+            say(f"✓ Collection '{name}' created successfully")
         self.keep()
         return 0
 
     def update(self) -> int:
         for collection in self.kept.values():
-            collection["texts"] = _read_texts(**collection["of"])
+            collection["texts"] = read_texts(**collection["of"])
         self.keep()
-        _say("✓ All collections updated.")
+        say("✓ All collections updated.")
         return 0
 
     def embed(self) -> int:
         if self.trouble == "no models":
-            return _fail("Error: getaddrinfo ENOTFOUND huggingface.co")
+            return fail("Error: getaddrinfo ENOTFOUND huggingface.co")
         (self.home / "embedded").touch()
-        _say("Model: embeddinggemma-300M-Q8_0.gguf\n")
+        say("Model: embeddinggemma-300M-Q8_0.gguf\n")
         return 0
 
     def find(self, query: str, names: list[str], limit: int) -> int:
         for name in names:
             if name not in self.kept:
-                return _fail(f"Collection not found: {name}")
+                return fail(f"Collection not found: {name}")
         if "\n" in query or re.match(r"(lex|vec|hyde|expand):\s*$|intent:", query):
-            return _fail("Line 1 is missing a lex:/vec:/hyde:/intent: prefix, or the text after it.")
+            return fail("Line 1 is missing a lex:/vec:/hyde:/intent: prefix, or the text after it.")
         if self.trouble:
             code = self._fall_ill(names)
             if code is not None:
@@ -116,10 +116,12 @@ class FakeQmd:
             for path, text in self.kept[name]["texts"].items():
                 shared = wanted & set(re.findall(r"\w+", text.lower()))
                 if shared:
-                    results.append(_result(f"qmd://{name}/{path}", text, wanted, len(shared) / len(wanted)))
+                    results.append(
+                        build_result(f"qmd://{name}/{path}", text, wanted, len(shared) / len(wanted))
+                    )
         results.sort(key=lambda result: (-result[0], str(result[1]["file"])))
         sys.stderr.write("Warning: 2 documents need embeddings. Run 'qmd embed' for better results." + "\n")
-        _say(json.dumps([result for _, result in results[:limit]], indent=2, ensure_ascii=False))
+        say(json.dumps([result for _, result in results[:limit]], indent=2, ensure_ascii=False))
         return 0
 
     def _fall_ill(self, names: list[str]) -> int | None:
@@ -131,25 +133,25 @@ class FakeQmd:
             (self.home / "child").write_text(str(child.pid))
             time.sleep(600)
         elif self.trouble == "nonsense":
-            _say('Expanding query...\n[{"file": 7, "score": "high"}, 12]')
+            say('Expanding query...\n[{"file": 7, "score": "high"}, 12]')
         elif self.trouble == "empty":
-            _say("No results found.")
+            say("No results found.")
         elif self.trouble == "exit":
-            return _fail("Error: database disk image is malformed", 3)
+            return fail("Error: database disk image is malformed", 3)
         elif self.trouble == "flood":
             while True:
-                _say("x" * 10_000)
+                say("x" * 10_000)
         elif self.trouble == "stranger":
             strangers = [name for name in self.kept if name not in names]
             texts = self.kept[strangers[0]]["texts"]
             path = next(iter(texts))
-            _say(json.dumps([_result(f"qmd://{strangers[0]}/{path}", texts[path], set(), 0.9)[1]]))
+            say(json.dumps([build_result(f"qmd://{strangers[0]}/{path}", texts[path], set(), 0.9)[1]]))
         else:
             return None
         return 0
 
 
-def _result(file: str, text: str, wanted: set[str], score: float) -> tuple[float, dict[str, object]]:
+def build_result(file: str, text: str, wanted: set[str], score: float) -> tuple[float, dict[str, object]]:
     lines = text.split("\n")
     best = max(range(len(lines)), key=lambda at: sum(word in lines[at].lower() for word in wanted))
     first, last = max(0, best - 1), min(len(lines), best + 3)
@@ -161,14 +163,14 @@ def _result(file: str, text: str, wanted: set[str], score: float) -> tuple[float
     return score, {**result, "snippet": f"{head}\n{shown}"}
 
 
-def _read_texts(path: str, mask: str) -> dict[str, str]:
-    pattern = re.compile(_regex(mask), re.DOTALL)
+def read_texts(path: str, mask: str) -> dict[str, str]:
+    pattern = re.compile(mask_pattern(mask), re.DOTALL)
     files = sorted(file for file in Path(path).rglob("*") if file.is_file())
     named = {file.relative_to(path).as_posix(): file for file in files}
-    return {name: _read(file) for name, file in named.items() if pattern.fullmatch(name)}
+    return {name: read_text(file) for name, file in named.items() if pattern.fullmatch(name)}
 
 
-def _regex(mask: str) -> str:
+def mask_pattern(mask: str) -> str:
     """The little of fast-glob's patterns that is used."""
     pattern, remaining = "", mask
     signs = {"**/": "(?:[^/]+/)*", "*": "[^/]*", "?": "[^/]", "{": "(?:", "}": ")", ",": "|"}
@@ -181,18 +183,18 @@ def _regex(mask: str) -> str:
     return pattern
 
 
-def _read(file: Path) -> str:
+def read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:
         return ""
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
     sys.stdout.write(f"{text}\n")
 
 
-def _fail(text: str, code: int = 1) -> int:
+def fail(text: str, code: int = 1) -> int:
     sys.stderr.write(text + "\n")
     return code
 

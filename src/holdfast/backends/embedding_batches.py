@@ -1,7 +1,8 @@
-"""Vectors by batch jobs: many texts are handed to a server that does them in its own time, for less money.
+"""Vectors by batch jobs: a server makes many in its own time, for less money.
 
-Which jobs there are is kept in the store, so a job outlives the process that handed it in. What a job does
-not bring is made the ordinary way. Knows rows and jobs, no ranking.
+The jobs are noted in the store, so that they outlive the process that submitted them. What a job does not
+bring is made the ordinary way. Here are also OpenAI's jobs, and the JSONL files that both OpenAI and Gemini
+take.
 """
 
 import json
@@ -47,6 +48,11 @@ _PAUSE = 3_600.0
 _SLICE = 0.2
 
 log = logging.getLogger("holdfast.memory")
+
+_JSONL = "application/jsonl"
+# What the answer calls the states in which nothing more will come.
+_FINAL_STATES = ("completed", "failed", "expired", "cancelled")
+_ENDPOINT = "/v1/embeddings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,9 +332,6 @@ def rows_in_jobs(state: _BatchState, identity: EmbedderIdentity) -> set[int]:
     return {row for job in jobs_of(state, identity) for row in job.rows}
 
 
-_JSONL = "application/jsonl"
-
-
 def serialize_lines(values: Iterable[Any]) -> bytes:
     return "".join(f"{canonical(value)}\n" for value in values).encode()
 
@@ -365,11 +368,6 @@ def join_parts(parts: Iterable[tuple[str, bytes]], kind: str) -> tuple[bytes, st
     border = secrets.token_hex(16)
     body = b"".join(f"--{border}\r\n{head}\r\n\r\n".encode() + content + b"\r\n" for head, content in parts)
     return body + f"--{border}--\r\n".encode(), f"multipart/{kind}; boundary={border}"
-
-
-# What the answer calls the states in which nothing more will come.
-_FINAL_STATES = ("completed", "failed", "expired", "cancelled")
-_ENDPOINT = "/v1/embeddings"
 
 
 class OpenAIBatches:

@@ -1,7 +1,4 @@
-"""Vectors from Google's Gemini API: other ones for a question than for what it finds.
-
-Knows that one endpoint; how requests travel is in `http`, what takes hours in `gemini_batches`.
-"""
+"""Vectors from Google's Gemini API, at once or by batch jobs. Questions and texts have different vectors."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -23,6 +20,17 @@ from holdfast.upstreams.base import find_error_message
 # It is called BATCH_STATE_… in some answers and JOB_STATE_… in others.
 _FINAL_STATES = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
 _NAME = "holdfast"
+
+MODEL = "gemini-embedding-001"
+# Of the 3,072 the model has, the first 768 do nearly as well, in a quarter of the room.
+DIMENSIONS = 768
+GeminiTask = Literal["RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"]
+_HINTS = {
+    # Google says so of a wrong key, too.
+    400: "Check the settings `embedder_key`, `embedder_model` and `embedder_dimensions`.",
+    404: "Check the model in the setting `embedder_model`.",
+    429: "The quota is used up for now: try again later, or raise it in Google's console.",
+}
 
 
 class GeminiBatches:
@@ -103,20 +111,6 @@ def _job_name(answer: Any, within: str = "") -> str:
 def _inner_object(outer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     inner = outer.get(name)
     return inner if isinstance(inner, dict) else {}
-
-
-MODEL = "gemini-embedding-001"
-# Of the 3,072 the model has, the first 768 do nearly as well, in a quarter of the room.
-DIMENSIONS = 768
-
-GeminiTask = Literal["RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"]
-
-_HINTS = {
-    # Google says so of a wrong key, too.
-    400: "Check the settings `embedder_key`, `embedder_model` and `embedder_dimensions`.",
-    404: "Check the model in the setting `embedder_model`.",
-    429: "The quota is used up for now: try again later, or raise it in Google's console.",
-}
 
 
 class GeminiEmbedder(ValidatedEmbedder):

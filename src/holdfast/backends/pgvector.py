@@ -1,7 +1,7 @@
-"""pgvector: PostgreSQL finds the nearest, in the database of the store or in another one.
+"""pgvector: PostgreSQL finds the nearest vectors, in the database of the store or in another one.
 
 A table for each embedder, since its vectors have one length, with an HNSW index by cosine. It has connections
-of its own: whoever writes to the store does not wait for an index to grow. Knows points, no texts.
+of its own: a write to the store does not wait for an index to grow.
 """
 
 import re

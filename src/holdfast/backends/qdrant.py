@@ -1,7 +1,7 @@
-"""Qdrant: a server of its own finds the nearest, or the library that does the same in a folder.
+"""Qdrant: a server finds the nearest vectors, or Qdrant's library in a folder.
 
-One collection, made by us and marked as ours, for one embedder; another embedder's is made anew. Knows points
-and Qdrant's requests; how these travel is known elsewhere.
+One collection for one embedder, created and marked by us; that of another embedder is replaced. The library
+is an extra and takes seconds to load; a server needs none of it.
 """
 
 import json
@@ -33,6 +33,10 @@ _OURS = "holdfast"
 _PAGE, _AT_ONCE = 5_000, 2_000
 # How many candidates a search keeps in view at least.
 _CANDIDATES = 1_000
+
+# Seconds a question may take before vectors are compared here instead, and a change.
+_QUESTION, _CHANGE = 4.0, 30.0
+_PATH = re.compile(r"/collections/(?P<name>[^/?]+)(?P<what>[^?]*)")
 
 
 class QdrantConnection(Protocol):
@@ -192,11 +196,6 @@ def span_filter(span: RowSpan) -> Json:
 
 def build_search(asked: list[float], wanted: Json, most: int, how: Json) -> Json:
     return {"query": asked, "filter": wanted, "limit": most, "params": how, "with_payload": ["row"]}
-
-
-# Seconds a question may take before vectors are compared here instead, and a change.
-_QUESTION, _CHANGE = 4.0, 30.0
-_PATH = re.compile(r"/collections/(?P<name>[^/?]+)(?P<what>[^?]*)")
 
 
 class QdrantServer:

@@ -1,7 +1,7 @@
-"""Search over notes by QMD, with our own in its place whenever that is better than no answer.
+"""Search over notes by QMD, with our own search whenever that is better than no answer.
 
-Every answer says who gave it, and why it was not QMD where it was not. Conversations are always looked
-through by our own search: QMD knows files.
+Every result says who gave it, and why it was not QMD. Conversations are always searched by ourselves: QMD
+reads files. The notes stay the truth: QMD says where something is, and the text is read from the file.
 """
 
 import hashlib
@@ -54,6 +54,15 @@ from holdfast.store.passages import NOTE
 
 ENGINE = "qmd"
 _LINE_END = re.compile(r"\r\n|\r|\n")
+
+_READABLE = 30
+_DIGEST = 16
+_OURS = "holdfast"
+_GROUPS = "groups/"
+_LONGEST = 2_000
+_ELSEWHERE = "QMD reads folders of this machine, and the notes are elsewhere."
+_NOTHING = "Nothing has any of these words."
+_UNREAD = "QMD has not read all of these notes yet."
 
 
 def find_hits(hit: QmdHit, path: str, entry: Entry, text: str, terms: Collection[str]) -> list[SearchHit]:
@@ -118,10 +127,6 @@ def match_lines(hit: QmdHit, lines: Sequence[str]) -> dict[int, int]:
     """The lines of a text that stand in what was found, by which they are there; none without the best."""
     matches = {at: quoted for at, line in enumerate(lines, 1) if (quoted := hit.find_line(line)) is not None}
     return matches if hit.best is None or hit.best in matches.values() else {}
-
-
-_READABLE = 30
-_DIGEST = 16
 
 
 class QmdCollections:
@@ -201,14 +206,6 @@ def folder_collection(root: Path, folder: str) -> QmdCollection:
 
 def squash_name(path: str) -> str:
     return re.sub(r"[\W_]+", "", path.lower())
-
-
-_OURS = "holdfast"
-_GROUPS = "groups/"
-_LONGEST = 2_000
-_ELSEWHERE = "QMD reads folders of this machine, and the notes are elsewhere."
-_NOTHING = "Nothing has any of these words."
-_UNREAD = "QMD has not read all of these notes yet."
 
 
 @dataclass(frozen=True, slots=True)

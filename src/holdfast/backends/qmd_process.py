@@ -1,6 +1,7 @@
-"""One run of the `qmd` command: no shell, little environment, bounded time and output, ended with its group.
+"""The `qmd` command: its options, how it is run, what it prints, and how its home follows the notes.
 
-Knows how a process is run, and nothing of what it is asked.
+It runs without a shell, with little environment, bounded time and output, and is killed with its group. What
+is known of QMD's home is in a small file there, which all our processes on this machine read.
 """
 
 import json
@@ -34,6 +35,41 @@ _LONGEST_ERROR = 300
 _READ_SIZE = 65_536
 # How long it takes at most until somebody notices that nobody waits any more.
 _GLANCE = 0.2
+
+_ADDRESS = re.compile(r"\A(?:qmd://)?([A-Za-z0-9_-]+)/([^?#]+)")
+# Where a snippet begins, and how many lines it has.
+_PLACE = re.compile(r"@@ -(\d{1,9}),(\d{1,9}) @@[^\n]*\n?")
+_LIST = re.compile(r"^\[(?=\s*[\]{])", re.MULTILINE)
+_NO_RESULTS = "no results found"
+_CUT_MARK = "..."
+# A line that is shorter tells nothing about where it stands.
+_SHORTEST_LINE = 3
+# Everything Markdown, and of a scope's own folder what belongs to nobody else and was not put away.
+EVERY_MASK = "**/*.{md,markdown}"
+OWN_MASK = "{*,!(archive|conversations|projects)/**/*}.{md,markdown}"
+_TOKEN = re.compile(r"\*\*/|\*|\?|!\(([^()/]*)\)|\{|\}|,|.", re.DOTALL)
+_MEANING = {"**/": r"(?:[^/]+/)*", "*": r"[^/]*", "?": r"[^/]", "{": "(?:", "}": ")"}
+_KINDS = ("private", "group", "user", "project", "all")
+# Only what one person says to one machine.
+_DEFAULT_RULES = "allow private"
+# `query` expands a question and ranks again with models, `vsearch` compares vectors, `search` words alone.
+QmdMode = Literal["query", "search", "vsearch"]
+QMD_MODES: tuple[QmdMode, ...] = ("query", "search", "vsearch")
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# Collections of the workspace begin so, and those that a person names do not.
+OUR_PREFIX = "holdfast-"
+# Files of other collections are cited as `qmd/COLLECTION/PATH`.
+CITATION_PREFIX = "qmd"
+log = logging.getLogger("holdfast.memory")
+_STATE_FILE = "state.json"
+_LISTED = re.compile(r"\(qmd://([A-Za-z0-9_-]+)/\)")
+_VERSION = re.compile(r"\b(\d+)\.(\d+)[.\d]*")
+# Older ones look into one collection at a time, and would leave out the others without a word.
+_OLDEST_VERSION = 2
+# Questions at a time: each loads its models anew.
+_AT_ONCE = 2
+# A line that begins so is an order to QMD and no question.
+_TYPED = re.compile(r"^\s*(lex|vec|hyde|expand|intent)\s*:", re.IGNORECASE)
 
 
 class QmdFailed(HoldfastError):
@@ -178,16 +214,6 @@ def read_output(
     return out, err, why
 
 
-_ADDRESS = re.compile(r"\A(?:qmd://)?([A-Za-z0-9_-]+)/([^?#]+)")
-# Where a snippet begins, and how many lines it has.
-_PLACE = re.compile(r"@@ -(\d{1,9}),(\d{1,9}) @@[^\n]*\n?")
-_LIST = re.compile(r"^\[(?=\s*[\]{])", re.MULTILINE)
-_NO_RESULTS = "no results found"
-_CUT_MARK = "..."
-# A line that is shorter tells nothing about where it stands.
-_SHORTEST_LINE = 3
-
-
 @dataclass(frozen=True, slots=True)
 class QmdHit:
     """A part of a document: the `line` that fits best, and the text around it as it was when QMD read it.
@@ -267,14 +293,6 @@ def parse_hit(row: Any) -> QmdHit | None:
     )
 
 
-# Everything Markdown, and of a scope's own folder what belongs to nobody else and was not put away.
-EVERY_MASK = "**/*.{md,markdown}"
-OWN_MASK = "{*,!(archive|conversations|projects)/**/*}.{md,markdown}"
-
-_TOKEN = re.compile(r"\*\*/|\*|\?|!\(([^()/]*)\)|\{|\}|,|.", re.DOTALL)
-_MEANING = {"**/": r"(?:[^/]+/)*", "*": r"[^/]*", "?": r"[^/]", "{": "(?:", "}": ")"}
-
-
 def matches_mask(mask: str, path: str) -> bool:
     return compile_mask(mask).fullmatch(path) is not None
 
@@ -301,11 +319,6 @@ def compile_mask(mask: str) -> re.Pattern[str]:
         else:
             pattern += _MEANING.get(text) or re.escape(text)
     return re.compile(pattern, re.DOTALL)
-
-
-_KINDS = ("private", "group", "user", "project", "all")
-# Only what one person says to one machine.
-_DEFAULT_RULES = "allow private"
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,17 +360,6 @@ def parse_rule(text: str) -> ScopeRule:
             hint=f"Write `allow KIND` or `deny KIND=NAME`, with commas; KIND is one of {', '.join(_KINDS)}.",
         )
     return ScopeRule(verb == "allow", kind.strip(), name.strip())
-
-
-# `query` expands a question and ranks again with models, `vsearch` compares vectors, `search` words alone.
-QmdMode = Literal["query", "search", "vsearch"]
-QMD_MODES: tuple[QmdMode, ...] = ("query", "search", "vsearch")
-
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-# Collections of the workspace begin so, and those that a person names do not.
-OUR_PREFIX = "holdfast-"
-# Files of other collections are cited as `qmd/COLLECTION/PATH`.
-CITATION_PREFIX = "qmd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,19 +456,6 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:40].removeprefix(OUR_PREFIX) or "notes"
     names = (plain, *(f"{plain}-{number}" for number in range(2, 1_000)))
     return next(candidate for candidate in names if candidate not in set(taken))
-
-
-log = logging.getLogger("holdfast.memory")
-
-_STATE_FILE = "state.json"
-_LISTED = re.compile(r"\(qmd://([A-Za-z0-9_-]+)/\)")
-_VERSION = re.compile(r"\b(\d+)\.(\d+)[.\d]*")
-# Older ones look into one collection at a time, and would leave out the others without a word.
-_OLDEST_VERSION = 2
-# Questions at a time: each loads its models anew.
-_AT_ONCE = 2
-# A line that begins so is an order to QMD and no question.
-_TYPED = re.compile(r"^\s*(lex|vec|hyde|expand|intent)\s*:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
-"""sqlite-vec: a file beside the database, searched on the disk: slower, and nothing is held in memory.
+"""sqlite-vec: a file beside the database, searched on disk: slower, and nothing is held in memory.
 
-It is an extension that not every Python can load; where the one in use cannot, `apsw` can. Knows points, no
-texts.
+It is an extension that not every Python can load; where the one in use cannot, `apsw` can.
 """
 
 import re

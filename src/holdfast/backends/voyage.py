@@ -1,7 +1,4 @@
-"""Vectors from Voyage AI: other ones for a question than for what it finds.
-
-Knows that one endpoint; how requests travel is in `http`.
-"""
+"""Vectors from Voyage AI. Questions and texts have different vectors."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, Self

@@ -1,7 +1,14 @@
-"""Which embedder it is: from a location to one, and what is told when there is none.
+"""From the setting `embedder` to an embedder, and which model to recommend.
 
-Nothing that is not on this machine is used unless it was named. Knows no index: that vectors of two
-embedders never meet is for whoever keeps them, by the identity beside them.
+    auto        the embedded one; without its package, an Ollama on this machine that has the usual model
+    off         none: search goes by words alone
+    embedded    the sentence encoder in a process of its own
+    FILE.gguf   an embedding model, with llama.cpp in a process of its own; also written `gguf:FILE`
+    ollama      the Ollama on this machine
+    openai, gemini, voyage      the server of that name
+    ADDRESS     a server; its kind before it (`ollama+http://…`, `gemini+https://…/v1beta`) saves asking
+
+A server that is not on this machine is used only if it was named.
 """
 
 import importlib.util
@@ -46,6 +53,13 @@ _PREFIXES = {"gemini": "/v1beta", "voyage": "/v1"}
 _FILE, _SUFFIX = "gguf:", ".gguf"
 _VERSION = re.compile(r"/v\d+(?:(?:alpha|beta)\d*)?$")
 
+# After a failure, this many seconds pass before the embedder is asked again: nobody waits for it twice.
+LOOK_AGAIN = 30.0
+_STARTING = "The embedder is starting."
+_ANYTHING = "."
+# Of Ollama's library, all of many languages: the first that is there is taken, the first of all is told.
+RECOMMENDED_MODELS = ("embeddinggemma", "bge-m3", "qwen3-embedding", "snowflake-arctic-embed2")
+
 
 @dataclass(frozen=True, slots=True)
 class EmbedderLocation:
@@ -77,12 +91,6 @@ def parse_embedder_location(text: str) -> EmbedderLocation:
         return EmbedderLocation("server", root, prefix)
     # All but Ollama are asked for vectors OpenAI's way.
     return EmbedderLocation("ollama" if kind == "ollama" else "openai", root, prefix)
-
-
-# After a failure, this many seconds pass before the embedder is asked again: nobody waits for it twice.
-LOOK_AGAIN = 30.0
-_STARTING = "The embedder is starting."
-_ANYTHING = "."
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,10 +355,6 @@ class _MonitoredEmbedder:
         if asked:
             self._chosen.note_success()
         return vectors
-
-
-# Of Ollama's library, all of many languages: the first that is there is taken, the first of all is told.
-RECOMMENDED_MODELS = ("embeddinggemma", "bge-m3", "qwen3-embedding", "snowflake-arctic-embed2")
 
 
 def describe_gain() -> str:

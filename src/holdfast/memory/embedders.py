@@ -1,6 +1,8 @@
-"""What an embedder is: texts in, vectors out, and a name for the space those vectors live in.
+"""What an embedder is, which prompts models want, and the base class that validates what they answer.
 
-Some servers also take many texts as one job and do them in their own time. Knows no model and no server.
+Prompts are chosen by the model's name, as servers and files spell it: `nomic-embed-text:latest`,
+`hf.co/nomic-ai/nomic-embed-text-v1.5-GGUF:Q8_0`, `nomic-embed-text-v1.5.f16.gguf`. Models that were trained
+with them find less without.
 """
 
 import hashlib
@@ -17,6 +19,13 @@ from holdfast.errors import ConfigError, EmbedderError
 from holdfast.messages import canonical
 
 Vectors = NDArray[np.float32]
+
+PROMPTS_OFF = "off"
+_TASK = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
+# How the setting begins, and what stands between its two halves. A prompt may have a bar of its own.
+_HALVES = re.compile(r"(?:^|\|)(query|text)=")
+# Servers refuse a text of nothing or answer it with zeros. This stands for it, and means as little.
+_NOTHING = "."
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +118,6 @@ class Embedder(Protocol):
     def close(self) -> None: ...
 
 
-PROMPTS_OFF = "off"
-
-
 @dataclass(frozen=True, slots=True)
 class EmbeddingPrompts:
     """What goes before a question (`query`) and before a text that may answer it (`text`)."""
@@ -129,7 +135,6 @@ NO_PROMPTS = EmbeddingPrompts()
 
 _SEARCH = EmbeddingPrompts(query="Represent this sentence for searching relevant passages: ")
 _PREFIXES = EmbeddingPrompts("query: ", "passage: ")
-_TASK = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
 _INSTRUCT = EmbeddingPrompts(f"{_TASK} ")
 
 # What the models' cards say, the first that fits: a variant stands before its family.
@@ -161,8 +166,6 @@ _FAMILIES = tuple(
         (r"llama-(?:3\.2-)?(?:nv-embedqa|nemotron-embed)|nv-embedqa-e5", _PREFIXES),
     )
 )  # fmt: skip
-# How the setting begins, and what stands between its two halves. A prompt may have a bar of its own.
-_HALVES = re.compile(r"(?:^|\|)(query|text)=")
 
 
 def prompts_for(*names: str) -> EmbeddingPrompts:
@@ -190,10 +193,6 @@ def parse_prompts(setting: str, *names: str) -> EmbeddingPrompts:
             hint="Write off, or what goes before each, like query=search_query: |text=search_document: .",
         )
     return EmbeddingPrompts(**{name: words.replace("\\n", "\n") for name, words in given.items()})
-
-
-# Servers refuse a text of nothing or answer it with zeros. This stands for it, and means as little.
-_NOTHING = "."
 
 
 class ValidatedEmbedder(ABC):

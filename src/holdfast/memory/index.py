@@ -1,7 +1,8 @@
-"""The index of notes: kept up with the files, which are the truth, and thrown away without loss.
+"""The index of notes: which files belong to it, how they are cut into passages, and how it follows them.
 
-Every file is compared by the tag its workspace gives it. Files that are gone leave at once; changed ones are
-read again, those with memories first, as many as there is time for. Knows files and passages, no ranking.
+The files are the truth and the index can be rebuilt from them. Every file is compared by the tag its
+workspace gives it: files that are gone are removed at once, changed ones are read again, those with memories
+first, as many as there is time for.
 """
 
 import hashlib
@@ -36,6 +37,30 @@ _IGNORED_FOLDERS = frozenset({"archive"})
 _SUFFIXES = frozenset({".md", ".markdown"})
 # Paths are asked about again with every request.
 _CACHED_PATHS = 20_000
+
+# A change of how texts are cut needs a new number: files are then read again.
+CHUNK_VERSION = 3
+# In characters, four to a token.
+CHUNK_SIZE = 1_600
+OVERLAP = 320
+# A block of code that is larger is data: it is cut between lines.
+_LARGEST_FENCE = 16_000
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)$")
+# The words of notes by their names, for each file.
+_FileTexts = Mapping[str, Mapping[str, str]]
+# Called with how many of how many files are done.
+Progress = Callable[[int, int], None]
+Stop = Callable[[], bool]
+# Files that are put into the index in one step, and how many bytes of them: each step waits for the disk, and
+# nobody stops in the middle of one.
+_FILES_IN_STEP = 20
+_BYTES_IN_STEP = 100_000
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_CURATED = "MEMORY.md"
+# Files that cannot be read are named one by one up to here.
+_NAMED_FILES = 3
 
 
 class NoteFiles(Protocol):
@@ -133,15 +158,11 @@ def is_below(root: Path, file: Path) -> bool:
     """Whether walking from the root would come by this file; looks at nothing but the way to it."""
     if file == root:
         return file.is_file() and not file.is_symlink()
-    if root not in file.parents or not _is_note(file.name):
+    if root not in file.parents or not is_markdown(file.name) or unusable(file.name):
         return False
     inner = file.relative_to(root).parts
     way = [root.joinpath(*inner[:depth]) for depth in range(len(inner) + 1)]
     return all(map(_is_shown, inner)) and file.is_file() and not any(step.is_symlink() for step in way)
-
-
-def _is_note(name: str) -> bool:
-    return is_markdown(name) and not unusable(name)
 
 
 def is_markdown(name: str) -> bool:
@@ -150,20 +171,6 @@ def is_markdown(name: str) -> bool:
 
 def _is_shown(name: str) -> bool:
     return not name.startswith(".") and not unusable(name)
-
-
-# A change of how texts are cut needs a new number: files are then read again.
-CHUNK_VERSION = 3
-
-# In characters, four to a token.
-CHUNK_SIZE = 1_600
-OVERLAP = 320
-# A block of code that is larger is data: it is cut between lines.
-_LARGEST_FENCE = 16_000
-
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,10 +340,6 @@ def build_chunk(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[N
         yield NoteChunk(text.strip("\n"), units[first].first + 1, units[last - 1].last + 1, headings)
 
 
-# The words of notes by their names, for each file.
-_FileTexts = Mapping[str, Mapping[str, str]]
-
-
 def find_news(
     store: Store, places: Mapping[NotesOf, _FileTexts], unread: Callable[[], Collection[str]]
 ) -> dict[NotesOf, list[News]]:
@@ -371,21 +374,6 @@ def _current_texts(name: str, place: NotesOf, texts: Mapping[str, str]) -> Itera
     for file, words in texts.items():
         if not id_is_of_words(name) or file.startswith(f"{place.key}:"):
             yield words
-
-
-# Called with how many of how many files are done.
-Progress = Callable[[int, int], None]
-Stop = Callable[[], bool]
-
-# Files that are put into the index in one step, and how many bytes of them: each step waits for the disk, and
-# nobody stops in the middle of one.
-_FILES_IN_STEP = 20
-_BYTES_IN_STEP = 100_000
-
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_CURATED = "MEMORY.md"
-# Files that cannot be read are named one by one up to here.
-_NAMED_FILES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,10 +420,6 @@ def _never() -> bool:
     return False
 
 
-def _ignore_news(news: Sequence[News]) -> None:
-    """For those who quote nothing."""
-
-
 class Index:
     """`extra` are files outside of the workspace, which belong to the user `owner`.
 
@@ -449,7 +433,7 @@ class Index:
         *,
         extra: NoteFiles | None = None,
         owner: str = Scope().user,
-        on_news: Callable[[Sequence[News]], None] = _ignore_news,
+        on_news: Callable[[Sequence[News]], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
@@ -526,9 +510,9 @@ class Index:
         One does it at a time: while another is at it, this only looks how far it is.
         """
         if not self._syncing.acquire(blocking=False):
-            return self._carry_out(self._everything(), lambda: True)
+            return self._carry_out(self._compare(self.everywhere()), lambda: True)
         try:
-            return self._carry_out(self._everything(), stop, progress)
+            return self._carry_out(self._compare(self.everywhere()), stop, progress)
         finally:
             self._syncing.release()
 
@@ -539,7 +523,7 @@ class Index:
         """
         with self._syncing:
             self._store.passages.distrust_files()
-            return self._carry_out(self._everything(), stop, progress)
+            return self._carry_out(self._compare(self.everywhere()), stop, progress)
 
     def forget(self, memories: Collection[str]) -> None:
         """Take memories out of the index at once, before there is time to read their files again.
@@ -587,9 +571,6 @@ class Index:
         skipped = {f"{notes.folder}/{EVERY_NOTE}": str(error) for notes in places[:1]}
         return Freshness(len(states), 0, skipped, newest)
 
-    def _everything(self) -> list[_FolderWork]:
-        return self._compare(self.everywhere())
-
     def _carry_out(
         self, work: Sequence[_FolderWork], stop: Stop, progress: Progress = _ignore_progress
     ) -> Freshness:
@@ -628,7 +609,9 @@ class Index:
         # Of a file that cannot be read nobody knows what it says now.
         now = {
             notes: {
-                state.container: _texts_by_name(parts) for state, parts in files.items() if not state.trouble
+                state.container: {part.name: part.text for part in parts}
+                for state, parts in files.items()
+                if not state.trouble
             }
             for notes, files in read.items()
         }
@@ -700,10 +683,6 @@ def read_memory_ids(waiting: _Portion) -> set[str]:
         except HoldfastError:
             continue
     return ids
-
-
-def _texts_by_name(passages: Sequence[NewPassage]) -> Mapping[str, str]:
-    return {passage.name: passage.text for passage in passages}
 
 
 def container_name(notes: NotesOf, path: PurePosixPath) -> str:

@@ -2,7 +2,7 @@
 
 Every row gets a handful of features; a weighted sum of them orders the rows, and a logistic curve over that
 sum turns it into a probability. Weights and curves were fitted by `python -m evals.ranking` on chats of
-several kinds. Works on columns; it knows no store and no text.
+several kinds. The columns of rows are cached for the places that are asked about.
 """
 
 import threading

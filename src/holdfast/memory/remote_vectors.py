@@ -1,7 +1,8 @@
-"""An index that leaves the finding to an engine and keeps it in step with the store, which stays the truth.
+"""A vector index that leaves the search to a backend and keeps it in step with the store.
 
-Before a question is asked, the engine hears what came and went in the places it is about; all the rest when
-nobody waits. While it cannot be asked, or lacks too much, vectors are compared in process, and that is said.
+Before a question is asked, the backend gets what came and went in the places it is about; all the rest when
+nobody waits. While the backend cannot be asked, or lacks too much, vectors are compared in process, and the
+result says so.
 """
 
 import hashlib
@@ -42,6 +43,13 @@ _PATIENCE = 0.25
 _RETRY_AFTER, _RELOAD_AFTER = 30.0, 600.0
 # Places whose coverage is remembered; the one not asked for longest goes.
 _CACHED_COVERAGES = 8
+
+COLLECTION = "memories"
+_NAME = re.compile(r"[\w-]{1,100}", re.ASCII)
+_WAYS = (
+    "auto, pgvector, postgresql://USER:PASSWORD@HOST/NAME, qdrant+http://HOST:6333, qdrant:FOLDER, sqlite-vec"
+    " or sqlite-vec:FILE"
+)
 
 
 class _Piece(NamedTuple):
@@ -265,7 +273,11 @@ class RemoteVectorIndex(BaseVectorIndex):
         vectors = self.get_vectors({piece.digest for piece in pieces})
         # Of what was deleted since there is no vector any more.
         pieces = [piece for piece in pieces if piece.digest in vectors]
-        about = self._about({piece.row for piece in pieces}) if self._engine.curious else {}
+        about: dict[int, dict[str, Any]] = {}
+        if self._engine.curious:
+            rows = {piece.row for piece in pieces}
+            texts, known = self._store.passages.texts(rows), self._store.passages.rows(rows)
+            about = {number: describe_row(row, texts.get(number, "")) for number, row in known.items()}
         points = [
             VectorPoint(piece.key, piece.row, vectors[piece.digest], about.get(piece.row, {}))
             for piece in pieces
@@ -289,11 +301,6 @@ class RemoteVectorIndex(BaseVectorIndex):
             for number in gone:
                 self._load_keys().pop(number)
                 self._current.pop(number, None)
-
-    def _about(self, rows: Collection[int]) -> dict[int, dict[str, Any]]:
-        """What a person who looks into the engine finds beside a vector."""
-        texts, known = self._store.passages.texts(rows), self._store.passages.rows(rows)
-        return {number: describe_row(row, texts.get(number, "")) for number, row in known.items()}
 
     def _recover(self) -> None:
         if self._trouble:
@@ -354,15 +361,6 @@ def group_containers(containers: Sequence[Container]) -> Iterator[list[Container
             group, rows = [], 0
     if group:
         yield group
-
-
-COLLECTION = "memories"
-_NAME = re.compile(r"[\w-]{1,100}", re.ASCII)
-
-_WAYS = (
-    "auto, pgvector, postgresql://USER:PASSWORD@HOST/NAME, qdrant+http://HOST:6333, qdrant:FOLDER, sqlite-vec"
-    " or sqlite-vec:FILE"
-)
 
 
 @dataclass(frozen=True, slots=True)

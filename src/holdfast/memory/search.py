@@ -1,8 +1,8 @@
-"""Searching notes and conversations, by word and by meaning at once.
+"""Search over notes and conversations, by words and by meaning at once.
 
-Puts the parts together: the index is brought up to date, words and vectors are asked, and one ranking is
-made of both. The same search serves people, tools and the recall of every turn. Every answer says what ran,
-what did not and why, and every hit where it is and how likely it holds what was asked for.
+The index is brought up to date, words and vectors are asked, and one ranking is made of both. The same search
+serves people, tools and the recall of every turn. Every result says what ran, what did not and why; every hit
+says where it is and how likely it holds the answer.
 """
 
 import time
@@ -29,6 +29,22 @@ HitKind = Literal["note", "message"]
 
 # Below this the store most likely has no answer.
 WEAK = 0.1
+
+EXCERPT_LENGTH = 700
+Within = Literal["notes", "conversations", "all"]
+# Seconds for files that have changed and for texts without vectors; what is left over is said.
+BUDGET = 0.3
+LIMIT = 6
+# Rows that are compared because they are near, where an engine elsewhere does not compare all.
+_NEAREST = 1_000
+# Ranked for each hit that is wanted: a message of enormous size has several rows.
+_SPARE = 2
+# A name is exact enough to keep a place for when no more rows have it.
+_FEW = 20
+# How often a search is done because rows were replaced meanwhile.
+_RETRIES = 3
+# A part of a compound question must beat the whole by this much to decide a row's place.
+_PART_PENALTY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +111,6 @@ def cites(citations: str, scope: Scope) -> bool:
     return citations == "on" or (citations == "auto" and scope.kind == "private")
 
 
-EXCERPT_LENGTH = 700
-
-
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """A part of a text, and on which of its lines it stands, counted from 0."""
@@ -146,23 +159,6 @@ def trim_to_words(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _line(text: str, place: int) -> int:
     return text.count("\n", 0, place)
-
-
-Within = Literal["notes", "conversations", "all"]
-
-# Seconds for files that have changed and for texts without vectors; what is left over is said.
-BUDGET = 0.3
-LIMIT = 6
-# Rows that are compared because they are near, where an engine elsewhere does not compare all.
-_NEAREST = 1_000
-# Ranked for each hit that is wanted: a message of enormous size has several rows.
-_SPARE = 2
-# A name is exact enough to keep a place for when no more rows have it.
-_FEW = 20
-# How often a search is done because rows were replaced meanwhile.
-_RETRIES = 3
-# A part of a compound question must beat the whole by this much to decide a row's place.
-_PART_PENALTY = 0.5
 
 
 class Searcher(Protocol):
@@ -241,7 +237,12 @@ class SearchCandidate:
     @property
     def engines(self) -> tuple[str, ...]:
         """Who found it."""
-        return _engines_of(self.row.id, self.ranked)
+        matches, near = self.ranked.matches, self.ranked.near
+        by_words = any(self.row.id in having for having in matches.having.values())
+        return (
+            *((matches.engine,) if by_words else ()),
+            *((f"vectors {near.engine}",) if self.row.id in near.rows else ()),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,14 +492,6 @@ class Search:
             if ours:
                 latest[tree] = max(ours, key=lambda talk: (talk.updated_at, talk.id)).id
         return latest
-
-
-def _engines_of(row: int, ranked: RankedQuestion) -> tuple[str, ...]:
-    by_words = any(row in having for having in ranked.matches.having.values())
-    return (
-        *((ranked.matches.engine,) if by_words else ()),
-        *((f"vectors {ranked.near.engine}",) if row in ranked.near.rows else ()),
-    )
 
 
 def exact_rows(matches: Matches, names: Collection[str]) -> set[int]:

@@ -1,8 +1,11 @@
-"""The side of search that goes by meaning: texts to vectors, kept once, and how near rows are to a question.
+"""Search by meaning: texts become vectors, each stored once, and rows are compared with a question.
 
-Vectors of two embedders are never mixed: while those of a new one are made, the old ones serve if they can
-still be asked, else words alone. A text that the embedder cannot do is found by its words and holds up no
-other. Knows rows and embedders, no files.
+Vectors of two embedders are never mixed: while those of a new one are made, the old ones serve if their
+embedder can still be asked, otherwise words alone. A text that the embedder cannot do is found by its words.
+
+Embedders differ in their scales: for unrelated texts one model says 0.2 and another 0.75. The mean nearness
+of unrelated questions is measured for each and moved to that of the embedded encoder, for which all
+thresholds and weights were fitted; evals/results/retrieval.md has the figures.
 """
 
 import threading
@@ -44,6 +47,17 @@ _TRANSFORMER = 1.5
 
 Nearness = TypeVar("Nearness", float, NDArray[np.float64])
 
+# Rows that are turned into vectors together: who waits for the embedder waits no longer than these take.
+_ROWS_IN_STEP = 16
+# With fewer of its vectors an index would put last what merely has none yet.
+_ENOUGH = 0.5
+_CACHED_QUESTIONS = 256
+# Questions whose vectors are made at once.
+_QUESTION_THREADS = 4
+# An embedder that is in order can do this one.
+_HARMLESS = "."
+EmbedderSource = Callable[[], Embedder | None]
+
 
 def meaning_factor(identity: EmbedderIdentity) -> float:
     """What nearness on the common scale is worth, that of the encoder inside being 1."""
@@ -68,19 +82,6 @@ def rescale(near: Nearness, usual: float) -> Nearness:
         # To this embedder all texts are the same.
         return near * 0.0
     return REFERENCE_NEARNESS + (1 - REFERENCE_NEARNESS) * (near - usual) / (1 - usual)
-
-
-# Rows that are turned into vectors together: who waits for the embedder waits no longer than these take.
-_ROWS_IN_STEP = 16
-# With fewer of its vectors an index would put last what merely has none yet.
-_ENOUGH = 0.5
-_CACHED_QUESTIONS = 256
-# Questions whose vectors are made at once.
-_QUESTION_THREADS = 4
-# An embedder that is in order can do this one.
-_HARMLESS = "."
-
-EmbedderSource = Callable[[], Embedder | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +181,9 @@ class SemanticIndex:
             why = near
         former = self._former() if self._former is not None else None
         if former is not None and (embedder is None or former.identity != embedder.identity):
-            instead = self._near(
-                former, self._index_of_former(former), places, question, best, also, patience
-            )
+            # A backend holds the vectors of one embedder, so those of the former are compared here.
+            index = self._formers.setdefault(former.identity.key, StoredVectors(self._store, former.identity))
+            instead = self._near(former, index, places, question, best, also, patience)
             if isinstance(instead, SemanticMatches):
                 return replace(instead, trouble=f"Vectors of {former.identity} were compared: {why}")
         return SemanticMatches(trouble=f"Only words were compared: {why}")
@@ -361,11 +362,6 @@ class SemanticIndex:
                     self._own.close()
                 self._own = self._vectors(self._store, embedder.identity)
             return self._own
-
-    def _index_of_former(self, embedder: Embedder) -> VectorIndex:
-        """For as long as it is needed its vectors are compared here: an engine is for one embedder's."""
-        identity = embedder.identity
-        return self._formers.setdefault(identity.key, StoredVectors(self._store, identity))
 
     def _waiting(
         self, index: VectorIndex, limit: int, places: Sequence[Where] | None, *, jobs: bool

@@ -1,7 +1,4 @@
-"""The nearest of the vectors in the store, found in this process: what needs no server.
-
-Knows rows and vectors, no texts.
-"""
+"""Vectors in the store: the base of every vector index, and the one that compares them in this process."""
 
 import threading
 import time
@@ -21,6 +18,17 @@ from holdfast.store.embeddings import REFUSED
 from holdfast.store.fulltext import Ids
 
 STORED_TYPE = np.dtype("<f4")
+
+# Scopes held in memory; the one not asked for longest goes.
+_CACHED_PLACES = 8
+# Whether rows without a vector have one by now is looked at when this process has kept some, if no more rows
+# than this have none, and otherwise every so many seconds.
+_MANY = 1_000
+_LOOK_AGAIN = 2.0
+# Rows closer together than this are read with what is between them.
+_CLOSE = 50
+# A row and the vector of one of its pieces, None if it has none yet.
+_Piece = tuple[int, bytes | None]
 
 
 class BaseVectorIndex:
@@ -76,19 +84,6 @@ class BaseVectorIndex:
     def _usable(self, size: int) -> bool:
         """Not refused, and not made by something else under the same name."""
         return size == self._size
-
-
-# Scopes held in memory; the one not asked for longest goes.
-_CACHED_PLACES = 8
-# Whether rows without a vector have one by now is looked at when this process has kept some, if no more rows
-# than this have none, and otherwise every so many seconds.
-_MANY = 1_000
-_LOOK_AGAIN = 2.0
-# Rows closer together than this are read with what is between them.
-_CLOSE = 50
-
-# A row and the vector of one of its pieces, None if it has none yet.
-_Piece = tuple[int, bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +224,8 @@ class StoredVectors(BaseVectorIndex):
             refused = {row: number for row, number in refused.items() if row not in rows}
             pieces = sorted([*pieces, *later], key=lambda piece: piece[0])
         segments = [segment.without(gone) for segment in held.segments]
-        segments.append(build_segment(self._usable_of(pieces), self.identity.dimensions))
+        usable = [(row, stored) for row, stored in pieces if stored is not None and self._usable(len(stored))]
+        segments.append(build_segment(usable, self.identity.dimensions))
         missing |= Counter(row for row, stored in pieces if stored is None)
         refused |= Counter(
             row for row, stored in pieces if stored is not None and not self._usable(len(stored))
@@ -244,9 +240,6 @@ class StoredVectors(BaseVectorIndex):
         lacks = Counter(row for row, stored in pieces if stored is None)
         complete = {row for row, number in missing.items() if lacks[row] < number}
         return [piece for piece in pieces if piece[0] in complete]
-
-    def _usable_of(self, pieces: Sequence[_Piece]) -> list[tuple[int, bytes]]:
-        return [(row, stored) for row, stored in pieces if stored is not None and self._usable(len(stored))]
 
 
 def drop_ranges(gone: Sequence[Ids], numbers: Mapping[int, int]) -> dict[int, int]:

@@ -1,8 +1,7 @@
-"""The seams of vectors: an index, which search asks, and an engine, which an index may leave the finding
-to.
+"""Protocols for vectors: an index, which search asks, and a backend that an index may leave the search to.
 
 Every row has a few vectors, one for each short piece of its text; the nearest piece counts. Only vectors of
-one embedder are ever compared. Knows rows and vectors, no database and no server.
+one embedder are ever compared.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -92,10 +92,13 @@ def _give_up(why: str) -> NoReturn:
 def _serve(model: Path, window: int) -> Any:
     import xllamacpp
 
+    from holdfast.tokens.gguf import read_metadata
+
     params = xllamacpp.CommonParams()
     params.model.path = str(model)
     params.embedding = True
-    if not _says_how_to_pool(model):
+    # Embedding models say how to pool. A chat model does not: the mean of its tokens' vectors serves.
+    if not read_metadata(model, lambda key: key.endswith(".pooling_type")):
         params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     # A text is read in one step: what its vector is made of must be there at once.
     params.n_ctx = params.n_batch = params.n_ubatch = window
@@ -116,13 +119,6 @@ def _serve(model: Path, window: int) -> Any:
     except RuntimeError as error:
         # llama.cpp has written to stderr what is wrong with the file.
         _give_up(f"llama.cpp cannot serve {model}: {error}")
-
-
-def _says_how_to_pool(model: Path) -> bool:
-    """Embedding models do. A chat model does not, and the mean of what it makes of each token serves."""
-    from holdfast.tokens.gguf import read_metadata
-
-    return bool(read_metadata(model, lambda key: key.endswith(".pooling_type")))
 
 
 def _embed(server: Any, text: str) -> bytes:

@@ -1,6 +1,9 @@
-"""What the servers have in common: a key, a limit on requests, and a note of what was asked.
+"""Servers that speak the protocols of Gemini, Voyage and OpenAI for embeddings.
 
-Knows no protocol: how a refusal is worded comes from each of them.
+    with FakeGemini(key="secret").served() as url: ...
+
+They have the limits of the real ones and refuse in their words. Vectors are those of the hashing embedder, so
+that texts with common words are near to each other; batch jobs go as far as they are told to.
 """
 
 import json
@@ -20,6 +23,26 @@ from holdfast.memory.embedder_local import HashingEmbedder
 from holdfast.testing.provider import serve_app
 
 Handler = Callable[[Request], Awaitable[Any]]
+
+FakeJobState = Literal["running", "done", "failed", "expired", "cancelled"]
+_OPENAI_TEXTS = 2_048
+_LINES = 50_000
+_OPENAI_STATES = {"running": "in_progress", "done": "completed"}
+_GEMINI_TEXTS = 100
+_GEMINI_DIMENSIONS = 3_072
+_TASKS = {"RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY", "SEMANTIC_SIMILARITY"}
+_STATUS = {400: "INVALID_ARGUMENT", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED"}
+_GEMINI_STATES = {"running": "RUNNING", "done": "SUCCEEDED"}
+_VOYAGE_FIELDS = {
+    "model",
+    "input",
+    "input_type",
+    "truncation",
+    "output_dimension",
+    "output_dtype",
+    "encoding_format",
+}
+_VOYAGE_DIMENSIONS = (256, 512, 1024, 2048)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +141,6 @@ def extract_file(content: bytes, kind: str) -> bytes:
     return last.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n")
 
 
-FakeJobState = Literal["running", "done", "failed", "expired", "cancelled"]
-
-
 @dataclass(slots=True)
 class FakeJob:
     input: str
@@ -186,11 +206,6 @@ class FakeJobs:
 
 def serialize_lines(values: Sequence[Any]) -> bytes:
     return "".join(json.dumps(value) + "\n" for value in values).encode()
-
-
-_OPENAI_TEXTS = 2_048
-_LINES = 50_000
-_OPENAI_STATES = {"running": "in_progress", "done": "completed"}
 
 
 class FakeOpenAI(FakeServer):
@@ -286,13 +301,6 @@ class FakeOpenAI(FakeServer):
 def openai_failure(line: Any) -> Any:
     answer = {"status_code": 400, "body": {"error": {"message": "This model's maximum length is reached."}}}
     return {"id": "line", "custom_id": line["custom_id"], "response": answer, "error": None}
-
-
-_GEMINI_TEXTS = 100
-_GEMINI_DIMENSIONS = 3_072
-_TASKS = {"RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY", "SEMANTIC_SIMILARITY"}
-_STATUS = {400: "INVALID_ARGUMENT", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED"}
-_GEMINI_STATES = {"running": "RUNNING", "done": "SUCCEEDED"}
 
 
 class FakeGemini(FakeServer):
@@ -398,18 +406,6 @@ class FakeGemini(FakeServer):
 
 def gemini_failure(line: Any) -> Any:
     return {"key": line["key"], "error": {"code": 3, "message": "Request contains an invalid argument."}}
-
-
-_VOYAGE_FIELDS = {
-    "model",
-    "input",
-    "input_type",
-    "truncation",
-    "output_dimension",
-    "output_dtype",
-    "encoding_format",
-}
-_VOYAGE_DIMENSIONS = (256, 512, 1024, 2048)
 
 
 class FakeVoyage(FakeServer):

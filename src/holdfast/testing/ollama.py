@@ -1,6 +1,9 @@
-"""The fake Ollama as an ASGI app: its routes, its checks, and what it remembers.
+"""A server that speaks Ollama's protocol and answers as it is told.
 
-Knows the protocol; how answers come about and how they are written is in the modules beside it.
+    with FakeOllama(lambda call: "Hello.", models=[FakeModel("tiny", num_ctx=2048)]).served() as url: ...
+
+It cuts long prompts silently, reloads a model when its window changes and reuses the prefix it has seen, as
+the real one does.
 """
 
 import asyncio
@@ -49,6 +52,11 @@ from holdfast.testing.provider import serve_app
 ENDLESS = "endless"
 
 _Handler = Callable[[dict[str, Any]], Response]
+
+_LOAD_NS, _QUICK_NS, _TOKEN_NS = 500_000_000, 10_000_000, 1_000_000
+_MODIFIED = "2026-01-01T00:00:00Z"
+_DIMENSIONS = 16
+_UNLOAD = (0, "0", "0s")
 
 
 class ModelManager:
@@ -172,9 +180,6 @@ def model_name(body: dict[str, Any]) -> str:
 
 def add_tag(name: str) -> str:
     return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
-
-
-_LOAD_NS, _QUICK_NS, _TOKEN_NS = 500_000_000, 10_000_000, 1_000_000
 
 
 class FakeWriter(Protocol):
@@ -337,11 +342,6 @@ def count_usage(generation: Generation) -> dict[str, int]:
 
 def json_line(value: Mapping[str, Any]) -> bytes:
     return f"{canonical(value)}\n".encode()
-
-
-_MODIFIED = "2026-01-01T00:00:00Z"
-_DIMENSIONS = 16
-_UNLOAD = (0, "0", "0s")
 
 
 class _Refusal(Exception):

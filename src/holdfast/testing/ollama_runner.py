@@ -1,7 +1,6 @@
-"""The models of the fake Ollama: which are loaded, with what window, and how they come by an answer.
+"""The models of the fake Ollama: how prompts are rendered and cut, and how an answer is generated.
 
-Knows nothing of HTTP or JSON. Everything a test may want to know is kept: loads, and prompts as the model saw
-them after all cuts.
+Loads and prompts, as the model saw them after all cuts, are recorded for tests.
 """
 
 import itertools
@@ -19,6 +18,8 @@ IMAGE_TOKENS = 768
 NUM_KEEP = 4
 
 _WORDS = re.compile(r"\w+|[^\w\s]")
+
+_PIECE = re.compile(r"\s*\S+|\s+$")
 
 
 def split_words(text: str) -> list[str]:
@@ -113,9 +114,6 @@ def cut_prompt(tokens: list[str], limits: PromptLimits) -> list[str]:
     else:
         raise DoesNotFit(len(tokens), window)
     return tokens[: limits.keep] + tokens[len(tokens) - (size - limits.keep) :]
-
-
-_PIECE = re.compile(r"\s*\S+|\s+$")
 
 
 @dataclass(frozen=True, slots=True)

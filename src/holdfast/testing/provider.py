@@ -1,7 +1,7 @@
-"""A provider that says what it is told to, for tests and demonstrations.
+"""A provider that gives scripted answers, and a way to serve an ASGI app on loopback.
 
 An answer is a text, or the steps of one: texts, `Thinking`, `ToolCall`, whole chunks, an `asyncio.Event` to
-wait for, an error to end with. Knows no server, and never waits for a clock.
+wait for, an error to end with. It never waits for a clock.
 """
 
 import asyncio

@@ -73,7 +73,7 @@ class BatchOptions:
 
 @dataclass(frozen=True, slots=True)
 class _SubmittedJob:
-    """A job, whose embedder it is for, the rows it covers, and the pieces of theirs that are in it."""
+    """A job: the embedder it is for, the rows it covers, and the digests of the texts in it."""
 
     id: str
     model: str
@@ -84,7 +84,7 @@ class _SubmittedJob:
 
 @dataclass(frozen=True, slots=True)
 class _BatchState:
-    """What the store knows. The rows in `left` were in a job that did not bring their vectors."""
+    """The stored state. The rows in `left` were in a job that did not bring their vectors."""
 
     jobs: tuple[_SubmittedJob, ...] = ()
     left: tuple[int, ...] = ()
@@ -101,7 +101,7 @@ class _BatchState:
 
 
 class BatchEmbedder:
-    """`clock` gives the time of day in seconds, `sleep` waits."""
+    """Makes vectors by batch jobs. `clock` returns seconds since the epoch."""
 
     def __init__(
         self,
@@ -144,9 +144,9 @@ class BatchEmbedder:
     def ordinary(
         self, index: VectorIndex, limit: int, places: Sequence[Where] | None, *, jobs: bool
     ) -> list[int]:
-        """Rows whose vectors are to be made the ordinary way: what is in a job is left to it.
+        """Rows whose vectors are made the ordinary way, because they are in no job.
 
-        With `jobs`, so is what is worth another one, and waits for its turn.
+        With `jobs`, rows that are worth another job are left out as well.
         """
         state = self._load_state()
         held = rows_in_jobs(state, index.identity)
@@ -162,9 +162,9 @@ class BatchEmbedder:
         return rows[:limit]
 
     def advance(self, embedder: Embedder, index: VectorIndex, places: Sequence[Where] | None) -> int:
-        """Take in what is done, and hand in what is worth a job; nobody waits for anything.
+        """Take in finished jobs and submit new ones, without waiting for anything.
 
-        Says of how many rows there are vectors now. If another thread or process is at it, nothing happens.
+        Returns how many rows got vectors; 0 while another thread or process is at it.
         """
         batches = embedder.batches
         if batches is None or self._clock() < self._next_look:
@@ -280,10 +280,7 @@ class BatchEmbedder:
     def _texts(
         self, rows: Sequence[int], index: VectorIndex, known: set[str], most: int
     ) -> tuple[list[int], list[int], dict[str, str]]:
-        """The pieces of these rows that have no vector yet, as many as go into a job, and their rows.
-
-        Before them the rows that have nothing but what is `known` to be in a job.
-        """
+        """Rows whose texts are all `known` to be in a job, rows for the next job, and its texts by digest."""
         texts = self._store.passages.texts(rows)
         cut = {row: {digest(piece): piece for piece in pieces(texts[row])} for row in rows if row in texts}
         undone = index.undone({name for named in cut.values() for name in named}) - known
@@ -300,7 +297,7 @@ class BatchEmbedder:
         return repeated, covered, wanted
 
     def _forget_old(self) -> None:
-        """A job of an embedder that is not used any more is nobody's concern after a while."""
+        """Drop old jobs of embedders that are not used any more."""
         state, since = self._load_state(), self._clock() - 2 * self.options.timeout
         if any(job.at < since for job in state.jobs):
             self._save_state(replace(state, jobs=tuple(job for job in state.jobs if job.at >= since)))
@@ -337,7 +334,7 @@ def serialize_lines(values: Iterable[Any]) -> bytes:
 
 
 def parse_lines(content: Iterable[str], where: str) -> Iterator[Any]:
-    """The values in the lines that came from `where`."""
+    """Parse JSON lines that came from `where`."""
     for line in content:
         if line.strip():
             try:
@@ -350,7 +347,7 @@ def parse_lines(content: Iterable[str], where: str) -> Iterator[Any]:
 
 
 def join_form(fields: Mapping[str, str], name: str, content: bytes) -> tuple[bytes, str]:
-    """A body as web forms have it, with a file called `name`, and its content type."""
+    """A multipart form with a file called `name`, and its content type."""
     parts = [
         (f'Content-Disposition: form-data; name="{field}"', value.encode()) for field, value in fields.items()
     ]
@@ -359,7 +356,7 @@ def join_form(fields: Mapping[str, str], name: str, content: bytes) -> tuple[byt
 
 
 def join_related(about: Any, content: bytes) -> tuple[bytes, str]:
-    """A body of a file and what is to be known about it, and its content type."""
+    """A multipart body of a file and its metadata, and its content type."""
     head = "Content-Type: application/json; charset=utf-8", canonical(about).encode()
     return join_parts([head, (f"Content-Type: {_JSONL}", content)], "related")
 
@@ -371,7 +368,7 @@ def join_parts(parts: Iterable[tuple[str, bytes]], kind: str) -> tuple[bytes, st
 
 
 class OpenAIBatches:
-    """`request` makes what is asked about one text."""
+    """OpenAI's batch jobs; `request` builds the request for one text."""
 
     most = 50_000
 

@@ -34,7 +34,7 @@ _HINTS = {
 
 
 class GeminiBatches:
-    """`request` makes what is asked about one text."""
+    """Gemini's batch jobs; `request` builds the request for one text."""
 
     most = 50_000
 
@@ -127,7 +127,7 @@ class GeminiEmbedder(ValidatedEmbedder):
     def open(
         cls, http: EmbeddingClient, prefix: str = "/v1beta", model: str = MODEL, dimensions: int = 0
     ) -> Self:
-        """Asks for one vector: whether the key and the model are right is known only then."""
+        """Asks for one vector, to check the key and the model."""
         opened = cls(http, prefix, (model or MODEL).removeprefix("models/"), dimensions or DIMENSIONS)
         answer = opened._ask(["?"], "RETRIEVAL_QUERY")
         given = dimensions_of(answer, dimensions)

@@ -132,7 +132,7 @@ class PgVectorBackend:
         return self._read(look)
 
     def settle(self) -> None:
-        """An index that is made at one go takes a third of the time of one that grows with every row."""
+        """Build the index at once, in a third of the time that one takes which grows with every row."""
 
         def make(connection: Connection) -> None:
             if connection.scalar(text(f"SELECT to_regclass('{self._table}_hnsw')")) is not None:
@@ -177,7 +177,7 @@ class PgVectorBackend:
         connection.exec_driver_sql(f"CREATE INDEX IF NOT EXISTS {self._table}_row ON {self._table} (row)")
 
     def _check_extension(self, connection: Connection) -> None:
-        """See that this database has pgvector, new enough; said with what an administrator can do."""
+        """Check that this database has a recent pgvector; errors say what an administrator can do."""
         version = connection.scalar(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'"))
         name = connection.scalar(text("SELECT current_database()"))
         if version is None:

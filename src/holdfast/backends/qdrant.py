@@ -40,7 +40,7 @@ _PATH = re.compile(r"/collections/(?P<name>[^/?]+)(?P<what>[^?]*)")
 
 
 class QdrantConnection(Protocol):
-    """Carries a request of Qdrant's REST interface. It raises VectorsError when there is no good answer."""
+    """Sends requests of Qdrant's REST interface; raises VectorsError on failure."""
 
     location: str
     # Whether a field can be given an index, without which a server would look at every point.
@@ -129,13 +129,13 @@ class QdrantBackend:
         """A server does that by itself."""
 
     def alone(self) -> None:
-        """There is one collection, and it is this one's since it was made ready."""
+        """Nothing to drop: there is one collection, of this embedder."""
 
     def close(self) -> None:
         self._wire.close()
 
     def _prepare(self) -> None:
-        """See that the collection is there and ours."""
+        """Create the collection unless it is there and ours."""
         known = self._wire.call("GET", self._path)
         if known is not None:
             if self._is_current(known):
@@ -158,7 +158,7 @@ class QdrantBackend:
         self._put([{"id": _MARK, "vector": first, "payload": mark}])
 
     def _is_current(self, known: Json) -> bool:
-        """Whether a collection of ours is this embedder's. One that somebody else made is left alone."""
+        """Whether the collection is this embedder's; VectorsError if somebody else created it."""
         vectors = known["config"]["params"].get("vectors") or {}
         fits = (vectors.get("size"), vectors.get("distance")) == (self._identity.dimensions, "Cosine")
         marks = self._wire.call("POST", f"{self._path}/points", {"ids": [_MARK], "with_payload": True})
@@ -179,7 +179,7 @@ class QdrantBackend:
         return [(point["payload"]["row"], point["score"]) for point in answer["points"]]
 
     def _request(self, method: str, path: str, body: Json | None = None) -> Any:
-        """Do something with the collection, which has to be there for it."""
+        """Send a request to the collection, which must exist."""
         result = self._wire.call(method, f"{self._path}{path}", body)
         if result is None:
             raise VectorsError(
@@ -243,7 +243,7 @@ class QdrantServer:
 
 
 class QdrantFolder:
-    """Qdrant's own library on a folder. It reads requests with the models that the server's are made of."""
+    """Qdrant's own library on a folder, which takes the same requests as the server."""
 
     indexes = False
 

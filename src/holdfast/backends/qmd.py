@@ -66,10 +66,9 @@ _UNREAD = "QMD has not read all of these notes yet."
 
 
 def find_hits(hit: QmdHit, path: str, entry: Entry, text: str, terms: Collection[str]) -> list[SearchHit]:
-    """What was found in a file with this text, best first; nothing where that is not in it any more.
+    """The hits in a file with this text, best first; none if the text is not there any more.
 
-    QMD names one place in a file, and a file of notes may have a hundred memories: those that have as much of
-    the question come along.
+    QMD names one place in a file, which may have a hundred memories: those with as many terms are added.
     """
     lines = match_lines(hit, _LINE_END.split(text.removeprefix("\ufeff")))
     passages = passages_of(entry, text)
@@ -109,7 +108,7 @@ def _has_any(passage: NewPassage, lines: Iterable[int]) -> bool:
 
 
 def shorten_hits(hits: Iterable[SearchHit], each: int, together: int) -> list[SearchHit]:
-    """Every part once, the best first, with so many characters each and as many as there is room for."""
+    """Each hit once, best first, with at most `each` characters and `together` in all."""
     chosen: dict[tuple[str, str], SearchHit] = {}
     left = together
     for hit in sorted(hits, key=lambda hit: -hit.score):
@@ -124,13 +123,13 @@ def shorten_hits(hits: Iterable[SearchHit], each: int, together: int) -> list[Se
 
 
 def match_lines(hit: QmdHit, lines: Sequence[str]) -> dict[int, int]:
-    """The lines of a text that stand in what was found, by which they are there; none without the best."""
+    """The lines of a text that QMD quoted, with their numbers there; none if the best is missing."""
     matches = {at: quoted for at, line in enumerate(lines, 1) if (quoted := hit.find_line(line)) is not None}
     return matches if hit.best is None or hit.best in matches.values() else {}
 
 
 class QmdCollections:
-    """`extra` belong to the user `owner`, and to no project or group."""
+    """The collections of a workspace; those of `extra` belong to the user `owner` only."""
 
     def __init__(self, workspace: Workspace, extra: Sequence[ExtraFolder], owner: str = Scope().user) -> None:
         self._workspace = workspace
@@ -144,7 +143,7 @@ class QmdCollections:
         return self._workspace.folder is not None
 
     def of(self, places: Iterable[NotesOf]) -> list[QmdCollection]:
-        """Those of folders in the workspace."""
+        """The collections of folders in the workspace."""
         root = self._workspace.folder
         if root is None:
             return []
@@ -155,7 +154,7 @@ class QmdCollections:
         return self._extra if theirs and not (own and scope != Scope(self._owner)) else ()
 
     def only_here(self, scope: Scope, *, own: bool = False) -> list[str]:
-        """The names of what our own search would not find."""
+        """The names of collections that our own search does not read."""
         return [
             collection.name for collection in self.outside(scope, own=own) if collection.name in self._alone
         ]
@@ -188,7 +187,7 @@ class QmdCollections:
 
 
 def match_path(path: str, files: Mapping[str, Entry]) -> str | None:
-    """The file that QMD means: some versions write names in small letters, or with other signs left out."""
+    """The file that QMD means: some versions change case or leave characters out."""
     if path in files:
         return path
     alike = [file for file in files if squash_name(file) == squash_name(path)]
@@ -210,7 +209,7 @@ def squash_name(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """A question with all that was said about it, for whoever answers it."""
+    """A question with all its options."""
 
     query: str
     scope: Scope
@@ -234,14 +233,14 @@ class _Query:
 
 @dataclass(frozen=True, slots=True)
 class _CollectionFiles:
-    """A collection with the files that are in it now, by their path in it."""
+    """A collection with its current files, by their path in it."""
 
     collection: QmdCollection
     files: Mapping[str, Entry]
 
 
 class QmdSearch:
-    """`own` answers what QMD does not; `index` says which notes a scope can see."""
+    """Asks QMD; `own` answers what QMD does not, and `index` knows which notes a scope can see."""
 
     def __init__(
         self,
@@ -281,7 +280,7 @@ class QmdSearch:
         min_score: float = 0.0,
         own: bool = False,
     ) -> SearchResult:
-        """As our own search, which is asked for kinds of memories: only it knows them."""
+        """As `Search.search`, which answers questions for kinds of memories: only it knows them."""
         asked = _Query(query, scope, within, kinds, limit, min_score, own)
         ours = kinds or within == "conversations" or not any(sign.isalnum() for sign in query)
         if ours or not is_allowed(self._process.options.rules, scope):
@@ -311,7 +310,7 @@ class QmdSearch:
         return self._collections.read(collection, inner)
 
     def refresh(self, stop: Callable[[], bool] = lambda: False, *, embed: bool = False) -> str:
-        """Bring QMD up with all notes it may read; what went wrong, in words."""
+        """Bring QMD up to date with all notes it may read; returns what went wrong."""
         if not self._collections.readable:
             return _ELSEWHERE
         rules = self._process.options.rules
@@ -345,7 +344,7 @@ class QmdSearch:
         }
 
     def _ask_qmd(self, asked: _Query) -> SearchResult | None:
-        """What QMD has to say; None where there are no notes at all, QmdFailed where it says nothing."""
+        """The result of QMD; None where there are no notes, QmdFailed where it gives none."""
         notes = self._notes(asked)
         if not notes:
             return None
@@ -421,7 +420,7 @@ class QmdSearch:
 
 
 class _Circuit:
-    """After a failure nobody waits for the same again, until it is time for one to look."""
+    """After a failure QMD is not asked for a while; then one question tries again."""
 
     def __init__(self, pause: float, clock: Callable[[], float]) -> None:
         self._pause = pause
@@ -449,7 +448,7 @@ class _Circuit:
 
 
 def merge_results(notes: SearchResult, messages: SearchResult, limit: int) -> SearchResult:
-    """Notes that QMD found and messages that we did, by their scores."""
+    """Join notes from QMD and messages from our own search, by score."""
     hits = sorted((*notes.hits, *messages.hits), key=lambda one: -one.score)[:limit]
     return replace(
         notes,

@@ -73,7 +73,7 @@ _TYPED = re.compile(r"^\s*(lex|vec|hyde|expand|intent)\s*:", re.IGNORECASE)
 
 
 class QmdFailed(HoldfastError):
-    """QMD did not do what it was asked. `lasting` says that to ask again at once would be the same."""
+    """QMD failed. With `lasting`, asking again at once would fail the same way."""
 
     def __init__(self, message: str, *, hint: str = "", lasting: bool = True) -> None:
         super().__init__(message, hint=hint)
@@ -81,7 +81,7 @@ class QmdFailed(HoldfastError):
 
 
 class QmdCommand:
-    """`home` is where QMD keeps its settings, its index and its models, apart from anybody else's."""
+    """Runs `qmd`; `home` has its settings, index and models, apart from any other installation."""
 
     def __init__(self, words: Sequence[str], home: Path) -> None:
         self.words = tuple(words)
@@ -96,7 +96,7 @@ class QmdCommand:
         return shutil.which(self.words[0], path=os.pathsep.join(os.get_exec_path()))
 
     def run(self, args: Sequence[str], seconds: float, *, stop: Callable[[], bool] = lambda: False) -> str:
-        """What it writes to its output; QmdFailed where it takes too long, writes too much or fails."""
+        """Return the output; QmdFailed if it takes too long, prints too much or fails."""
         process = self._begin(args)
         try:
             out, err, why = read_output(process, time.monotonic() + seconds, lambda: self._closed or stop())
@@ -115,7 +115,7 @@ class QmdCommand:
         return out
 
     def close(self) -> None:
-        """End all that runs; nothing begins any more."""
+        """Kill what runs; nothing starts any more."""
         with self._lock:
             self._closed = True
             for group in self._running:
@@ -182,7 +182,7 @@ def kill_group(group: int) -> None:
 def read_output(
     process: "subprocess.Popen[bytes]", until: float, stopped: Callable[[], bool]
 ) -> tuple[str, str, str]:
-    """Output, errors, and why it was not read to the end, if it was not."""
+    """Output, errors, and why reading was stopped; empty if it was not."""
     assert process.stdout is not None
     assert process.stderr is not None
     parts: dict[IO[bytes], bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
@@ -216,7 +216,7 @@ def read_output(
 
 @dataclass(frozen=True, slots=True)
 class QmdHit:
-    """A part of a document: the `line` that fits best, and the text around it as it was when QMD read it.
+    """A part of a document: the best `line`, and the text around it as QMD read it.
 
     `first` is where that text begins; its last line may be cut off.
     """
@@ -229,7 +229,7 @@ class QmdHit:
     lines: tuple[str, ...]
 
     def find_line(self, line: str) -> int | None:
-        """Which of its lines this is, counted from one as in the document; None for none that tells much."""
+        """The number of the quoted line that equals this one; None if none does or it is too short."""
         text = line.strip()
         for number, quoted in enumerate(self.lines, self.first):
             last = number == self.first + len(self.lines) - 1
@@ -242,7 +242,7 @@ class QmdHit:
 
     @property
     def best(self) -> int | None:
-        """The line that fits best, where it tells enough to be known again."""
+        """The number of the best line, if it is long enough to be recognised."""
         at = self.line - self.first
         return (
             self.line if 0 <= at < len(self.lines) and len(self.lines[at].strip()) >= _SHORTEST_LINE else None
@@ -250,7 +250,7 @@ class QmdHit:
 
 
 def parse_results(output: str) -> list[QmdHit]:
-    """The results in an output; QmdFailed where there is nothing that makes sense."""
+    """Parse the output; QmdFailed if nothing in it makes sense."""
     rows = parse_list(output)
     hits = [hit for hit in map(parse_hit, rows) if hit is not None]
     if rows and not hits:
@@ -302,7 +302,7 @@ def has_pattern(name: str) -> bool:
 
 
 def escape_mask(name: str) -> str:
-    """A mask for this one name, whatever signs are in it."""
+    """A mask that matches this name, whatever characters it has."""
     return re.sub(r"[*?{}\[\](),!|\\]", "?", name)
 
 
@@ -323,7 +323,7 @@ def compile_mask(mask: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class ScopeRule:
-    """`kind` says what is looked at, `name` whose; without a name everybody's of that kind."""
+    """Allows or denies a kind of scope; without `name`, all of that kind."""
 
     allow: bool
     kind: str
@@ -342,7 +342,7 @@ def is_allowed(rules: Sequence[ScopeRule], scope: Scope) -> bool:
 
 
 def reaches(rules: Sequence[ScopeRule], kind: str) -> bool:
-    """Whether anybody of a kind may be answered, so that their notes are worth reading."""
+    """Whether any rule allows this kind of scope, so that its notes are worth reading."""
     able = {kind, "all", "project"} | ({"user"} if kind == "private" else set())
     return any(rule.allow and rule.kind in able for rule in rules)
 
@@ -364,9 +364,9 @@ def parse_rule(text: str) -> ScopeRule:
 
 @dataclass(frozen=True, slots=True)
 class ExtraFolder:
-    """Markdown outside of the workspace, under a name: the files of a folder that a mask fits.
+    """Markdown files of a folder outside of the workspace that match a mask.
 
-    What is `shared` our own search reads too.
+    Those that are `shared` are also read by our own search.
     """
 
     name: str
@@ -377,9 +377,9 @@ class ExtraFolder:
 
 @dataclass(frozen=True, slots=True)
 class QmdOptions:
-    """Times are in seconds. `snippet` is for one hit, `characters` for all of an answer.
+    """Times are in seconds. `snippet` limits one hit, `characters` all of a result.
 
-    A question that fails is the last for `pause` seconds: until then ours is asked at once.
+    After a failure QMD is not asked for `pause` seconds.
     """
 
     home: Path
@@ -417,9 +417,9 @@ def parse_command(text: str) -> tuple[str, ...]:
 
 
 def parse_extras(text: str, base: Path, plain: Iterable[Path] = ()) -> tuple[ExtraFolder, ...]:
-    """`NAME=FOLDER` or `FOLDER`, with a pattern at the end if there is one; beside them shared `plain` paths.
+    """Read `NAME=FOLDER` or `FOLDER`, with an optional pattern at the end, and add shared `plain` paths.
 
-    Relative paths begin at `base`. What has no name gets the one of its folder.
+    Relative paths begin at `base`. A folder without a name gets its own.
     """
     folders: dict[str, ExtraFolder] = {}
     shared = [("", path, True) for path in plain]
@@ -443,7 +443,7 @@ def split_names(text: str) -> Iterator[tuple[str, Path, bool]]:
 
 
 def split_mask(path: Path) -> tuple[Path, str]:
-    """The folder, and which of its files: all Markdown, those of a pattern, or one."""
+    """The folder, and the mask for its files: all Markdown, a pattern, or one file."""
     for number, part in enumerate(path.parts):
         if has_pattern(part):
             return Path(*path.parts[:number]), "/".join(path.parts[number:])
@@ -460,7 +460,7 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class QmdCollection:
-    """The files of a folder that a mask fits. `notes` is the folder in the workspace, none for others."""
+    """The files of a folder that match a mask; `notes` is the folder in the workspace, or empty."""
 
     name: str
     root: Path
@@ -468,7 +468,7 @@ class QmdCollection:
     notes: str = ""
 
     def cite(self, path: str) -> str:
-        """A file of it as people and tools know it."""
+        """The path of one of its files as people and tools see it."""
         return f"{self.notes}/{path}" if self.notes else f"{CITATION_PREFIX}/{self.name}/{path}"
 
 
@@ -487,7 +487,7 @@ class QmdState:
     because: str = ""
 
     def has(self, collection: QmdCollection) -> bool:
-        """Whether QMD has this collection, as it is meant now."""
+        """Whether QMD has this collection with its current folder and mask."""
         return self.collections.get(collection.name) == _fingerprint(collection)
 
 
@@ -505,7 +505,7 @@ class QmdProcess:
 
     @property
     def state(self) -> QmdState:
-        """As the last process left it. A file that cannot be read is as good as none: QMD reads again."""
+        """The state that the last process left. If it cannot be read, QMD reads everything again."""
         try:
             content = json.loads((self.options.home / _STATE_FILE).read_text(encoding="utf-8"))
             return QmdState(**content)
@@ -513,7 +513,7 @@ class QmdProcess:
             return QmdState()
 
     def ask(self, question: str, names: Sequence[str], limit: int) -> list[QmdHit]:
-        """What QMD finds in these collections; QmdFailed where it finds anything elsewhere."""
+        """Ask QMD about these collections; QmdFailed if it answers from others."""
         options = self.options
         chosen = [part for name in names for part in ("-c", name)]
         one_line = _TYPED.sub(r"\1 ", " ".join(question.split()))
@@ -531,7 +531,7 @@ class QmdProcess:
         return hits
 
     def note_answer(self, by: str, because: str) -> None:
-        """Keeps who answered, when that is another than the last time."""
+        """Store who answered, if that has changed."""
         state = self.state
         if (state.answered_by, state.because) != (by, because):
             self._note(answered_by=by, because=because)
@@ -543,9 +543,9 @@ class QmdProcess:
         *,
         embed: bool = False,
     ) -> str:
-        """Bring QMD up to date, and its vectors where they are due or are to be made; what went wrong.
+        """Update QMD, and its vectors if they are due or `embed` is set; returns what went wrong.
 
-        One does it at a time.
+        Only one thread does it at a time.
         """
         if not self._syncing.acquire(blocking=False):
             return ""
@@ -596,7 +596,7 @@ class QmdProcess:
             self._note(version=number[0])
 
     def _collect(self, wanted: Sequence[QmdCollection], stop: Callable[[], bool]) -> list[str]:
-        """Make QMD's collections those that are wanted, keeping each step; the folders that are not there."""
+        """Make QMD's collections those that are wanted; returns the folders that are missing."""
         seconds = self.options.command_timeout
         listed = set(_LISTED.findall(self._run(["collection", "list"], seconds, stop)))
         known = {name: fingerprint for name, fingerprint in self.state.collections.items() if name in listed}
@@ -628,7 +628,7 @@ class QmdProcess:
         return self.command.run(named, seconds, stop=stop)
 
     def _note(self, **changes: Any) -> None:
-        """Keeps what has changed, whole or not at all; a disk that is full costs no answer."""
+        """Store changes atomically; a full disk is only logged."""
         home = self.options.home
         with self._noting:
             text = json.dumps(asdict(replace(self.state, **changes)), ensure_ascii=False, indent=1)

@@ -33,7 +33,7 @@ def open_sqlite_vec(options: VectorOptions) -> OpenVectorBackend:
 
 
 class SqliteVecBackend:
-    """`extension` is the file to load, empty for the one that the package sqlite-vec brings."""
+    """`extension` is the file to load; empty for the one of the package sqlite-vec."""
 
     name = "sqlite-vec"
     curious = False
@@ -90,7 +90,7 @@ class SqliteVecBackend:
         return {row: 1 - far * far / 2 for row, far in rows}
 
     def settle(self) -> None:
-        """There is nothing to make of it."""
+        """Nothing to build."""
 
     def alone(self) -> None:
         with self._transaction() as connection:

@@ -63,7 +63,7 @@ RECOMMENDED_MODELS = ("embeddinggemma", "bge-m3", "qwen3-embedding", "snowflake-
 
 @dataclass(frozen=True, slots=True)
 class EmbedderLocation:
-    """`root` is the address of a server and `prefix` what comes before its endpoints; `file` is a model."""
+    """Where an embedder is: the address of a server and the prefix of its endpoints, or a model file."""
 
     kind: EmbedderKind
     root: str = ""
@@ -72,7 +72,7 @@ class EmbedderLocation:
 
 
 def parse_embedder_location(text: str) -> EmbedderLocation:
-    """ConfigError for what is no location."""
+    """Read the setting; ConfigError if it is no location."""
     text = text.strip()
     text = _NAMED_LOCATIONS.get(text, text)
     if (here := _HERE.get(text)) is not None:
@@ -127,7 +127,7 @@ def parse_headers(text: str) -> dict[str, str]:
 
 
 def open_embedder(options: EmbedderOptions) -> Embedder | None:
-    """The embedder at the location, None for `off`. A server is asked for one vector, and must answer."""
+    """Open the embedder at the location; None for `off`. A server must answer with a vector."""
     location = parse_embedder_location(options.location)
     match location.kind:
         case "off":
@@ -148,7 +148,7 @@ def open_embedder(options: EmbedderOptions) -> Embedder | None:
 
 
 def open_first(*ways: Callable[[], Embedder]) -> Embedder:
-    """The first that can be opened. If none can, what is told is the trouble of the preferred one."""
+    """Open the first that works. If none does, the error of the preferred one is raised."""
     troubles = []
     for way in ways:
         try:
@@ -202,7 +202,7 @@ def _open_server(location: EmbedderLocation, options: EmbedderOptions) -> Embedd
 
 
 def _is_ollama(http: "EmbeddingClient") -> bool:
-    """Only Ollama tells its version here; everybody else speaks OpenAI's way."""
+    """Whether the server is an Ollama, which alone has this endpoint; others speak OpenAI's protocol."""
     try:
         answer = http.get("/api/version")
     except EmbedderError:
@@ -211,9 +211,9 @@ def _is_ollama(http: "EmbeddingClient") -> bool:
 
 
 class ChosenEmbedder:
-    """The embedder of the settings, opened when first needed and left alone for a while after a failure.
+    """The embedder of the settings, opened when first needed; after a failure it is not asked for a while.
 
-    Whoever comes while it is being opened goes without it. `clock` gives seconds.
+    Callers that come while it is being opened get none. `clock` returns seconds.
     """
 
     def __init__(
@@ -239,9 +239,9 @@ class ChosenEmbedder:
 
     @property
     def former(self) -> "ChosenEmbedder | None":
-        """The embedded one, where another is named: it may have made vectors before, and needs no setting.
+        """The embedded encoder, if another is named: it may have made vectors before.
 
-        A server that is not named any more is not asked.
+        A server that is no longer named is not asked.
         """
         if self._kind in ("auto", "off", "embedded"):
             return None
@@ -253,16 +253,16 @@ class ChosenEmbedder:
 
     @property
     def trouble(self) -> str:
-        """What failed and the remedy, empty while all is well: who goes without an embedder tells it."""
+        """What failed and what helps; empty while all is well."""
         return self._trouble or (_STARTING if self._waking or self._opening.locked() else "")
 
     @property
     def rests(self) -> bool:
-        """Whether it was let go, and nobody has asked it since."""
+        """Whether it was released and has not been asked since."""
         return self._rests
 
     def current(self) -> Embedder | None:
-        """The embedder, opened if need be, if there is one that can be asked now."""
+        """The embedder, opened if need be; None if it cannot be asked now."""
         if not self.off and self._opened is None and self._opening.acquire(blocking=False):
             try:
                 self._open()
@@ -271,15 +271,15 @@ class ChosenEmbedder:
         return None if self._opened is None or self._resting() else _MonitoredEmbedder(self._opened, self)
 
     def awake(self) -> Embedder | None:
-        """The same for those who would rather go without it than wait while it is being woken."""
+        """Like `current`, but None while it is starting, for callers that would rather not wait."""
         return None if self._waking else self.current()
 
     def ready(self) -> Embedder | None:
-        """The embedder, if it has answered before and can be asked now: nothing is opened or started."""
+        """The embedder if it has answered before and can be asked now; nothing is opened."""
         return self.current() if self._answered else None
 
     def wake(self) -> None:
-        """Have it answer something, so that the next question finds it ready."""
+        """Ask for a vector, so that the next question finds it started."""
         embedder = self.current()
         if embedder is not None:
             self._waking, self._rests = True, False
@@ -289,7 +289,7 @@ class ChosenEmbedder:
                 self._waking = False
 
     def rest(self, unused: float = 0.0) -> bool:
-        """Let it rest until it is asked again, if nobody has for so many seconds; whether it does now."""
+        """Release it if it was not asked for `unused` seconds; returns whether it was released now."""
         if self._opened is None or self._clock() - self._answered_at < unused or not self._opened.rest():
             return False
         self._answered, self._rests = False, True
@@ -320,7 +320,7 @@ class ChosenEmbedder:
 
 
 class _MonitoredEmbedder:
-    """An embedder whose failures and recoveries are told to the one who chose it."""
+    """Reports failures and successes of an embedder to the `ChosenEmbedder`."""
 
     def __init__(self, embedder: Embedder, chosen: ChosenEmbedder) -> None:
         self._embedder = embedder
@@ -370,7 +370,7 @@ def describe_gain() -> str:
 
 
 def find_recommended(names: Collection[str]) -> str:
-    """The name under which a server has the best of these models; empty if it has none."""
+    """The name of the best recommended model that a server has; empty if it has none."""
     for model in RECOMMENDED_MODELS:
         for name in names:
             if name.partition(":")[0].rpartition("/")[2] == model:
@@ -379,7 +379,7 @@ def find_recommended(names: Collection[str]) -> str:
 
 
 def describe_setup(address: str, names: Collection[str]) -> str:
-    """How to come by it. `address` is that of an Ollama with models of these names; empty without one."""
+    """How to set it up. `address` is that of an Ollama with models of these names, or empty."""
     if not address:
         first = RECOMMENDED_MODELS[0]
         return say(

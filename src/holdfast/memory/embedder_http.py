@@ -45,9 +45,9 @@ _HINTS = {404: "Check the model in the setting `embedder_model`, and the address
 
 
 class EmbeddingClient:
-    """What breaks on the way is tried once more; silence is not, for whoever waits has waited already.
+    """HTTP client for one server. Broken connections are retried once, timeouts are not.
 
-    `sleep` waits between the two tries.
+    `sleep` waits before the retry.
     """
 
     def __init__(
@@ -90,9 +90,9 @@ class EmbeddingClient:
     def post(
         self, path: str, body: Any, *, hints: Mapping[int, str] | None = None, again: bool = True
     ) -> Any:
-        """The answer to `body`. `hints` are the remedies for statuses that have a meaning of their own.
+        """Send `body` and return the answer. `hints` are remedies for certain statuses.
 
-        Without `again` nothing is tried twice: what is made by it would be there twice.
+        Without `again` there is no retry, for requests that create something.
         """
         return self._request("POST", path, canonical(body).encode(), hints or {}, again=again)
 
@@ -105,7 +105,7 @@ class EmbeddingClient:
             raise self._refusal(response, {})
 
     def lines(self, path: str) -> Iterator[str]:
-        """A file, line by line: it may be larger than what fits into memory."""
+        """Stream a file line by line: it may be larger than memory."""
         try:
             with self._client.stream("GET", self.url + path) as response:
                 if not response.is_success:
@@ -116,7 +116,7 @@ class EmbeddingClient:
             raise self._failure(error) from error
 
     def redact(self, text: str) -> str:
-        """A server's words, not too many, without the keys and passwords that may be among them."""
+        """Shorten a server's message and hide keys and passwords in it."""
         for secret in self._secrets:
             text = text.replace(secret, _HIDDEN)
         return text[:_SAID]
@@ -205,7 +205,7 @@ class EmbeddingClient:
         return error(f"{self.url} refused ({status}){self._error_text(response)}", hint=hint)
 
     def _error_text(self, response: httpx.Response) -> str:
-        """The server's own words. Some servers repeat in them the key they did not like."""
+        """The server's message. Some servers repeat the rejected key in it."""
         try:
             body = json.loads(response.content)
         except (ValueError, RecursionError):
@@ -319,7 +319,7 @@ class OpenAIEmbedder(ValidatedEmbedder):
 
 
 def parse_rows(answer: Any) -> Any:
-    """The rows in an answer, as they came, in the order in which they were asked for."""
+    """The rows in an answer, in the order of the request."""
     match answer:
         case {"data": list(items)} if all(isinstance(item, dict) for item in items):
             # They may come in any order; a server that does not number them keeps ours.

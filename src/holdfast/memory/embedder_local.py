@@ -59,7 +59,7 @@ class GgufEmbedder(SubprocessEmbedder):
 
     @classmethod
     def open(cls, path: Path, *, log: Path, seconds: float = 300.0, prompts: str = "") -> Self:
-        """Reads what the file says of itself; nothing is started yet. `prompts` is the setting."""
+        """Read the file's metadata; nothing is started yet. `prompts` is the setting."""
         if importlib.util.find_spec(GGUF_PACKAGE) is None:
             raise EmbedderError(
                 "llama.cpp is not installed.",
@@ -93,7 +93,7 @@ class GgufEmbedder(SubprocessEmbedder):
 
 
 def _fingerprint(path: Path) -> str:
-    """Other weights under the same name make other vectors."""
+    """A digest of the file: other weights under the same name make other vectors."""
     with path.open("rb") as file:
         size = path.stat().st_size
         read = file.read(_READ)
@@ -102,7 +102,7 @@ def _fingerprint(path: Path) -> str:
 
 
 class HashingEmbedder(ValidatedEmbedder):
-    """Each term of a text goes to one of the dimensions, up or down; both are told by its hash."""
+    """Hashes each term of a text to a dimension and a sign: texts with common words are near."""
 
     longest = 100_000
     batch = 256
@@ -111,7 +111,7 @@ class HashingEmbedder(ValidatedEmbedder):
         super().__init__(EmbedderIdentity("hashing", "terms", dimensions))
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Nothing to release."""
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:
         rows = np.zeros((len(texts), self.identity.dimensions), np.float32)

@@ -29,7 +29,7 @@ _TAIL_LINES = 6
 
 
 class _TurnQueue:
-    """One at a time, in the order they come, but those in a hurry before all others."""
+    """A lock that is granted in order of arrival, urgent waiters first."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -67,7 +67,7 @@ class _TurnQueue:
 
 
 class WorkerProcess:
-    """`label` is what errors call it; `log` takes what it writes to stderr; it may think for `seconds`."""
+    """A worker program; `label` names it in errors, `log` takes its stderr, an answer may take `seconds`."""
 
     def __init__(self, command: Sequence[str], *, label: str, log: Path, seconds: float) -> None:
         self._command = command
@@ -89,9 +89,9 @@ class WorkerProcess:
         return self._turns.waiting
 
     def ask(self, question: bytes, *, urgent: bool = False) -> bytes:
-        """The answer. A worker that died is started once more; one that takes too long is ended.
+        """Return the answer. A worker that died is restarted once; one that takes too long is killed.
 
-        An `urgent` question waits for the one that is being answered, and for no other.
+        An `urgent` question waits only for the one that is being answered.
         """
         self._turns.take(urgent=urgent)
         try:
@@ -105,7 +105,7 @@ class WorkerProcess:
             self._turns.give_back()
 
     def rest(self) -> bool:
-        """End the process until the next question, unless it is at one; whether there was a process."""
+        """Stop the process until the next question, unless it is busy; whether there was one."""
         if not self._turns.take_if_free():
             return False
         try:
@@ -126,7 +126,7 @@ class WorkerProcess:
             self._turns.give_back()
 
     def _exchange(self, question: bytes) -> bytes | None:
-        """The answer of the worker that runs, started if need be; None if it died over the question."""
+        """Ask the running worker, started if need be; None if it died over the question."""
         if self._closed:
             raise EmbedderError(f"{self._label} is closed.")
         process = self._running()
@@ -198,7 +198,7 @@ class SubprocessEmbedder(ValidatedEmbedder):
         return self._worker.pid
 
     def question(self, text: str) -> Vectors:
-        """Somebody waits for this one: it goes before the texts that wait for their vectors."""
+        """Urgent: it goes before texts that wait for their vectors."""
         return self._embed_parts([text], lambda texts: self._ask(texts, urgent=True), self._prompts.query)
 
     def rest(self) -> bool:

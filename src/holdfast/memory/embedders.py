@@ -54,11 +54,11 @@ class EmbedderIdentity:
 
 
 class EmbedderBusy(EmbedderError):
-    """It cannot be asked at the moment: nobody is there, or it has too much to do. No text is to blame."""
+    """The embedder cannot be asked at the moment: unreachable or overloaded. No text is to blame."""
 
 
 class BatchJobGone(EmbedderError):
-    """The server knows nothing of what it was asked about."""
+    """The server does not know the batch job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Embedder(Protocol):
         """The row for what is asked. Some models make another one of it than of the same words in a text."""
 
     def rest(self) -> bool:
-        """Let go of what comes back with the next text, such as a process; whether there was anything."""
+        """Release what the next text brings back, such as a process; returns whether there was anything."""
 
     def close(self) -> None: ...
 
@@ -217,7 +217,7 @@ class ValidatedEmbedder(ABC):
 
     @property
     def batches(self) -> BatchApi | None:
-        """Most have none."""
+        """No batch jobs by default."""
         return None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -227,7 +227,7 @@ class ValidatedEmbedder(ABC):
         return self._embed_parts([text], self._vectors, self._prompts.query)
 
     def rest(self) -> bool:
-        """Most have nothing here that could be let go of."""
+        """Nothing to release by default."""
         return False
 
     @abstractmethod

@@ -72,7 +72,7 @@ class NoteFiles(Protocol):
 
 @lru_cache(_CACHED_PATHS)
 def folder_of(path: PurePosixPath) -> str | None:
-    """The folder whose notes a file is among; None for one that is not searched."""
+    """Return the folder whose notes a file belongs to; None if it is not searched."""
     parts = path.parts
     depth = 2 if parts[0] == "groups" else 3 if parts[1:2] == ("projects",) else 1
     inner = parts[depth:]
@@ -88,9 +88,9 @@ def parse_paths(text: str) -> list[Path]:
 
 
 class ExtraPaths:
-    """Markdown files and folders outside of the workspace, read only. Links are left alone.
+    """Markdown files and folders outside of the workspace, read-only; symbolic links are not followed.
 
-    What cannot be looked into is listed with the reason.
+    Entries that cannot be read are listed with the reason.
     """
 
     def __init__(self, paths: Sequence[Path], base: Path) -> None:
@@ -155,7 +155,7 @@ def list_markdown(path: Path) -> Iterator[Entry]:
 
 
 def is_below(root: Path, file: Path) -> bool:
-    """Whether walking from the root would come by this file; looks at nothing but the way to it."""
+    """Whether a walk from the root would find this file. Only the way to it is looked at."""
     if file == root:
         return file.is_file() and not file.is_symlink()
     if root not in file.parents or not is_markdown(file.name) or unusable(file.name):
@@ -175,9 +175,9 @@ def _is_shown(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NoteChunk:
-    """A part of a text and its lines, counted from one. `headings` are those above it, the outermost first.
+    """A part of a text with its lines, counted from 1, and the headings above it, outermost first.
 
-    `memory` and `kind` tell which memory it is, and are empty where it is none.
+    `memory` and `kind` name the memory that it is, and are empty for other text.
     """
 
     text: str
@@ -196,7 +196,7 @@ class NoteChunk:
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """What is never cut: a line, a block of code, or a portion of an endless line."""
+    """A piece that is never cut: a line, a block of code, or a portion of an endless line."""
 
     text: str
     first: int
@@ -210,7 +210,7 @@ class _Unit:
 
 
 def split_chunks(text: str, *, by_hand: bool = False) -> list[NoteChunk]:
-    """All parts of a text; `by_hand` says that list items without a comment of ours are memories too."""
+    """Split a text into chunks; with `by_hand`, list items without our comment are memories too."""
     lines = _LINE_END.split(text.removeprefix("\ufeff"))
     memories = {item.first - 1: item for item in placed(text, Scope(), by_hand=by_hand)}
     parts: list[NoteChunk] = []
@@ -256,7 +256,7 @@ def split_chunks(text: str, *, by_hand: bool = False) -> list[NoteChunk]:
 
 
 def memory_text(memory: Memory) -> str:
-    """The words of a memory; of one that no longer holds, until when it did."""
+    """The text of a memory; for one that no longer holds, with the date until which it did."""
     if memory.active:
         return memory.text
     until = f"{datetime.fromtimestamp(memory.valid_until, UTC):%Y-%m-%d}" if memory.valid_until else "?"
@@ -264,7 +264,7 @@ def memory_text(memory: Memory) -> str:
 
 
 def find_fence_end(lines: Sequence[str], at: int) -> int:
-    """The line after a block of code that begins here; the next line where none does."""
+    """Return the line after the block of code that begins here, or the next line if none does."""
     opening = _FENCE.match(lines[at])
     if not opening:
         return at + 1
@@ -289,7 +289,7 @@ def split_units(lines: Sequence[str], first: int) -> Iterator[_Unit]:
 
 
 def pack_units(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[NoteChunk]:
-    """The units in parts of the right size, each beginning with the end of the one before."""
+    """Join units to chunks of the right size; each begins with the end of the one before."""
     current: list[_Unit] = []
     repeated = size = 0
     for unit in units:
@@ -329,7 +329,7 @@ def find_overlap(units: Sequence[_Unit]) -> list[_Unit]:
 
 
 def build_chunk(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[NoteChunk]:
-    """The part that these units are; none where they say nothing."""
+    """Make a chunk of these units; none if they contain no text."""
     first, last = 0, len(units)
     while first < last and not units[first].text.strip():
         first += 1
@@ -343,9 +343,9 @@ def build_chunk(units: Sequence[_Unit], headings: tuple[str, ...]) -> Iterator[N
 def find_news(
     store: Store, places: Mapping[NotesOf, _FileTexts], unread: Callable[[], Collection[str]]
 ) -> dict[NotesOf, list[News]]:
-    """What there is to tell of the notes in these places, whose files say this now.
+    """Compare what the index has of files with what they say now, and return changed or removed memories.
 
-    `unread` are the memories in files that have changed too and wait to be read: those only moved.
+    `unread` returns the memories in changed files that are not read yet: those have only moved.
     """
     now = {file: notes for files in places.values() for file, notes in files.items()}
     before = store.passages.notes_in(now.keys())
@@ -370,7 +370,7 @@ def find_news(
 
 
 def _current_texts(name: str, place: NotesOf, texts: Mapping[str, str]) -> Iterator[str]:
-    """What is said under this name now. An id made of words is another's own in another place."""
+    """Yield the texts that this name has now. An id made of words counts only in its own place."""
     for file, words in texts.items():
         if not id_is_of_words(name) or file.startswith(f"{place.key}:"):
             yield words
@@ -391,7 +391,7 @@ class Freshness:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """In words, which files nothing can be found in, and why; of many, the first ones."""
+        """Sentences that name the files that could not be read, and why; of many, the first ones."""
         reasons = [why if path in why else f"{path}: {why}" for path, why in sorted(self.skipped.items())]
         sentences = [f"Left out: {reason}" for reason in reasons[:_NAMED_FILES]]
         more = len(reasons) - len(sentences)
@@ -400,7 +400,7 @@ class Freshness:
 
 @dataclass(frozen=True, slots=True)
 class _FolderWork:
-    """What is to be done to one folder's part of the index."""
+    """The changes to make to one folder's part of the index."""
 
     notes: NotesOf
     files: NoteFiles
@@ -413,7 +413,7 @@ _Portion = list[tuple[_FolderWork, Entry]]
 
 
 def _ignore_progress(done: int, total: int) -> None:
-    """Nobody follows it."""
+    """Default for callers that show no progress."""
 
 
 def _never() -> bool:
@@ -447,7 +447,7 @@ class Index:
         self._filled: set[NotesOf] = set()
 
     def places(self, scope: Scope, *, own: bool = False) -> list[NotesOf]:
-        """Where the notes are that this scope can see, or only its `own`."""
+        """The places with notes that this scope can see, or only its `own`."""
         seen = (scopes.owner(scope),) if own else scopes.visible(scope)
         places = [NotesOf(str(scopes.folder(each))) for each in seen]
         places.append(NotesOf(str(scopes.folder(scopes.owner(scope)) / scopes.CONVERSATIONS)))
@@ -458,7 +458,7 @@ class Index:
         return places
 
     def everywhere(self) -> list[NotesOf]:
-        """Where there are notes at all, whoever can see them."""
+        """All places with notes, whoever can see them."""
         paths = {entry.path for entry in self._workspace.entries()}
         # Those of which every file is gone have something to take out.
         paths.update(
@@ -469,9 +469,9 @@ class Index:
         return places if self._extra is None else [*places, self._elsewhere]
 
     def is_empty(self, scope: Scope) -> bool:
-        """Whether there are no notes at all that this scope can see.
+        """Whether this scope can see no notes at all.
 
-        Who had some when files were last looked at has some: should they be gone, a search finds that out.
+        Notes that were there at the last look count; a search finds out if they are gone.
         """
         places = self.places(scope)
         try:
@@ -481,7 +481,7 @@ class Index:
             return False
 
     def owners(self, scope: Scope, memories: Collection[str]) -> dict[str, Scope]:
-        """Whose each of these memories is that this scope can see. What is no memory is nobody's."""
+        """The owner of each of these memories that this scope can see; others are left out."""
         owners: dict[str, Scope] = {}
         files = self._store.passages.files_of(memories)
         for whose in scopes.visible(scope):
@@ -492,9 +492,9 @@ class Index:
         return owners
 
     def refresh(self, scope: Scope, seconds: float) -> Freshness:
-        """Take out what is gone, and read again what has changed, for so many seconds; for none, only look.
+        """Remove what is gone and read again what has changed, for so many seconds; with none, only look.
 
-        The time is for reading: however long it takes to see what has changed, some of it is read.
+        The time is for reading: however long the comparison takes, some files are read.
         """
         places = self.places(scope)
         try:
@@ -505,9 +505,9 @@ class Index:
             return self._unseen(places, error)
 
     def sync(self, progress: Progress = _ignore_progress, stop: Stop = _never) -> Freshness:
-        """Bring everything up to date, the files of all scopes, unless `stop` ends it early.
+        """Bring the files of all scopes up to date, unless `stop` ends it early.
 
-        One does it at a time: while another is at it, this only looks how far it is.
+        Only one caller does it at a time: meanwhile others only get the state.
         """
         if not self._syncing.acquire(blocking=False):
             return self._carry_out(self._compare(self.everywhere()), lambda: True)
@@ -517,18 +517,15 @@ class Index:
             self._syncing.release()
 
     def rebuild(self, progress: Progress = _ignore_progress, stop: Stop = _never) -> Freshness:
-        """Believe nothing of what is in the index, and make it anew from the files.
-
-        It waits for whoever brings it up to date just now, who may have begun before.
-        """
+        """Read all files again, whatever the index has of them, after a sync under way has ended."""
         with self._syncing:
             self._store.passages.distrust_files()
             return self._carry_out(self._compare(self.everywhere()), stop, progress)
 
     def forget(self, memories: Collection[str]) -> None:
-        """Take memories out of the index at once, before there is time to read their files again.
+        """Remove memories from the index at once, before their files are read again.
 
-        For those that were forgotten or changed in a file: what still holds of them comes back with it.
+        What still holds of them comes back when the file is read.
         """
         self._store.passages.forget(memories)
 
@@ -537,7 +534,7 @@ class Index:
         return NotesOf(scopes.elsewhere(self._owner))
 
     def _list_files(self, places: Sequence[NotesOf]) -> dict[NotesOf, list[Entry]]:
-        """The files in these places, listed once for all of them."""
+        """List the files in these places, each folder once."""
         listing: dict[NotesOf, list[Entry]] = {notes: [] for notes in places}
         if self._elsewhere in listing and self._extra is not None:
             listing[self._elsewhere] = self._extra.entries()
@@ -565,7 +562,7 @@ class Index:
         return work
 
     def _unseen(self, places: Sequence[NotesOf], error: Away) -> Freshness:
-        """The files cannot be looked at: what the index has of them still answers, and says what it lacks."""
+        """The state when the files cannot be listed: the index still answers, and says what it lacks."""
         states = [state for notes in places for state in self._store.passages.files(notes).values()]
         newest = max((state.indexed_at for state in states), default=0.0)
         skipped = {f"{notes.folder}/{EVERY_NOTE}": str(error) for notes in places[:1]}
@@ -598,7 +595,7 @@ class Index:
         return Freshness(len(states), len(waiting) - done, skipped, newest)
 
     def _take_in(self, portion: _Portion, stop: Stop, unread: Callable[[], Collection[str]]) -> int:
-        """Put files into the index, each place's in one step, until it is time to stop; says how many."""
+        """Put files into the index, one transaction for each place, until `stop`; returns how many."""
         taken, read = 0, dict[NotesOf, dict[FileState, list[NewPassage]]]()
         for work, entry in takewhile(lambda _: not stop(), portion):
             taken += 1
@@ -625,7 +622,7 @@ class Index:
             self._on_news(news)
 
     def _read(self, work: _FolderWork, entry: Entry) -> tuple[FileState, list[NewPassage]] | None:
-        """What one file has for the index. What cannot be read is noted with the reason until it changes."""
+        """Read one file for the index. One that cannot be read is noted with the reason until it changes."""
         name, path, now = container_name(work.notes, entry.path), str(entry.path), time.time()
         if entry.trouble:
             return FileState(name, path, entry.tag, CHUNK_VERSION, now, entry.trouble), []
@@ -643,7 +640,7 @@ class Index:
 
 
 def outermost_folders(folders: Collection[str]) -> list[str]:
-    """Those that are inside of no other one."""
+    """The folders that are not inside of another one."""
     return [
         folder
         for folder in folders
@@ -652,7 +649,7 @@ def outermost_folders(folders: Collection[str]) -> list[str]:
 
 
 def _urgency(entry: Entry) -> tuple[bool, bool, float]:
-    """Where memories are comes first, what takes long last; the newest is what somebody asks about."""
+    """Sort key: files with memories first, large files last, newer before older."""
     memories = entry.path.name == _CURATED or _DAY.fullmatch(entry.path.stem)
     return not memories, entry.size > _BYTES_IN_STEP, -entry.mtime
 
@@ -673,7 +670,7 @@ def split_portions(waiting: _Portion) -> Iterator[_Portion]:
 
 
 def read_memory_ids(waiting: _Portion) -> set[str]:
-    """The memories in files that are not read yet, for who would take one for gone that only moved there."""
+    """The memories in files that are not read yet, so that a moved one does not count as removed."""
     ids: set[str] = set()
     for work, entry in waiting:
         try:
@@ -690,7 +687,7 @@ def container_name(notes: NotesOf, path: PurePosixPath) -> str:
 
 
 def passages_of(entry: Entry, text: str) -> list[NewPassage]:
-    """What the index has of a file with this text, under names that stay."""
+    """The passages of a file with this text, under stable names."""
     day = _DAY.search(entry.path.stem)
     date = parse_day(day[0]) if day else entry.mtime
     kind = "summary" if scopes.is_summary(entry.path) else ""

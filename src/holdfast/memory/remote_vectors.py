@@ -59,7 +59,7 @@ class _Piece(NamedTuple):
 
 
 class RemoteVectorIndex(BaseVectorIndex):
-    """`engine` finds the nearest; what it holds is known here by container, and compared with the store."""
+    """Leaves the search to `engine`; knows by container what that holds, and compares it with the store."""
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class RemoteVectorIndex(BaseVectorIndex):
             self._engine.close()
 
     def _near(self, rows: Collection[int], vector: Vector) -> dict[int, float]:
-        """How near these rows are by the vectors in the store."""
+        """The similarity of these rows by the vectors in the store."""
         near: dict[int, float] = {}
         for row, stored in self._store.embeddings.of_rows(self.identity.key, rows) if rows else ():
             if self._usable(len(stored)):
@@ -190,7 +190,7 @@ class RemoteVectorIndex(BaseVectorIndex):
         return near
 
     def _ask(self) -> None:
-        """See that it answers, and how many vectors it lacks, without telling it anything."""
+        """Check that the backend answers and how many vectors it lacks, without changing it."""
         try:
             with self._following:
                 holds = {key for keys in self._load_keys().values() for key in keys}
@@ -201,9 +201,10 @@ class RemoteVectorIndex(BaseVectorIndex):
             self._behind = sum(key not in holds for pieces in wanted.values() for key in pieces)
 
     def _sync(self, containers: Sequence[Container], most: int, patience: float = -1) -> int:
-        """Tell the engine what came and went in these, at most so many new ones; how many it still lacks.
+        """Send the backend what changed in these containers, at most `most` points; returns how many it
+        lacks.
 
-        At least one, if somebody else is at it for longer than one has patience.
+        At least 1 if another thread is at it for longer than `patience` seconds.
         """
         if not self._following.acquire(timeout=patience):
             return max(1, self._behind)
@@ -239,7 +240,7 @@ class RemoteVectorIndex(BaseVectorIndex):
             self._following.release()
 
     def _load_keys(self) -> dict[int, set[int]]:
-        """What the engine holds, by container."""
+        """The keys that the backend holds, by container."""
         if self._closed:
             # Whoever works on in a thread must not open it again.
             raise VectorsError(f"{self._engine.name} was closed.")
@@ -251,7 +252,7 @@ class RemoteVectorIndex(BaseVectorIndex):
         return self._holds
 
     def _list_pieces(self, containers: Sequence[Container]) -> tuple[dict[int, dict[int, _Piece]], set[int]]:
-        """The pieces with a vector in each container, by key; and the containers with some that have none."""
+        """The pieces with a vector in each container, by key, and the containers that lack some."""
         wanted: dict[int, dict[int, _Piece]] = {container.number: {} for container in containers}
         unfinished = set[int]()
         for row, number, digest, size in self._store.embeddings.listed(
@@ -294,7 +295,7 @@ class RemoteVectorIndex(BaseVectorIndex):
                 self._load_keys().get(number, set()).difference_update(keys)
 
     def _drop_orphans(self, containers: Sequence[Container]) -> None:
-        """What the engine holds of containers that are no more."""
+        """Drop what the backend holds of deleted containers."""
         with self._following:
             gone = self._load_keys().keys() - {container.number for container in containers}
             self._drop({key for number in gone for key in self._load_keys()[number]}, gone)
@@ -313,7 +314,7 @@ class RemoteVectorIndex(BaseVectorIndex):
         self._forget()
 
     def _forget(self) -> None:
-        """Let it be asked anew what it holds: nobody knows how much of what it was told it has kept."""
+        """Load the keys again next time: it is not known how much the backend has kept."""
         with self._following:
             self._holds = None
             self._current = {}
@@ -332,13 +333,13 @@ def describe_row(row: Row, content: str) -> dict[str, Any]:
 
 
 def point_key(row: int, number: int, digest: str) -> int:
-    """A number for a piece of a row with these words, above zero and with room for a sign."""
+    """A positive 63-bit key for a piece of a row with these words."""
     digested = hashlib.blake2b(f"{row} {number} {digest}".encode(), digest_size=8).digest()
     return (int.from_bytes(digested) >> 1) or 1
 
 
 def join_spans(containers: Sequence[Container]) -> list[tuple[int, int]]:
-    """The rows of these containers, each neighbour's joined with the last one's."""
+    """The row ranges of these containers, adjacent ones joined."""
     spans: list[tuple[int, int]] = []
     for container in containers:
         first, last = container.ids
@@ -350,7 +351,7 @@ def join_spans(containers: Sequence[Container]) -> list[tuple[int, int]]:
 
 
 def group_containers(containers: Sequence[Container]) -> Iterator[list[Container]]:
-    """Containers that have about as many rows together as go to an engine at once."""
+    """Group containers so that each group has about as many rows as go to a backend at once."""
     group: list[Container] = []
     rows = 0
     for container in containers:
@@ -365,7 +366,7 @@ def group_containers(containers: Sequence[Container]) -> Iterator[list[Container
 
 @dataclass(frozen=True, slots=True)
 class VectorOptions:
-    """`store` is where the store is, `folder` where files of ours belong."""
+    """Where vectors are searched. `store` is the store's location, `folder` the data folder."""
 
     location: str = "auto"
     key: str = field(default="", repr=False)
@@ -376,7 +377,7 @@ class VectorOptions:
 
 
 class OpenVectors(Protocol):
-    """Makes the index of one embedder's vectors."""
+    """Opens the index of one embedder's vectors."""
 
     def __call__(self, store: Store, identity: EmbedderIdentity) -> VectorIndex: ...
 

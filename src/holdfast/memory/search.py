@@ -99,7 +99,7 @@ class SearchResult:
         return bool(self.hits) and self.likely < WEAK
 
     def to_json(self, *, cited: bool = True) -> dict[str, Any]:
-        """With the sources of hits named, if they may be."""
+        """The result as JSON; hits name their sources only if `cited`."""
         result = {**asdict(self), "weak": self.weak}
         for hit, out in zip(self.hits, result["hits"], strict=True):
             out["citation"] = f"Source: {hit.citation}" if cited else None
@@ -147,7 +147,7 @@ def extract_excerpt(text: str, weights: Mapping[str, float]) -> Excerpt:
 
 
 def trim_to_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """The same part without halves of words at its ends, unless a word has no end in sight."""
+    """Move both ends of an excerpt to the nearest space, unless a word is very long."""
     if start:
         space = text.find(" ", start, start + SIZE // 4)
         start = start if space < 0 else space + 1
@@ -162,7 +162,7 @@ def _line(text: str, place: int) -> int:
 
 
 class Searcher(Protocol):
-    """Whoever can be asked: the search below, or another engine that has it in reserve."""
+    """Something that searches: `Search`, or a backend that falls back to it."""
 
     def search(
         self,
@@ -178,7 +178,7 @@ class Searcher(Protocol):
 
 
 class SearchBackend(Searcher, Protocol):
-    """A program that searches notes in place of our own search, which it has in reserve."""
+    """A program that searches notes in place of `Search`, to which it falls back."""
 
     @property
     def interval(self) -> float:
@@ -231,12 +231,12 @@ class SearchCandidate:
 
     @property
     def parts(self) -> Mapping[str, float]:
-        """What its sum is made of."""
+        """The parts of its sum."""
         return self.ranked.ranking.parts(self.place)
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """Who found it."""
+        """The engines that found it."""
         matches, near = self.ranked.matches, self.ranked.near
         by_words = any(self.row.id in having for having in matches.having.values())
         return (
@@ -264,7 +264,7 @@ class Retrieval:
 
 
 class Search:
-    """`weights` says what words and meaning are worth, `budget` how long a question waits for the index."""
+    """Searches the index. `weights` rate words and meaning; `budget` limits the time for updating it."""
 
     def __init__(
         self,
@@ -295,10 +295,10 @@ class Search:
         min_score: float = 0.0,
         own: bool = False,
     ) -> SearchResult:
-        """The best `limit` parts of notes and messages that this scope can see, or of its `own` only.
+        """Find the best `limit` parts of notes and messages that this scope can see, or of its `own` only.
 
-        `kinds` narrows it to memories of these kinds. What has a rare name of the question word for word
-        keeps a place, whatever its score.
+        `kinds` limits it to memories of these kinds. A row with a rare name of the question keeps its place,
+        whatever its score.
         """
         # Whoever searches asks, however they spell it.
         question = replace(read_question(query), asks=1.0)
@@ -369,7 +369,7 @@ class Search:
         )
 
     def rank(self, question: Question, scope: Scope, *, within: Within = "all") -> RankedQuestion:
-        """All rows that a scope sees, ranked for a question: what a search is made of."""
+        """Rank all rows that a scope can see, as a search does."""
         places, _, _ = self._prepare(scope, within)
         return self._rank(question, places, ())
 
@@ -395,7 +395,7 @@ class Search:
         )
 
     def _candidates(self, passes: Sequence[RankedQuestion], limit: int) -> list[SearchCandidate]:
-        """The best rows of all passes, each once, with what decided its place."""
+        """The best rows of all passes, each once, with the pass that decided its place."""
         best: dict[int, tuple[float, RankedQuestion, int]] = {}
         for number, ranked in enumerate(passes):
             rows, sums = ranked.ranking.rows, ranked.ranking.sums
@@ -432,7 +432,7 @@ class Search:
     def _prepare(
         self, scope: Scope, within: Within, own: bool = False, tree: str = "", embeds: bool = True
     ) -> tuple[list[Where], Freshness, str]:
-        """Where to look, after as much of the index as there is time for was brought up to date."""
+        """Bring the index up to date as far as time allows; returns where to search."""
         places: list[Where] = []
         freshness = Freshness()
         if tree:
@@ -485,7 +485,7 @@ class Search:
         return hits
 
     def _conversations(self, trees: Collection[str], scope: Scope) -> dict[str, str]:
-        """The conversation on each tree that was used last."""
+        """The most recently used conversation on each tree."""
         latest: dict[str, str] = {}
         for tree, talks in self._store.log.conversations_on(trees).items():
             ours = [talk for talk in talks if talk.scope == scope]
@@ -495,7 +495,7 @@ class Search:
 
 
 def exact_rows(matches: Matches, names: Collection[str]) -> set[int]:
-    """The rows that have a name of the question which few others have."""
+    """The rows that contain a name of the question which few others have."""
     return {
         row
         for asked, having in matches.having.items()
@@ -505,7 +505,7 @@ def exact_rows(matches: Matches, names: Collection[str]) -> set[int]:
 
 
 def _choose(candidates: Sequence[SearchCandidate], limit: int, least: float) -> list[SearchCandidate]:
-    """The best, where those that have a name word for word keep up to half of the places."""
+    """The best candidates; those with an exact name keep up to half of the places."""
     exact = [candidate for candidate in candidates if candidate.exact][: max(1, limit // 2)]
     more = [each for each in candidates if each.score >= least and each not in exact]
     chosen = [*exact, *more[: limit - len(exact)]]

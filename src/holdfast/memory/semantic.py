@@ -60,24 +60,24 @@ EmbedderSource = Callable[[], Embedder | None]
 
 
 def meaning_factor(identity: EmbedderIdentity) -> float:
-    """What nearness on the common scale is worth, that of the encoder inside being 1."""
+    """The weight of nearness on the common scale; 1 for the embedded encoder."""
     return _FACTORS.get(identity.provider, _TRANSFORMER)
 
 
 def has_common_scale(identity: EmbedderIdentity) -> bool:
-    """Whether an embedder's nearness is on the scale of the encoder inside anyway."""
+    """Whether an embedder's nearness is on the scale of the embedded encoder already."""
     return identity.provider in _FACTORS
 
 
 def mean_nearness(vectors: Vectors) -> float:
-    """How near the vectors of unrelated questions are to each other, on average."""
+    """The mean similarity of the vectors of unrelated questions."""
     count = len(vectors)
     products = vectors @ vectors.T
     return float((products.sum() - np.trace(products)) / (count * (count - 1)))
 
 
 def rescale(near: Nearness, usual: float) -> Nearness:
-    """A nearness by some embedder as the encoder inside would have it."""
+    """Convert an embedder's nearness to the scale of the embedded encoder."""
     if usual >= 1.0:
         # To this embedder all texts are the same.
         return near * 0.0
@@ -86,9 +86,9 @@ def rescale(near: Nearness, usual: float) -> Nearness:
 
 @dataclass(frozen=True, slots=True)
 class SemanticMatches:
-    """How near rows are to a question, by whose vectors, and what engine compared them.
+    """How near rows are to a question, whose vectors were compared, and where.
 
-    `trouble` says why there is nothing, or less; `factor` is what it is worth beside the encoder inside.
+    `trouble` says why there is nothing, or less; `factor` is the weight beside the embedded encoder.
     """
 
     rows: Similarities = NO_SIMILARITIES
@@ -120,11 +120,12 @@ class BatchQueue(Protocol):
 
 
 class SemanticIndex:
-    """`current` gives the embedder to use, opened if need be; `ready` only one that can answer at once.
+    """Makes, stores and compares the vectors of texts.
 
-    `former` is one whose vectors may serve as long as those of the current one cannot. With `batching`, many
-    texts at once are handed to the server of the embedder as jobs, if it takes any. `vectors` opens what
-    finds the nearest of the current embedder's.
+    `current` returns the embedder, opened if need be; `ready` only one that can answer at once. `former` is
+    one whose vectors may serve until those of the current one are made. With `batching`, many texts at once
+    are made by batch jobs, if the embedder's server has such. `vectors` opens the index of the current
+    embedder's vectors.
     """
 
     def __init__(
@@ -158,7 +159,7 @@ class SemanticIndex:
         self._working = threading.Lock()
 
     def begin(self, question: str) -> None:
-        """Have the vector of a question made that is going to be asked, by an embedder that is ready."""
+        """Start making the vector of a question that is about to be asked, if an embedder is ready."""
         if (embedder := self._ready()) is not None:
             self._start_question(embedder, question)
 
@@ -170,7 +171,7 @@ class SemanticIndex:
         also: Collection[int] = (),
         patience: float | None = None,
     ) -> SemanticMatches:
-        """How near the rows in these places are to the question; its vector is waited for so many seconds."""
+        """Compare the rows in these places with a question; its vector may take `patience` seconds."""
         embedder = self._current()
         if embedder is None:
             why = self._why_none() or "There is no embedder."
@@ -195,10 +196,10 @@ class SemanticIndex:
         until: float | None = None,
         stop: Callable[[], bool] = lambda: False,
     ) -> int:
-        """Make vectors for rows that have none, at most `limit`; says of how many rows.
+        """Make vectors for at most `limit` rows that have none; returns for how many rows.
 
-        It ends at `until`, or when `stop` says so, with the batch it is at; several may call it at once, and
-        take turns. When none is left, the vectors that nobody needs any more are forgotten.
+        It ends after the current step at `until` or when `stop` says so; concurrent callers take turns. When
+        none is left, vectors that are no longer needed are deleted.
         """
         embedder = self._current()
         if embedder is None:
@@ -234,13 +235,13 @@ class SemanticIndex:
         return done + brought
 
     def follow(self, stop: Callable[[], bool] = lambda: False) -> int:
-        """Let whoever finds the nearest hear what has come and gone; says how many vectors it still lacks."""
+        """Bring the vector backend up to date; returns how many vectors it still lacks."""
         return 0 if self._own is None else self._own.follow(stop)
 
     def engine(self, *, ask: bool = False) -> dict[str, Any] | None:
-        """Who finds the nearest, how far it is behind and what is wrong with it; None without an embedder.
+        """The state of the vector index; None without an embedder.
 
-        With `ask` it is really asked, and otherwise it is told what was seen last.
+        With `ask` the backend is asked; otherwise this is what was seen last.
         """
         embedder = self._current()
         return None if embedder is None else self._index(embedder).state(ask=ask)
@@ -255,7 +256,7 @@ class SemanticIndex:
         return 0 if embedder is None else self._index(embedder).coverage().missing
 
     def batches(self) -> dict[str, Any] | None:
-        """What is under way as jobs of a server; None where there are no such jobs."""
+        """The state of the batch jobs; None where there are none."""
         embedder = self._current() if self._batching is not None else None
         if self._batching is None or embedder is None or embedder.batches is None:
             return None
@@ -267,14 +268,14 @@ class SemanticIndex:
         return None if self._batching is None or embedder is None else self._batching.due(embedder.identity)
 
     def wait_for_batches(self, stop: Callable[[], bool]) -> bool:
-        """Wait until it is time to look at the jobs again; False if there are none, or nobody is to wait."""
+        """Wait until the jobs should be looked at again; False if there is nothing to wait for."""
         embedder = self._current() if self._batching is not None else None
         if self._batching is None or embedder is None:
             return False
         return self._batching.wait(embedder.identity, stop)
 
     def vectors_of(self, texts: Sequence[str]) -> Vectors | None:
-        """One vector for each text, from the cache where it is there; None without an embedder."""
+        """One vector for each text, cached ones first; None without an embedder."""
         embedder = self._current()
         if embedder is None:
             return None
@@ -291,10 +292,10 @@ class SemanticIndex:
     def nearness(
         self, question: str, texts: Mapping[str, str], patience: float | None = None
     ) -> dict[str, float]:
-        """How near texts are to a question, those of them whose vectors are there; none is made for it.
+        """How near texts are to a question, for those that have vectors; none are made.
 
-        It is asked in the middle of a turn, so no embedder is opened either. If the question's own vector
-        takes longer than one has patience, in seconds, nothing is known.
+        It is called in the middle of a turn, so no embedder is opened. If the question's own vector takes
+        longer than `patience` seconds, the result is empty.
         """
         embedder = self._ready()
         if embedder is None:
@@ -321,7 +322,7 @@ class SemanticIndex:
         also: Collection[int],
         patience: float | None = None,
     ) -> SemanticMatches | str:
-        """How near the rows are by the vectors of one embedder, or why these cannot tell."""
+        """Compare rows by the vectors of one embedder; returns the reason if that is not possible."""
         covered = index.coverage(places)
         if not covered.pieces:
             # Nobody starts an embedder to look at nothing.
@@ -344,7 +345,7 @@ class SemanticIndex:
         return SemanticMatches(near, str(embedder.identity), index.engine, trouble, factor)
 
     def _on_scale(self, embedder: Embedder, near: Similarities) -> Similarities:
-        """What an embedder says, on the scale of the encoder inside; measured once for each."""
+        """Convert similarities to the common scale, which is measured once for each embedder."""
         if has_common_scale(embedder.identity) or not near:
             return near
         key = embedder.identity.key
@@ -371,7 +372,7 @@ class SemanticIndex:
         return self._batching.ordinary(index, limit, places, jobs=jobs)
 
     def _make(self, embedder: Embedder, index: VectorIndex, texts: Sequence[str]) -> int:
-        """Make and keep the vectors of these pieces that are not done yet; says how many are now."""
+        """Make and store the vectors of those pieces that have none; returns how many there were."""
         wanted = {digest(text): text for text in texts}
         # Texts of one length take the embedder no longer than they must.
         names = sorted(index.undone(wanted.keys()), key=lambda name: len(wanted[name]))
@@ -395,7 +396,7 @@ class SemanticIndex:
         return np.asarray(vector, np.float32)
 
     def _start_question(self, embedder: Embedder, question: str) -> "Future[Vectors]":
-        """The vector of a question. It is kept for a while here, since what was asked belongs in no file."""
+        """The vector of a question, cached in memory only: questions are not written to disk."""
         key = embedder.identity.key, question
         with self._noting:
             vector = self._questions.pop(key, None) or self._asking.submit(embedder.question, question)
@@ -406,9 +407,9 @@ class SemanticIndex:
 
 
 def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float32] | None]:
-    """One vector for each text, None for one that the embedder cannot do.
+    """One vector for each text; None for one that the embedder cannot do.
 
-    A text is to blame only if the embedder can do another right after it; if not, its error is raised.
+    A text is to blame only if the embedder can do another right after it; otherwise its error is raised.
     """
     try:
         return list(embedder.embed(texts))

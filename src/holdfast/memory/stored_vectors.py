@@ -32,7 +32,7 @@ _Piece = tuple[int, bytes | None]
 
 
 class BaseVectorIndex:
-    """The vectors of one embedder in a store. Unless told otherwise, nobody else has them."""
+    """The vectors of one embedder in a store. Subclasses compare them."""
 
     def __init__(self, store: Store, identity: EmbedderIdentity) -> None:
         self.identity = identity

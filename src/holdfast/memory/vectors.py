@@ -44,7 +44,7 @@ class Similarities:
 
 
 def similarities_from(near: Mapping[int, float]) -> Similarities:
-    """What an engine answers that knows the nearest only."""
+    """Columns from the answer of a backend that returns the nearest rows only."""
     rows = np.fromiter(sorted(near), np.int64, len(near))
     best = np.fromiter((near[row] for row in rows.tolist()), np.float64, len(near))
     return Similarities(rows, best, best, complete=False)
@@ -60,11 +60,11 @@ class VectorIndex(Protocol):
 
     @property
     def engine(self) -> str:
-        """Who finds the nearest at the moment."""
+        """The name of what compares vectors at the moment."""
 
     @property
     def trouble(self) -> str:
-        """Why that is not who it should be; empty if it is."""
+        """Why that is not the configured one; empty if it is."""
 
     def coverage(self, places: Sequence[Where] | None = None) -> Coverage:
         """How many pieces there are in these places, everywhere for None, and how many have no vector."""
@@ -76,13 +76,13 @@ class VectorIndex(Protocol):
         """Keep the vectors of pieces, each by the digest of its words."""
 
     def refuse(self, digests: Collection[str]) -> None:
-        """Note that these pieces can have no vector: they count as done, and are never near to anything."""
+        """Note that these pieces can have no vector: they count as done and are never near to anything."""
 
     def get_vectors(self, digests: Collection[str]) -> dict[str, Vector]:
-        """The vectors of these pieces that are there."""
+        """The vectors of those pieces that have one."""
 
     def undone(self, digests: Collection[str]) -> set[str]:
-        """Those of these pieces that have no vector yet and were not refused."""
+        """The pieces that have no vector yet and were not refused."""
 
     def compare(
         self, places: Sequence[Where], vector: Vector, best: int, also: Collection[int] = ()
@@ -90,15 +90,13 @@ class VectorIndex(Protocol):
         """How near rows in these places are: all of them, or the `best` ones and those named in `also`."""
 
     def follow(self, stop: Callable[[], bool] = lambda: False) -> int:
-        """Tell whoever finds the nearest what has come and gone; says how many vectors it still lacks."""
+        """Bring the backend up to date; returns how many vectors it still lacks."""
 
     def alone(self) -> None:
-        """Nobody needs the vectors of another embedder any more."""
+        """Drop the vectors of other embedders, which are not needed any more."""
 
     def state(self, *, ask: bool = False) -> dict[str, Any]:
-        """Who finds the nearest, how far it is behind, and what is wrong with it; as it was seen last,
-        unless it is to be asked.
-        """
+        """What compares vectors, how far it is behind and what is wrong; asks the backend only with `ask`."""
 
     def close(self) -> None: ...
 
@@ -107,7 +105,7 @@ class VectorIndex(Protocol):
 class VectorPoint:
     """The vector of one piece of a row. It never changes: other words are another point.
 
-    `about` is what a person finds beside it who looks into the engine.
+    `about` is shown to people who look into the backend.
     """
 
     key: int
@@ -117,10 +115,10 @@ class VectorPoint:
 
 
 class VectorBackend(Protocol):
-    """Something that finds the nearest of the points it was given. It raises VectorsError when it cannot.
+    """A database that finds the nearest of the points it was given; raises VectorsError when it cannot.
 
-    It may be empty, or hold what was long gone, whenever it is asked what it holds: a server that was away,
-    a backup that was put back. Everything may be done twice.
+    It may be empty or outdated at any time (a server that was away, a restored backup), so every call may be
+    repeated.
     """
 
     name: str
@@ -130,7 +128,7 @@ class VectorBackend(Protocol):
     curious: bool
 
     def list_points(self) -> Iterable[tuple[int, int]]:
-        """The key and the row of every point there is; what it needs for that is made ready first."""
+        """The key and the row of every point; creates tables or collections first if need be."""
 
     def put(self, points: Sequence[VectorPoint]) -> None: ...
 
@@ -139,15 +137,15 @@ class VectorBackend(Protocol):
     def nearest(
         self, spans: Sequence[RowSpan], vector: Vector, best: int, also: Collection[int]
     ) -> dict[int, float]:
-        """How near rows in these spans are: of the `best` ones, and of those named in `also`.
+        """The similarity of the `best` rows in these spans, and of those named in `also`.
 
-        It may leave the named ones out, if it has no quick way to them: then the store is asked.
+        It may leave the named ones out if it cannot look them up quickly: then the store is asked.
         """
 
     def settle(self) -> None:
-        """It has been given all there was to give: the time to make of it what is made at one go."""
+        """Called after all points were put: the time to build an index at once."""
 
     def alone(self) -> None:
-        """What it holds of other embedders is not needed any more."""
+        """Drop what it has of other embedders."""
 
     def close(self) -> None: ...

@@ -37,7 +37,7 @@ from holdfast.store.ids import new_id
 from holdfast.store.pieces import digest, pieces
 from holdfast.upstreams.base import find_error_message
 
-# Where the jobs are kept among the settings, and the lease of whoever looks after them.
+# Where the jobs are kept among the settings, and the lease of the process that looks after them.
 _STATE_KEY, _LEASE = "embedder.batches", "embedding batches"
 # Long enough to hand in a job over a slow line.
 _SECONDS = 600.0
@@ -427,7 +427,7 @@ class OpenAIBatches:
 
     def tidy(self, job: BatchJob) -> None:
         for file in job.litter:
-            # It may be gone already; and nobody can do more about it than to try.
+            # It may be gone already, and a failure has no consequence here.
             with suppress(EmbedderError):
                 self._http.delete(f"{self._prefix}/files/{file}")
 

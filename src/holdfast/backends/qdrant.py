@@ -91,7 +91,7 @@ class QdrantBackend:
         )
 
     def drop(self, keys: Collection[int]) -> None:
-        # Who is told that something is forgotten can rely on it: nothing is left for later.
+        # Synchronous: what is forgotten must be gone when this returns.
         self._request("POST", "/points/delete?wait=true", {"points": list(keys)})
 
     def nearest(

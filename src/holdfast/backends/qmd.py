@@ -195,7 +195,7 @@ def match_path(path: str, files: Mapping[str, Entry]) -> str | None:
 
 
 def folder_collection(root: Path, folder: str) -> QmdCollection:
-    # A name tells nobody else's: the readable part may be the same, the digest is not.
+    # The digest keeps names apart whose readable parts are the same.
     digest = hashlib.sha256(folder.encode(errors="surrogatepass")).hexdigest()[:_DIGEST]
     readable = re.sub(r"[^a-z0-9]+", "-", folder.lower()).strip("-")[-_READABLE:]
     whole = PurePosixPath(folder).name == CONVERSATIONS

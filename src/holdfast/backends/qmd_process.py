@@ -33,7 +33,7 @@ _LARGEST_OUTPUT = 4_000_000
 # Of what went wrong so much is told.
 _LONGEST_ERROR = 300
 _READ_SIZE = 65_536
-# How long it takes at most until somebody notices that nobody waits any more.
+# Seconds between two checks whether the caller still waits.
 _GLANCE = 0.2
 
 _ADDRESS = re.compile(r"\A(?:qmd://)?([A-Za-z0-9_-]+)/([^?#]+)")
@@ -44,7 +44,7 @@ _NO_RESULTS = "no results found"
 _CUT_MARK = "..."
 # A line that is shorter tells nothing about where it stands.
 _SHORTEST_LINE = 3
-# Everything Markdown, and of a scope's own folder what belongs to nobody else and was not put away.
+# All Markdown files, and those of a scope's own folder without archive, conversations and projects.
 EVERY_MASK = "**/*.{md,markdown}"
 OWN_MASK = "{*,!(archive|conversations|projects)/**/*}.{md,markdown}"
 _TOKEN = re.compile(r"\*\*/|\*|\?|!\(([^()/]*)\)|\{|\}|,|.", re.DOTALL)
@@ -603,7 +603,7 @@ class QmdProcess:
         asked = {collection.name: collection for collection in wanted if collection.root.is_dir()}
         for name in sorted(listed):
             ours = name in known or name in asked or name.startswith(OUR_PREFIX)
-            # What a person added by hand stays; nobody is shown anything of it.
+            # Collections that a person added by hand stay, but are not searched.
             if ours and (name not in asked or known.get(name) != _fingerprint(asked[name])):
                 self._run(["collection", "remove", name], seconds, stop)
                 known.pop(name, None)

@@ -53,7 +53,7 @@ _PREFIXES = {"gemini": "/v1beta", "voyage": "/v1"}
 _FILE, _SUFFIX = "gguf:", ".gguf"
 _VERSION = re.compile(r"/v\d+(?:(?:alpha|beta)\d*)?$")
 
-# After a failure, this many seconds pass before the embedder is asked again: nobody waits for it twice.
+# Seconds after a failure in which the embedder is not asked, so that callers do not wait again and again.
 LOOK_AGAIN = 30.0
 _STARTING = "The embedder is starting."
 _ANYTHING = "."
@@ -138,7 +138,7 @@ def open_embedder(options: EmbedderOptions) -> Embedder | None:
             assert location.file is not None
             return GgufEmbedder.open(location.file, log=options.log, prompts=options.prompts)
         case "auto":
-            # The key was meant for a server that somebody named, not for whoever listens there.
+            # The key was meant for a server that was named, not for whatever listens there.
             keyless = replace(options, key="", headers={})
             return open_first(
                 lambda: _open_encoder(options), lambda: _open_server(parse_embedder_location(OLLAMA), keyless)
@@ -168,7 +168,7 @@ def _open_encoder(options: EmbedderOptions) -> Embedder:
 
 
 def _open_server(location: EmbedderLocation, options: EmbedderOptions) -> Embedder:
-    # Most people have no such server, and nobody has to wait for its client to be loaded.
+    # Imported here: most installations have no such server, and the client takes time to load.
     from holdfast.memory.embedder_http import (
         OLLAMA_MODEL,
         OPENAI_MODEL,

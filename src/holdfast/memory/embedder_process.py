@@ -51,7 +51,7 @@ class _TurnQueue:
                 self._taken = True
             finally:
                 self._lines[urgent].remove(ticket)
-                # Whoever is interrupted lets the next one pass.
+                # If this one was interrupted, the next may go.
                 self._changed.notify_all()
 
     def take_if_free(self) -> bool:

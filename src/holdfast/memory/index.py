@@ -53,8 +53,8 @@ _FileTexts = Mapping[str, Mapping[str, str]]
 # Called with how many of how many files are done.
 Progress = Callable[[int, int], None]
 Stop = Callable[[], bool]
-# Files that are put into the index in one step, and how many bytes of them: each step waits for the disk, and
-# nobody stops in the middle of one.
+# Files that are put into the index in one step, and how many bytes of them: each step waits for the disk
+# and cannot be stopped in the middle.
 _FILES_IN_STEP = 20
 _BYTES_IN_STEP = 100_000
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -477,7 +477,7 @@ class Index:
         try:
             return self._filled.isdisjoint(places) and not any(self._list_files(places).values())
         except Away:
-            # Nobody can look just now: whoever searches is told so.
+            # The files cannot be listed now; a search will say so.
             return False
 
     def owners(self, scope: Scope, memories: Collection[str]) -> dict[str, Scope]:
@@ -603,7 +603,7 @@ class Index:
                 state, passages = content
                 work.known[state.container] = state
                 read.setdefault(work.notes, {})[state] = passages
-        # Of a file that cannot be read nobody knows what it says now.
+        # What an unreadable file says now is unknown.
         now = {
             notes: {
                 state.container: {part.name: part.text for part in parts}

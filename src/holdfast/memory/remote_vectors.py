@@ -35,9 +35,9 @@ from holdfast.store import Coverage, Row, Store, Where
 from holdfast.store.containers import Container, number_of, ranges
 from holdfast.store.passages import NOTE
 
-# Points that a question waits for, and that go to the engine together when nobody waits.
+# Points sent while a question waits, and sent together in the background.
 _POINTS_IN_QUESTION, _POINTS_IN_STEP = 64, 256
-# Seconds that a question waits while somebody else tells the engine something.
+# Seconds that a question waits for another thread that sends points.
 _PATIENCE = 0.25
 # Seconds until an engine that was in trouble is asked again, and until it is asked anew what it holds.
 _RETRY_AFTER, _RELOAD_AFTER = 30.0, 600.0
@@ -84,7 +84,7 @@ class RemoteVectorIndex(BaseVectorIndex):
         self._unsettled = False
         self._closed = False
         self._away_until = float("-inf")
-        # One at a time tells the engine something; whoever asks it does not wait for that.
+        # One thread at a time changes the backend; questions do not wait for that.
         self._following = threading.Lock()
 
     @property
@@ -242,7 +242,7 @@ class RemoteVectorIndex(BaseVectorIndex):
     def _load_keys(self) -> dict[int, set[int]]:
         """The keys that the backend holds, by container."""
         if self._closed:
-            # Whoever works on in a thread must not open it again.
+            # A thread that is still working must not open it again.
             raise VectorsError(f"{self._engine.name} was closed.")
         if self._holds is None:
             holds: dict[int, set[int]] = defaultdict(set)

@@ -300,7 +300,7 @@ class Search:
         `kinds` limits it to memories of these kinds. A row with a rare name of the question keeps its place,
         whatever its score.
         """
-        # Whoever searches asks, however they spell it.
+        # A search is a question, however it is spelled.
         question = replace(read_question(query), asks=1.0)
         for _ in range(_RETRIES):
             result = self.retrieve(

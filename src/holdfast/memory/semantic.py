@@ -26,7 +26,7 @@ from holdfast.memory.vectors import NO_SIMILARITIES, Similarities, VectorIndex
 from holdfast.store import Store, Where
 from holdfast.store.pieces import digest, pieces
 
-# Nobody who asks the one wants to know the other.
+# Questions that have nothing to do with each other.
 UNRELATED = (
     "Wie binde ich eine Krawatte?",
     "What time does the museum open?",
@@ -37,17 +37,16 @@ UNRELATED = (
     "Der Drucker meldet einen Papierstau",
     "My cat refuses to eat",
 )
-# How near these are on average by the encoder inside, for which thresholds were measured.
+# Their mean nearness by the embedded encoder, for which thresholds were measured.
 REFERENCE_NEARNESS = 0.117
-# Beside the encoder inside, which averages over words: terms that are merely hashed say little that words
-# have not
-# said before, a transformer says more.
+# Beside the embedded encoder, which averages over words: hashed terms add little to a search by words, a
+# transformer adds more.
 _FACTORS = {"embedded": 1.0, "hashing": 0.5}
 _TRANSFORMER = 1.5
 
 Nearness = TypeVar("Nearness", float, NDArray[np.float64])
 
-# Rows that are turned into vectors together: who waits for the embedder waits no longer than these take.
+# Rows that are turned into vectors together: a question waits for the embedder no longer than these take.
 _ROWS_IN_STEP = 16
 # With fewer of its vectors an index would put last what merely has none yet.
 _ENOUGH = 0.5
@@ -155,7 +154,7 @@ class SemanticIndex:
         self._usual: dict[str, float] = {}
         self._noting = threading.Lock()
         self._asking = ThreadPoolExecutor(_QUESTION_THREADS, "holdfast-question")
-        # One batch at a time: two who make the same vectors help nobody.
+        # One step at a time: the same vectors must not be made twice.
         self._working = threading.Lock()
 
     def begin(self, question: str) -> None:
@@ -215,7 +214,7 @@ class SemanticIndex:
                 break
             try:
                 some = _ROWS_IN_STEP if limit is None else min(_ROWS_IN_STEP, limit - done)
-                # Whoever waits for an answer hands in no jobs, and leaves nothing to those that are to come.
+                # A caller that waits for an answer submits no jobs and leaves nothing to later ones.
                 jobs = until is None and embedder.batches is not None
                 rows = self._waiting(index, some, places, jobs=jobs)
                 texts = self._store.passages.texts(rows)
@@ -359,7 +358,7 @@ class SemanticIndex:
         with self._noting:
             if self._own is None or self._own.identity != embedder.identity:
                 if self._own is not None:
-                    # Two would be in each other's way; whoever still asks it is answered in process.
+                    # Two would disturb each other; the closed one still answers in process.
                     self._own.close()
                 self._own = self._vectors(self._store, embedder.identity)
             return self._own

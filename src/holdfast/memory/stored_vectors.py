@@ -161,7 +161,7 @@ class StoredVectors(BaseVectorIndex):
         super().__init__(store, identity)
         self._clock = clock
         self._held: dict[tuple[Where, ...], _LoadedVectors] = {}
-        # Who comes while vectors are loaded waits for them: to load them twice takes longer.
+        # Concurrent callers wait while vectors are loaded: to load them twice takes longer.
         self._loading = threading.Lock()
 
     def coverage(self, places: Sequence[Where] | None = None) -> Coverage:

@@ -18,7 +18,7 @@ Vector = NDArray[np.float32]
 # The first and the last row of those that are looked at.
 RowSpan = tuple[int, int]
 
-# Who compares vectors where nothing else does.
+# The engine's name where vectors are compared in this process.
 IN_PROCESS = "in process"
 
 

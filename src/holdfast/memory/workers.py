@@ -108,7 +108,7 @@ def _serve(model: Path, window: int) -> Any:
     params.cpuparams_batch.n_threads = 1
     params.hostnames = ["127.0.0.1"]
     params.port = 0
-    # It listens, though nobody asks it that way: with a key that nobody has, nobody can.
+    # It listens on a port that is not used: a secret key keeps others out.
     params.api_keys = [secrets.token_urlsafe(24)]
     params.endpoint_slots = False
     params.ui = False

@@ -599,7 +599,7 @@ class FakeOllama:
         try:
             for piece in generation:
                 yield writer.piece(piece)
-                # Even an endless answer ends with the window, but nobody should see that.
+                # Slow enough that no test reaches the end of the window.
                 await asyncio.sleep(0.001 if generation.reply.endless else 0)
         except (asyncio.CancelledError, GeneratorExit):
             self.abandoned.set()
@@ -613,7 +613,7 @@ class FakeOllama:
 
 
 class _ClosingStream(StreamingResponse):
-    """Ends its source with itself, whoever ended it."""
+    """Closes its source when it ends, for whatever reason."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:

@@ -79,7 +79,7 @@ def chat_tokens(
 ) -> list[str]:
     """The tokens a chat is answered from. First whole messages go, the oldest first, then tokens.
 
-    System messages and the last one stay; that a tool's result loses its call is nobody's concern. Where
+    System messages and the last one stay; a tool's result may lose its call. Where
     there are pictures, no tokens are taken out.
     """
     left = list(messages)
@@ -139,7 +139,7 @@ class FakeReply:
     calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
     error: str = ""
     breaks: bool = False
-    # The text again and again, until a limit is reached or nobody listens.
+    # The text again and again, until a limit is reached or the client leaves.
     endless: bool = False
     # Fields that come with every piece, as `logprobs` do.
     fields: Mapping[str, Any] = field(default_factory=dict)

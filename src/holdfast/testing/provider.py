@@ -172,7 +172,7 @@ class _ThreadServer(uvicorn.Server):
         if self.server_state.connections or self.server_state.tasks:
             await super().shutdown(sockets)
             return
-        # Nobody is there who would need a moment to go.
+        # No client is connected that would need time to leave.
         for server in self.servers:
             server.close()
         await self.lifespan.shutdown()
@@ -184,7 +184,7 @@ class _ThreadServer(uvicorn.Server):
 
 @contextmanager
 def serve_app(app: Any) -> Iterator[str]:
-    """The address of `app` while the context lasts. Whoever is still connected at its end is cut off."""
+    """The address of `app` while the context lasts. Open connections are cut at its end."""
     # Named by its protocol, or asyncio does not recognise TCP and leaves Nagle's delay of 40 ms switched on.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))

@@ -150,6 +150,8 @@ class TestPgvector:
 def qdrant_server(folder, *, key: str = ""):
     """Qdrant's REST routes over HTTP, answered by its own library; `state.down` makes it fail."""
     wire, state = QdrantFolder(folder), SimpleNamespace(down=False, calls=0)
+    # The library takes longer to load than a question may wait.
+    wire.call("GET", "/collections/none")
 
     class Handler(BaseHTTPRequestHandler):
         def answer(self) -> None:

@@ -22,16 +22,16 @@ from evals.overhead_recall import memories, questions
 from evals.window_rows import progress
 from holdfast.errors import EmbedderError
 from holdfast.memory.base import Memory
-from holdfast.memory.embedders.base import Embedder, Identity, Vectors
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_local import HashingEmbedder
+from holdfast.memory.embedders import Embedder, EmbedderIdentity, Vectors
 from holdfast.memory.folder import S3Options, open_workspace
+from holdfast.memory.index import Index
 from holdfast.memory.items import add_items
+from holdfast.memory.remote_vectors import VectorOptions, choose_vectors
 from holdfast.memory.scopes import day_file, memory_file
-from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import Meaning
-from holdfast.memory.searching.search import Search
-from holdfast.memory.searching.vectors.choice import VectorOptions, chosen
+from holdfast.memory.search import Search
+from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.workspace import Workspace
 from holdfast.messages import Scope
 from holdfast.store import Store, open_store
@@ -98,7 +98,7 @@ class Prepared:
             with np.load(file) as stored:
                 self._known = dict(zip(stored["texts"].tolist(), stored["vectors"], strict=True))
                 provider, model, dimensions = stored["identity"].tolist()
-            self.identity = Identity(provider, model, int(dimensions))
+            self.identity = EmbedderIdentity(provider, model, int(dimensions))
         else:
             self.identity = opened().identity
 
@@ -135,12 +135,14 @@ def measured(case: Case, embedder: Prepared) -> Measured:
     options = VectorOptions(case.vectors, store=case.store, folder=Path(case.folder))
     notes = open_workspace(case.notes, S3Options(**case.s3), Path(case.folder) / "cache")
     with open_store(case.store) as store:
-        meaning = Meaning(store, lambda: embedder, vectors=chosen(options))
+        meaning = SemanticIndex(store, lambda: embedder, vectors=choose_vectors(options))
         with closing(meaning):
             return _measured(case, store, notes, meaning, embedder)
 
 
-def _measured(case: Case, store: Store, notes: Workspace, meaning: Meaning, embedder: Prepared) -> Measured:
+def _measured(
+    case: Case, store: Store, notes: Workspace, meaning: SemanticIndex, embedder: Prepared
+) -> Measured:
     index = Index(store, notes)
     search = Search(store, index, meaning)
     write = _timed(lambda: _written(notes, memories(case.memories, _NOW)))
@@ -189,7 +191,7 @@ def _timed(work: Any) -> float:
     return time.perf_counter() - began
 
 
-def _understood(meaning: Meaning) -> None:
+def _understood(meaning: SemanticIndex) -> None:
     meaning.catch_up()
     while meaning.follow():
         progress("vectors are handed over")
@@ -219,7 +221,7 @@ def run(case: Case) -> Measured:
     with closing(ChosenEmbedder(EmbedderOptions(log=Path(case.folder) / "embedder.log"))) as real:
 
         def opened() -> Embedder:
-            embedder = Hashing() if case.hashing else real.current()
+            embedder = HashingEmbedder() if case.hashing else real.current()
             if embedder is None:
                 raise EmbedderError(real.trouble or "There is no embedder.")
             return embedder

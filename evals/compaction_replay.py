@@ -23,10 +23,10 @@ from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.notes import Notes
 from holdfast.messages import ChatRequest, Message, Text, ToolCall
 from holdfast.store import open_store
+from holdfast.testing.provider import Script, ScriptedProvider, Step
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo, Provider
-from holdfast.upstreams.fake import Script, ScriptedProvider, Step
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import preset_named

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 
 from holdfast.errors import Unreachable
-from holdfast.upstreams.fake import Script
+from holdfast.testing.provider import Script
 
 Summariser = Callable[[str], Script]
 

@@ -24,13 +24,13 @@ from holdfast.engine import Ask, Engine
 from holdfast.errors import EmbedderError
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.base import Memory
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.service import MemoryService
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import open_store
+from holdfast.testing.provider import Script, ScriptedProvider
 from holdfast.upstreams.base import ModelInfo, Provider
-from holdfast.upstreams.fake import Script, ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.items import Item

@@ -29,7 +29,7 @@ from evals.overhead_serving import free_port
 from evals.overhead_upstream import Answers, serve
 from holdfast.config import Settings
 from holdfast.server.app import create_app
-from holdfast.upstreams.serving import served
+from holdfast.testing.provider import serve_app
 from holdfast.wiring import build_engine
 from tests.test_structure import level_of
 
@@ -218,7 +218,7 @@ def follow(door: str, memory: bool, *, turns: int = _TURNS, words: int = _WORDS)
             memory=memory,
         )
         tracer = Tracer(create_app(build_engine(settings), settings))
-        with tracer.installed(), served(tracer) as url, Line(url) as line:
+        with tracer.installed(), serve_app(tracer) as url, Line(url) as line:
             for number, messages in enumerate(chat_of(7, turns, words), 1):
                 tracer.armed = number == turns
                 line.chat(door, messages, words)

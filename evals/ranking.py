@@ -8,7 +8,7 @@ documents are notes. Rows get their features from the product's own code. The or
 loss
 (the log of the share that rows with the evidence have of all), each set counting the same; then the curve
 that says how likely anything answers a question, with questions of other sets, about the world, and small
-talk as those that nothing does. Prints the numbers of `holdfast.memory.searching.ranking` and what they
+talk as those that nothing does. Prints the numbers of `holdfast.memory.ranking` and what they
 reach on all sets.
 
 `--store` keeps the vectors, which take most of the time.
@@ -30,11 +30,11 @@ from evals.retrieval import meaning_by
 from evals.retrieval_data import Doc, read_docs, read_queries
 from evals.window_rows import progress
 from holdfast.memory import scopes
-from holdfast.memory.embedders.choice import EmbedderOptions
-from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import Meaning
-from holdfast.memory.searching.ranking import FEATURES, MEANING_FEATURES, SMALLEST_SIZE, USUAL_SIZE
-from holdfast.memory.searching.search import Search
+from holdfast.memory.embedder_choice import EmbedderOptions
+from holdfast.memory.index import Index
+from holdfast.memory.ranking import FEATURES, MEANING_FEATURES, SMALLEST_SIZE, USUAL_SIZE
+from holdfast.memory.search import Search
+from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Role, Scope
 from holdfast.store import NewMessage, Store, open_store
@@ -82,7 +82,7 @@ class Corpus:
 class Shelf:
     """A set in a store, as the product would have it."""
 
-    def __init__(self, store: Store, meaning: Meaning, record: Path) -> None:
+    def __init__(self, store: Store, meaning: SemanticIndex, record: Path) -> None:
         """`record` says which message is which document, for a store that was filled before."""
         self._record = record
         self._store = store

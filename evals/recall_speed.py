@@ -28,14 +28,14 @@ import numpy as np
 
 from evals.retrieval_data import read_docs, read_queries
 from evals.window_rows import Row, progress, told
+from holdfast.memory import search
 from holdfast.memory.base import Memory
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.items import add_items
+from holdfast.memory.ranking import PassageTableCache
 from holdfast.memory.scopes import day_file
-from holdfast.memory.searching import search
-from holdfast.memory.searching.meaning import Meaning
-from holdfast.memory.searching.outlines import Outlines
+from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.service import MemoryService
 from holdfast.messages import Message, Role, Scope
 from holdfast.recall import Need, Recall, recall_over
@@ -57,8 +57,8 @@ _TOGETHER = 2_000
 _STAGES: dict[str, tuple[Any, str]] = {
     "files and waiting messages": (search.Search, "_prepare"),
     "words": (PassageIndex, "matches"),
-    "columns of rows": (Outlines, "of"),
-    "vectors": (Meaning, "near"),
+    "columns of rows": (PassageTableCache, "of"),
+    "vectors": (SemanticIndex, "near"),
     "ranking": (search, "rank_rows"),
     "candidates": (search.Search, "_candidates"),
 }

@@ -19,10 +19,10 @@ from evals.retrieval_data import Doc, Query, read_docs, read_queries
 from evals.retrieval_scores import means, scores, table
 from evals.window_rows import progress
 from holdfast.memory import scopes
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import Meaning
-from holdfast.memory.searching.search import Search
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.index import Index
+from holdfast.memory.search import Search
+from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Role, Scope
 from holdfast.store import NewMessage, Store, open_store
@@ -36,7 +36,7 @@ _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 class Library:
     """All corpora of a set, kept as the product keeps them, each in a scope of its own."""
 
-    def __init__(self, store: Store, meaning: Meaning) -> None:
+    def __init__(self, store: Store, meaning: SemanticIndex) -> None:
         self._store = store
         self._workspace = InMemoryWorkspace()
         self._meaning = meaning
@@ -86,10 +86,10 @@ def _scope(corpus: str) -> Scope:
 
 
 @contextmanager
-def meaning_by(store: Store, options: EmbedderOptions) -> Iterator[Meaning]:
+def meaning_by(store: Store, options: EmbedderOptions) -> Iterator[SemanticIndex]:
     """Search by the embedder of these options."""
     with closing(ChosenEmbedder(options)) as chosen:
-        yield Meaning(store, chosen.current, why_none=lambda: chosen.trouble)
+        yield SemanticIndex(store, chosen.current, why_none=lambda: chosen.trouble)
         if chosen.trouble:
             progress(f"without vectors: {chosen.trouble}")
 

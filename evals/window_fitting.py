@@ -15,9 +15,9 @@ from holdfast.engine import Engine
 from holdfast.fitting import Kept
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import Store
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo
-from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 

@@ -22,7 +22,7 @@ from holdfast.config import default_home
 from holdfast.errors import FetchFailed
 from holdfast.fitting import recalling
 from holdfast.i18n import speak
-from holdfast.memory.searching.search import Search
+from holdfast.memory.search import Search
 from holdfast.upstreams.model_file import fetch_model_file
 from tests.buckets import s3_server  # noqa: F401  # a fixture
 
@@ -55,6 +55,8 @@ Search.__init__.__kwdefaults__["budget"] = 60.0
 # Tests of the whole, through an engine, a server, a command or an index, and of processes of their own: they
 # are left out of `make check`.
 _WHOLE = (
+    "backends/test_embedding_batches.py",
+    "backends/test_qmd",
     "cli",
     "compaction/test_summariser.py",
     "contract",
@@ -68,8 +70,11 @@ _WHOLE = (
     "fitting",
     "library",
     "mcp",
-    "memory/embedders/test_worker.py",
-    "memory/searching",
+    "memory/test_embedder_process.py",
+    "memory/test_index_crash.py",
+    "memory/test_remote_vectors.py",
+    "memory/test_search.py",
+    "memory/test_stored_vectors.py",
     "memory/workspace/test_s3",
     "models/test_vocabularies.py",
     "transfer",

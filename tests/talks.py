@@ -7,7 +7,7 @@ from pathlib import Path
 from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import open_store
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import Preset, preset_named

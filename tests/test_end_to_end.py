@@ -9,7 +9,8 @@ import ollama
 import openai
 import pytest
 
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
@@ -96,7 +97,7 @@ def test_more_than_the_window_is_made_to_fit_and_loses_nothing(holdfast_serve, w
 def test_a_power_cut_in_mid_answer_loses_no_acknowledged_word(holdfast_serve, http, tmp_path):
     """The answer never ends, so the server is surely killed in the middle of it."""
     model = FakeModel(trained_window=10**8, num_ctx=10**8)
-    talkative = FakeOllama(lambda call: Reply(text="and so on ", endless=True), models=[model])
+    talkative = FakeOllama(lambda call: FakeReply(text="and so on ", endless=True), models=[model])
     with talkative.served() as upstream:
         holdfast = holdfast_serve(upstream)
         body = {"model": "fake", "messages": [{"role": "user", "content": "Tell me everything."}]}
@@ -137,7 +138,7 @@ def wait_for_cut(http, holdfast, chat):
 
 
 def test_an_upstream_that_dies_in_mid_answer_leaves_a_marked_answer(holdfast_serve, http):
-    with FakeOllama(lambda call: Reply(text="It is called ", breaks=True)).served() as upstream:
+    with FakeOllama(lambda call: FakeReply(text="It is called ", breaks=True)).served() as upstream:
         holdfast = holdfast_serve(upstream)
         body = {"model": "fake", "messages": [{"role": "user", "content": "What is it called?"}]}
         lines = http.post(f"{holdfast.url}/api/chat", json=body).text.splitlines()

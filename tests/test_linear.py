@@ -28,9 +28,9 @@ from holdfast.files.digests import build_digest
 from holdfast.files.references import find_references
 from holdfast.i18n import without_banners
 from holdfast.memory.contradictions import supersedes
+from holdfast.memory.index import split_chunks
 from holdfast.memory.items import read_memories
 from holdfast.memory.private import redact, redact_file
-from holdfast.memory.searching.chunks import chunks
 from holdfast.memory.tidy import content_words
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.patterns import Late
@@ -179,7 +179,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "read_question": read_question,
     "split_question": lambda text: split_question(read_question(text)),
     "traits_of": traits_of,
-    "chunks": chunks,
+    "chunks": split_chunks,
     "commands_in": lambda text: list(find_commands(text)),
     "dates_in": lambda text: dates_in(text, date(2026, 2, 24)),
     "decisions_in": decisions_in,

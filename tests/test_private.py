@@ -11,9 +11,10 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from holdfast.config import Settings
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
+from holdfast.testing.provider import serve_app
 from holdfast.upstreams.discovery import CANDIDATES
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
-from holdfast.upstreams.serving import served
 from tests.deploy.guard import Watched
 
 PAGE = "<html><head><title>Tides</title></head><body><main><h1>Tides</h1>{}</main></body></html>".format(
@@ -49,7 +50,7 @@ def test_a_whole_life_reaches_nobody_but_the_servers_that_were_named(watched):
     pages = Starlette(routes=[Route("/{path:path}", lambda _: HTMLResponse(PAGE))])
     with (
         FakeOllama(models=[FakeModel("tiny", num_ctx=4096)]).served() as upstream,
-        served(pages) as page,
+        serve_app(pages) as page,
         watched.serve(upstream) as url,
         httpx.Client(base_url=url, timeout=60, trust_env=False) as client,
     ):

@@ -11,7 +11,8 @@ import pytest
 from packaging.specifiers import SpecifierSet
 
 from holdfast import __version__
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
 from tests.deploy import licences, wheel
 from tests.deploy.guard import Watched
 from tests.deploy.installed import plain, runtime

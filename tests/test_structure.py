@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import extras
+
 SOURCE = Path(__file__).parent.parent / "src" / "holdfast"
 
 # From the bottom up. A package may import from the rows below its own, and from itself.
@@ -14,6 +16,7 @@ LAYERS = (
         "errors",
         "config",
         "events",
+        "extras",
         "i18n",
         "messages",
         "patterns",
@@ -33,8 +36,8 @@ LAYERS = (
     ("background",),
     ("fitting", "transfer"),
     ("engine",),
-    # Backends are loaded by name, never imported.
-    ("wiring", "backends"),
+    # Backends are reached through the table in `extras` alone, fakes by whoever wants one.
+    ("wiring", "backends", "testing"),
     ("server", "mcp", "cli", "demo", "library", "__init__", "__main__"),
 )
 DOORS = {"server", "mcp", "cli", "demo", "library", "__init__", "__main__"}
@@ -126,3 +129,10 @@ def test_broad_excepts_are_for_doors_and_the_environment_is_for_config(path: Pat
 def test_the_exceptions_are_still_needed() -> None:
     assert {name for name in LONG_FILES if not (SOURCE / name).exists()} == set()
     assert {name for name in LONG_FUNCTIONS if not (SOURCE / name.split(":")[0]).exists()} == set()
+
+
+def test_every_backend_of_the_table_can_be_loaded() -> None:
+    modules = {path.stem for path in (SOURCE / "backends").glob("*.py")} - {"__init__", "qmd_process"}
+    assert {entry.partition(":")[0] for entry in extras.BACKENDS.values()} == modules
+    for name in extras.BACKENDS:
+        assert callable(extras.load_backend(name))

@@ -22,7 +22,7 @@ from holdfast.errors import BadRequest, ConfigError, HoldfastError, ModelMissing
 from holdfast.fitting.case import in_order
 from holdfast.fitting.lot import leading_system
 from holdfast.memory.base import Kind, Memory
-from holdfast.memory.searching.hits import Answer as Found
+from holdfast.memory.search import SearchResult as Found
 from holdfast.memory.service import MemoryService
 from holdfast.messages import Answer, ChatRequest, FinishReason, JsonObject, Message, Scope, Usage
 from holdfast.protocols.openai_chat import parse_message

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from holdfast.memory.index import Index
 from holdfast.memory.private import redact
 from holdfast.memory.scopes import is_finding, summary_file
-from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import Meaning
-from holdfast.memory.searching.search import Candidate, Retrieval, Search
+from holdfast.memory.search import Retrieval, Search, SearchCandidate
+from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.service import MemoryService
 from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Scope
@@ -158,7 +158,7 @@ class Recall:
         self,
         store: Store,
         search: Search,
-        meaning: Meaning | None = None,
+        meaning: SemanticIndex | None = None,
         findings: FindingNotes | None = None,
     ) -> None:
         self._store = store
@@ -207,7 +207,7 @@ class Recall:
         near = self._meaning.nearness(question, texts, patience=0.0)
         return [near.get(str(at), 0.0) for at in range(len(passages))]
 
-    def _eligible(self, candidates: Sequence[Candidate], need: Need) -> Iterator[Candidate]:
+    def _eligible(self, candidates: Sequence[SearchCandidate], need: Need) -> Iterator[SearchCandidate]:
         """Without what is on branches that nobody is on, and what the window has in another way."""
         said = {each.row.container for each in candidates if each.row.role not in ("system", NOTE)}
         paths = self._paths(said, need)
@@ -241,14 +241,14 @@ class Recall:
         ways = self._store.texts.ways_to([head for several in heads.values() for head in several])
         return {tree: [ways.get(head, {}) for head in several] for tree, several in heads.items()}
 
-    def texts(self, candidates: Sequence[Candidate], scope: Scope) -> dict[int, str]:
+    def texts(self, candidates: Sequence[SearchCandidate], scope: Scope) -> dict[int, str]:
         """What each of them says; a finding as research tells it, and nothing of one that holds no longer."""
         texts = self._store.passages.texts([candidate.row.id for candidate in candidates])
         findings = {each.row.id: name for each in candidates if (name := _finding_of(each.row))}
         notes = self._findings(scope) if findings and self._findings is not None else {}
         return texts | {row: notes.get(name, "") for row, name in findings.items()}
 
-    def question_before(self, candidate: Candidate) -> str:
+    def question_before(self, candidate: SearchCandidate) -> str:
         """What a message answers: the text before it, if that is short."""
         row = candidate.row
         before = self._store.passages.texts([row.id - 1]).get(row.id - 1, "")
@@ -259,7 +259,7 @@ def recall_over(store: Store, memory: MemoryService | None, findings: FindingNot
     """Recall over all that is remembered; without memory, over the words of the log alone."""
     if memory is not None:
         return Recall(store, memory.own, memory.meaning, findings)
-    meaning = Meaning(store, lambda: None)
+    meaning = SemanticIndex(store, lambda: None)
     return Recall(store, Search(store, Index(store, InMemoryWorkspace()), meaning))
 
 
@@ -313,13 +313,13 @@ class _Picker:
         self._left = room - _HEADING
         self._count = count
         self._said = [frozenset(terms(text)) for text in need.said]
-        self._statements: list[tuple[Candidate, str]] = []
+        self._statements: list[tuple[SearchCandidate, str]] = []
         # The candidates by their rows, in the order they are looked at, and the words that were read of them.
         self._places: dict[int, int] = {}
-        self._candidates: Sequence[Candidate] = ()
+        self._candidates: Sequence[SearchCandidate] = ()
         self._texts: dict[int, str] = {}
 
-    def _read(self, candidate: Candidate) -> str:
+    def _read(self, candidate: SearchCandidate) -> str:
         """What a candidate says. Several are read at once, as far as somebody wants them."""
         row = candidate.row.id
         if row not in self._texts:
@@ -329,7 +329,7 @@ class _Picker:
             self._texts |= self._recall.texts(some, self._need.scope)
         return self._texts[row]
 
-    def compare_with(self, candidates: Sequence[Candidate]) -> None:
+    def compare_with(self, candidates: Sequence[SearchCandidate]) -> None:
         """What people said or wrote down, in the window or not, may have newer values for what is brought."""
         people = [
             each for each in candidates if each.row.role in ("user", NOTE) and not _finding_of(each.row)
@@ -342,7 +342,7 @@ class _Picker:
             if values_in(statement) or tells_change(statement)
         ]
 
-    def pick(self, candidates: Sequence[Candidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
+    def pick(self, candidates: Sequence[SearchCandidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
         """What is brought, at most so many, and the best of what is not.
 
         What has a newer value for something that is brought comes right after it.
@@ -386,12 +386,12 @@ class _Picker:
             chosen.append(snippet)
         return chosen, missed
 
-    def _shareable(self, candidate: Candidate, text: str) -> str:
+    def _shareable(self, candidate: SearchCandidate, text: str) -> str:
         """What was marked private, and secrets, stay in the conversation they were said in."""
         row = candidate.row
         return text if row.role == NOTE or row.container == self._need.tree else redact(text)
 
-    def _later_value(self, snippet: Snippet) -> tuple[Candidate, str] | None:
+    def _later_value(self, snippet: Snippet) -> tuple[SearchCandidate, str] | None:
         """The newest statement that gives another value to something that a snippet gives one."""
         if snippet.origin == "research":
             return None
@@ -403,18 +403,18 @@ class _Picker:
                     return candidate, new
         return None
 
-    def _comes_below(self, newer: Candidate, snippet: Snippet, left: int) -> bool:
+    def _comes_below(self, newer: SearchCandidate, snippet: Snippet, left: int) -> bool:
         """Whether a newer message is brought with what is left, and is read after this one."""
         if newer.row.id not in self._places:
             return False
         same = _snippet_of(newer, self._need, "", whole=False).origin == snippet.origin
         return same and max(_LEAST, self._count(self._read(newer)) + _AROUND) <= left
 
-    def _mark_later(self, newer: Candidate, statement: str) -> str:
+    def _mark_later(self, newer: SearchCandidate, statement: str) -> str:
         language = language_of(self._question.text) or "en"
         return f" ({_LATER[language]}: {self._shareable(newer, statement)})"
 
-    def _snippet(self, candidate: Candidate, text: str) -> Snippet | None:
+    def _snippet(self, candidate: SearchCandidate, text: str) -> Snippet | None:
         room = self._left - _AROUND
         cost = self._count(text)
         if cost <= min(room, max(_SHORT, int(self._room * _LONG_SHARE))):
@@ -437,7 +437,7 @@ class _Picker:
         )
         return _snippet_of(candidate, self._need, heading + passages, whole=False) if passages else None
 
-    def _is_needless(self, candidate: Candidate, text: str) -> bool:
+    def _is_needless(self, candidate: SearchCandidate, text: str) -> bool:
         """The question itself asked before, what says nothing ("great, thanks!"), and notes that the window
         says anyway.
         """
@@ -451,7 +451,7 @@ class _Picker:
         return any(len(sought & said) >= _SAID * len(sought) for said in self._said)
 
 
-def _snippet_of(candidate: Candidate, need: Need, text: str, *, whole: bool) -> Snippet:
+def _snippet_of(candidate: SearchCandidate, need: Need, text: str, *, whole: bool) -> Snippet:
     row = candidate.row
     origin: Origin = "memory" if row.role == NOTE else "here" if row.container == need.tree else "earlier"
     finding = _finding_of(row)

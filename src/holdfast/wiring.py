@@ -3,7 +3,6 @@
 The only module that knows every part there is. It decides nothing about a turn.
 """
 
-import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -17,18 +16,15 @@ from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import ConfigError
+from holdfast.extras import load_backend
 from holdfast.fitting.forgetting import FindingGone, Forgetting
 from holdfast.fitting.helpers import SummaryOptions
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, headers_from
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions, parse_headers
 from holdfast.memory.folder import S3Options, is_bucket, open_workspace
+from holdfast.memory.index import ExtraPaths, parse_paths
 from holdfast.memory.private import MemoryGate
-from holdfast.memory.searching.batching import BatchOptions
-from holdfast.memory.searching.qmd.options import QmdOptions, command_from, extras_from, mode_named
-from holdfast.memory.searching.qmd.rules import rules_from
-from holdfast.memory.searching.ranking import weights_from
-from holdfast.memory.searching.sources import ExtraPaths
-from holdfast.memory.searching.vectors.choice import VectorOptions
-from holdfast.memory.searching.vectors.choice import chosen as chosen_vectors
+from holdfast.memory.ranking import parse_weights
+from holdfast.memory.remote_vectors import VectorOptions, choose_vectors
 from holdfast.memory.service import MemoryService
 from holdfast.memory.workspace import Workspace
 from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
@@ -92,7 +88,7 @@ def build_remembering(settings: Settings, store: Store) -> MemoryService:
             settings.embedder,
             settings.embedder_model,
             settings.embedder_key,
-            headers_from(settings.embedder_headers),
+            parse_headers(settings.embedder_headers),
             settings.embedder_timeout,
             settings.home / "logs" / "embedder.log",
             settings.embedder_dimensions,
@@ -100,50 +96,22 @@ def build_remembering(settings: Settings, store: Store) -> MemoryService:
             parse_keep_alive(settings.keep_alive),
         )
     )
-    batching = BatchOptions(
-        settings.embedder_batch_wait,
-        settings.embedder_batch_poll,
-        60 * settings.embedder_batch_timeout,
-        max(1, settings.embedder_batch_concurrency),
-    )
-    paths = _notes_paths(settings)
+    paths = parse_paths(settings.notes_paths)
     made = MemoryService(
         store,
         build_workspace(settings),
         embedder,
         extra=ExtraPaths(paths, settings.home) if paths else None,
-        weights=weights_from(settings.search_weights),
+        weights=parse_weights(settings.search_weights),
         learns=settings.profile_learns,
         conversations=settings.index_conversations,
-        batching=batching if settings.embedder_batch else None,
-        vectors=chosen_vectors(vector_options(settings)),
-        qmd=qmd_options(settings) if settings.memory_backend == "qmd" else None,
+        batching=load_backend("batches")(store, settings) if settings.embedder_batch else None,
+        vectors=choose_vectors(vector_options(settings)),
+        qmd=load_backend("qmd")(settings) if settings.memory_backend == "qmd" else None,
     )
     # What is forgotten leaves the windows of conversations too.
     made.listeners.append(Forgetting(store))
     return made
-
-
-def _notes_paths(settings: Settings) -> list[Path]:
-    return [Path(one).expanduser() for one in settings.notes_paths.split(os.pathsep) if one.strip()]
-
-
-def qmd_options(settings: Settings) -> QmdOptions:
-    return QmdOptions(
-        settings.home / "qmd",
-        command_from(settings.qmd_command),
-        mode_named(settings.qmd_mode),
-        extras_from(settings.qmd_paths, settings.home, _notes_paths(settings)),
-        rules_from(settings.qmd_scope),
-        max(1, settings.qmd_limit),
-        max(1, settings.qmd_snippet),
-        settings.qmd_characters,
-        settings.qmd_timeout,
-        60 * max(1.0, settings.qmd_interval),
-        settings.qmd_debounce,
-        60 * settings.qmd_embed_interval,
-        update_timeout=settings.qmd_update_timeout,
-    )
 
 
 def vector_options(settings: Settings) -> VectorOptions:

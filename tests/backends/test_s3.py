@@ -11,12 +11,12 @@ from holdfast.backends.s3 import FRESH, OLDEST, REST, ObjectCache, S3Client, S3W
 from holdfast.background.projector import Projector
 from holdfast.errors import Conflict, NotFound, StoreError, TooLarge
 from holdfast.memory.base import MEMORY_TOPIC, Memory
-from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.embedder_local import HashingEmbedder
 from holdfast.memory.folder import S3Options, open_workspace
+from holdfast.memory.index import Index
 from holdfast.memory.notes import Notes
-from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import Meaning
-from holdfast.memory.searching.search import Search
+from holdfast.memory.search import Search
+from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.workspace import ABSENT, LARGEST, update_file
 from holdfast.messages import Scope
 from holdfast.store import open_store
@@ -296,7 +296,7 @@ def test_an_index_goes_on_where_it_was_and_answers_without_the_server(opened, s3
         relay.cut()
         index = Index(store, opened(options=through(relay, s3_server.options)))
         assert not index.is_empty(Scope())
-        search = Search(store, index, Meaning(store, Hashing), budget=60.0)
+        search = Search(store, index, SemanticIndex(store, HashingEmbedder), budget=60.0)
         answer = search.search("harbour number 7", Scope(), within="notes")
         assert "number 7" in answer.hits[0].snippet
         assert "cannot be reached" in answer.degraded[0]

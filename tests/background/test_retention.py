@@ -9,7 +9,7 @@ from holdfast.background.retention import DAY, Retention
 from holdfast.config import load
 from holdfast.errors import NotFound
 from holdfast.memory.base import Memory, SummaryNote
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.scopes import summary_file
 from holdfast.memory.service import MemoryService

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, e
 from holdfast.config import load
 from holdfast.engine import Engine
 from holdfast.server.app import create_app
-from holdfast.upstreams.serving import served
+from holdfast.testing.provider import serve_app
 from holdfast.wiring import build_engine
 from tests.browser import finding
 from tests.browser.upstream import Upstream
@@ -92,7 +92,7 @@ def serving(
         loaded = load(given, environ={}).settings
         engine = build_engine(loaded)
         with (
-            served(create_app(engine, loaded)) as url,
+            serve_app(create_app(engine, loaded)) as url,
             httpx.Client(base_url=url, timeout=120, trust_env=False) as client,
         ):
             if not fresh:

@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.messages import Message, Scope, Usage
 from holdfast.store import NewMessage
-from holdfast.upstreams.fake_ollama import Call, FakeModel
+from holdfast.testing.ollama_runner import FakeModel, ModelCall
 from tests.browser.conftest import Server
 from tests.browser.upstream import Upstream
 
@@ -45,7 +45,7 @@ class Narrator(Upstream):
     async def _turn(self) -> None:
         await asyncio.sleep(self._pace)
 
-    def _answer(self, call: Call) -> str:
+    def _answer(self, call: ModelCall) -> str:
         said = call.said
         if "=====" in said:
             return str(self._memories if "MEMORIES" in said else self._minutes)

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage
-from holdfast.upstreams.fake_ollama import Reply
+from holdfast.testing.ollama_runner import FakeReply
 from tests.browser.accessible import faults
 from tests.browser.conftest import PATIENCE, PHONE
 from tests.browser.cutting import wire
@@ -151,7 +151,7 @@ def test_every_script_is_shown_in_its_own_direction_and_hundreds_of_pieces_arriv
 
 def test_thinking_and_tools_are_folded(page, server, project):
     server.upstream.answers.append(
-        Reply("It is 4.", thinking="two and two", calls=[("add", {"a": 2, "b": 2})])
+        FakeReply("It is 4.", thinking="two and two", calls=[("add", {"a": 2, "b": 2})])
     )
     window = page("/", project=project)
     ask(window, "How much?")
@@ -224,7 +224,7 @@ def test_a_stopped_answer_is_kept_as_far_as_it_came(page, server, project):
 
 
 def test_where_the_model_fails_it_is_said_and_tried_again(page, server, project):
-    server.upstream.answers += [Reply("", error="the model crashed"), "All is well."]
+    server.upstream.answers += [FakeReply("", error="the model crashed"), "All is well."]
     window = page("/", project=project)
     ask(window, "Is all well?")
     expect(window.get_by_role("alert")).to_contain_text("the model crashed")

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 
 from starlette.types import Message, Receive, Scope, Send
 
-from holdfast.upstreams.fake_ollama import Call, FakeModel, FakeOllama, Reply
-from holdfast.upstreams.serving import served
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply, ModelCall
+from holdfast.testing.provider import serve_app
 
 # A usual window, and one that is full after a few messages.
 MODELS = (FakeModel("fake:latest", num_ctx=8192), FakeModel("small:latest", num_ctx=1024))
@@ -21,7 +22,7 @@ class Upstream:
     """
 
     def __init__(self, models: Sequence[FakeModel] = MODELS) -> None:
-        self.answers: deque[str | Reply] = deque()
+        self.answers: deque[str | FakeReply] = deque()
         self.fake = FakeOllama(self._answer, models=models)
         self._held = False
         self._let = 0
@@ -53,7 +54,7 @@ class Upstream:
 
     @contextmanager
     def served(self) -> Iterator[str]:
-        with served(self) as url:
+        with serve_app(self) as url:
             yield url
             self.release()
 
@@ -84,5 +85,5 @@ class Upstream:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._news.set)
 
-    def _answer(self, call: Call) -> str | Reply:
+    def _answer(self, call: ModelCall) -> str | FakeReply:
         return self.answers.popleft() if self.answers else f"You said: {call.said}"

@@ -6,11 +6,12 @@ import pytest
 from typer.testing import CliRunner
 
 from holdfast.cli import app
-from holdfast.upstreams.fake_ollama import FakeOllama, Reply
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeReply
 
 
 def answer(call):
-    replies = {"nothing": Reply(""), "breaks": Reply("Half of", breaks=True)}
+    replies = {"nothing": FakeReply(""), "breaks": FakeReply("Half of", breaks=True)}
     return replies.get(call.said) or f"You said: {call.said}"
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from holdfast.memory.embedders.fakes import FakeOpenAI
+from holdfast.testing.embedders import FakeOpenAI
 
 MANY = 205
 

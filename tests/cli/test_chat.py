@@ -19,15 +19,16 @@ from holdfast.cli.session import ChatSession
 from holdfast.events import Events
 from holdfast.i18n import speak
 from holdfast.messages import Scope
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
-from holdfast.upstreams.serving import served
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply
+from holdfast.testing.provider import serve_app
 
 MODELS = [FakeModel("fake:latest", num_ctx=4096), FakeModel("other:latest", num_ctx=4096)]
 
 
 def answer(call):
     if call.said == "think":
-        return Reply("Thought of.", thinking="a secret thought")
+        return FakeReply("Thought of.", thinking="a secret thought")
     return f"{call.model} heard: {call.said[:80]}"
 
 
@@ -154,7 +155,7 @@ def test_research_reads_the_pages_that_a_message_names_and_nothing_of_this_machi
     async def lease(_):
         return PlainTextResponse("The lease of the old building ends in May, says Mr Heron.")
 
-    with served(Starlette(routes=[Route("/lease.txt", lease)])) as address:
+    with serve_app(Starlette(routes=[Route("/lease.txt", lease)])) as address:
         question = f"/research When does the lease end? See {address}/lease.txt."
         out, err = chat(question)
         assert "[1]" not in out

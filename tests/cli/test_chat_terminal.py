@@ -13,7 +13,8 @@ import pytest
 
 from holdfast.messages import Scope
 from holdfast.store import open_store
-from holdfast.upstreams.fake_ollama import FakeOllama, Reply
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeReply
 
 pty = pytest.importorskip("pty", reason="there are no pseudo terminals here")
 
@@ -69,8 +70,8 @@ class Terminal:
 
 def answer(call):
     if call.said == "count":
-        return Reply("one ", endless=True)
-    return Reply(f"You said: {call.said}", thinking="Let me see.")
+        return FakeReply("one ", endless=True)
+    return FakeReply(f"You said: {call.said}", thinking="Let me see.")
 
 
 @pytest.fixture

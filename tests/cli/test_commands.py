@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 from holdfast.cli import app, main
 from holdfast.cli.options import project_name
 from holdfast.store import open_store
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
 
 pytestmark = pytest.mark.slow
 
@@ -75,7 +76,7 @@ def test_german_is_spoken_where_it_is_asked_for(run, monkeypatch):
 
 
 def test_chat_keeps_one_conversation_and_survives_trouble(tmp_path, run, monkeypatch):
-    replies = iter([Reply("One."), Reply("Half", breaks=True), Reply("Three.")])
+    replies = iter([FakeReply("One."), FakeReply("Half", breaks=True), FakeReply("Three.")])
     with FakeOllama(lambda call: next(replies)).served() as address:
         monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
         result = run("chat", whole=True, text="first\n\nsecond\nthird\n/quit\n")

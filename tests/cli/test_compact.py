@@ -11,8 +11,8 @@ from holdfast.config import load
 from holdfast.errors import Conflict, NotFound
 from holdfast.server.app import create_app
 from holdfast.store import open_store
-from holdfast.upstreams.fake_ollama import FakeOllama
-from holdfast.upstreams.serving import served
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.provider import serve_app
 from holdfast.wiring import build_engine
 from tests.cli.test_conversations import fails
 from tests.cli.test_window import change_report
@@ -32,7 +32,7 @@ def upstream(monkeypatch):
 def served_here(hold, upstream):
     """A server on the data folder of the commands."""
     settings = load().settings
-    with served(create_app(build_engine(settings), settings)) as url:
+    with serve_app(create_app(build_engine(settings), settings)) as url:
         yield url
 
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from holdfast.errors import BadRequest, HoldfastError, NotFound
-from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.embedder_local import HashingEmbedder
 from holdfast.memory.library import Library
 from holdfast.memory.notes import Notes
 from holdfast.messages import Message, Scope
@@ -282,7 +282,7 @@ def test_doctor_has_a_sentence_embedded_and_tells_what_came_of_it(hold, monkeypa
 
     def embeddings(body):
         asked.append(body["input"])
-        rows = Hashing(64).embed(body["input"]).tolist() if len(asked) < 4 else []
+        rows = HashingEmbedder(64).embed(body["input"]).tolist() if len(asked) < 4 else []
         return {"data": [{"index": at, "embedding": row} for at, row in enumerate(rows)]}
 
     with server({"/v1/embeddings": embeddings}) as known:

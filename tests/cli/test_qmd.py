@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from holdfast.memory.searching.qmd import fake
+from holdfast.testing import qmd as fake
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from holdfast.memory.embedders.fakes import FakeOpenAI
-from holdfast.memory.searching.vectors.qdrant_wires import InFolder
+from holdfast.backends.qdrant import QdrantFolder
+from holdfast.testing.embedders import FakeOpenAI
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_every_answer_says_who_compared_vectors_and_every_hit_who_found_it(hold,
     forgotten = next(hit["id"] for hit in answer["hits"] if "heron" in hit["snippet"])
     hold("memory", "forget", forgotten, "--yes")
     hold("memory", "search", "stork")
-    wire = InFolder(in_qdrant)
+    wire = QdrantFolder(in_qdrant)
     left = wire.call("POST", "/collections/memories/points/scroll", {"limit": 9, "with_vector": False})
     wire.close()
     assert [one["payload"]["content"] for one in left["points"][1:]] == ["The stork has number 8."]

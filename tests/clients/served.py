@@ -13,7 +13,8 @@ from typing import Any
 
 from holdfast.messages import Message, Scope
 from holdfast.store import Store
-from holdfast.upstreams.fake_ollama import Call, FakeOllama, Reply
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeReply, ModelCall
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from tests.server.conftest import running
@@ -40,7 +41,7 @@ class Table:
     url: str
     store: Store
     project: str
-    answers: deque[str | Reply]
+    answers: deque[str | FakeReply]
     fake: FakeOllama
 
     @property
@@ -71,9 +72,9 @@ def told(message: Message) -> tuple[Any, ...]:
 @contextmanager
 def tables(folder: Path) -> Iterator[Callable[..., Table]]:
     """Gives every test its table; the project is the default one if the client can send no header."""
-    answers: deque[str | Reply] = deque()
+    answers: deque[str | FakeReply] = deque()
 
-    def answer(call: Call) -> str | Reply:
+    def answer(call: ModelCall) -> str | FakeReply:
         return answers.popleft() if answers else f"You said: {call.said}"
 
     fake, numbers = FakeOllama(answer), count()

@@ -3,7 +3,7 @@
 import anthropic
 import pytest
 
-from holdfast.upstreams.fake_ollama import Reply
+from holdfast.testing.ollama_runner import FakeReply
 from tests.clients.served import LOOKED, MODEL, PICTURE, tables
 
 pytestmark = pytest.mark.slow
@@ -31,7 +31,7 @@ def test_a_picture_two_tools_at_once_and_what_they_found(make, one, stream):
     table = make()
     client = one.with_options(default_headers=table.headers)
     table.answers += [
-        Reply("Looking.", thinking="Two files.", calls=CALLS),
+        FakeReply("Looking.", thinking="Two files.", calls=CALLS),
         "Both are empty.",
         "You are welcome.",
     ]

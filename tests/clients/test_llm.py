@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import pytest
 
-from holdfast.upstreams.fake_ollama import Reply
+from holdfast.testing.ollama_runner import FakeReply
 from tests.clients.served import MODEL, tables
 
 pytestmark = pytest.mark.slow
@@ -39,7 +39,7 @@ def llm(table, tmp_path):
 
 
 def test_a_question_one_more_in_another_call_and_a_tool(table, llm):
-    table.answers += ["Hello.", Reply("", calls=[("llm_version", {})]), "It is new."]
+    table.answers += ["Hello.", FakeReply("", calls=[("llm_version", {})]), "It is new."]
     assert llm("-m", NAME, "Say hello.", "-s", "Be brief.") == "Hello.\n"
     # The history is in llm's own log; it sends all of it.
     assert llm("-c", "Which version are you?", "-T", "llm_version", "--no-stream") == "It is new.\n"

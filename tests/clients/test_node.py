@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.upstreams.fake_ollama import Reply
+from holdfast.testing.ollama_runner import FakeReply
 from tests.clients.served import LOOKED, MODEL, PICTURE, tables
 
 # In one group with the tests of a real model: the libraries are got once.
@@ -31,7 +31,7 @@ def make(tmp_path_factory):
 @pytest.fixture
 def table(make):
     made = make()
-    looking = Reply("Looking.", thinking="Two files.", calls=[(name, path) for name, path in CALLS])
+    looking = FakeReply("Looking.", thinking="Two files.", calls=[(name, path) for name, path in CALLS])
     made.answers += [looking, "Both are empty.", "You are welcome.", "Hello Ada.", "You are Ada."]
     return made
 

@@ -5,7 +5,7 @@ import base64
 import ollama
 import pytest
 
-from holdfast.upstreams.fake_ollama import Reply
+from holdfast.testing.ollama_runner import FakeReply
 from tests.clients.served import MODEL, PICTURE, tables
 
 pytestmark = pytest.mark.slow
@@ -55,7 +55,7 @@ def answer_of(client, stream, **asked):
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_thinking_and_a_picture(table, client, stream):
-    table.answers += [Reply("A dot.", thinking="It is small."), "Red."]
+    table.answers += [FakeReply("A dot.", thinking="It is small."), "Red."]
     asked = {"role": "user", "content": "What is this?", "images": [base64.b64decode(PICTURE)]}
     first = answer_of(client, stream, messages=[asked], think=True)
     assert (first.content, first.thinking) == ("A dot.", "It is small.")
@@ -76,7 +76,7 @@ def test_thinking_and_a_picture(table, client, stream):
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_two_tools_at_once_and_what_they_found(table, client, stream):
-    table.answers += [Reply("Looking.", calls=CALLS), "Both are empty.", "You are welcome."]
+    table.answers += [FakeReply("Looking.", calls=CALLS), "Both are empty.", "You are welcome."]
     history = [{"role": "user", "content": "Look into a and b."}]
     first = answer_of(client, stream, messages=history, tools=[look])
     called = [(call.function.name, dict(call.function.arguments)) for call in first.tool_calls]

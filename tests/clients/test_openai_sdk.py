@@ -7,7 +7,7 @@ import openai
 import pytest
 from pydantic import BaseModel
 
-from holdfast.upstreams.fake_ollama import Reply
+from holdfast.testing.ollama_runner import FakeReply
 from tests.clients.served import LOOKED, MODEL, PICTURE, tables
 
 pytestmark = pytest.mark.slow
@@ -62,7 +62,7 @@ def sent_back(message):
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_two_tools_at_once_and_what_they_found(table, client, stream):
-    table.answers += [Reply("Looking.", calls=CALLS), "Both are empty.", "You are welcome."]
+    table.answers += [FakeReply("Looking.", calls=CALLS), "Both are empty.", "You are welcome."]
     asked = {"tools": TOOLS, "parallel_tool_calls": True, "tool_choice": "auto"}
     history = [
         {"role": "system", "content": "Be brief."},
@@ -92,7 +92,7 @@ def test_two_tools_at_once_and_what_they_found(table, client, stream):
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_responses_with_two_tools_at_once_and_the_history_left_to_us(table, client, stream):
-    table.answers += [Reply("", thinking="Hm.", calls=CALLS), "Both are empty."]
+    table.answers += [FakeReply("", thinking="Hm.", calls=CALLS), "Both are empty."]
     asked = {
         "model": MODEL,
         "tools": [{"type": "function", "name": "look", "parameters": PARAMETERS, "strict": True}],
@@ -146,7 +146,7 @@ def test_a_picture_and_an_answer_in_a_form(table, client):
 
 
 def test_reasoning_comes_beside_the_answer(table, client):
-    table.answers.append(Reply("Four.", thinking="Two and two."))
+    table.answers.append(FakeReply("Four.", thinking="Two and two."))
     question = [{"role": "user", "content": "2 + 2?"}]
     answer = client.chat.completions.create(model=MODEL, messages=question, reasoning_effort="high")
     message = answer.choices[0].message

@@ -8,8 +8,8 @@ import pytest
 from holdfast.compaction.summariser import is_hopeless
 from holdfast.errors import CutOff, Unreachable
 from holdfast.messages import Thinking
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.base import ModelInfo
-from holdfast.upstreams.fake import ScriptedProvider
 from tests.compaction.helping import helper_of
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ from holdfast.compaction.flush import MemoryFlush
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.errors import CutOff, Overflow
 from holdfast.messages import Message, Thinking, ToolCall
-from holdfast.upstreams.fake import count_words
+from holdfast.testing.provider import count_words
 from tests.compaction.helping import helper_of
 from tests.fitting.summing import Playing
 from tests.window.talks import items_of

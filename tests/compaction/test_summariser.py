@@ -11,8 +11,8 @@ from holdfast.compaction.summary import Summary
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.errors import CutOff, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Message, Thinking, ToolCall
+from holdfast.testing.provider import count_words
 from holdfast.tokens.budget import budget_for
-from holdfast.upstreams.fake import count_words
 from tests.compaction.helping import helper_of
 from tests.fitting.summing import (
     FACTS,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from holdfast.compaction.transcript import clean_items, fence, split_portions
 from holdfast.messages import File, Image, Message, Text, Thinking, ToolCall, ToolResult
-from holdfast.upstreams.fake import count_words
+from holdfast.testing.provider import count_words
 from tests.window.talks import items_of
 
 KEY = "sk-abc123def456ghi789jkl012"

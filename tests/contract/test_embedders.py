@@ -6,18 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from holdfast.memory.embedders.base import Embedder
-from holdfast.memory.embedders.fakes import FakeGemini, FakeVoyage
-from holdfast.memory.embedders.gemini import Gemini
-from holdfast.memory.embedders.gguf import Gguf
-from holdfast.memory.embedders.hashing import Hashing
-from holdfast.memory.embedders.http import Http
-from holdfast.memory.embedders.ollama import Ollama
-from holdfast.memory.embedders.openai import OpenAI
-from holdfast.memory.embedders.use import UniversalSentenceEncoder
-from holdfast.memory.embedders.voyage import Voyage
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
-from tests.memory.embedders.tiny import write_model
+from holdfast.backends.gemini import GeminiEmbedder
+from holdfast.backends.voyage import VoyageEmbedder
+from holdfast.memory.embedder_http import EmbeddingClient, OllamaEmbedder, OpenAIEmbedder
+from holdfast.memory.embedder_local import GgufEmbedder, HashingEmbedder, UniversalSentenceEncoder
+from holdfast.memory.embedders import Embedder
+from holdfast.testing.embedders import FakeGemini, FakeVoyage
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
+from tests.memory.tiny import write_model
 from tests.upstreams.apps import server
 
 ODD = ["", "  \n", "!!!", "🙂🙂", "a\0b", "half a \ud83d pair", "lang " * 30_000, "ohneleerzeichen" * 5_000]
@@ -25,7 +22,7 @@ ODD = ["", "  \n", "!!!", "🙂🙂", "a\0b", "half a \ud83d pair", "lang " * 30
 
 def embeddings(body):
     """Right, but in another order than they were asked for."""
-    vectors = Hashing(64).embed(body["input"]).tolist()
+    vectors = HashingEmbedder(64).embed(body["input"]).tolist()
     return {"data": [{"index": index, "embedding": row} for index, row in enumerate(vectors)][::-1]}
 
 
@@ -43,34 +40,34 @@ def embeddings(body):
 )
 def embedder(request, tmp_path_factory) -> Iterator[Embedder]:
     if request.param == "hashing":
-        yield Hashing()
+        yield HashingEmbedder()
     elif request.param == "embedded":
         encoder = UniversalSentenceEncoder(log=tmp_path_factory.mktemp("embedder") / "log")
         yield encoder
         encoder.close()
     elif request.param == "gguf":
         folder = tmp_path_factory.mktemp("gguf")
-        model = Gguf.open(write_model(folder / "tiny.gguf"), log=folder / "log")
+        model = GgufEmbedder.open(write_model(folder / "tiny.gguf"), log=folder / "log")
         yield model
         model.close()
     elif request.param == "gemini":
         with FakeGemini().served() as url:
-            opened = Gemini.open(Http(url), dimensions=64)
+            opened = GeminiEmbedder.open(EmbeddingClient(url), dimensions=64)
             yield opened
             opened.close()
     elif request.param == "voyage":
         with FakeVoyage().served() as url:
-            opened = Voyage.open(Http(url))
+            opened = VoyageEmbedder.open(EmbeddingClient(url))
             yield opened
             opened.close()
     elif request.param == "ollama":
         with FakeOllama(models=[FakeModel("nomic-embed-text:latest")]).served() as url:
-            opened = Ollama.open(Http(url))
+            opened = OllamaEmbedder.open(EmbeddingClient(url))
             yield opened
             opened.close()
     else:
         with server({"/v1/embeddings": embeddings}) as known:
-            yield (opened := OpenAI.open(Http(known.url)))
+            yield (opened := OpenAIEmbedder.open(EmbeddingClient(known.url)))
             opened.close()
 
 

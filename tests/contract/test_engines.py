@@ -12,28 +12,27 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
+from holdfast.backends.pgvector import PgVectorBackend
+from holdfast.backends.qdrant import QdrantBackend, QdrantFolder, QdrantServer
+from holdfast.backends.sqlite_vec import SqliteVecBackend
 from holdfast.errors import ConfigError, VectorsError
-from holdfast.memory.embedders.base import Identity
-from holdfast.memory.searching.vectors import StoredVectors
-from holdfast.memory.searching.vectors.base import IN_PROCESS, Point
-from holdfast.memory.searching.vectors.choice import VectorOptions, chosen
-from holdfast.memory.searching.vectors.pgvector import PgVectors
-from holdfast.memory.searching.vectors.qdrant import Qdrant
-from holdfast.memory.searching.vectors.qdrant_wires import InFolder, Served
-from holdfast.memory.searching.vectors.sqlite_vec import SqliteVec
+from holdfast.memory.embedders import EmbedderIdentity
+from holdfast.memory.remote_vectors import VectorOptions, choose_vectors
+from holdfast.memory.stored_vectors import StoredVectors
+from holdfast.memory.vectors import IN_PROCESS, VectorPoint
 from holdfast.store import open_store
 from holdfast.store.texts import piece_digest
 from tests.contract.test_store_passages import MINE, OTHERS, put
 from tests.contract.test_vectors import AXES, IDENTITY
-from tests.memory.searching.nearest import nearest
+from tests.memory.nearest import nearest
 
 EVERYWHERE = [(0, 1 << 60)]
 
 
-def points(number: int, dimensions: int = 4, *, seed: int = 1) -> list[Point]:
+def points(number: int, dimensions: int = 4, *, seed: int = 1) -> list[VectorPoint]:
     made = np.random.default_rng(seed).standard_normal((number, dimensions))
     made /= np.linalg.norm(made, axis=1, keepdims=True)
-    return [Point(row + 1, row, vector) for row, vector in enumerate(made.astype(np.float32))]
+    return [VectorPoint(row + 1, row, vector) for row, vector in enumerate(made.astype(np.float32))]
 
 
 @pytest.fixture
@@ -61,9 +60,9 @@ class TestPgvector:
         # With no other way to sort left, it has to use its index.
         forced = "-c enable_seqscan=off -c enable_sort=off"
         url = make_url(database).update_query_dict({"options": forced})
-        engine = PgVectors(url, Identity("test", "many", 16))
+        engine = PgVectorBackend(url, EmbedderIdentity("test", "many", 16))
         try:
-            engine.held()
+            engine.list_points()
             engine.put(every)
             engine.settle()
             asked, right = points(20, 16, seed=2), 0
@@ -88,10 +87,10 @@ class TestPgvector:
         self, database
     ):
         for dimensions in (3_072, 5_000):
-            engine = PgVectors(make_url(database), Identity("test", "long", dimensions))
+            engine = PgVectorBackend(make_url(database), EmbedderIdentity("test", "long", dimensions))
             few = points(3, dimensions)
             try:
-                engine.held()
+                engine.list_points()
                 engine.put(few)
                 engine.settle()
                 near = engine.nearest(EVERYWHERE, few[1].vector, 1, [2])
@@ -101,20 +100,22 @@ class TestPgvector:
             assert near.keys() == {1, 2}
 
     def test_the_table_of_another_embedder_goes_when_nobody_needs_it(self, database):
-        old, new = (PgVectors(make_url(database), Identity("test", name, 4)) for name in ("old", "new"))
+        old, new = (
+            PgVectorBackend(make_url(database), EmbedderIdentity("test", name, 4)) for name in ("old", "new")
+        )
         try:
-            old.held()
+            old.list_points()
             with psycopg.connect(database, autocommit=True) as connection:
                 connection.execute("CREATE TABLE holdfast_vectors_of_mine (key BIGINT)")
-            new.held()
+            new.list_points()
             new.put(points(3))
             new.alone()
-            assert len(list(new.held())) == 3
+            assert len(list(new.list_points())) == 3
             with psycopg.connect(database) as connection:
                 connection.execute("SELECT * FROM holdfast_vectors_of_mine")
             with pytest.raises(VectorsError, match="does not exist"):
                 old.put(points(1))
-            assert list(old.held()) == [], "whoever does need it makes it anew"
+            assert list(old.list_points()) == [], "whoever does need it makes it anew"
         finally:
             old.close()
             new.close()
@@ -128,19 +129,19 @@ class TestPgvector:
         ):
             postgres.execute(statement, location)
         url = make_url(location).set(username="nobody_special", password="x")
-        engine = PgVectors(url, IDENTITY)
+        engine = PgVectorBackend(url, IDENTITY)
         try:
             with pytest.raises(VectorsError) as caught:
-                engine.held()
+                engine.list_points()
         finally:
             engine.close()
         assert f'An administrator types: psql -d {name} -c "CREATE EXTENSION vector"' in str(caught.value)
 
     def test_a_server_that_is_away_is_said_so(self):
-        engine = PgVectors(make_url("postgresql://holdfast@127.0.0.1:1/nothing"), IDENTITY)
+        engine = PgVectorBackend(make_url("postgresql://holdfast@127.0.0.1:1/nothing"), IDENTITY)
         try:
             with pytest.raises(VectorsError, match="pgvector: The database could not be read or written"):
-                engine.held()
+                engine.list_points()
         finally:
             engine.close()
 
@@ -148,7 +149,9 @@ class TestPgvector:
 @contextmanager
 def qdrant_server(folder, *, key: str = ""):
     """Qdrant's REST routes over HTTP, answered by its own library; `state.down` makes it fail."""
-    wire, state = InFolder(folder), SimpleNamespace(down=False, calls=0)
+    wire, state = QdrantFolder(folder), SimpleNamespace(down=False, calls=0)
+    # The library takes longer to load than a question may wait.
+    wire.call("GET", "/collections/none")
 
     class Handler(BaseHTTPRequestHandler):
         def answer(self) -> None:
@@ -191,7 +194,7 @@ class TestQdrant:
     def test_over_http_it_finds_what_the_store_has_and_keeps_no_ghost(self, memories, tmp_path):
         with qdrant_server(tmp_path, key="secret") as (address, _):
             options = VectorOptions(f"qdrant+{address}", key="secret")
-            index = chosen(options)(memories, IDENTITY)
+            index = choose_vectors(options)(memories, IDENTITY)
             rows = list(nearest(index, [MINE], AXES[1], 1, []))
             both = nearest(index, [MINE], AXES[1], 1, list(nearest(index, [MINE], AXES[1], 5)))
             assert (index.engine, index.trouble, len(rows), len(both)) == ("qdrant", "", 1, 2)
@@ -199,8 +202,8 @@ class TestQdrant:
             memories.passages.remove([memories.passages.containers([MINE])[0].name])
             index.follow()
             index.close()
-            reader = Qdrant(Served(address, "secret"), IDENTITY, "memories")
-            held = list(reader.held())
+            reader = QdrantBackend(QdrantServer(address, "secret"), IDENTITY, "memories")
+            held = list(reader.list_points())
             reader.close()
         assert len(held) == 1, "what belongs to somebody else is all that is left"
 
@@ -208,11 +211,11 @@ class TestQdrant:
         with qdrant_server(tmp_path, key="secret") as (address, state):
             told = []
             for key, state.down in (("wrong", False), ("secret", True)):
-                index = chosen(VectorOptions(f"qdrant+{address}", key=key))(memories, IDENTITY)
+                index = choose_vectors(VectorOptions(f"qdrant+{address}", key=key))(memories, IDENTITY)
                 assert len(nearest(index, [MINE], AXES[1], 5)) == 2
                 told.append(index.trouble)
                 index.close()
-        index = chosen(VectorOptions(f"qdrant+{address}"))(memories, IDENTITY)
+        index = choose_vectors(VectorOptions(f"qdrant+{address}"))(memories, IDENTITY)
         assert (len(nearest(index, [MINE], AXES[1], 5)), index.engine) == (2, IN_PROCESS)
         told.append(index.trouble)
         index.close()
@@ -221,12 +224,12 @@ class TestQdrant:
         assert "does not answer" in told[2]
 
     def test_a_collection_that_somebody_else_made_is_left_alone(self, memories, tmp_path):
-        wire = InFolder(tmp_path)
+        wire = QdrantFolder(tmp_path)
         theirs = {"id": 7, "vector": [1.0, 0.0], "payload": {"theirs": True}}
         wire.call("PUT", "/collections/memories", {"vectors": {"size": 2, "distance": "Dot"}})
         wire.call("PUT", "/collections/memories/points", {"points": [theirs]})
         wire.close()
-        index = chosen(VectorOptions(f"qdrant:{tmp_path}"))(memories, IDENTITY)
+        index = choose_vectors(VectorOptions(f"qdrant:{tmp_path}"))(memories, IDENTITY)
         assert len(nearest(index, [MINE], AXES[1], 5)) == 2
         assert index.engine == IN_PROCESS
         assert "was made by somebody else. Name another one with vectors_collection" in index.trouble
@@ -234,37 +237,37 @@ class TestQdrant:
         found = wire.call("POST", "/collections/memories/points", {"ids": [7], "with_payload": True})
         assert found[0]["payload"] == {"theirs": True}
         wire.close()
-        other = chosen(VectorOptions(f"qdrant:{tmp_path}", collection="mine"))(memories, IDENTITY)
+        other = choose_vectors(VectorOptions(f"qdrant:{tmp_path}", collection="mine"))(memories, IDENTITY)
         assert nearest(other, [MINE], AXES[1], 5)
         assert other.engine == "qdrant"
         other.close()
 
     def test_a_collection_of_ours_with_other_dimensions_is_made_anew(self, tmp_path):
-        wire = InFolder(tmp_path)
-        old = Qdrant(wire, Identity("test", "old", 3), "memories")
-        assert list(old.held()) == []
+        wire = QdrantFolder(tmp_path)
+        old = QdrantBackend(wire, EmbedderIdentity("test", "old", 3), "memories")
+        assert list(old.list_points()) == []
         old.put(points(5, 3))
-        new = Qdrant(wire, IDENTITY, "memories")
-        assert list(new.held()) == []
+        new = QdrantBackend(wire, IDENTITY, "memories")
+        assert list(new.list_points()) == []
         new.put(points(2))
-        assert sorted(new.held()) == [(1, 0), (2, 1)]
+        assert sorted(new.list_points()) == [(1, 0), (2, 1)]
         wire.close()
 
     def test_a_collection_that_was_half_made_is_made_whole(self, tmp_path):
-        wire = InFolder(tmp_path)
+        wire = QdrantFolder(tmp_path)
         wire.call("PUT", "/collections/memories", {"vectors": {"size": 4, "distance": "Cosine"}})
-        engine = Qdrant(wire, IDENTITY, "memories")
-        assert list(engine.held()) == []
+        engine = QdrantBackend(wire, IDENTITY, "memories")
+        assert list(engine.list_points()) == []
         engine.put(points(1))
-        assert list(engine.held()) == [(1, 0)]
+        assert list(engine.list_points()) == [(1, 0)]
         wire.close()
 
     def test_what_is_gone_behind_our_back_is_said_and_a_row_with_many_pieces_hides_no_other(self, tmp_path):
-        wire = InFolder(tmp_path)
-        engine = Qdrant(wire, IDENTITY, "memories")
-        engine.held()
-        pieces = [Point(number, 1, AXES[0]) for number in range(1, 9)]
-        engine.put([*pieces, Point(20, 2, AXES[1])])
+        wire = QdrantFolder(tmp_path)
+        engine = QdrantBackend(wire, IDENTITY, "memories")
+        engine.list_points()
+        pieces = [VectorPoint(number, 1, AXES[0]) for number in range(1, 9)]
+        engine.put([*pieces, VectorPoint(20, 2, AXES[1])])
         assert engine.nearest(EVERYWHERE, AXES[0], 2, ()).keys() == {1, 2}
         wire.call("DELETE", "/collections/memories")
         with pytest.raises(VectorsError, match="is gone"):
@@ -276,9 +279,9 @@ class TestQdrant:
     # The library leaves the file that it could not lock for others to close.
     @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
     def test_a_folder_that_another_program_has_open_is_said_so(self, memories, tmp_path):
-        first = InFolder(tmp_path)
+        first = QdrantFolder(tmp_path)
         first.call("GET", "/collections/memories")
-        index = chosen(VectorOptions(f"qdrant:{tmp_path}"))(memories, IDENTITY)
+        index = choose_vectors(VectorOptions(f"qdrant:{tmp_path}"))(memories, IDENTITY)
         assert len(nearest(index, [MINE], AXES[1], 5)) == 2
         assert "Another program has the Qdrant in" in index.trouble
         index.close()
@@ -289,15 +292,17 @@ class TestQdrant:
     def test_a_real_server_does_the_same(self, memories):
         address, key = environ["HOLDFAST_TEST_QDRANT"], environ.get("HOLDFAST_TEST_QDRANT_KEY", "")
         name = "holdfast_test"
-        wire = Served(address, key)
+        wire = QdrantServer(address, key)
         wire.call("DELETE", f"/collections/{name}")
-        index = chosen(VectorOptions(f"qdrant+{address}", key=key, collection=name))(memories, IDENTITY)
+        index = choose_vectors(VectorOptions(f"qdrant+{address}", key=key, collection=name))(
+            memories, IDENTITY
+        )
         try:
             assert len(nearest(index, [MINE], AXES[1], 5)) == 2
             assert (index.engine, index.trouble) == ("qdrant", "")
             memories.passages.remove([memories.passages.containers([MINE])[0].name])
             index.follow()
-            assert len(list(Qdrant(wire, IDENTITY, name).held())) == 1
+            assert len(list(QdrantBackend(wire, IDENTITY, name).list_points())) == 1
         finally:
             index.close()
             wire.call("DELETE", f"/collections/{name}")
@@ -306,7 +311,7 @@ class TestQdrant:
 
 class TestSqliteVec:
     def test_an_extension_that_is_none_is_said_so_or_that_none_can_be_loaded(self, memories, tmp_path):
-        index = chosen(VectorOptions("sqlite-vec", extension=str(tmp_path / "no"), folder=tmp_path))(
+        index = choose_vectors(VectorOptions("sqlite-vec", extension=str(tmp_path / "no"), folder=tmp_path))(
             memories, IDENTITY
         )
         assert len(nearest(index, [MINE], AXES[1], 5)) == 2
@@ -316,9 +321,9 @@ class TestSqliteVec:
 
     def test_a_file_that_is_no_database_is_said_so(self, tmp_path):
         (tmp_path / "vectors.db").write_bytes(b"nothing of the kind" * 100)
-        engine = SqliteVec(tmp_path / "vectors.db", IDENTITY)
+        engine = SqliteVecBackend(tmp_path / "vectors.db", IDENTITY)
         with pytest.raises(VectorsError) as caught:
-            engine.held()
+            engine.list_points()
         engine.close()
         assert "It can be deleted" in str(caught.value) or "cannot load extensions" in str(caught.value)
 
@@ -336,5 +341,5 @@ class TestSqliteVec:
 )
 def test_a_location_that_is_none_is_refused_with_what_it_could_be(options, said):
     with pytest.raises(ConfigError) as caught:
-        chosen(options)
+        choose_vectors(options)
     assert said in str(caught.value)

@@ -10,8 +10,8 @@ import pytest
 
 from holdfast.messages import Scope
 from holdfast.store import open_store
-from holdfast.upstreams.fake_ollama import FakeOllama
-from holdfast.upstreams.fake_ollama.runner import Reply
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeReply
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.real
@@ -42,7 +42,7 @@ class Model:
     def __call__(self, call):
         if ENDLESS in call.said and not self.asked.is_set():
             self.asked.set()
-            return Reply("waves and ", endless=True)
+            return FakeReply("waves and ", endless=True)
         return f"Noted: {call.said[-40:]}"
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from holdfast import words
 from holdfast.errors import Conflict
-from holdfast.memory.searching import ranking
-from holdfast.memory.searching.outlines import Outlines
+from holdfast.memory import ranking
+from holdfast.memory.ranking import PassageTableCache
 from holdfast.messages import Scope
 from holdfast.store import Coverage, FileState, NewPassage, NotesFolder, Store
 from holdfast.store.embeddings import REFUSED
@@ -33,7 +33,7 @@ def found(store: Store, places, question: str) -> list[str]:
 
 
 def scored(store: Store, places, matches) -> dict[int, float]:
-    rows = Outlines(store).of(places, matches.containers)
+    rows = PassageTableCache(store).of(places, matches.containers)
     scores = zip(rows.ids.tolist(), ranking.score_words(matches, rows).tolist(), strict=True)
     return {row: score for row, score in scores if score}
 
@@ -81,11 +81,11 @@ def test_what_no_database_can_hold_is_no_trouble(store):
 
 
 def test_what_is_held_of_rows_follows_every_change(store):
-    outlines, places = Outlines(store), [MINE, SCOPE]
+    outlines, places = PassageTableCache(store), [MINE, SCOPE]
 
     def held():
         found = outlines.of(places, store.passages.containers(places))
-        anew = Outlines(store).of(places, store.passages.containers(places))
+        anew = PassageTableCache(store).of(places, store.passages.containers(places))
         assert found.ids.tolist() == anew.ids.tolist()
         assert found.length.tolist() == anew.length.tolist()
         return list(zip(found.length.tolist(), found.note.tolist(), found.personal.tolist(), strict=True))

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.conversations import lanes
 from holdfast.engine import Engine
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from tests.fitting.talking import Client, long_talk, provider, sent, texts

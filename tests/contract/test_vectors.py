@@ -8,19 +8,19 @@ import pytest
 from sqlalchemy import Engine, event
 
 from holdfast.errors import VectorsError
-from holdfast.memory.embedders.base import Identity
-from holdfast.memory.searching.vectors import StoredVectors
-from holdfast.memory.searching.vectors.base import IN_PROCESS
-from holdfast.memory.searching.vectors.choice import VectorOptions, chosen
+from holdfast.memory.embedders import EmbedderIdentity
+from holdfast.memory.remote_vectors import VectorOptions, choose_vectors
+from holdfast.memory.stored_vectors import StoredVectors
+from holdfast.memory.vectors import IN_PROCESS
 from holdfast.store import Coverage, NotesFolder, open_store
 from holdfast.store.texts import piece_digest, split_pieces
 from tests.contract.conftest import missing, place_for_a_store
 from tests.contract.test_store import SCOPE, talk
 from tests.contract.test_store_passages import MINE, OTHERS, put
-from tests.memory.searching.nearest import nearest
+from tests.memory.nearest import nearest
 
 AXES = np.eye(4, dtype=np.float32)
-IDENTITY = Identity("test", "axes", 4)
+IDENTITY = EmbedderIdentity("test", "axes", 4)
 
 
 def pair(store: str, engine: str):
@@ -45,7 +45,7 @@ def opened(request, store, location, tmp_path):
     """Opens an index on the store, as often as somebody wants one."""
     engine = request.node.callspec.params["location"][1]
     where = f"qdrant:{tmp_path / 'qdrant'}" if engine == "qdrant" else engine
-    opening = chosen(VectorOptions(where, store=location, folder=tmp_path))
+    opening = choose_vectors(VectorOptions(where, store=location, folder=tmp_path))
     made = []
 
     def index(identity=IDENTITY):
@@ -123,7 +123,7 @@ def test_vectors_of_another_embedder_are_never_compared(store, vectors, opened):
     put(store, MINE, "a.md", "north")
     vectors.keep({piece_digest("north"): AXES[0]})
     vectors.close()
-    other = opened(Identity("test", "other", 4))
+    other = opened(EmbedderIdentity("test", "other", 4))
     assert other.coverage([MINE]).missing == 1
     assert nearest(other, [MINE], AXES[0], 10) == {}
     # The same name and another size, as after an update that forgot to change its name.
@@ -138,7 +138,7 @@ def test_a_refused_piece_counts_as_done_and_is_near_to_nothing(store, vectors):
     assert vectors.undone([piece_digest("north"), piece_digest("east")]) == {piece_digest("east")}
     vectors.keep({piece_digest("east"): AXES[1]})
     assert vectors.coverage([MINE]) == vectors.coverage() == Coverage(2, 0, 1)
-    assert vectors.known([piece_digest("north"), piece_digest("east")]).keys() == {piece_digest("east")}
+    assert vectors.get_vectors([piece_digest("north"), piece_digest("east")]).keys() == {piece_digest("east")}
     assert nearest(vectors, [MINE], AXES[0], 10).keys() == {row_of(store, [MINE], "east")}
 
 
@@ -174,7 +174,7 @@ def test_the_vectors_of_a_place_are_loaded_once_and_together(store, vectors, loa
 def test_loading_vectors_looks_at_no_row_of_another_place(loads):
     with open_store("sqlite://") as store:
         put(store, MINE, "a.md", "north")
-        nearest(StoredVectors(store, Identity("test", "axes", 4)), [MINE], AXES[0], 10)
+        nearest(StoredVectors(store, EmbedderIdentity("test", "axes", 4)), [MINE], AXES[0], 10)
         ((statement, parameters),) = loads
         plan = store.database.read(
             lambda connection: connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()

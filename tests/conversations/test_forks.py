@@ -8,7 +8,7 @@ from holdfast.conversations import lanes
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import Message
 from holdfast.store import NewMessage
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from tests.talks import carry, engine_on, long_talk
 
 NEXT = Message.of("user", "Where were we?")

@@ -16,8 +16,8 @@ from holdfast.backends.s3 import S3Workspace
 from holdfast.cli import app
 from holdfast.config import Settings
 from holdfast.memory.private import MemoryGate
-from holdfast.memory.searching.vectors.choice import chosen
-from holdfast.memory.searching.vectors.stored import StoredVectors
+from holdfast.memory.remote_vectors import choose_vectors
+from holdfast.memory.stored_vectors import StoredVectors
 from holdfast.server.guard import HEALTH
 from holdfast.wiring import build_upstreams, build_workspace, vector_options
 from tests.deploy.installed import EXTRAS
@@ -138,7 +138,7 @@ def test_the_profile_for_scale_leads_holdfast_to_its_services(tmp_path):
     user, database = (in_compose("postgres")[name] for name in ("POSTGRES_USER", "POSTGRES_DB"))
     assert settings.store == f"postgresql://{user}:postgres-password@postgres/{database}"
     assert in_compose("postgres", **written)["POSTGRES_PASSWORD"] == "postgres-password"
-    assert chosen(vector_options(settings)) is not StoredVectors
+    assert choose_vectors(vector_options(settings)) is not StoredVectors
 
     minio, bucket = (in_compose(name, **written) for name in ("minio", "bucket"))
     assert (settings.s3_key, settings.s3_secret) == (minio["MINIO_ROOT_USER"], minio["MINIO_ROOT_PASSWORD"])
@@ -162,7 +162,7 @@ def test_qdrant_can_take_the_place_of_pgvector(tmp_path):
     given = in_compose("holdfast", **{**env_example(), **other})
     settings = config.load({"home": tmp_path}, given).settings
     assert "qdrant" in settings.vectors
-    assert chosen(vector_options(settings)) is not StoredVectors
+    assert choose_vectors(vector_options(settings)) is not StoredVectors
 
 
 def test_the_image_has_the_packages_that_the_profile_needs():

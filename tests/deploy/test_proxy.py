@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from holdfast.store.access import password_digest
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from tests.server.conftest import running
 
 CONF = Path(__file__).parents[2] / "deploy" / "nginx.conf"

@@ -23,8 +23,9 @@ from holdfast.cli import app
 from holdfast.config import load
 from holdfast.i18n import speak
 from holdfast.server.app import create_app
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
-from holdfast.upstreams.serving import served
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
+from holdfast.testing.provider import serve_app
 from holdfast.wiring import build_engine
 
 # What people have where the documentation speaks of it.
@@ -162,5 +163,5 @@ def sandbox(folder: Path) -> Iterator[Sandbox]:
         patch.setenv("EDITOR", "true")
         patch.setenv("COLUMNS", "120")
         made = load()
-        with served(create_app(build_engine(made.settings), made.settings, made)) as url:
+        with serve_app(create_app(build_engine(made.settings), made.settings, made)) as url:
             yield Sandbox(url, folder, count(1))

@@ -8,8 +8,8 @@ import pytest
 from evals import retrieval
 from evals.retrieval_data import read_docs, read_queries, seconds_of
 from evals.retrieval_scores import scores
-from holdfast.memory.embedders.hashing import Hashing
-from holdfast.memory.searching.meaning import Meaning
+from holdfast.memory.embedder_local import HashingEmbedder
+from holdfast.memory.semantic import SemanticIndex
 from holdfast.store import open_store
 
 DOCS = [
@@ -39,7 +39,7 @@ def folder(tmp_path):
 def test_every_corpus_is_searched_on_its_own(folder, level, expected):
     docs, queries = read_docs(folder), read_queries(folder)
     with open_store("sqlite://") as store:
-        library = retrieval.Library(store, Meaning(store, Hashing))
+        library = retrieval.Library(store, SemanticIndex(store, HashingEmbedder))
         rankings = retrieval.run(library, docs, queries, level)
     assert [rankings[number][0] for number in range(2)] == expected
     known = {doc.id if level == "turn" else doc.session for doc in docs if doc.corpus == "papers"}

@@ -5,14 +5,14 @@ from contextlib import asynccontextmanager
 from holdfast.engine import Engine
 from holdfast.fitting.forgetting import FindingGone, Forgetting
 from holdfast.fitting.helpers import SummaryOptions
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.private import MemoryGate
-from holdfast.memory.searching.vectors import StoredVectors
 from holdfast.memory.service import MemoryService
+from holdfast.memory.stored_vectors import StoredVectors
 from holdfast.research.library import Research
 from holdfast.store import open_store
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from tests.talks import without_summaries

@@ -9,8 +9,8 @@ from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.notes import Notes
 from holdfast.messages import Scope
 from holdfast.store import open_store
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.base import ModelInfo
-from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import preset_named

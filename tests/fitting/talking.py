@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import open_store
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.base import ModelInfo
-from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from tests.talks import without_summaries

@@ -8,7 +8,7 @@ from holdfast.conversations import lanes
 from holdfast.errors import NotFound
 from holdfast.fitting.account import changed, lane_of, message_account, standings, window_account
 from holdfast.messages import Message, Text, Thinking
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from tests.talks import carry, engine_on, long_talk
 
 

@@ -15,8 +15,8 @@ from holdfast.errors import ConfigError, Unreachable
 from holdfast.fitting.afterwards import REST, Afterwards
 from holdfast.fitting.helpers import Helpers, SummaryOptions
 from holdfast.fitting.lot import item_of
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_local import HashingEmbedder
 from holdfast.messages import Scope
 from tests.fitting.remembering import remembering
 from tests.fitting.summing import (
@@ -389,7 +389,7 @@ async def test_conversations_wait_for_their_rest_together_and_get_it_one_after_t
         await later.close()
 
 
-class Sleepy(Hashing):
+class Sleepy(HashingEmbedder):
     """An embedder that can rest; it says when it was woken."""
 
     def __init__(self):

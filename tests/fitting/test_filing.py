@@ -8,8 +8,8 @@ import pytest
 from holdfast.files.roots import Roots
 from holdfast.fitting.filing import files_of, pointed_at
 from holdfast.messages import OURS, ChatRequest, Message, Text
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.base import ModelInfo
-from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.window.brought import file_of
 from tests.fitting.talking import Client, engine_with, filler, provider, sent, texts
 

@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from holdfast.config import Settings
-from holdfast.memory.searching.qmd import fake
 from holdfast.messages import Scope
+from holdfast.testing import qmd as fake
 from holdfast.wiring import running_engine
 
 pytestmark = pytest.mark.anyio

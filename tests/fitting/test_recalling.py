@@ -9,7 +9,7 @@ from holdfast.background.projector import Projector
 from holdfast.engine import Ask
 from holdfast.fitting import recalling
 from holdfast.memory.base import SUMMARY_TOPIC, SummaryNote
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.messages import ChatRequest, Message, Scope, ToolCall
 from tests.fitting.remembering import last, remembering

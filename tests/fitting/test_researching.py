@@ -14,10 +14,10 @@ from holdfast.fitting.researching import Researching, live_notes, note_of
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.recall import Need, recall_over
 from holdfast.research.finding import ResearchSource
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo
-from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.window.additions import Quote, past, recalled
 from holdfast.window.additions import found as noted
 from holdfast.window.additions import pages as quoted

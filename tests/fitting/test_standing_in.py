@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.errors import Unreachable
 from holdfast.messages import Scope
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from tests.fitting.remembering import last, remembering
 from tests.fitting.talking import Client, provider

@@ -6,8 +6,8 @@ import pytest
 
 from holdfast.messages import Scope
 from holdfast.research.finding import ResearchSource
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.base import ModelInfo
-from holdfast.upstreams.fake import ScriptedProvider
 from tests.fitting.remembering import last, remembering
 from tests.fitting.talking import Client
 

@@ -7,10 +7,11 @@ from holdfast.engine import Ask
 from holdfast.errors import BadRequest, Overflow
 from holdfast.fitting.marks import pin
 from holdfast.messages import CallPiece, ChatRequest, Chunk, Message, Text, ToolCall, ToolResult
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.discovery import connect
-from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 from tests.fitting.talking import WINDOW, Client, engine_with, filler, long_talk, provider, sent, texts
 from tests.window.talks import orphans_of
 

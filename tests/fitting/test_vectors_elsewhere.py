@@ -2,12 +2,12 @@
 
 import pytest
 
-from holdfast.memory.embedders.hashing import Hashing
-from holdfast.memory.searching.vectors.followed import FollowedVectors
+from holdfast.memory.embedder_local import HashingEmbedder
+from holdfast.memory.remote_vectors import RemoteVectorIndex
 from holdfast.messages import Scope
 from tests.fitting.remembering import remembering
 from tests.fitting.test_afterwards import Chosen, Playing, afterwards
-from tests.memory.searching.test_followed import Shelf, said
+from tests.memory.test_remote_vectors import Shelf, said
 
 pytestmark = pytest.mark.anyio
 
@@ -16,9 +16,11 @@ async def test_what_is_remembered_and_forgotten_reaches_it_when_nobody_asks(tmp_
     shelf = Shelf()
 
     def followed(store, identity):
-        return FollowedVectors(store, identity, shelf)
+        return RemoteVectorIndex(store, identity, shelf)
 
-    async with remembering(Playing(), tmp_path, embedder=Chosen(Hashing()), vectors=followed) as engine:
+    async with remembering(
+        Playing(), tmp_path, embedder=Chosen(HashingEmbedder()), vectors=followed
+    ) as engine:
         kept = [
             engine.remembering.library.add(Scope(), text).memory
             for text in ("My sister is called Ottilie.", "The gate is locked at nine.")

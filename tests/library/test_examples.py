@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
 
 pytestmark = pytest.mark.slow
 

@@ -16,11 +16,10 @@ from holdfast.engine import Engine
 from holdfast.messages import Scope
 from holdfast.server.app import create_app
 from holdfast.store import Key, open_store
+from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
-from holdfast.upstreams.serving import served
 from holdfast.wiring import build_remembering, build_research
 from mcp import Client
 
@@ -72,7 +71,7 @@ def serving(tmp_path_factory):
                 remembering=remembering,
                 research=build_research(settings, remembering),
             )
-            return Running(stack.enter_context(served(create_app(engine, settings))), store)
+            return Running(stack.enter_context(serve_app(create_app(engine, settings))), store)
 
         yield start
 

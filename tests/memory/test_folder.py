@@ -12,8 +12,8 @@ import pytest
 
 from holdfast.errors import BadRequest, NotFound, StoreError, TooLarge
 from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.index import ExtraPaths
 from holdfast.memory.items import read_memories
-from holdfast.memory.searching.sources import ExtraPaths
 from holdfast.memory.workspace import LARGEST
 from holdfast.messages import Scope
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from holdfast.errors import BadRequest, NotFound
-from holdfast.memory.embedders.use import PACKAGE
+from holdfast.memory.embedder_local import ENCODER_PACKAGE
 from holdfast.messages import Scope
 from holdfast.research.library import KEEP_EXPIRED
 from holdfast.research.repository import path_of_note
@@ -204,7 +204,7 @@ def test_where_nothing_can_be_fetched_that_is_said(research):
 
 @pytest.mark.real
 def test_what_neither_word_tells_is_found_by_meaning_once_there_was_time_for_it(tmp_path):
-    if find_spec(PACKAGE) is None and os.environ.get("CI") != "true":
+    if find_spec(ENCODER_PACKAGE) is None and os.environ.get("CI") != "true":
         pytest.skip("the sentence encoder is not installed")
     with researching(tmp_path, embedder="embedded") as lab:
         made = add(
@@ -220,7 +220,7 @@ def test_what_neither_word_tells_is_found_by_meaning_once_there_was_time_for_it(
 
 @pytest.mark.real
 def test_what_was_found_in_german_answers_the_same_question_in_english(tmp_path):
-    if find_spec(PACKAGE) is None and os.environ.get("CI") != "true":
+    if find_spec(ENCODER_PACKAGE) is None and os.environ.get("CI") != "true":
         pytest.skip("the sentence encoder is not installed")
     with researching(tmp_path, embedder="embedded") as lab:
         made = add(

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from holdfast.memory.embedders.use import PACKAGE, UniversalSentenceEncoder
+from holdfast.memory.embedder_local import ENCODER_PACKAGE, UniversalSentenceEncoder
 from holdfast.messages import Scope
 from holdfast.research.matching import OLD, rank_related
 from tests.research.bearing import FINDINGS, KNOWN, UNSEEN
@@ -98,7 +98,7 @@ def test_days_are_those_that_were_meant_when_it_was_asked():
 
 @pytest.mark.real
 def test_by_meaning_too_even_less_is_missing(tmp_path):
-    if find_spec(PACKAGE) is None and os.environ.get("CI") != "true":
+    if find_spec(ENCODER_PACKAGE) is None and os.environ.get("CI") != "true":
         pytest.skip("the sentence encoder is not installed")
     encoder = UniversalSentenceEncoder(log=tmp_path / "encoder.log")
 

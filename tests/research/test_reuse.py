@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from holdfast.memory.embedders.use import PACKAGE, UniversalSentenceEncoder
-from holdfast.memory.searching.nearness import MEASURED, UNRELATED, on_scale, usual_nearness
+from holdfast.memory.embedder_local import ENCODER_PACKAGE, UniversalSentenceEncoder
+from holdfast.memory.semantic import REFERENCE_NEARNESS, UNRELATED, mean_nearness, rescale
 from holdfast.research.matching import find_same, group_same, merge_findings
 from holdfast.research.questions import asks_same, may_be_translation, parse_question
 from tests.research.making import DAY, NOW, finding, source
@@ -226,7 +226,7 @@ def test_what_merely_means_the_same_is_not_merged_for_good():
 
 @pytest.mark.real
 def test_translations_are_told_from_what_nearly_is_one(tmp_path):
-    if find_spec(PACKAGE) is None and os.environ.get("CI") != "true":
+    if find_spec(ENCODER_PACKAGE) is None and os.environ.get("CI") != "true":
         pytest.skip("the sentence encoder is not installed")
     encoder = UniversalSentenceEncoder(log=tmp_path / "encoder.log")
 
@@ -235,7 +235,7 @@ def test_translations_are_told_from_what_nearly_is_one(tmp_path):
         return {name: float(vector @ first) for name, vector in zip(texts, others, strict=True)}
 
     try:
-        assert usual_nearness(encoder.embed(list(UNRELATED))) == pytest.approx(MEASURED, abs=0.002)
+        assert mean_nearness(encoder.embed(list(UNRELATED))) == pytest.approx(REFERENCE_NEARNESS, abs=0.002)
         found = {True: 0, False: 0}
         for german, english, expected in CASES:
             for question, known in ((german, english), (english, german)):
@@ -250,9 +250,9 @@ def test_translations_are_told_from_what_nearly_is_one(tmp_path):
 
 @given(st.floats(0, 0.9), st.floats(-1, 1))
 def test_every_embedder_is_measured_by_the_same_scale(usual, near):
-    assert on_scale(usual, usual) == pytest.approx(MEASURED)
-    assert on_scale(1.0, usual) == pytest.approx(1.0)
-    assert on_scale(near, MEASURED) == pytest.approx(near)
+    assert rescale(usual, usual) == pytest.approx(REFERENCE_NEARNESS)
+    assert rescale(1.0, usual) == pytest.approx(1.0)
+    assert rescale(near, REFERENCE_NEARNESS) == pytest.approx(near)
 
 
 # Findings

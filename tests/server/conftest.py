@@ -13,12 +13,11 @@ from holdfast.engine import Engine
 from holdfast.errors import HoldfastError
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
+from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.tokens.budget import Levels
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
-from holdfast.upstreams.serving import served
 from holdfast.window.presets import Preset, preset_named
 
 # Nothing changes a window between two requests, unless that is what a test is about.
@@ -51,7 +50,7 @@ def running(
     parallel = settings.get("parallel", 0)
     engine = Engine(store, upstreams, ModelRegistry(store, folder / "cache"), preset, parallel=parallel)
     app = create_app(engine, Settings(home=folder, **settings))
-    with served(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
+    with serve_app(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
         yield Running(url, client, store, provider)
 
 

@@ -19,7 +19,7 @@ import httpx
 
 from holdfast.messages import ChatRequest
 from holdfast.store import Key
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from tests.server.conftest import running
 
 MODEL = "scripted"

@@ -13,7 +13,7 @@ import openai
 
 from holdfast.messages import ChatRequest, Scope
 from holdfast.store import Store
-from holdfast.upstreams.fake import Script, Scripted, ScriptedProvider
+from holdfast.testing.provider import Script, Scripted, ScriptedProvider
 from tests.server.conftest import running
 
 

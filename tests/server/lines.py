@@ -16,10 +16,9 @@ from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
-from holdfast.upstreams.serving import served
 from tests.server.conftest import AT_REST
 
 PATIENCE = 60
@@ -118,7 +117,7 @@ def lined(folder: Path, **settings: Any) -> Iterator[Lined]:
     app = create_app(engine, Settings(home=folder, trust_forwarded_users=True, **settings))
     with (
         ThreadPoolExecutor(8) as people,
-        served(app) as url,
+        serve_app(app) as url,
         httpx.Client(base_url=url, timeout=PATIENCE, trust_env=False) as client,
     ):
         yield Lined(url, client, engine, store, provider, people, told)

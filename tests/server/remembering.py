@@ -9,17 +9,16 @@ import httpx
 
 from holdfast.config import Settings
 from holdfast.engine import Engine
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.service import MemoryService
 from holdfast.memory.workspace import Workspace
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
+from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
-from holdfast.upstreams.serving import served
 from tests.server.conftest import AT_REST
 
 GARDEN = {"x-holdfast-project": "garden"}
@@ -64,7 +63,7 @@ def remembering(
         remembering=parts,
     )
     app = create_app(engine, Settings(home=folder, citations=citations))
-    with served(app) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+    with serve_app(app) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
         yield Door(client, parts, folder / "workspace", engine, provider)
 
 

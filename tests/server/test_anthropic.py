@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from holdfast.errors import CutOff, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Answer, CallPiece, Chunk, Thinking, ToolCall
 from holdfast.protocols.anthropic import AnthropicWriter, parse_message
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from tests.server.doors import doors
 
 TOOL = {

@@ -9,8 +9,9 @@ from holdfast.config import Settings
 from holdfast.errors import ConfigError, Unreachable
 from holdfast.messages import Scope
 from holdfast.server.guard import check_address, is_loopback
-from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 

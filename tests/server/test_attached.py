@@ -8,7 +8,7 @@ import pytest
 from holdfast.files.documents import TooSlow
 from holdfast.files.references import find_references
 from holdfast.server.files import build_question, file_parts, files_in
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from tests.files.test_reading import ENDLESS, readers
 from tests.files.test_texts import pdf
 

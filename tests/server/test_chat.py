@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.errors import CutOff, Overflow, UpstreamError
 from holdfast.messages import Scope, Thinking, ToolCall
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from tests.waiting import wait_until
 
 USER = {"role": "user", "content": "What is the file called?"}

@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
+from holdfast.testing.provider import serve_app
 from holdfast.upstreams.discovery import connect
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
-from holdfast.upstreams.serving import served
 from tests.fitting.talking import filler
 from tests.server.conftest import running
 from tests.server.test_chats import ELSEWHERE, found, refused
@@ -19,7 +20,7 @@ TOOLS = [{"type": "function", "function": {"name": "water", "description": "Wate
 def talk(tmp_path_factory):
     """A conversation that outgrew its window, by a client that leaves its history to us."""
     fake = FakeOllama(models=[FakeModel("small", num_ctx=1_024, trained_window=1_024)])
-    with served(fake) as url:
+    with serve_app(fake) as url:
         provider = asyncio.run(connect(f"ollama+{url}"))
         with running(tmp_path_factory.mktemp("context"), provider) as one:
             said = [{"role": "system", "content": "Be kind."}]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from tests.talks import long_talk
 
 ELSEWHERE = {"x-holdfast-project": "elsewhere"}

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.window.presets import preset_named
 from tests.server.test_chats import ask, found, ids_of, post, refused
 from tests.summaries import ENGLISH, garden_talk, summing_up

@@ -11,11 +11,11 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from holdfast.messages import Scope
-from holdfast.upstreams.fake_ollama import FakeOllama
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.provider import serve_app
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI
-from holdfast.upstreams.serving import served
 from tests.server.conftest import running
 
 PATH = "/v1/completions"
@@ -128,6 +128,6 @@ def upstream_of():
                 return JSONResponse(answer)
 
             app = Starlette(routes=[Route(PATH, complete, methods=["POST"])])
-            return stack.enter_context(served(app)), asked
+            return stack.enter_context(serve_app(app)), asked
 
         yield start

@@ -5,8 +5,8 @@ import openai
 import pytest
 
 from holdfast.messages import Scope
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.embedded import EmbeddedProvider
-from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.routing import Upstreams
 from tests.server.conftest import running
 

@@ -7,8 +7,9 @@ import ollama
 import openai
 import pytest
 
-from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.server.embeddings import DIMENSIONS, EmbeddedEncoder
 
 pytestmark = pytest.mark.anyio

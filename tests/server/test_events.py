@@ -15,8 +15,8 @@ from holdfast.events import Events
 from holdfast.messages import Scope
 from holdfast.server.app import create_app
 from holdfast.store import open_store
-from holdfast.upstreams.fake_ollama import FakeOllama
-from holdfast.upstreams.serving import served
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.provider import serve_app
 
 
 class Watched(Events):
@@ -63,7 +63,7 @@ def events():
 @pytest.fixture
 def client(events, tmp_path):
     app = create_app(Inside(events), Settings(home=tmp_path))
-    with served(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
+    with serve_app(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
         yield client
 
 

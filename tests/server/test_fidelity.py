@@ -8,7 +8,8 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI
@@ -68,12 +69,12 @@ REFUSED = [
 
 def react(call):
     return {
-        "think": Reply("An answer.", thinking="Let me see."),
-        "call": Reply(calls=[("add", {"a": 1, "b": {"c": "ü"}}), ("add", {})]),
-        "logprobs": Reply("a a a", fields=LOGPROBS),
-        "json": Reply('{"n": 1}'),
-        "limit": Reply("one two three four"),
-    }.get(call.said, Reply("Plain words, ünd more."))
+        "think": FakeReply("An answer.", thinking="Let me see."),
+        "call": FakeReply(calls=[("add", {"a": 1, "b": {"c": "ü"}}), ("add", {})]),
+        "logprobs": FakeReply("a a a", fields=LOGPROBS),
+        "json": FakeReply('{"n": 1}'),
+        "limit": FakeReply("one two three four"),
+    }.get(call.said, FakeReply("Plain words, ünd more."))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from holdfast.config import Settings
 from holdfast.server.files import roots_in
 from holdfast.store import Key
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 
 PLACE = "The treasure is under the oak."
 

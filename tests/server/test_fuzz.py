@@ -16,19 +16,19 @@ from hypothesis import strategies as st
 
 from holdfast.config import Settings
 from holdfast.engine import Engine
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.service import MemoryService
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
-from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply
+from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.routing import Upstreams
-from holdfast.upstreams.serving import served
 from tests.server.conftest import AT_REST
 
 pytestmark = [
@@ -57,7 +57,7 @@ def some(examples):
 def client(request, tmp_path_factory):
     """Holdfast with everything it has, before an Ollama and before a server that speaks none of it."""
     folder = tmp_path_factory.mktemp("fuzz")
-    answer = Reply("It is ", thinking="Hm.", calls=[("look", {"path": "a"})])
+    answer = FakeReply("It is ", thinking="Hm.", calls=[("look", {"path": "a"})])
     models = [FakeModel("fake:latest"), FakeModel("scripted:latest")]
     with FakeOllama(lambda _: answer, models=models).served() as upstream:
         behind = Ollama(Connection(upstream)) if request.param == "ollama" else ScriptedProvider()
@@ -77,7 +77,7 @@ def client(request, tmp_path_factory):
             research=Research(remembering),
         )
         app = create_app(engine, Settings(home=folder))
-        with served(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as made:
+        with serve_app(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as made:
             yield made
 
 

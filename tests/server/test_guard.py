@@ -15,8 +15,8 @@ from holdfast.server.app import create_app
 from holdfast.server.guard import COOKIE, LoginThrottle, Origins
 from holdfast.store import Key, open_store
 from holdfast.store.access import password_digest
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 

@@ -11,8 +11,8 @@ import pytest
 from holdfast.errors import Unreachable
 from holdfast.messages import Scope
 from holdfast.store import Key
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.base import ModelInfo
-from holdfast.upstreams.fake import ScriptedProvider
 from tests.server import crowd
 from tests.server.conftest import running
 

@@ -13,7 +13,7 @@ import pytest
 from holdfast.errors import StoreError
 from holdfast.events import Events
 from holdfast.memory.base import KINDS, SummaryNote
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.service import MemoryService
 from holdfast.memory.workspace import InMemoryWorkspace, Note, NoteEntry
 from holdfast.messages import Scope

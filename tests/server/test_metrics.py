@@ -4,7 +4,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from holdfast.errors import Overflow, Unreachable
 from holdfast.messages import Chunk, Scope, Usage
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from tests.server.lines import PATIENCE, lined
 
 

@@ -8,8 +8,9 @@ import httpx
 import ollama
 import pytest
 
-from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from tests.upstreams.hostile import hostile, piece, started

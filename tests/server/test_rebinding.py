@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.store import Key
 from holdfast.store.access import password_digest
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from tests.server.conftest import running
 
 PASSWORD = "correct horse battery"

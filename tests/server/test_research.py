@@ -13,7 +13,7 @@ import pytest
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import FetchFailed
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
@@ -21,10 +21,9 @@ from holdfast.research.finding import ResearchSource
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
-from holdfast.upstreams.serving import served
 from tests.research.making import NOW
 from tests.server.conftest import AT_REST
 from tests.server.remembering import CHESS, GARDEN, HOUSE, found, refused
@@ -79,7 +78,7 @@ def serving(folder, web):
         research=Research(parts, web),
     )
     app = create_app(engine, Settings(home=folder))
-    with served(app) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+    with serve_app(app) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
         yield client, engine
 
 

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 import uvicorn
 
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply
+from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.upstreams.discovery import Options, connect
-from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.routing import Upstreams, UpstreamSlot
-from holdfast.upstreams.serving import served
 from tests.upstreams.hostile import END, SILENCE, hostile, piece, response, started
 
 ASK = {"model": "fake", "messages": [{"role": "user", "content": "Hello there"}], "stream": False}
@@ -62,7 +62,7 @@ def test_a_server_that_is_started_later_and_restarted_is_used_when_it_is_there(s
 
 
 def test_a_server_that_goes_away_in_mid_stream_leaves_what_it_said_and_a_word_on_it(serve):
-    with FakeOllama(lambda _: Reply("Half an answer", breaks=True)).served() as address:
+    with FakeOllama(lambda _: FakeReply("Half an answer", breaks=True)).served() as address:
         holdfast = serve(quick(address))
         lines = holdfast.client.post("/api/chat", json={**ASK, "stream": True}).text.splitlines()
         said = "".join(json.loads(line).get("message", {}).get("content", "") for line in lines)
@@ -141,7 +141,7 @@ def test_a_short_wait_is_waited_for_and_the_client_notices_nothing(serve):
             return
         await fake(scope, receive, send)
 
-    with served(app) as address:
+    with serve_app(app) as address:
         client = serve(Ollama(Connection(address, patience=Patience(pause=0.01)))).client
         assert client.post("/api/chat", json=ASK).status_code == 200
     assert busy == [0]

@@ -9,8 +9,7 @@ import pytest
 from holdfast.config import Settings, load
 from holdfast.server.app import create_app
 from holdfast.store import Key
-from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.serving import served
+from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.wiring import build_engine
 from tests.server.conftest import running as started
 from tests.server.remembering import found, refused, remembering
@@ -143,7 +142,7 @@ def test_the_environment_the_file_and_the_page_are_told_apart(tmp_path):
     environ = {"HOLDFAST_HOME": str(tmp_path), "HOLDFAST_PORT": "4711", "HOLDFAST_EMBEDDER": "off"}
     config = load({"upstream": "embedded"}, environ)
     with (
-        served(create_app(build_engine(config.settings), config.settings, config)) as url,
+        serve_app(create_app(build_engine(config.settings), config.settings, config)) as url,
         httpx.Client(base_url=url, trust_env=False) as client,
     ):
         found(client.put("/api/settings", json={"unread": 7, "parallel": 2}))

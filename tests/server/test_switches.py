@@ -6,8 +6,9 @@ import pytest
 
 from holdfast.messages import Scope
 from holdfast.store import Key
-from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from tests.server.remembering import found, remembering

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from holdfast.messages import Chunk, Thinking, Usage
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 
 TOLD = "this answer is without thinking"
 

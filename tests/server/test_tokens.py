@@ -2,10 +2,10 @@
 
 import pytest
 
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo
-from holdfast.upstreams.fake import ScriptedProvider
 
 TEXT = "Straße Nr. 7: »Größe« 你好 🚀"
 

@@ -5,7 +5,8 @@ import openai
 import pytest
 
 from holdfast.messages import Scope
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from tests.server.conftest import running
@@ -18,8 +19,8 @@ def reply(call):
     """A call for every question, and an answer to every result."""
     asked = call.body["messages"][-1]
     if asked["role"] == "tool":
-        return Reply(f"It says: {asked['content']}")
-    return Reply("Looking.", thinking="hm", calls=[("look", {"path": "a"})])
+        return FakeReply(f"It says: {asked['content']}")
+    return FakeReply("Looking.", thinking="hm", calls=[("look", {"path": "a"})])
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.errors import Unreachable
 from holdfast.messages import Thinking, ToolCall
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from tests.server.conftest import running
 from tests.server.lines import lined
 from tests.server.remembering import remembering

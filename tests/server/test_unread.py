@@ -4,7 +4,7 @@ import json
 import socket
 
 from holdfast.messages import Chunk, Usage
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from tests.server.lines import PATIENCE
 
 LONG = [Chunk("x" * 10_000)] * 2_000 + [Chunk(finish="stop", usage=Usage(1, 1))]

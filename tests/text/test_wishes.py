@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from holdfast.compaction.summary import HEADINGS, Summary
-from holdfast.memory.searching.index import passages_of
+from holdfast.memory.index import passages_of
 from holdfast.memory.workspace import NoteEntry
 from holdfast.text.questions import is_wish_heading, without_wishes
 

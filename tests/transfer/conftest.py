@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
@@ -14,7 +14,6 @@ from holdfast.store import open_store
 from holdfast.transfer.formats import open_source
 from holdfast.transfer.imports import Importer
 from holdfast.transfer.staging import DataFolder
-from tests.contract.conftest import postgres  # noqa: F401
 
 SAMPLES = Path(__file__).parent / "samples"
 SCOPE = Scope("ada")

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from holdfast.upstreams.serving import served
+from holdfast.testing.provider import serve_app
 
 # What a route answers: JSON, (status, JSON), a response, or a function of the request's body that makes one.
 Reaction = Any | Callable[[Any], Any]
@@ -43,7 +43,7 @@ def server(
         return _response(reaction(body) if isfunction(reaction) else reaction)
 
     app = Starlette(routes=[Route("/{path:path}", endpoint, methods=["GET", "POST"])])
-    with served(app) as url:
+    with serve_app(app) as url:
         known.url = url
         yield known
 

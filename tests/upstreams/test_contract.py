@@ -6,9 +6,9 @@ import pytest
 
 from holdfast.errors import HoldfastError
 from holdfast.messages import Answer, ChatRequest, Message
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.base import format_count, handles_path
-from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.fake_ollama import FakeOllama
 from holdfast.upstreams.health import LabelledProvider
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.llamacpp import LlamaCpp

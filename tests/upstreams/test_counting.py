@@ -6,10 +6,10 @@ import pytest
 
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import open_store
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.tokens.counter import Count
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 
 TEXT = "Straße Nr. 7, and some more words"

@@ -6,8 +6,8 @@ import pytest
 
 from holdfast.errors import ConfigError, Unreachable
 from holdfast.messages import Answer, ChatRequest, Message
+from holdfast.testing.ollama import FakeOllama
 from holdfast.upstreams.discovery import CANDIDATES, Options, connect, discover, parse_location
-from holdfast.upstreams.fake_ollama import FakeOllama
 from holdfast.upstreams.http import Patience
 from tests.upstreams.apps import server
 from tests.upstreams.hostile import SILENCE, hostile, response

@@ -6,9 +6,10 @@ import pytest
 
 from holdfast.errors import BadRequest, ModelMissing
 from holdfast.store import open_store
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.discovery import connect
-from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.windows import Figure
 

@@ -9,7 +9,8 @@ import pytest
 from holdfast.config import load
 from holdfast.errors import ConfigError, CutOff, ModelMissing, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Answer, ChatRequest, Image, Message, Text, Thinking, ToolCall
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Load, Reply
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply, ModelLoad
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.ollama import Ollama, parse_keep_alive
 from holdfast.wiring import build_upstreams
@@ -108,7 +109,7 @@ async def test_the_window_is_sent_only_when_the_request_has_one(to):
         await answered(to(url), asking(options={"temperature": 0}))
         await answered(to(url), asking(options={"num_ctx": 2048}))
     assert [body["options"] for _, body in fake.requests] == [{"temperature": 0}, {"num_ctx": 2048}]
-    assert fake.loads == [Load("fake:latest", 4096, False), Load("fake:latest", 2048, False)]
+    assert fake.loads == [ModelLoad("fake:latest", 4096, False), ModelLoad("fake:latest", 2048, False)]
 
 
 async def test_a_prompt_that_does_not_fit_is_an_overflow_with_numbers_and_never_a_cut(to):
@@ -118,7 +119,7 @@ async def test_a_prompt_that_does_not_fit_is_an_overflow_with_numbers_and_never_
 
 
 async def test_thinking_and_tool_calls_arrive_as_parts_of_the_answer(to):
-    reply = Reply("I look.", thinking="The weather?", calls=[("weather", {"city": "Köln"})])
+    reply = FakeReply("I look.", thinking="The weather?", calls=[("weather", {"city": "Köln"})])
     with FakeOllama(lambda call: reply).served() as url:
         answer = await answered(to(url), asking(tools=(TOOL,), think=True))
     thinking, text, call = answer.message.parts
@@ -146,7 +147,7 @@ async def test_a_request_without_messages_only_loads_the_model(to):
 
 
 async def test_closing_the_answer_makes_the_server_stop(to):
-    fake = FakeOllama(lambda call: Reply("la", endless=True))
+    fake = FakeOllama(lambda call: FakeReply("la", endless=True))
     with fake.served() as url:
         answer = to(url).chat(asking())
         assert (await anext(answer)).text == "la"
@@ -161,7 +162,7 @@ async def test_a_cancelled_reader_makes_the_server_stop(to):
         async for _ in provider.chat(asking()):
             begun.set()
 
-    fake = FakeOllama(lambda call: Reply("la", endless=True))
+    fake = FakeOllama(lambda call: FakeReply("la", endless=True))
     with fake.served() as url:
         reading = asyncio.create_task(read(to(url)))
         await begun.wait()
@@ -194,7 +195,7 @@ async def test_what_a_model_cannot_do_is_refused_in_the_servers_words(to):
 
 
 async def test_an_answer_that_breaks_off_is_a_cut_after_its_pieces(to):
-    with FakeOllama(lambda call: Reply("one two", breaks=True)).served() as url:
+    with FakeOllama(lambda call: FakeReply("one two", breaks=True)).served() as url:
         answer = Answer()
         with pytest.raises(CutOff):
             await answered(to(url), asking(), answer)
@@ -203,7 +204,7 @@ async def test_an_answer_that_breaks_off_is_a_cut_after_its_pieces(to):
 
 async def test_an_error_line_in_the_middle_is_a_cut_that_tells_what_the_server_said(to):
     with (
-        FakeOllama(lambda call: Reply("one", error="out of memory")).served() as url,
+        FakeOllama(lambda call: FakeReply("one", error="out of memory")).served() as url,
         pytest.raises(CutOff, match="out of memory"),
     ):
         await answered(to(url), asking())
@@ -211,7 +212,7 @@ async def test_an_error_line_in_the_middle_is_a_cut_that_tells_what_the_server_s
 
 async def test_an_error_line_at_the_very_beginning_is_a_refusal(to):
     with (
-        FakeOllama(lambda call: Reply(error="model runner crashed")).served() as url,
+        FakeOllama(lambda call: FakeReply(error="model runner crashed")).served() as url,
         pytest.raises(UpstreamError, match="model runner crashed") as caught,
     ):
         await answered(to(url), asking())

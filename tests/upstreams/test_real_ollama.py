@@ -18,8 +18,9 @@ import pytest
 
 from holdfast.errors import ModelMissing
 from holdfast.messages import Answer, ChatRequest, Message, Scope
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
 from holdfast.upstreams.discovery import connect
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from tests.server.conftest import running

@@ -7,8 +7,8 @@ import pytest
 from holdfast.config import load
 from holdfast.errors import ConfigError, ModelMissing
 from holdfast.messages import ChatRequest, Message, Text
-from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.fake_ollama import FakeOllama
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.routing import Upstreams
 from holdfast.wiring import build_upstreams, look_around
 

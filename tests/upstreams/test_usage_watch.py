@@ -8,11 +8,12 @@ import pytest
 from holdfast.errors import Overflow
 from holdfast.messages import ChatRequest, Chunk, Image, Message, Text, Thinking, Usage
 from holdfast.store import open_store
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.discovery import connect
-from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 from holdfast.upstreams.models import ModelRegistry
 
 pytestmark = pytest.mark.slow

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.counting import VocabularyCache
-from holdfast.upstreams.fake import ScriptedProvider
 
 TEXT = "Straße 7"
 

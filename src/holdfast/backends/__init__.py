@@ -1,5 +1,5 @@
-"""Optional backends behind extras of the package: object storage, vector databases, hosted embedders.
+"""Optional backends: vector databases, hosted embedders, batch jobs, QMD and bucket storage.
 
-The core imports none of them. It loads one by its name when a setting asks for it, and reports a missing
-library with the extra that installs it.
+Some need an extra (`pip install 'holdfast[qdrant]'`). A default install runs without any of them: the core
+loads a backend by its name from the table in `holdfast.extras`, and imports nothing of this package.
 """

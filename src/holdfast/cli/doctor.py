@@ -19,7 +19,7 @@ from holdfast.errors import EmbedderError, HoldfastError
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.memory.embedders.choice import ChosenEmbedder
+    from holdfast.memory.embedder_choice import ChosenEmbedder
     from holdfast.store import Store
     from holdfast.upstreams.base import Provider
     from holdfast.upstreams.routing import Upstreams, UpstreamState
@@ -315,13 +315,15 @@ async def check_models(settings: Settings) -> list[Check]:
 
 def suggest_embedder(settings: Settings, server: "Provider", models: Sequence[str]) -> Iterator[Check]:
     """Suggest a better embedder where the built-in one is used."""
-    from holdfast.memory.embedders import advice
-    from holdfast.memory.embedders.locations import located
+    from holdfast.memory import embedder_choice
+    from holdfast.memory.embedder_choice import parse_embedder_location
 
-    if settings.memory and located(settings.embedder).kind in ("auto", "embedded"):
+    if settings.memory and parse_embedder_location(settings.embedder).kind in ("auto", "embedded"):
         address = server.location if server.name == "ollama" else ""
         about = say("a better embedder", "ein besserer Embedder")
-        yield Check("info", about, advice.gain(), advice.remedy(address, models))
+        yield Check(
+            "info", about, embedder_choice.describe_gain(), embedder_choice.describe_setup(address, models)
+        )
 
 
 async def check_helper_model(settings: Settings, upstreams: "Upstreams", main: "Provider") -> Check:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from holdfast.memory.base import Memory
     from holdfast.memory.exchange import ImportCounts
     from holdfast.memory.library import MemoryPage, MemoryStats
-    from holdfast.memory.searching.hits import Answer
+    from holdfast.memory.search import SearchResult
     from holdfast.memory.tidy import WriteOutcome
 
 app = typer.Typer(help="What is remembered beyond a conversation.", no_args_is_help=True)
@@ -527,7 +527,7 @@ def search(
 ) -> None:
     """Find notes and memories by their words and by their meaning."""
     from holdfast.memory.items import check_kind
-    from holdfast.memory.searching.hits import cites
+    from holdfast.memory.search import cites
 
     settings, scope = load(context).settings, narrow_scope(whose, project)
     wanted = [check_kind(kind) for kind in kinds or ()]
@@ -542,7 +542,7 @@ def search(
         print_search_answer(answer, cited)
 
 
-def print_search_answer(answer: "Answer", cited: bool) -> None:
+def print_search_answer(answer: "SearchResult", cited: bool) -> None:
     if answer.weak:
         console.print(
             say("Nothing here fits well. The closest there is:", "Nichts hier passt gut. Am nächsten kommt:")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from holdfast.demo.script import DemoScript
 from holdfast.errors import UpstreamError
 from holdfast.messages import ChatRequest
+from holdfast.testing.provider import Script, ScriptedProvider
 from holdfast.upstreams.base import ModelInfo
-from holdfast.upstreams.fake import Script, ScriptedProvider
 from holdfast.words import sentences, terms
 
 NAME, WINDOW = "scripted", 8_192

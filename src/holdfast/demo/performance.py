@@ -29,7 +29,7 @@ from holdfast.events import Event
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.messages import Answer, ChatRequest, Message
 from holdfast.store import open_store
-from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import preset_named

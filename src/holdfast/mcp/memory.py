@@ -27,7 +27,7 @@ from holdfast.memory.items import PART, check_kind
 from holdfast.memory.notes import note_at, notes_of
 from holdfast.memory.private import MARK
 from holdfast.memory.scopes import extra_notes_name
-from holdfast.memory.searching.hits import Answer, Hit, cites
+from holdfast.memory.search import SearchHit, SearchResult, cites
 from holdfast.memory.workspace import Note, NoteEntry
 from holdfast.messages import Scope
 from holdfast.research.finding import Finding, ResearchSource
@@ -92,7 +92,7 @@ def search_notes(services: McpServices, caller: Caller, given: Values) -> ToolRe
     )
 
 
-def format_note_hit(number: int, hit: Hit) -> str:
+def format_note_hit(number: int, hit: SearchHit) -> str:
     lines = f" lines {hit.lines[0]}-{hit.lines[1]}" if hit.lines else ""
     name = "" if hit.id.startswith(PART) else f", id {hit.id}"
     kind = f", {hit.memory_kind}" if hit.memory_kind else ""
@@ -101,7 +101,7 @@ def format_note_hit(number: int, hit: Hit) -> str:
     return f"{number}. {hit.path}{lines} ({format_date(hit.at)}{kind}{name}, {score})\n{hit.snippet}"
 
 
-def describe_search(answer: Answer) -> str:
+def describe_search(answer: SearchResult) -> str:
     """Say which engines ran and how far the index is behind the files."""
     fresh = answer.freshness
     state = "up to date" if not fresh.stale else f"{fresh.stale} files behind"

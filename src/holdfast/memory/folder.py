@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path, PurePosixPath
 
 from holdfast.errors import BadRequest, ConfigError, StoreError
+from holdfast.extras import load_backend
 from holdfast.memory.workspace import (
     ABSENT,
     EVERY_NOTE,
@@ -264,11 +264,10 @@ def open_workspace(location: str, options: S3Options, cache: Path | None = None)
     if not is_bucket(location):
         return FolderWorkspace(Path(location).expanduser())
     try:
-        # Loaded by name: the library it needs is an extra of the package.
-        backend = import_module("holdfast.backends.s3")
+        open_bucket = load_backend("s3")
     except ModuleNotFoundError as error:
         raise ConfigError(
             "Notes on S3 need the package obstore.", hint="Install it: pip install 'holdfast[s3]'."
         ) from error
-    workspace: Workspace = backend.open_bucket(location, options, cache)
+    workspace: Workspace = open_bucket(location, options, cache)
     return workspace

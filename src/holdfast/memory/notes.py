@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.memory.base import Memory, SummaryNote, format_time, parse_time
 from holdfast.memory.folder import FolderWorkspace
+from holdfast.memory.index import split_chunks
 from holdfast.memory.items import (
     COMMENT,
     PART,
@@ -36,7 +37,6 @@ from holdfast.memory.scopes import (
     summary_file,
     visible,
 )
-from holdfast.memory.searching.chunks import chunks
 from holdfast.memory.workspace import (
     Note,
     NoteEntry,
@@ -129,7 +129,7 @@ class Notes:
 
     def read_prose(self, file: PurePosixPath, scope: Scope, at: float = 0.0) -> list[Memory]:
         """Return the text of a file beside its memories, in parts with the ids of the index."""
-        parts = chunks(self._read_text(file), by_hand=is_curated(file))
+        parts = split_chunks(self._read_text(file), by_hand=is_curated(file))
         return [
             Memory(f"{PART}{part.digest}", "note", part.text, scope, valid_from=at)
             for part in parts

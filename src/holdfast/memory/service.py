@@ -10,24 +10,17 @@ from typing import Any, Literal
 
 from holdfast.errors import EmbedderError, HoldfastError
 from holdfast.memory.base import Memory, MemoryNews
-from holdfast.memory.embedders.choice import ChosenEmbedder
+from holdfast.memory.embedder_choice import ChosenEmbedder
+from holdfast.memory.index import Freshness, Index, NoteFiles
 from holdfast.memory.library import Change, Library
 from holdfast.memory.notes import Notes
 from holdfast.memory.profile import Profile
+from holdfast.memory.ranking import MEASURED, RankingWeights
+from holdfast.memory.remote_vectors import OpenVectors
 from holdfast.memory.scopes import folder, summary_file
-from holdfast.memory.searching.batching import Batching, BatchOptions
-from holdfast.memory.searching.hits import Freshness
-from holdfast.memory.searching.index import Index
-from holdfast.memory.searching.meaning import Meaning
-from holdfast.memory.searching.qmd.keeper import Keeper
-from holdfast.memory.searching.qmd.options import QmdOptions
-from holdfast.memory.searching.qmd.searcher import QmdSearch
-from holdfast.memory.searching.qmd.shelves import Collections
-from holdfast.memory.searching.ranking import MEASURED, Weights
-from holdfast.memory.searching.search import Search, Searcher
-from holdfast.memory.searching.sources import Files
-from holdfast.memory.searching.vectors import StoredVectors
-from holdfast.memory.searching.vectors.choice import OpenVectors
+from holdfast.memory.search import OpenSearchBackend, Search, Searcher
+from holdfast.memory.semantic import BatchQueue, SemanticIndex
+from holdfast.memory.stored_vectors import StoredVectors
 from holdfast.memory.workspace import Workspace
 from holdfast.messages import Scope
 from holdfast.store import Store
@@ -66,13 +59,13 @@ class MemoryService:
         workspace: Workspace,
         embedder: ChosenEmbedder,
         *,
-        extra: Files | None = None,
-        weights: Weights = MEASURED,
+        extra: NoteFiles | None = None,
+        weights: RankingWeights = MEASURED,
         learns: bool = False,
         conversations: bool = True,
-        batching: BatchOptions | None = None,
+        batching: BatchQueue | None = None,
         vectors: OpenVectors = StoredVectors,
-        qmd: QmdOptions | None = None,
+        qmd: OpenSearchBackend | None = None,
     ) -> None:
         self.workspace = workspace
         self.store = store
@@ -81,21 +74,19 @@ class MemoryService:
         self._former = embedder.former
         self.extra = extra
         self._has_engine = vectors is not StoredVectors
-        self.index = Index(store, workspace, extra=extra, told=self._publish)
-        self.meaning = Meaning(
+        self.index = Index(store, workspace, extra=extra, on_news=self._publish)
+        self.meaning = SemanticIndex(
             store,
             embedder.awake,
             ready=embedder.ready,
             former=self._former.current if self._former else None,
             why_none=lambda: embedder.trouble,
-            batching=Batching(store, batching) if batching is not None else None,
+            batching=batching,
             vectors=vectors,
         )
         # Asked in every turn, in which nobody waits for a program to start.
         self.own = Search(store, self.index, self.meaning, weights=weights)
-        self.qmd: QmdSearch | None = None
-        if qmd is not None:
-            self.qmd = QmdSearch(Keeper(qmd), Collections(workspace, qmd.extra), self.own, self.index)
+        self.qmd = qmd(workspace, self.own, self.index) if qmd is not None else None
         self.search: Searcher = self.qmd or self.own
         self.profile = Profile(workspace, store.proposals, automatic=learns)
         self.library = Library(

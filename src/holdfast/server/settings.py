@@ -31,13 +31,13 @@ from holdfast.config import (
     shown_value,
 )
 from holdfast.errors import BadRequest, ConfigError, HoldfastError
+from holdfast.extras import load_backend
 from holdfast.i18n import speak
-from holdfast.memory.embedders.choice import headers_from
-from holdfast.memory.embedders.locations import located
-from holdfast.memory.embedders.prompts import prompts_from
+from holdfast.memory.embedder_choice import parse_embedder_location, parse_headers
+from holdfast.memory.embedders import parse_prompts
 from holdfast.memory.private import MemoryGate
-from holdfast.memory.searching.ranking import weights_from
-from holdfast.memory.searching.vectors.choice import chosen
+from holdfast.memory.ranking import parse_weights
+from holdfast.memory.remote_vectors import choose_vectors
 from holdfast.messages import Scope
 from holdfast.server.endpoint import engine_of, require_admin
 from holdfast.server.guard import Origins, access_of, is_loopback
@@ -47,7 +47,7 @@ from holdfast.tokens.budget import NEVER, SMALLEST, Budget
 from holdfast.upstreams.discovery import is_embedded, parse_keys, parse_location, parse_upstreams
 from holdfast.upstreams.ollama import parse_keep_alive
 from holdfast.window.presets import Preset, preset_from, preset_named
-from holdfast.wiring import qmd_options, vector_options
+from holdfast.wiring import vector_options
 
 # Which settings each check is about.
 _CHECKS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
@@ -55,12 +55,12 @@ _CHECKS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
     (("memory_gate",), lambda settings: MemoryGate.parse(settings.memory_gate)),
     (("upstream_parallel",), lambda settings: parse_parallel(settings.upstream_parallel)),
     (("keep_alive",), lambda settings: parse_keep_alive(settings.keep_alive)),
-    (("embedder",), lambda settings: located(settings.embedder)),
-    (("vectors", "vectors_collection"), lambda settings: chosen(vector_options(settings))),
-    (("qmd_command", "qmd_paths", "qmd_scope"), qmd_options),
-    (("embedder_headers",), lambda settings: headers_from(settings.embedder_headers)),
-    (("embedder_prompts",), lambda settings: prompts_from(settings.embedder_prompts)),
-    (("search_weights",), lambda settings: weights_from(settings.search_weights)),
+    (("embedder",), lambda settings: parse_embedder_location(settings.embedder)),
+    (("vectors", "vectors_collection"), lambda settings: choose_vectors(vector_options(settings))),
+    (("qmd_command", "qmd_paths", "qmd_scope"), lambda settings: load_backend("qmd")(settings)),
+    (("embedder_headers",), lambda settings: parse_headers(settings.embedder_headers)),
+    (("embedder_prompts",), lambda settings: parse_prompts(settings.embedder_prompts)),
+    (("search_weights",), lambda settings: parse_weights(settings.search_weights)),
     (("allowed_hosts", "cors_origins"), Origins),
     (("upstream",), lambda settings: check_upstream(settings)),
     (("upstreams", "upstream_keys", "upstream"), lambda settings: check_upstreams(settings)),

@@ -20,10 +20,10 @@ from sqlalchemy import Connection, Table, delete, func, select
 
 from holdfast.errors import HoldfastError, NotFound, StoreError
 from holdfast.i18n import say
+from holdfast.memory.index import folder_of
 from holdfast.memory.items import read_memories
 from holdfast.memory.notes import is_curated
 from holdfast.memory.scopes import extra_notes_name, is_finding, safe_name
-from holdfast.memory.searching.sources import folder_of
 from holdfast.memory.service import MemoryService
 from holdfast.memory.workspace import NoteEntry, Workspace
 from holdfast.messages import Scope

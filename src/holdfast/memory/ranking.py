@@ -1,0 +1,641 @@
+"""From words and vectors to one score: how likely each row of the index holds what a question asks for.
+
+Every row gets a handful of features; a weighted sum of them orders the rows, and a logistic curve over that
+sum turns it into a probability. Weights and curves were fitted by `python -m evals.ranking` on chats of
+several kinds. The columns of rows are cached for the places that are asked about.
+"""
+
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import date, datetime, timedelta
+from functools import cached_property
+from math import exp, inf, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import ConfigError
+from holdfast.memory.vectors import NO_SIMILARITIES, Similarities
+from holdfast.store import PassageMatches, Store
+from holdfast.store.fulltext import (
+    ROWS_OF_CONTAINER,
+    Container,
+    IdRange,
+    SearchPlace,
+    diff_containers,
+    rows_within,
+)
+from holdfast.store.passages import NOTE
+from holdfast.store.ranking import inverse_frequency
+from holdfast.text.dates import DAY_SHIFT, HEADED, Period
+from holdfast.text.questions import Question, Trait
+
+# How far around a row its surroundings reach.
+REACH = 8
+# Places held in memory; those not asked for longest go.
+_CACHED_TABLES = 8
+# A person's own words, and what somebody wrote down, hold the facts more often than the answers to them.
+_PERSONAL = frozenset({"user", NOTE})
+_SIDES = {"user": 1, "assistant": -1}
+
+
+@dataclass(frozen=True)
+class PassageTable:
+    """Rows by their ids, in order: columns of one length. `kind` is that of a memory, else empty.
+
+    What only depends on the rows is worked out once and serves every question until they change.
+    """
+
+    ids: NDArray[np.int64]
+    length: NDArray[np.float64]
+    at: NDArray[np.float64]
+    note: NDArray[np.bool_]
+    personal: NDArray[np.bool_]
+    kind: NDArray[np.str_]
+    # Who said it: 1 the person, -1 the model, 0 neither.
+    side: NDArray[np.int8]
+    traits: NDArray[np.int64]
+    # Whether it is a memory, which has a kind.
+    memory: NDArray[np.bool_]
+
+    @cached_property
+    def containers(self) -> NDArray[np.int64]:
+        """The number of the container that each row is in."""
+        return self.ids // ROWS_OF_CONTAINER
+
+    @cached_property
+    def company(self) -> NDArray[np.intp]:
+        """The rows that the rows beside them say something about.
+
+        A memory stands for itself: what happens to be listed beside it says nothing about it.
+        """
+        return np.flatnonzero(~self.memory)
+
+    @cached_property
+    def spread(self) -> NDArray[np.intp]:
+        """A place for each row that has company: those of other containers are out of each other's reach."""
+        containers = self.containers[self.company]
+        steps = np.full(len(containers), REACH, np.intp)
+        apart = np.minimum(np.diff(self.company), REACH + 1)
+        steps[1:] = np.where(containers[1:] == containers[:-1], apart, REACH + 1)
+        return np.cumsum(steps)
+
+    @cached_property
+    def asking(self) -> NDArray[np.bool_]:
+        """Whether a row ends with a question."""
+        return (self.traits & Trait.ENDS_WITH_QUESTION) > 0
+
+    @cached_property
+    def size(self) -> NDArray[np.float64]:
+        """How long each row is, so that twice as long is a step."""
+        return np.log1p(self.length) / 5
+
+    def positions(self, rows: Collection[int]) -> NDArray[np.intp]:
+        """SearchPlace these rows stand; those that are not there are left out."""
+        places, present = self.lookup(np.fromiter(rows, np.int64, len(rows)))
+        return places[present]
+
+    def column(self, values: Mapping[int, float]) -> NDArray[np.float64]:
+        """The value of each row, and no number where there is none."""
+        places, present = self.lookup(np.fromiter(values.keys(), np.int64, len(values)))
+        column = np.full(len(self.ids), np.nan)
+        column[places[present]] = np.fromiter(values.values(), np.float64, len(values))[present]
+        return column
+
+    def lookup(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """SearchPlace each row would stand, and whether it does."""
+        places = np.minimum(np.searchsorted(self.ids, rows), max(0, len(self.ids) - 1))
+        return places, self.ids[places] == rows if len(self.ids) else np.zeros(len(rows), np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class _CachedTable:
+    containers: Sequence[Container]
+    outline: PassageTable
+
+
+class PassageTableCache:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._held: dict[tuple[SearchPlace, ...], _CachedTable] = {}
+        # Who comes while rows are read waits for them: to read them twice takes longer.
+        self._loading = threading.Lock()
+
+    def of(self, places: Sequence[SearchPlace], containers: Sequence[Container]) -> PassageTable:
+        """All rows in these places, whose containers are these now."""
+        key = tuple(places)
+        with self._loading:
+            held = self._held.pop(key, None) or _CachedTable((), build_table([]))
+            if held.containers != containers:
+                held = self._renew(containers, held)
+            self._held[key] = held
+            while len(self._held) > _CACHED_TABLES:
+                del self._held[next(iter(self._held))]
+            return held.outline
+
+    def _renew(self, containers: Sequence[Container], held: _CachedTable) -> _CachedTable:
+        gone, new = diff_containers(held.containers, containers)
+        fresh = build_table(list(rows_within(containers, self._store.passages.outlines(new))))
+        return _CachedTable(containers, merge_tables(_without(held.outline, gone), fresh))
+
+
+def build_table(rows: Sequence[tuple[int, int, float, str, str, int]]) -> PassageTable:
+    ids, lengths, times, roles, branches, traits = zip(*rows, strict=True) if rows else ((),) * 6
+    notes = [role == NOTE for role in roles]
+    return PassageTable(
+        np.array(ids, np.int64),
+        np.array(lengths, np.float64),
+        np.array(times, np.float64),
+        np.array(notes, np.bool_),
+        np.array([role in _PERSONAL for role in roles], np.bool_),
+        # What was said has the name of its branch there.
+        np.array([branch if note else "" for note, branch in zip(notes, branches, strict=True)], np.str_),
+        np.array([_SIDES.get(role, 0) for role in roles], np.int8),
+        np.array(traits, np.int64),
+        np.array([note and branch != "" for note, branch in zip(notes, branches, strict=True)], np.bool_),
+    )
+
+
+def _without(outline: PassageTable, gone: Sequence[IdRange]) -> PassageTable:
+    if not gone:
+        return outline
+    stays = np.ones(len(outline.ids), np.bool_)
+    for first, last in gone:
+        stays[np.searchsorted(outline.ids, first) : np.searchsorted(outline.ids, last, "right")] = False
+    return PassageTable(*(getattr(outline, column.name)[stays] for column in fields(PassageTable)))
+
+
+def merge_tables(outline: PassageTable, fresh: PassageTable) -> PassageTable:
+    """Both in the order of their rows."""
+    places = np.searchsorted(outline.ids, fresh.ids)
+    total = len(outline.ids) + len(fresh.ids)
+    new = np.zeros(total, np.bool_)
+    new[places + np.arange(len(fresh.ids))] = True
+    return PassageTable(
+        *(
+            merge_columns(getattr(outline, column.name), getattr(fresh, column.name), new)
+            for column in fields(PassageTable)
+        )
+    )
+
+
+def merge_columns(old: NDArray[Any], fresh: NDArray[Any], new: NDArray[np.bool_]) -> NDArray[Any]:
+    merged = np.empty(len(new), np.promote_types(old.dtype, fresh.dtype))
+    merged[new], merged[~new] = fresh, old
+    return merged
+
+
+Column = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# The two numbers of BM25.
+_SATURATION = 0.9
+_BY_LENGTH = 0.4
+# A note that is so many seconds older counts half as recent.
+_HALF_LIFE = 30 * 86_400.0
+# SearchPlace all rows are about equally near, small differences mean nothing.
+_LEAST_SPREAD = 0.05
+# The size of the store that the curve was fitted at: among more rows a good match by chance is likelier.
+USUAL_SIZE = 500
+# And of the smallest it was fitted on.
+SMALLEST_SIZE = 200
+_EPOCH = date(1970, 1, 1).toordinal()
+_YEAR = 365.25
+# What a date in another year than the last is worth, where the question names no year.
+_OTHER_YEAR = 0.8
+# What is nearer than this is of the time that is asked about.
+_ON_THE_DAY = 0.5
+
+FEATURES = (
+    "rarest",  # how rare the rarest word is that it shares with the question
+    "coverage",  # how much of the question it covers, its neighbours counted half
+    "density",  # how much of the question it covers for its length
+    "relative",  # the same, as a share of the best row's
+    "surroundings",  # the same of the rows around it
+    "container",  # the same of its whole conversation or file
+    "answers",  # how much of the question stands in a question right before it
+    "nearness",  # how much nearer it is in meaning than others, in deviations
+    "neighbours",  # how near the nearer one of its two neighbours is
+    "around",  # how near the rows around it are
+    "whole",  # how near it is as a whole, not only its best piece
+    "person",  # said by the person, or written down
+    "speaker",  # said by whom the question is about (1), or by the other one (-1)
+    "states",  # does not end with a question
+    "length",
+    "fits",  # has a number or a time where the question asks for one
+    "dated",  # said on the days that the question speaks of, or names one of them
+)
+# What people are told of them.
+_GROUPS = {
+    "words": ("rarest", "coverage", "density", "relative", "answers", "fits"),
+    "beside": ("surroundings",),
+    "around": ("container",),
+    "meaning": ("nearness", "neighbours", "around", "whole"),
+    "person": ("person", "speaker", "states", "length"),
+    "recent": ("recent",),
+    "time": ("dated",),
+}
+MEANING_FEATURES = frozenset({"nearness", "neighbours", "around", "whole"})
+
+
+@dataclass(frozen=True, slots=True)
+class RankingWeights:
+    """What each feature is worth, and how a sum becomes a probability.
+
+    `slope`, `start`, `asks`, `personal`, `definite`, `unheard` and `size` are the curve that tells how
+    likely a question is answered, from the sum of the best row there is, the question itself, and how much
+    of it no row has a word of. With `multiplier`, only so many rows for each hit are
+    looked at, the best by words and by meaning.
+    """
+
+    features: Mapping[str, float]
+    slope: float
+    start: float
+    asks: float
+    personal: float
+    size: float
+    definite: float = 0.0
+    unheard: float = 0.0
+    # For notes only: the newer of two equal ones comes first.
+    recent: float = 0.8
+    multiplier: int = 0
+
+    def scale(self, factor: float) -> "RankingWeights":
+        """The same with meaning worth so much more or less."""
+        if factor == 1 or self.multiplier:
+            return self
+        features = {
+            name: weight * (factor if name in MEANING_FEATURES else 1)
+            for name, weight in self.features.items()
+        }
+        return replace(self, features=features)
+
+
+# The order was fitted on locomo, beam100k and longmemeval, the curve on locomo, beam100k and knowing; the
+# other sets were left out. What a date is worth was chosen on questions with dates of locomo and longmemeval.
+# With vectors of the embedded encoder, and with words alone.
+MEASURED = RankingWeights(
+    features={
+        "rarest": 1.13,
+        "coverage": 3.34,
+        "density": -1.34,
+        "relative": 1.93,
+        "surroundings": 0.44,
+        "container": 2.86,
+        "answers": 1.17,
+        "nearness": 1.41,
+        "neighbours": 3.52,
+        "around": 1.77,
+        "whole": 2.46,
+        "person": 0.35,
+        "speaker": 1.11,
+        "states": 0.59,
+        "length": -1.67,
+        "fits": 1.62,
+        "dated": 2.5,
+    },
+    slope=0.82,
+    start=-6.92,
+    asks=1.55,
+    personal=2.52,
+    size=-0.8,
+    definite=0.78,
+    unheard=-1.17,
+)
+WORDS_ALONE = RankingWeights(
+    features={
+        "rarest": 1.28,
+        "coverage": 4.86,
+        "density": -1.49,
+        "relative": 2.71,
+        "surroundings": 2.96,
+        "container": 4.63,
+        "answers": 1.39,
+        "person": 0.46,
+        "speaker": 1.11,
+        "states": 0.35,
+        "length": -2.63,
+        "fits": 1.73,
+        "dated": 2.5,
+    },
+    slope=0.73,
+    start=-5.34,
+    asks=1.36,
+    personal=2.84,
+    size=-0.91,
+    definite=0.97,
+    unheard=-1.34,
+)
+# What OpenClaw's documentation says: meaning and words, and nothing else.
+OPENCLAW = RankingWeights(
+    features={"density": 0.3, "nearness": 0.7},
+    slope=6.0,
+    start=-3.0,
+    asks=0.0,
+    personal=0.0,
+    size=0.0,
+    recent=0.0,
+    multiplier=4,
+)
+
+
+def parse_weights(text: str) -> RankingWeights:
+    """`0.7:0.3`: what meaning and words are worth, and nothing else counts. Empty: what was measured."""
+    if not text.strip():
+        return MEASURED
+    try:
+        meaning, words = map(float, text.split(":"))
+    except ValueError:
+        meaning = words = -1.0
+    if not (0 <= meaning < inf and 0 <= words < inf and meaning + words > 0):
+        raise ConfigError(f"search_weights is {text!r}.", hint="Write it like 0.7:0.3, meaning before words.")
+    total = meaning + words
+    return replace(OPENCLAW, features={"density": words / total, "nearness": meaning / total})
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Every row of an outline with its sum.
+
+    `features` are the columns the sums are made of, `among` the rows worth looking at, and `unheard` how
+    much of the question no row has a word of.
+    """
+
+    question: Question
+    rows: PassageTable
+    sums: Column
+    features: Mapping[str, Column]
+    weights: RankingWeights
+    among: Mask
+    unheard: float = 0.0
+
+    def best(self, most: int, among: Mask | None = None) -> NDArray[np.intp]:
+        """The places of the best rows, best first; of equal ones the newer."""
+        some = np.flatnonzero(self.among if among is None else self.among & among)
+        if len(some) > 4 * most:
+            some = some[np.argpartition(self.sums[some], -2 * most)[-2 * most :]]
+        order = np.lexsort((self.rows.ids[some], self.rows.at[some], self.sums[some]))[::-1]
+        return some[order[:most]]
+
+    def likely(self, place: int | None = None) -> float:
+        """How likely the question is answered, if the row at this place is the best that counts."""
+        if place is None:
+            place = next(iter(self.best(1).tolist()), None)
+        if place is None:
+            return 0.0
+        # That it is new says nothing about whether it answers.
+        total = float(self.sums[place])
+        if "recent" in self.features:
+            total -= self.weights.recent * float(self.features["recent"][place])
+        return likely_answered(self.question, total, len(self.rows.ids), self.unheard, self.weights)
+
+    def _weight(self, name: str) -> float:
+        return self.weights.recent if name == "recent" else self.weights.features.get(name, 0.0)
+
+    def parts(self, place: int) -> dict[str, float]:
+        """What the sum of a row is made of: words, those beside and around it, meaning, who said it, how
+        new it is.
+        """
+        totals = {
+            group: sum(
+                self._weight(name) * float(self.features[name][place])
+                for name in names
+                if name in self.features
+            )
+            for group, names in _GROUPS.items()
+        }
+        return {group: round(total, 3) for group, total in totals.items() if abs(total) >= 0.001}
+
+
+def rank_rows(
+    question: Question,
+    matches: PassageMatches,
+    rows: PassageTable,
+    near: Similarities = NO_SIMILARITIES,
+    weights: RankingWeights = MEASURED,
+) -> Ranking:
+    """The rows of an outline, ranked for a question."""
+    columns = features_of(question, matches, rows, near)
+    notes = rows.note & ((columns["coverage"] > 0) | (columns["nearness"] > 0))
+    if notes.any():
+        age = np.maximum(0.0, rows.at[notes].max() - rows.at[rows.note])
+        columns["recent"] = np.zeros(len(rows.ids))
+        columns["recent"][rows.note] = 0.5 ** (age / _HALF_LIFE)
+    if not near:
+        weights = weights if weights.multiplier else WORDS_ALONE
+    sums = np.zeros(len(rows.ids))
+    for name, weight in weights.features.items():
+        sums += weight * columns[name]
+    among = columns["coverage"] > 0
+    if near:
+        places, there = rows.lookup(near.rows)
+        among[places[there]] = True
+    if question.periods:
+        # Who asks what was on a day may have no other word in common with it.
+        among |= columns["dated"] > _ON_THE_DAY
+    if "recent" in columns:
+        sums += weights.recent * columns["recent"]
+    if weights.multiplier:
+        among = _preselect(columns, among)
+    return Ranking(question, rows, sums, columns, weights, among, unheard_share(matches))
+
+
+def features_of(
+    question: Question, matches: PassageMatches, rows: PassageTable, near: Similarities
+) -> dict[str, Column]:
+    """The features of every row, by name, in the order of the outline."""
+    shares, rarest = _coverage(matches, rows)
+    penalty = _penalty(rows.length / matches.average)
+    density = shares * (1 + _penalty(np.zeros(1))) / (1 + penalty)
+    best, mean = _similarity(rows, near)
+    shares_beside, asked_before = _Beside(shares, rows), _Beside(density * rows.asking, rows)
+    density_beside, best_beside = _Beside(density, rows), _Beside(best, rows)
+    return {
+        "rarest": rarest,
+        "coverage": np.minimum(1.0, shares + 0.5 * shares_beside.larger()),
+        "density": density,
+        "relative": density / max(density.max(initial=0.0), 1e-9),
+        "surroundings": density_beside.around(),
+        "container": _containers(matches, rows),
+        "answers": asked_before.at(-1),
+        "nearness": (best - best.mean()) / (4 * max(float(best.std()), _LEAST_SPREAD))
+        if near
+        else np.zeros(len(rows.ids)),
+        "neighbours": best_beside.larger(),
+        "around": best_beside.around(),
+        "whole": mean,
+        "person": rows.personal.astype(np.float64),
+        "speaker": rows.side * {"user": 1.0, "assistant": -1.0}.get(question.speaker, 0.0),
+        "states": (~rows.asking).astype(np.float64),
+        "length": rows.size,
+        "fits": ((rows.traits & question.expects) > 0).astype(np.float64),
+        "dated": _date_nearness(question.periods, rows),
+    }
+
+
+def _date_nearness(periods: Sequence[Period], rows: PassageTable) -> Column:
+    """How near each row is to the times the question speaks of, as far as that tells it from others."""
+    result = np.zeros(len(rows.ids))
+    if not periods or not len(rows.ids):
+        return result
+    named = rows.traits >> DAY_SHIFT
+    for period in periods:
+        nearness = np.maximum(
+            _within(period, _days_said(rows, named)), np.where(named, _within(period, named), 0)
+        )
+        # What nearly everything was said in tells little.
+        result = np.maximum(result, nearness * (1 - nearness.mean()))
+    return result
+
+
+def _days_said(rows: PassageTable, named: NDArray[np.int64]) -> Column:
+    """The day each row was said on; in a transcript that of the last heading before it."""
+    zone = datetime.now().astimezone().utcoffset() or timedelta()
+    days = np.floor((rows.at + zone.total_seconds()) / 86_400) + _EPOCH
+    heads = np.where(rows.traits & HEADED, np.arange(len(days)), -1)
+    last = np.maximum.accumulate(heads)
+    headed = (last >= 0) & (rows.containers[last] == rows.containers)
+    return np.where(headed, named[last], days)
+
+
+def _within(period: Period, days: NDArray[Any]) -> Column:
+    """1 for days in a period, and less the farther they are from it."""
+    slack = max(1.0, (period.last - period.first) / 7)
+    other = np.zeros(len(days))
+    if period.yearly:
+        other = np.rint(((period.first + period.last) / 2 - days) / _YEAR)
+        days = days + other * _YEAR
+    gap = np.maximum(0, np.maximum(period.first - days, days - period.last))
+    return np.asarray(np.exp(-gap / slack) * np.where(other == 0, 1.0, _OTHER_YEAR))
+
+
+def score_words(matches: PassageMatches, rows: PassageTable) -> Column:
+    """BM25 of every row that has some of the words. Repeats do not count: they tell how long it is."""
+    scores = np.zeros(len(rows.ids))
+    for asked, having in matches.having.items():
+        scores[rows.positions(having)] += asked.weight * matches.rarity[asked] * (_SATURATION + 1)
+    return scores / (1 + _penalty(rows.length / matches.average))
+
+
+def unheard_share(matches: PassageMatches) -> float:
+    """How much of the question's weight is in words that nothing has."""
+    heard = {asked.term for asked, having in matches.having.items() if having}
+    total = sum(matches.worth.values())
+    return sum(worth for term, worth in matches.worth.items() if term not in heard) / total if total else 1.0
+
+
+def likely_answered(
+    question: Question, top: float, size: int, unheard: float, weights: RankingWeights
+) -> float:
+    """How likely anything answers the question, when the best row has this sum."""
+    logit = (
+        weights.start
+        + weights.slope * top
+        + weights.asks * question.asks
+        + weights.personal * question.personal
+        + weights.definite * question.definite
+        + weights.unheard * unheard
+        + weights.size * log(max(size, SMALLEST_SIZE) / USUAL_SIZE)
+    )
+    return 1 / (1 + exp(-max(-50.0, min(50.0, logit))))
+
+
+def _coverage(matches: PassageMatches, rows: PassageTable) -> tuple[Column, Column]:
+    """How much of the question's weight each row has, and how rare the rarest of the words is that it has."""
+    worth = np.zeros(len(rows.ids))
+    rarest = np.zeros(len(rows.ids))
+    total = sum(container.rows for container in matches.containers)
+    unheard = inverse_frequency(total, 0) or 1.0
+    for asked, having in matches.having.items():
+        places = rows.positions(having)
+        worth[places] += asked.weight * matches.rarity[asked]
+        if asked.weight == 1:
+            rarest[places] = np.maximum(rarest[places], matches.rarity[asked] / unheard)
+    whole = sum(matches.worth.values())
+    return np.minimum(1.0, worth / whole) if whole else worth, rarest
+
+
+def _containers(matches: PassageMatches, rows: PassageTable) -> Column:
+    """How much of the question each row's whole container has. The more of all rows a container has, the less
+    that says; where there is only one, nothing.
+    """
+    if len(matches.containers) < 2:
+        return np.zeros(len(rows.ids))
+    numbers = np.array([container.number for container in matches.containers])
+    lengths = np.array([container.length for container in matches.containers], np.float64)
+    worth, whole = np.zeros(len(numbers)), 0.0
+    terms: dict[str, float] = {}
+    for asked, having in matches.having.items():
+        inside = np.unique(np.fromiter(having, np.int64, len(having)) // ROWS_OF_CONTAINER)
+        there = np.isin(numbers, inside)
+        rarity = asked.weight * inverse_frequency(len(numbers), int(there.sum()))
+        worth[there] += rarity
+        terms[asked.term] = max(terms.get(asked.term, 0.0), rarity)
+    missing = len(matches.worth.keys() - terms.keys()) * inverse_frequency(len(numbers), 0)
+    whole = sum(terms.values()) + missing
+    penalty = _penalty(lengths / (lengths.mean() or 1.0))
+    shares = np.minimum(1.0, worth / (whole or 1.0)) * (1 + _penalty(np.zeros(1))) / (1 + penalty)
+    counts = np.array([container.rows for container in matches.containers], np.float64)
+    shares *= 1 - counts / (counts.sum() or 1.0)
+    at = np.minimum(np.searchsorted(numbers, rows.containers), len(numbers) - 1)
+    # What came in since the words were looked up is in no container that is known here.
+    return np.where(numbers[at] == rows.containers, shares[at], 0.0)
+
+
+def _similarity(rows: PassageTable, near: Similarities) -> tuple[Column, Column]:
+    """The nearness of each row's best piece and of the whole; rows without vectors count as usual ones."""
+    if not near or not len(rows.ids):
+        return np.zeros(len(rows.ids)), np.zeros(len(rows.ids))
+    places, there = rows.lookup(near.rows)
+    usual = float(near.best.mean()) if near.complete else float(near.best.min())
+    best, mean = np.full(len(rows.ids), usual), np.full(len(rows.ids), min(usual, float(near.mean.mean())))
+    best[places[there]] = near.best[there]
+    mean[places[there]] = near.mean[there]
+    return best, mean
+
+
+def _preselect(columns: Mapping[str, Column], among: Mask) -> Mask:
+    """The best by words and the best by meaning, as OpenClaw looks at no others."""
+    most = 200
+    chosen = np.zeros(len(among), np.bool_)
+    for name in ("density", "nearness"):
+        chosen[np.argsort(columns[name], kind="stable")[-most:]] = True
+    return chosen & among
+
+
+class _Beside:
+    """What stands beside each row in its container: a column with gaps where nothing does."""
+
+    def __init__(self, column: Column, rows: PassageTable) -> None:
+        self._rows = rows
+        self._values = np.zeros(int(rows.spread[-1]) + 1 + REACH if len(rows.spread) else 0)
+        self._values[rows.spread] = column[rows.company]
+
+    def at(self, steps: int) -> Column:
+        """The value so many rows after each, before it if negative; 0 where there is none."""
+        return self._column(self._values[self._rows.spread + steps])
+
+    def larger(self) -> Column:
+        """That of the row before each or of the one after it."""
+        places = self._rows.spread
+        return self._column(np.maximum(self._values[places - 1], self._values[places + 1]))
+
+    def around(self) -> Column:
+        """The mean over the rows around each, the nearer ones counting more."""
+        values, total, weights = self._values, np.zeros_like(self._values), 0.0
+        for step in range(1, REACH + 1):
+            weight = 1 - step / (REACH + 1)
+            total[step:-step] += weight * (values[: -2 * step] + values[2 * step :])
+            weights += 2 * weight
+        return self._column(total[self._rows.spread] / weights)
+
+    def _column(self, values: Column) -> Column:
+        column = np.zeros(len(self._rows.ids))
+        column[self._rows.company] = values
+        return column
+
+
+def _penalty(length: Column) -> Column:
+    return _SATURATION * (1 - _BY_LENGTH + _BY_LENGTH * length)

@@ -1,0 +1,524 @@
+"""Search over notes and conversations, by words and by meaning at once.
+
+The index is brought up to date, words and vectors are asked, and one ranking is made of both. The same search
+serves people, tools and the recall of every turn. Every result says what ran, what did not and why; every hit
+says where it is and how likely it holds the answer.
+"""
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from holdfast import words
+from holdfast.errors import EmbedderError
+from holdfast.memory.index import Freshness, Index
+from holdfast.memory.ranking import MEASURED, PassageTableCache, Ranking, RankingWeights, rank_rows
+from holdfast.memory.semantic import SemanticIndex, SemanticMatches
+from holdfast.memory.workspace import Note, Workspace
+from holdfast.messages import Scope
+from holdfast.store import PassageMatches, PassageRow, SearchPlace, Store
+from holdfast.store.fulltext import Container
+from holdfast.store.passages import NOTE
+from holdfast.store.texts import PIECE_SIZE, split_pieces
+from holdfast.text.questions import Question, read_question
+
+HitKind = Literal["note", "message"]
+
+# Below this the store most likely has no answer.
+WEAK = 0.1
+
+EXCERPT_LENGTH = 700
+Within = Literal["notes", "conversations", "all"]
+# Seconds for files that have changed and for texts without vectors; what is left over is said.
+BUDGET = 0.3
+LIMIT = 6
+# Rows that are compared because they are near, where an engine elsewhere does not compare all.
+_NEAREST = 1_000
+# Ranked for each hit that is wanted: a message of enormous size has several rows.
+_SPARE = 2
+# A name is exact enough to keep a place for when no more rows have it.
+_FEW = 20
+# How often a search is done because rows were replaced meanwhile.
+_RETRIES = 3
+# A part of a compound question must beat the whole by this much to decide a row's place.
+_PART_PENALTY = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A part of a note, or a message.
+
+    `path` is the file of a note or the id of a conversation, `lines` the first and last line of the snippet
+    in the file. `score` is how likely it holds what was asked for, and `parts` say what speaks for and
+    against it.
+    `engines` are those that found it.
+    """
+
+    id: str
+    kind: HitKind
+    path: str
+    lines: tuple[int, int] | None
+    snippet: str
+    score: float
+    parts: Mapping[str, float]
+    at: float
+    role: str
+    memory_kind: str = ""
+    exact: bool = False
+    engines: tuple[str, ...] = ()
+
+    @property
+    def citation(self) -> str:
+        return f"{self.path}#{self.lines[0]}" if self.lines else f"{self.path}#{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Hits, best first, and how they were found.
+
+    `engines` are those that ran, `model` is whose vectors were compared, and `compared` where. `degraded`
+    says in words why less was done than could be, `empty` why there are no hits. `likely` is how likely any
+    of them answers the question; where that is little, nothing fits well, and `weak` says so.
+    """
+
+    hits: tuple[SearchHit, ...]
+    engines: tuple[str, ...]
+    model: str = ""
+    degraded: tuple[str, ...] = ()
+    freshness: Freshness = Freshness()
+    empty: str = ""
+    compared: str = ""
+    likely: float = 1.0
+
+    @property
+    def weak(self) -> bool:
+        """Whether most likely nothing here answers the question."""
+        return bool(self.hits) and self.likely < WEAK
+
+    def to_json(self, *, cited: bool = True) -> dict[str, Any]:
+        """The result as JSON; hits name their sources only if `cited`."""
+        result = {**asdict(self), "weak": self.weak}
+        for hit, out in zip(self.hits, result["hits"], strict=True):
+            out["citation"] = f"Source: {hit.citation}" if cited else None
+        return result
+
+
+def cites(citations: str, scope: Scope) -> bool:
+    """Whether hits name their sources: `on`, `off`, or `auto`, which means in private and not in groups."""
+    return citations == "on" or (citations == "auto" and scope.kind == "private")
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A part of a text, and on which of its lines it stands, counted from 0."""
+
+    text: str
+    first: int
+    last: int
+
+
+def extract_excerpt(text: str, weights: Mapping[str, float]) -> Excerpt:
+    """The piece of a text with most of the terms, and as much around it as fits."""
+    if len(text) <= EXCERPT_LENGTH:
+        return Excerpt(
+            text.strip(), _line(text, len(text) - len(text.lstrip())), _line(text, len(text.rstrip()))
+        )
+    best, at, place = "", 0, 0
+    most = -1.0
+    for piece in split_pieces(text):
+        place = text.index(piece, place)
+        worth = sum(weights.get(term, 0.0) for term in set(words.terms(piece)))
+        if worth > most:
+            best, at, most = piece, place, worth
+    spare = EXCERPT_LENGTH - len(best) - 2
+    start = max(0, at - spare // 2)
+    end = min(len(text), start + EXCERPT_LENGTH - 2)
+    start = max(0, end - EXCERPT_LENGTH + 2)
+    start, end = trim_to_words(text, start, end)
+    shown = text[start:end]
+    return Excerpt(
+        f"{'…' if start else ''}{shown.strip()}{'…' if end < len(text) else ''}",
+        _line(text, start + len(shown) - len(shown.lstrip())),
+        _line(text, start + len(shown.rstrip())),
+    )
+
+
+def trim_to_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Move both ends of an excerpt to the nearest space, unless a word is very long."""
+    if start:
+        space = text.find(" ", start, start + PIECE_SIZE // 4)
+        start = start if space < 0 else space + 1
+    if end < len(text):
+        space = text.rfind(" ", end - PIECE_SIZE // 4, end)
+        end = end if space < 0 else space
+    return start, end
+
+
+def _line(text: str, place: int) -> int:
+    return text.count("\n", 0, place)
+
+
+class Searcher(Protocol):
+    """Something that searches: `Search`, or a backend that falls back to it."""
+
+    def search(
+        self,
+        query: str,
+        scope: Scope,
+        *,
+        within: Within = "all",
+        kinds: Collection[str] = (),
+        limit: int = LIMIT,
+        min_score: float = 0.0,
+        own: bool = False,
+    ) -> SearchResult: ...
+
+
+class SearchBackend(Searcher, Protocol):
+    """A program that searches notes in place of `Search`, to which it falls back."""
+
+    @property
+    def interval(self) -> float:
+        """Seconds between two looks at the notes."""
+
+    @property
+    def debounce(self) -> float:
+        """Seconds to wait after a change, since others may follow."""
+
+    def resolve(self, scope: Scope, path: str) -> Note | None:
+        """The note at a path that a hit of this backend cites; None for other paths."""
+
+    def refresh(self, stop: Callable[[], bool] = lambda: False, *, embed: bool = False) -> str:
+        """Bring it up to date with the notes; what went wrong, in words."""
+
+    def state(self) -> dict[str, Any]:
+        """Who answered last and why, and how far the backend is. Nothing is run."""
+
+    def close(self) -> None: ...
+
+
+OpenSearchBackend = Callable[[Workspace, Searcher, Index], SearchBackend]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedQuestion:
+    """One question ranked over all rows."""
+
+    question: Question
+    matches: PassageMatches
+    near: SemanticMatches
+    ranking: Ranking
+    exact: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchCandidate:
+    """A row that may hold what was asked for: its sum orders, its score is a probability.
+
+    The score is how likely the question is answered if this is the best there is. `ranked` is the question,
+    or the part of a compound one, that it answers best, and `place` is where it stands there.
+    """
+
+    row: PassageRow
+    total: float
+    score: float
+    ranked: RankedQuestion
+    place: int
+    exact: bool = False
+
+    @property
+    def parts(self) -> Mapping[str, float]:
+        """The parts of its sum."""
+        return self.ranked.ranking.parts(self.place)
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """The engines that found it."""
+        matches, near = self.ranked.matches, self.ranked.near
+        by_words = any(self.row.id in having for having in matches.having.values())
+        return (
+            *((matches.engine,) if by_words else ()),
+            *((f"vectors {near.engine}",) if self.row.id in near.rows else ()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """Candidates, best first, how likely any of them answers the question, and how they were found."""
+
+    candidates: tuple[SearchCandidate, ...]
+    likely: float
+    engines: tuple[str, ...]
+    model: str = ""
+    compared: str = ""
+    degraded: tuple[str, ...] = ()
+    freshness: Freshness = Freshness()
+    # What each term of the question is worth, for choosing passages.
+    worth: Mapping[str, float] = field(default_factory=dict)
+    # Where it was looked, and what was there then.
+    places: Sequence[SearchPlace] = ()
+    containers: Sequence[Container] = ()
+
+
+class Search:
+    """Searches the index. `weights` rate words and meaning; `budget` limits the time for updating it."""
+
+    def __init__(
+        self,
+        store: Store,
+        index: Index,
+        meaning: SemanticIndex,
+        *,
+        weights: RankingWeights = MEASURED,
+        budget: float = BUDGET,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._index = index
+        self._meaning = meaning
+        self._outlines = PassageTableCache(store)
+        self._weights = weights
+        self._budget = budget
+        self._clock = clock
+
+    def search(
+        self,
+        query: str,
+        scope: Scope,
+        *,
+        within: Within = "all",
+        kinds: Collection[str] = (),
+        limit: int = LIMIT,
+        min_score: float = 0.0,
+        own: bool = False,
+    ) -> SearchResult:
+        """Find the best `limit` parts of notes and messages that this scope can see, or of its `own` only.
+
+        `kinds` limits it to memories of these kinds. A row with a rare name of the question keeps its place,
+        whatever its score.
+        """
+        # A search is a question, however it is spelled.
+        question = replace(read_question(query), asks=1.0)
+        for _ in range(_RETRIES):
+            result = self.retrieve(
+                [question], scope, within=within, kinds=kinds, limit=_SPARE * limit, own=own
+            )
+            chosen = _choose(result.candidates, limit, min_score)
+            hits = self._hits(chosen, scope, result.worth)
+            # What was written anew while we looked has other rows now, and would be missing.
+            if len(hits) == limit or self._store.passages.containers(result.places) == result.containers:
+                break
+        return SearchResult(
+            tuple(hits),
+            result.engines,
+            result.model,
+            result.degraded,
+            result.freshness,
+            "" if hits else explain_empty(question, result),
+            result.compared,
+            round(result.likely, 4),
+        )
+
+    def retrieve(
+        self,
+        questions: Sequence[Question],
+        scope: Scope,
+        *,
+        within: Within = "all",
+        kinds: Collection[str] = (),
+        limit: int = LIMIT,
+        own: bool = False,
+        tree: str = "",
+        patience: float | None = None,
+    ) -> Retrieval:
+        """The best rows for a question, the first of `questions`, and for its parts, the others.
+
+        With `tree`, only that conversation is searched. With `patience`, in seconds, somebody waits: no
+        vectors are made for what has none yet, and if the question's own is late, words serve alone. The
+        parts share the time, which begins when files have been looked at.
+        """
+        for question in questions:
+            if question.has_meaning:
+                # Its vector is made while files and words are looked at.
+                self._meaning.begin(question.text)
+        places, freshness, trouble = self._prepare(scope, within, own, tree, patience is None)
+        until = None if patience is None else self._clock() + patience
+        passes = [self._rank(question, places, kinds, until) for question in questions]
+        first = passes[0]
+        reasons = [reason for reason in (trouble, first.near.trouble) if reason]
+        if freshness.stale:
+            reasons.append(f"{freshness.stale} changed files are not read again yet.")
+        by_meaning = bool(first.near.rows)
+        worth: dict[str, float] = {}
+        for ranked in reversed(passes):
+            worth |= {asked.term: value for asked, value in ranked.matches.rarity.items()}
+        return Retrieval(
+            tuple(self._candidates(passes, limit)),
+            max(ranked.ranking.likely() for ranked in passes),
+            (first.matches.engine, "vectors") if by_meaning else (first.matches.engine,),
+            first.near.model if by_meaning else "",
+            first.near.engine if by_meaning else "",
+            tuple(dict.fromkeys((*reasons, *freshness.left_out))),
+            freshness,
+            worth,
+            places,
+            first.matches.containers,
+        )
+
+    def rank(self, question: Question, scope: Scope, *, within: Within = "all") -> RankedQuestion:
+        """Rank all rows that a scope can see, as a search does."""
+        places, _, _ = self._prepare(scope, within)
+        return self._rank(question, places, ())
+
+    def _rank(
+        self,
+        question: Question,
+        places: Sequence[SearchPlace],
+        kinds: Collection[str],
+        until: float | None = None,
+    ) -> RankedQuestion:
+        matches = self._store.passages.matches(places, question.terms, question.parts)
+        rows = self._outlines.of(places, matches.containers)
+        also = {row for having in matches.having.values() for row in having}
+        near = SemanticMatches()
+        if question.has_meaning:
+            patience = None if until is None else max(0.0, until - self._clock())
+            near = self._meaning.near(places, question.text, _NEAREST, also, patience)
+        ranking = rank_rows(question, matches, rows, near.rows, self._weights.scale(near.factor))
+        if kinds:
+            ranking = replace(ranking, among=ranking.among & rows.note & np.isin(rows.kind, list(kinds)))
+        return RankedQuestion(
+            question, matches, near, ranking, frozenset(exact_rows(matches, question.names))
+        )
+
+    def _candidates(self, passes: Sequence[RankedQuestion], limit: int) -> list[SearchCandidate]:
+        """The best rows of all passes, each once, with the pass that decided its place."""
+        best: dict[int, tuple[float, RankedQuestion, int]] = {}
+        for number, ranked in enumerate(passes):
+            rows, sums = ranked.ranking.rows, ranked.ranking.sums
+            places = [*ranked.ranking.best(limit).tolist()]
+            if ranked.exact:
+                exact = np.isin(rows.ids, list(ranked.exact))
+                places += ranked.ranking.best(limit, exact).tolist()
+            for place in places:
+                total = float(sums[place]) - (_PART_PENALTY if number else 0.0)
+                row = int(rows.ids[place])
+                if row not in best or total > best[row][0]:
+                    best[row] = total, ranked, place
+        known = self._store.passages.rows(best.keys())
+        ordered = sorted(
+            (row for row in best if row in known), key=lambda row: (-best[row][0], -known[row].at, -row)
+        )
+        chosen: dict[tuple[str, str], SearchCandidate] = {}
+        for row in ordered:
+            total, ranked, place = best[row]
+            # Every passage once, with the best of its rows.
+            chosen.setdefault(
+                (known[row].container, known[row].passage),
+                SearchCandidate(
+                    known[row],
+                    total,
+                    ranked.ranking.likely(place),
+                    ranked,
+                    place,
+                    any(row in each.exact for each in passes),
+                ),
+            )
+        return list(chosen.values())
+
+    def _prepare(
+        self, scope: Scope, within: Within, own: bool = False, tree: str = "", embeds: bool = True
+    ) -> tuple[list[SearchPlace], Freshness, str]:
+        """Bring the index up to date as far as time allows; returns where to search."""
+        places: list[SearchPlace] = []
+        freshness = Freshness()
+        if tree:
+            self._store.texts.catch_up(where=tree)
+            return [tree], freshness, ""
+        if within != "conversations":
+            freshness = self._index.refresh(scope, self._budget)
+            places += self._index.places(scope, own=own)
+        if within != "notes":
+            places.append(scope)
+        try:
+            if embeds:
+                self._store.passages.catch_up(places)
+                self._meaning.catch_up(places=places, until=self._clock() + self._budget)
+        except EmbedderError as error:
+            return places, freshness, str(error)
+        return places, freshness, ""
+
+    def _hits(
+        self, chosen: Sequence[SearchCandidate], scope: Scope, worth: Mapping[str, float]
+    ) -> list[SearchHit]:
+        texts = self._store.passages.texts([candidate.row.id for candidate in chosen])
+        talks = self._conversations({each.row.container for each in chosen if each.row.role != NOTE}, scope)
+        hits = []
+        for candidate in chosen:
+            row = candidate.row
+            text = texts.get(row.id)
+            if text is None:
+                # It was deleted since.
+                continue
+            part = extract_excerpt(text, worth)
+            note = row.role == NOTE
+            lines = min(row.last, row.first + part.first), min(row.last, row.first + part.last)
+            hits.append(
+                SearchHit(
+                    id=row.passage,
+                    kind="note" if note else "message",
+                    path=row.container.partition(":")[2] if note else talks.get(row.container, ""),
+                    lines=lines if note else None,
+                    snippet=part.text,
+                    score=round(candidate.score, 4),
+                    parts=candidate.parts,
+                    at=row.at,
+                    role=row.role,
+                    memory_kind=row.branch if note else "",
+                    exact=candidate.exact,
+                    engines=candidate.engines,
+                )
+            )
+        return hits
+
+    def _conversations(self, trees: Collection[str], scope: Scope) -> dict[str, str]:
+        """The most recently used conversation on each tree."""
+        latest: dict[str, str] = {}
+        for tree, talks in self._store.log.conversations_on(trees).items():
+            ours = [talk for talk in talks if talk.scope == scope]
+            if ours:
+                latest[tree] = max(ours, key=lambda talk: (talk.updated_at, talk.id)).id
+        return latest
+
+
+def exact_rows(matches: PassageMatches, names: Collection[str]) -> set[int]:
+    """The rows that contain a name of the question which few others have."""
+    return {
+        row
+        for asked, having in matches.having.items()
+        if asked.weight == 1 and asked.term in names and len(having) <= _FEW
+        for row in having
+    }
+
+
+def _choose(candidates: Sequence[SearchCandidate], limit: int, least: float) -> list[SearchCandidate]:
+    """The best candidates; those with an exact name keep up to half of the places."""
+    exact = [candidate for candidate in candidates if candidate.exact][: max(1, limit // 2)]
+    more = [each for each in candidates if each.score >= least and each not in exact]
+    chosen = [*exact, *more[: limit - len(exact)]]
+    return sorted(chosen, key=lambda candidate: -candidate.total)
+
+
+def explain_empty(question: Question, result: Retrieval) -> str:
+    if not question.text:
+        return "Nothing was asked."
+    if not result.containers:
+        return "There is nothing here to search yet."
+    if not question.terms and not result.candidates:
+        return "There is no word in the question that could be looked for."
+    if result.candidates:
+        return "What was found is below the minimum score."
+    return "Nothing has any of these words."

@@ -1,0 +1,39 @@
+"""Nearness of every embedder comes onto one scale, in its order, and is weighed by what it knows."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.memory.embedders import EmbedderIdentity
+from holdfast.memory.semantic import (
+    REFERENCE_NEARNESS,
+    has_common_scale,
+    mean_nearness,
+    meaning_factor,
+    rescale,
+)
+
+E5 = EmbedderIdentity("ollama", "e5-small", 4)
+INSIDE = EmbedderIdentity("embedded", "use-multilingual-3", 512)
+VALUES = st.lists(st.integers(-1000, 1000).map(lambda value: value / 1000), min_size=2, max_size=50)
+
+
+@given(VALUES, st.floats(0.0, 0.95))
+def test_another_scale_keeps_the_order_and_what_is_usual_comes_to_the_usual(values, usual):
+    moved = rescale(np.array(values), usual)
+    assert np.all(np.diff(moved[np.argsort(values, kind="stable")]) >= -1e-9)
+    assert rescale(usual, usual) == pytest.approx(REFERENCE_NEARNESS)
+    assert rescale(1.0, usual) == pytest.approx(1.0)
+
+
+def test_to_an_embedder_for_which_all_is_the_same_nothing_is_near():
+    same = np.ones((3, 4), np.float32) / 2
+    assert mean_nearness(same) == pytest.approx(1.0)
+    assert rescale(0.9, 1.0) == 0.0
+
+
+def test_a_transformer_counts_more_than_the_one_inside_and_hashed_words_less():
+    hashing = EmbedderIdentity("hashing", "words", 64)
+    assert meaning_factor(hashing) < meaning_factor(INSIDE) == 1 < meaning_factor(E5)
+    assert [has_common_scale(each) for each in (hashing, INSIDE, E5)] == [True, True, False]

@@ -20,9 +20,9 @@ from typing import Any
 from evals.compaction_scripts import asks_on_the_side, good
 from evals.window_rows import progress
 from holdfast.compaction.extractive import sort_sentences
+from holdfast.context.helpers import SummaryOptions
 from holdfast.engine import Ask, Engine
 from holdfast.errors import EmbedderError
-from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.base import Memory
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.context import Kept
 from holdfast.conversations import Placement
 from holdfast.engine import Engine
-from holdfast.fitting import Kept
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import Store
 from holdfast.tokens.vocabulary import Vocabulary

@@ -19,8 +19,8 @@ from hypothesis import settings
 
 from holdfast import recall
 from holdfast.config import default_home
+from holdfast.context import recalling
 from holdfast.errors import FetchFailed
-from holdfast.fitting import recalling
 from holdfast.i18n import speak
 from holdfast.memory.searching.search import Search
 from holdfast.upstreams.model_file import fetch_model_file
@@ -65,7 +65,7 @@ _WHOLE = (
     "docs",
     "evals",
     "files/test_reading.py",
-    "fitting",
+    "context",
     "library",
     "mcp",
     "memory/embedders/test_worker.py",

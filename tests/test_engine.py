@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from holdfast.context.intake import title_of
 from holdfast.engine import Ask, Engine
 from holdfast.errors import Unreachable
-from holdfast.fitting.intake import title_of
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import open_store
 from holdfast.upstreams.discovery import connect

@@ -31,7 +31,7 @@ LAYERS = (
     ("window",),
     ("compaction",),
     ("background",),
-    ("fitting", "transfer"),
+    ("context", "transfer"),
     ("engine",),
     ("wiring",),
     ("server", "mcp", "cli", "demo", "library", "__init__", "__main__"),

@@ -19,23 +19,23 @@ from holdfast.background.queue import Queue, QueueSlot
 from holdfast.background.stopping import StreamStop
 from holdfast.compaction.compactor import Compactor
 from holdfast.compaction.summary_model import PromptTemplates
+from holdfast.context import Fitter, Kept
+from holdfast.context.afterwards import Afterwards
+from holdfast.context.case import Along
+from holdfast.context.compacting import Compacting
+from holdfast.context.filing import pointed_at
+from holdfast.context.helpers import SummaryOptions
+from holdfast.context.intake import Incoming, Intake
+from holdfast.context.noting import Noting
+from holdfast.context.recalling import Recalling
+from holdfast.context.researching import Researching, live_notes
+from holdfast.context.sending import Sending
+from holdfast.context.turns import Turns
 from holdfast.conversations import Recorder, read_hints
 from holdfast.conversations.hints import split_context
 from holdfast.errors import BadRequest, HoldfastError, Overflow, StoreError
 from holdfast.events import Events
 from holdfast.files.roots import Roots
-from holdfast.fitting import Fitter, Kept
-from holdfast.fitting.afterwards import Afterwards
-from holdfast.fitting.case import Along
-from holdfast.fitting.compacting import Compacting
-from holdfast.fitting.filing import pointed_at
-from holdfast.fitting.helpers import SummaryOptions
-from holdfast.fitting.intake import Incoming, Intake
-from holdfast.fitting.noting import Noting
-from holdfast.fitting.recalling import Recalling
-from holdfast.fitting.researching import Researching, live_notes
-from holdfast.fitting.sending import Sending
-from holdfast.fitting.turns import Turns
 from holdfast.memory.base import Memories, Memory
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from holdfast.config import Settings, load
+from holdfast.context.case import in_order
+from holdfast.context.lot import leading_system
 from holdfast.conversations.search import MessageResults
 from holdfast.conversations.search import search as search_conversations
 from holdfast.conversations.serialization import serialize_message
 from holdfast.engine import Ask, Engine
 from holdfast.errors import BadRequest, ConfigError, HoldfastError, ModelMissing, ProviderError
-from holdfast.fitting.case import in_order
-from holdfast.fitting.lot import leading_system
 from holdfast.memory.base import Kind, Memory
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.hits import Answer as Found

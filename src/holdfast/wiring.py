@@ -15,10 +15,10 @@ from holdfast.background.queue import parse_parallel
 from holdfast.background.retention import Retention
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.config import Settings
+from holdfast.context.forgetting import FindingGone, Forgetting
+from holdfast.context.helpers import SummaryOptions
 from holdfast.engine import Engine
 from holdfast.errors import ConfigError
-from holdfast.fitting.forgetting import FindingGone, Forgetting
-from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, headers_from
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering

@@ -14,7 +14,7 @@ from holdfast.messages import Message, Thinking, ToolCall
 from holdfast.tokens.budget import budget_for
 from holdfast.upstreams.fake import count_words
 from tests.compaction.helping import helper_of
-from tests.fitting.summing import (
+from tests.context.summing import (
     FACTS,
     FIRST,
     GOOD,

@@ -10,17 +10,17 @@ from sqlalchemy import text
 
 from holdfast.background.projector import LEASE, LEASE_SECONDS, Projector
 from holdfast.background.retention import DAY, Retention
+from holdfast.context.intake import Intake
+from holdfast.context.lot import Kept
 from holdfast.errors import Conflict
-from holdfast.fitting.intake import Intake
-from holdfast.fitting.lot import Kept
 from holdfast.memory.base import MEMORY_TOPIC, Memory
 from holdfast.memory.workspace.base import Transient
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Message, Scope
 from holdfast.store import open_store
+from tests.context.test_intake import answered, incoming
 from tests.contract.conftest import POSTGRES, place_for_a_store
 from tests.contract.test_store import talk
-from tests.fitting.test_intake import answered, incoming
 
 HOUR = 3_600.0
 

@@ -9,7 +9,7 @@ from holdfast.engine import Engine
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
-from tests.fitting.talking import Client, long_talk, provider, sent, texts
+from tests.context.talking import Client, long_talk, provider, sent, texts
 from tests.talks import without_summaries
 
 

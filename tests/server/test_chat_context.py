@@ -7,7 +7,7 @@ import pytest
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 from holdfast.upstreams.serving import served
-from tests.fitting.talking import filler
+from tests.context.talking import filler
 from tests.server.conftest import running
 from tests.server.test_chats import ELSEWHERE, found, refused
 

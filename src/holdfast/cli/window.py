@@ -36,9 +36,9 @@ from holdfast.cli.output import (
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
+    from holdfast.context.account import Standing
     from holdfast.engine import Engine
     from holdfast.events import Event
-    from holdfast.fitting.account import Standing
     from holdfast.store import Compaction, Conversation, Decision, Store
 
 _WIDTH = 64
@@ -75,7 +75,7 @@ def window(
     as_json: JsonOption = False,
 ) -> None:
     """Show what a model was last shown of a conversation: section by section, and what is out and why."""
-    from holdfast.fitting.account import window_account
+    from holdfast.context.account import window_account
 
     with open_conversation(load(context).settings, conversation, project) as (store, row):
         report = window_account(store, row, size)
@@ -89,7 +89,7 @@ def window(
 
 def print_window(store: "Store", row: "Conversation", report: Report) -> None:
     """Print the whole report on a window."""
-    from holdfast.fitting.account import lane_of, standings
+    from holdfast.context.account import lane_of, standings
 
     lane = lane_of(store, row, report["window"])
     states = standings(store, row, lane)
@@ -313,7 +313,7 @@ def compact(
 
 async def compact_conversation(engine: "Engine", row: "Conversation") -> dict[str, Any]:
     """Summarise a conversation with progress; return the report on the summary."""
-    from holdfast.fitting.account import summary_account
+    from holdfast.context.account import summary_account
 
     with show_progress() as tell:
         following = asyncio.create_task(follow_progress(engine.events.follow(row.scope), row.id, tell))
@@ -385,9 +385,9 @@ def pin(
     as_json: JsonOption = False,
 ) -> None:
     """Keep a message in the window as it is, whatever has to give way."""
+    from holdfast.context import marks
     from holdfast.conversations.identity import find_message
     from holdfast.conversations.serialization import serialize_message
-    from holdfast.fitting import marks
     from holdfast.window.presets import preset_from
 
     settings = load(context).settings
@@ -456,9 +456,9 @@ def undo_decisions(
     store: "Store", row: "Conversation", decision: str | None = None
 ) -> tuple[Sequence["Decision"], list[str]]:
     """Undo a decision or the last batch; return the decisions undone and the messages restored."""
+    from holdfast.context.account import came_back
     from holdfast.conversations import lanes
     from holdfast.conversations.identity import find_decision
-    from holdfast.fitting.account import came_back
 
     name = None if decision is None else find_decision(store, row, decision)
     undone = store.atomically(lanes.undo, store, row, name)
@@ -499,8 +499,8 @@ def expand(
 
 
 def load_states(store: "Store", row: "Conversation", message: str | None) -> Sequence["Standing"]:
+    from holdfast.context.account import Standing, changed, lane_of, standings
     from holdfast.conversations.identity import find_message
-    from holdfast.fitting.account import Standing, changed, lane_of, standings
 
     if message is None:
         return changed(standings(store, row, lane_of(store, row)))

@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.compaction.compactor import SummaryBody
 from holdfast.config import Config, Settings
+from holdfast.context.helpers import SummaryOptions
 from holdfast.demo.events import (
     AnswerEvent,
     DemoEvent,
@@ -26,7 +27,6 @@ from holdfast.demo.script import DemoScript, ScriptLine
 from holdfast.engine import Ask, Engine
 from holdfast.errors import EmbedderError
 from holdfast.events import Event
-from holdfast.fitting.helpers import SummaryOptions
 from holdfast.messages import Answer, ChatRequest, Message
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from holdfast.context.account import changed, lane_of, standings, window_account
 from holdfast.conversations.search import MessageHit
 from holdfast.conversations.search import search as find
 from holdfast.conversations.serialization import serialize_conversation, serialize_results
 from holdfast.errors import BadRequest, NotFound
-from holdfast.fitting.account import changed, lane_of, standings, window_account
 from holdfast.mcp.base import (
     LONGEST_REPLY,
     Caller,

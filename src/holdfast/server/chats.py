@@ -11,6 +11,21 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, model_validator
 from starlette.requests import Request
 from starlette.responses import Response
 
+from holdfast.context.account import (
+    Standing,
+    came_back,
+    compactions_account,
+    lane_of,
+    message_account,
+    pins_of,
+    standings,
+    summary_account,
+    window_account,
+)
+from holdfast.context.course import Sent, last_sent, turns_of
+from holdfast.context.filing import files_of
+from holdfast.context.marks import pin
+from holdfast.context.reading import Part
 from holdfast.conversations import lanes
 from holdfast.conversations.identity import find_decision, find_message
 from holdfast.conversations.search import search
@@ -22,21 +37,6 @@ from holdfast.conversations.serialization import (
     serialize_results,
 )
 from holdfast.errors import BadRequest, HoldfastError
-from holdfast.fitting.account import (
-    Standing,
-    came_back,
-    compactions_account,
-    lane_of,
-    message_account,
-    pins_of,
-    standings,
-    summary_account,
-    window_account,
-)
-from holdfast.fitting.course import Sent, last_sent, turns_of
-from holdfast.fitting.filing import files_of
-from holdfast.fitting.marks import pin
-from holdfast.fitting.reading import Part
 from holdfast.messages import ChatRequest
 from holdfast.protocols import ollama, openai_chat
 from holdfast.protocols.requests import add_call_ids, add_tool_names

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from holdfast.context.reading import Part, Reading, banners_of, reading_of
 from holdfast.conversations.lanes import get_message
 from holdfast.engine import Engine
 from holdfast.errors import BadRequest, NotFound
-from holdfast.fitting.reading import Part, Reading, banners_of, reading_of
 from holdfast.memory.base import Memory
 from holdfast.memory.scopes import is_summary
 from holdfast.server.files import BROWSER_IMAGE_TYPES, files_in, image_part, text_without_files

@@ -15,12 +15,12 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.requests import Request
 
+from holdfast.context.intake import title_of
 from holdfast.conversations.identity import find_answer
 from holdfast.conversations.lanes import get_message
 from holdfast.conversations.serialization import serialize_conversation
 from holdfast.engine import Ask, Engine, Turn
 from holdfast.errors import BadRequest, Conflict, NotFound
-from holdfast.fitting.intake import title_of
 from holdfast.i18n import speak
 from holdfast.messages import ChatRequest, JsonObject, Message, Scope, canonical
 from holdfast.server.detached import DetachedTurn, DetachedTurns, PublishedEvent

@@ -7,8 +7,8 @@ import anyio
 import pytest
 
 from holdfast.config import load
+from holdfast.context.afterwards import Afterwards
 from holdfast.errors import EmbedderError
-from holdfast.fitting.afterwards import Afterwards
 from holdfast.memory.embedders.base import NotNow
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.embedders.fakes import FakeGemini, FakeOpenAI
@@ -25,8 +25,8 @@ from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
 from holdfast.store import open_store
 from holdfast.wiring import build_remembering
-from tests.fitting.remembering import remembering
-from tests.fitting.summing import Playing
+from tests.context.remembering import remembering
+from tests.context.summing import Playing
 
 MANY = 20
 OPTIONS = BatchOptions(poll=30, timeout=3_600, least=10)

@@ -1,0 +1,55 @@
+"""An engine that remembers, on real files, for tests of what goes into windows."""
+
+from contextlib import asynccontextmanager
+
+from holdfast.context.forgetting import FindingGone, Forgetting
+from holdfast.context.helpers import SummaryOptions
+from holdfast.engine import Engine
+from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.gate import Gate
+from holdfast.memory.remembering import Remembering
+from holdfast.memory.searching.vectors import StoredVectors
+from holdfast.memory.workspace.folder import Folder
+from holdfast.research.library import Research
+from holdfast.store import open_store
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
+from tests.talks import without_summaries
+
+
+@asynccontextmanager
+async def remembering(
+    server, folder, *, gate="", preset=None, memory=True, embedder=None, workspace=None, vectors=StoredVectors
+):
+    async def find():
+        return server
+
+    store = open_store(f"sqlite:///{folder / 'db'}")
+    memories = Remembering(
+        store,
+        workspace or Folder(folder / "workspace"),
+        embedder or ChosenEmbedder(EmbedderOptions("off")),
+        vectors=vectors,
+    )
+    memories.listeners.append(Forgetting(store))
+    research = Research(memories)
+    research.listeners.append(FindingGone(store))
+    engine = Engine(
+        store,
+        Upstreams(find, ScriptedProvider()),
+        ModelRegistry(store, folder),
+        preset or without_summaries(),
+        remembering=memories,
+        research=research,
+        gate=Gate.of(gate),
+        options=SummaryOptions(pause=0.0, memory=memory),
+    )
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+def last(server):
+    return server.requests[-1].messages

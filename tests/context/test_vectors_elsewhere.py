@@ -1,0 +1,31 @@
+"""What compares vectors elsewhere is told of what came and went while nobody waits."""
+
+import pytest
+
+from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.searching.vectors.followed import FollowedVectors
+from holdfast.messages import Scope
+from tests.context.remembering import remembering
+from tests.context.test_afterwards import Chosen, Playing, afterwards
+from tests.memory.searching.test_followed import Shelf, said
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_what_is_remembered_and_forgotten_reaches_it_when_nobody_asks(tmp_path):
+    shelf = Shelf()
+
+    def followed(store, identity):
+        return FollowedVectors(store, identity, shelf)
+
+    async with remembering(Playing(), tmp_path, embedder=Chosen(Hashing()), vectors=followed) as engine:
+        kept = [
+            engine.remembering.library.add(Scope(), text).memory
+            for text in ("My sister is called Ottilie.", "The gate is locked at nine.")
+        ]
+        async with afterwards(engine) as later:
+            assert said(shelf) == {memory.text for memory in kept}
+            engine.remembering.library.forget(Scope(), kept[0].id)
+            later.noted()
+            await later.idle.wait_until_idle()
+            assert said(shelf) == {kept[1].text}

@@ -19,12 +19,12 @@ from evals.compaction_checks import Course, Kept, covered, kept_in, unlike
 from evals.compaction_scripts import Summariser, asks_on_the_side
 from evals.window_rows import progress
 from holdfast.context.helpers import SummaryOptions
-from holdfast.engine import Ask, Engine
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import ChatRequest, Message, Text, ToolCall
 from holdfast.store import open_store
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.turn import Ask, Engine
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.fake import Script, ScriptedProvider, Step
 from holdfast.upstreams.models import ModelRegistry

@@ -14,8 +14,8 @@ from pathlib import Path
 from evals.compaction_chats import generated
 from evals.compaction_replay import Counting, engine_on
 from evals.window_rows import Row, progress
-from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Chunk, Message, Usage
+from holdfast.turn import Ask, Engine
 from holdfast.upstreams.embedded import EmbeddedProvider
 from holdfast.upstreams.embedded_server import MODEL
 

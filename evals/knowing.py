@@ -21,7 +21,6 @@ from evals.compaction_scripts import asks_on_the_side, good
 from evals.window_rows import progress
 from holdfast.compaction.extractive import sort_sentences
 from holdfast.context.helpers import SummaryOptions
-from holdfast.engine import Ask, Engine
 from holdfast.errors import EmbedderError
 from holdfast.memory.base import Memory
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
@@ -29,6 +28,7 @@ from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import open_store
+from holdfast.turn import Ask, Engine
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.fake import Script, ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from holdfast.context import Kept
 from holdfast.conversations import Placement
-from holdfast.engine import Engine
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import Store
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.turn import Engine
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry

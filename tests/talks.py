@@ -4,9 +4,9 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import open_store
+from holdfast.turn import Ask, Engine
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams

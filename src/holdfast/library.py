@@ -19,7 +19,6 @@ from holdfast.context.lot import leading_system
 from holdfast.conversations.search import MessageResults
 from holdfast.conversations.search import search as search_conversations
 from holdfast.conversations.serialization import serialize_message
-from holdfast.engine import Ask, Engine
 from holdfast.errors import BadRequest, ConfigError, HoldfastError, ModelMissing, ProviderError
 from holdfast.memory.base import Kind, Memory
 from holdfast.memory.remembering import Remembering
@@ -29,6 +28,7 @@ from holdfast.protocols.openai_chat import parse_message
 from holdfast.protocols.openai_chat import serialize_message as message_to_wire
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.tokens.estimate import family_of
+from holdfast.turn import Ask, Engine
 from holdfast.upstreams.counting import LearningCounter
 from holdfast.window.decisions import Decided
 from holdfast.window.fit import fit

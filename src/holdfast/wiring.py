@@ -17,7 +17,6 @@ from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.config import Settings
 from holdfast.context.forgetting import FindingGone, Forgetting
 from holdfast.context.helpers import SummaryOptions
-from holdfast.engine import Engine
 from holdfast.errors import ConfigError
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, headers_from
 from holdfast.memory.gate import Gate
@@ -34,6 +33,7 @@ from holdfast.memory.workspace.choice import S3Options, is_bucket, workspace_at
 from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
 from holdfast.research.library import Research
 from holdfast.store import Store, open_store
+from holdfast.turn import Engine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.discovery import (
     CANDIDATES,

@@ -15,8 +15,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from holdfast.config import load
-from holdfast.engine import Engine
 from holdfast.server.app import create_app
+from holdfast.turn import Engine
 from holdfast.upstreams.serving import served
 from holdfast.wiring import build_engine
 from tests.browser import finding

@@ -4,7 +4,6 @@ from contextlib import asynccontextmanager
 
 from holdfast.context.forgetting import FindingGone, Forgetting
 from holdfast.context.helpers import SummaryOptions
-from holdfast.engine import Engine
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
@@ -12,6 +11,7 @@ from holdfast.memory.searching.vectors import StoredVectors
 from holdfast.memory.workspace.folder import Folder
 from holdfast.research.library import Research
 from holdfast.store import open_store
+from holdfast.turn import Engine
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams

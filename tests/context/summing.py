@@ -5,10 +5,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from holdfast.context.helpers import SummaryOptions
-from holdfast.engine import Engine
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
 from holdfast.store import open_store
+from holdfast.turn import Engine
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry

@@ -2,9 +2,9 @@
 
 from contextlib import asynccontextmanager
 
-from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import open_store
+from holdfast.turn import Ask, Engine
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry

@@ -9,9 +9,9 @@ import pytest
 from holdfast.compaction.compactor import SummaryBody
 from holdfast.context.marks import pin
 from holdfast.conversations import lanes
-from holdfast.engine import Ask
 from holdfast.errors import BadRequest, Conflict
 from holdfast.messages import ChatRequest, Message, Scope, Text, ToolCall, ToolResult
+from holdfast.turn import Ask
 from tests.context.summing import (
     EAGER,
     FIRST,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from holdfast.engine import Ask
 from holdfast.messages import ChatRequest, Message, Scope
+from holdfast.turn import Ask
 from tests.context.remembering import remembering
 from tests.context.talking import provider
 

@@ -7,11 +7,11 @@ import pytest
 
 from holdfast.background.projector import Projector
 from holdfast.context import recalling
-from holdfast.engine import Ask
 from holdfast.memory.base import SUMMARY_TOPIC, SummaryNote
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import ChatRequest, Message, Scope, ToolCall
+from holdfast.turn import Ask
 from tests.context.remembering import last, remembering
 from tests.context.talking import Client, provider
 

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.context.researching import Researching, live_notes, note_of
-from holdfast.engine import Ask
 from holdfast.errors import NotFound
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.recall import Need, recall_over
 from holdfast.research.finding import ResearchSource
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.turn import Ask
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.window.additions import Quote, past, recalled

@@ -8,10 +8,10 @@ from functools import partial
 
 import pytest
 
-from holdfast.engine import Ask
 from holdfast.errors import Overflow
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import NewMessage, open_store
+from holdfast.turn import Ask
 from tests.context.talking import Client, engine_with, filler, long_talk, provider, sent, texts
 
 pytestmark = pytest.mark.anyio

@@ -4,9 +4,9 @@ import pytest
 
 from holdfast.context.marks import pin
 from holdfast.conversations import lanes
-from holdfast.engine import Ask
 from holdfast.errors import BadRequest, Overflow
 from holdfast.messages import CallPiece, ChatRequest, Chunk, Message, Text, ToolCall, ToolResult
+from holdfast.turn import Ask
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.fake import ScriptedProvider

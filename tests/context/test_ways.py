@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from holdfast.conversations import lanes
-from holdfast.engine import Ask
 from holdfast.errors import Overflow
 from holdfast.messages import ChatRequest, Image, Message, Text, ToolCall, ToolResult
+from holdfast.turn import Ask
 from tests.context.talking import WINDOW, Client, engine_with, filler, long_talk, provider, sent, texts
 
 pytestmark = pytest.mark.anyio

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from holdfast.conversations import lanes
-from holdfast.engine import Engine
+from holdfast.turn import Engine
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams

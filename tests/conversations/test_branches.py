@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import open_store
+from holdfast.turn import Ask, Engine
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry

@@ -12,10 +12,10 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 
 import holdfast
 from holdfast import config
-from holdfast.engine import Engine
 from holdfast.messages import Scope
 from holdfast.server.app import create_app
 from holdfast.store import Key, open_store
+from holdfast.turn import Engine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry

@@ -9,11 +9,11 @@ import httpx
 import pytest
 
 from holdfast.config import Settings
-from holdfast.engine import Engine
 from holdfast.errors import HoldfastError
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from holdfast.tokens.budget import Levels
+from holdfast.turn import Engine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry

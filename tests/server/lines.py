@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 
 from holdfast.config import Settings
-from holdfast.engine import Engine
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
+from holdfast.turn import Engine
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams

@@ -8,13 +8,13 @@ from pathlib import Path
 import httpx
 
 from holdfast.config import Settings
-from holdfast.engine import Engine
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.folder import Folder
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
+from holdfast.turn import Engine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry

@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.config import Settings
-from holdfast.engine import Engine
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
+from holdfast.turn import Engine
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
 from holdfast.upstreams.http import Connection

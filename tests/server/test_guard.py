@@ -8,13 +8,13 @@ import httpx
 import pytest
 
 from holdfast.config import Settings
-from holdfast.engine import Engine
 from holdfast.errors import ConfigError
 from holdfast.messages import Scope
 from holdfast.server.app import create_app
 from holdfast.server.guard import COOKIE, LoginThrottle, Origins
 from holdfast.store import Key, open_store
 from holdfast.store.secrecy import password_digest
+from holdfast.turn import Engine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry

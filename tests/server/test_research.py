@@ -11,7 +11,6 @@ import httpx
 import pytest
 
 from holdfast.config import Settings
-from holdfast.engine import Engine
 from holdfast.errors import FetchFailed
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
@@ -21,6 +20,7 @@ from holdfast.research.finding import ResearchSource
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
+from holdfast.turn import Engine
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams

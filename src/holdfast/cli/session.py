@@ -15,7 +15,7 @@ from holdfast.i18n import say
 from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 
 if TYPE_CHECKING:
-    from holdfast.engine import Engine, Facts
+    from holdfast.turn import Engine, Facts
 
 ModelOption = Annotated[str | None, typer.Option("--model", "-m", help="The model to ask.")]
 SystemOption = Annotated[
@@ -55,7 +55,7 @@ class ChatSession:
 
     async def send(self, text: str, research: str = "") -> AsyncGenerator[Chunk, None]:
         """Yield the answer to `text` in chunks, collected in `answer`; `research` is a finding's id."""
-        from holdfast.engine import Ask
+        from holdfast.turn import Ask
 
         self.answer, self._facts = Answer(), None
         system = [Message.of("system", clean(self._system))] if self._system else []

@@ -37,9 +37,9 @@ from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.context.account import Standing
-    from holdfast.engine import Engine
     from holdfast.events import Event
     from holdfast.store import Compaction, Conversation, Decision, Store
+    from holdfast.turn import Engine
 
 _WIDTH = 64
 # Each section has a fill of its own, so that the bar is readable without colours.

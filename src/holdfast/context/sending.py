@@ -18,7 +18,7 @@ from holdfast.upstreams.base import Provider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.windows import was_loaded
 
-log = logging.getLogger("holdfast.engine")
+log = logging.getLogger("holdfast.turn")
 
 
 class Sending:

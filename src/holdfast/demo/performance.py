@@ -24,11 +24,11 @@ from holdfast.demo.events import (
 )
 from holdfast.demo.model import NAME, WINDOW, AnswerSentence, Player, count_request, count_tokens, find_answer
 from holdfast.demo.script import DemoScript, ScriptLine
-from holdfast.engine import Ask, Engine
 from holdfast.errors import EmbedderError
 from holdfast.events import Event
 from holdfast.messages import Answer, ChatRequest, Message
 from holdfast.store import open_store
+from holdfast.turn import Ask, Engine
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams

@@ -7,7 +7,6 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from holdfast.engine import Turn
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest
 from holdfast.protocols import anthropic
@@ -25,6 +24,7 @@ from holdfast.server.endpoint import (
     start_turn,
 )
 from holdfast.server.errors import anthropic_error
+from holdfast.turn import Turn
 
 router = APIRouter(tags=["Anthropic"])
 

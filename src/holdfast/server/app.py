@@ -26,7 +26,6 @@ from starlette.types import Scope as AsgiScope
 
 from holdfast import __version__
 from holdfast.config import Config, Settings
-from holdfast.engine import Engine
 from holdfast.errors import (
     BadRequest,
     ConfigError,
@@ -66,6 +65,7 @@ from holdfast.server.guard import ANONYMOUS, Access, RequestGuard, access_of, ch
 from holdfast.server.pages import site
 from holdfast.server.reindex import ReindexJob
 from holdfast.store import open_store
+from holdfast.turn import Engine
 from holdfast.wiring import build_engine
 
 log = logging.getLogger("holdfast.server")

@@ -11,10 +11,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.engine import Engine, Turn
 from holdfast.errors import Conflict, HoldfastError, NotFound
 from holdfast.messages import Answer, Chunk, JsonObject, Scope
 from holdfast.server.pages.markdown import MarkdownBlocks, render_html
+from holdfast.turn import Engine, Turn
 from holdfast.window import sentences
 
 

@@ -18,12 +18,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from holdfast.engine import Ask, Engine, Turn
 from holdfast.errors import BadRequest, Forbidden, HoldfastError
 from holdfast.messages import ChatRequest, Chunk, Scope, canonical
 from holdfast.protocols.wire import expect
 from holdfast.server.files import roots_for
 from holdfast.server.guard import access_of
+from holdfast.turn import Ask, Engine, Turn
 from holdfast.upstreams.base import ForwardedResponse, handles_path
 
 # Upper limit of pieces in the buffer: a source that never waits would hide that the client disconnected.

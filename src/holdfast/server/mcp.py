@@ -15,10 +15,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.config import Settings
-from holdfast.engine import Engine
 from holdfast.errors import NotFound
 from holdfast.server.endpoint import engine_of, is_off, scope_of
 from holdfast.server.guard import access_of
+from holdfast.turn import Engine
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager

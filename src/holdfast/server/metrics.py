@@ -18,12 +18,12 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.engine import Engine
 from holdfast.events import Event
 from holdfast.messages import JsonObject
 from holdfast.server.endpoint import engine_of
 from holdfast.server.guard import access_of
 from holdfast.store.statistics import DAY, DayOfCompactions, DayOfJobs, DayOfWaiting, Span, Statistics
+from holdfast.turn import Engine
 
 router = APIRouter(tags=["Server"])
 

@@ -18,7 +18,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast import __version__
-from holdfast.engine import Engine
 from holdfast.errors import BadRequest, HoldfastError, ProviderError, UpstreamError
 from holdfast.messages import ChatRequest, canonical
 from holdfast.protocols import ollama
@@ -40,6 +39,7 @@ from holdfast.server.endpoint import (
     unless_disconnected,
 )
 from holdfast.server.errors import ollama_error
+from holdfast.turn import Engine
 from holdfast.upstreams.base import ForwardedResponse, ModelInfo, Provider, handles_path
 from holdfast.upstreams.ollama import parse_keep_alive
 

@@ -13,7 +13,6 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from holdfast.engine import Turn
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols import ollama, openai_chat
@@ -32,6 +31,7 @@ from holdfast.server.endpoint import (
 )
 from holdfast.server.errors import openai_error
 from holdfast.server.guard import access_of
+from holdfast.turn import Turn
 from holdfast.upstreams.base import Provider, error_from_response, iter_chunks
 
 router = APIRouter(tags=["OpenAI"])

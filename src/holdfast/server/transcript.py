@@ -8,13 +8,13 @@ from typing import Any
 
 from holdfast.context.reading import Part, Reading, banners_of, reading_of
 from holdfast.conversations.lanes import get_message
-from holdfast.engine import Engine
 from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import Memory
 from holdfast.memory.scopes import is_summary
 from holdfast.server.files import BROWSER_IMAGE_TYPES, files_in, image_part, text_without_files
 from holdfast.server.pages.markdown import render_html
 from holdfast.store import Conversation, Decision, Job, Store, Stored
+from holdfast.turn import Engine
 
 # Characters of the longest message that is rendered; longer ones are slow in browsers and shown as text.
 _MAX_RENDERED = 400_000

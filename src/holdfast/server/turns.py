@@ -19,7 +19,6 @@ from holdfast.context.intake import title_of
 from holdfast.conversations.identity import find_answer
 from holdfast.conversations.lanes import get_message
 from holdfast.conversations.serialization import serialize_conversation
-from holdfast.engine import Ask, Engine, Turn
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.i18n import speak
 from holdfast.messages import ChatRequest, JsonObject, Message, Scope, canonical
@@ -30,6 +29,7 @@ from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
 from holdfast.server.transcript import context_by_question, memories_for, serialize_banners
 from holdfast.store import Conversation, Store
+from holdfast.turn import Ask, Engine, Turn
 
 router = APIRouter(prefix="/api/chats/turns", tags=["Conversations"])
 

@@ -49,7 +49,7 @@ from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import Preset, preset_named
 
-log = logging.getLogger("holdfast.engine")
+log = logging.getLogger("holdfast.turn")
 
 # Answers whose writer died are looked for this often.
 RECOVER_EVERY = 5.0

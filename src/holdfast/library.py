@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from holdfast.config import Settings, load
-from holdfast.context.case import in_order
-from holdfast.context.lot import leading_system
+from holdfast.context.loading import in_order, leading_system
 from holdfast.conversations.search import MessageResults
 from holdfast.conversations.search import search as search_conversations
 from holdfast.conversations.serialization import serialize_message

@@ -21,16 +21,15 @@ from holdfast.compaction.compactor import Compactor
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.context import Fitter, Kept
 from holdfast.context.afterwards import Afterwards
-from holdfast.context.case import Along
 from holdfast.context.compacting import Compacting
 from holdfast.context.filing import pointed_at
 from holdfast.context.helpers import SummaryOptions
 from holdfast.context.intake import Incoming, Intake
+from holdfast.context.loading import Along, Turns
 from holdfast.context.noting import Noting
 from holdfast.context.recalling import Recalling
 from holdfast.context.researching import Researching, live_notes
 from holdfast.context.sending import Sending
-from holdfast.context.turns import Turns
 from holdfast.conversations import Recorder, read_hints
 from holdfast.conversations.hints import split_context
 from holdfast.errors import BadRequest, HoldfastError, Overflow, StoreError

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from holdfast.background.projector import LEASE, LEASE_SECONDS, Projector
 from holdfast.background.retention import DAY, Retention
 from holdfast.context.intake import Intake
-from holdfast.context.lot import Kept
+from holdfast.context.loading import Kept
 from holdfast.errors import Conflict
 from holdfast.memory.base import MEMORY_TOPIC, Memory
 from holdfast.memory.workspace.base import Transient

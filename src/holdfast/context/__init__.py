@@ -4,6 +4,6 @@ Between the store and the pure `window`: it knows both, and decides nothing abou
 """
 
 from holdfast.context.fitter import Fit, Fitter
-from holdfast.context.lot import Kept
+from holdfast.context.loading import Kept
 
 __all__ = ["Fit", "Fitter", "Kept"]

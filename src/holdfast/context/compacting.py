@@ -15,13 +15,10 @@ from typing import Any, Literal
 from holdfast.compaction.compactor import Compactor, SummaryBody
 from holdfast.compaction.persistence import CompactionRecord
 from holdfast.context.call_log import CallLog
-from holdfast.context.case import Case, Tells, tells_all
 from holdfast.context.helpers import Helpers, SummaryOptions
-from holdfast.context.lot import Lot
+from holdfast.context.loading import Case, Lot, Place, Places, Tells, Turns, tells_all
 from holdfast.context.outcome import SUMMARY, outcome_of
-from holdfast.context.places import Place, Places
 from holdfast.context.summing import Span, Summing, Written
-from holdfast.context.turns import Turns
 from holdfast.errors import BadRequest, Conflict, HoldfastError, ProviderError, StoreError
 from holdfast.events import Events
 from holdfast.i18n import say

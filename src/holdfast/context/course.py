@@ -10,8 +10,7 @@ from itertools import pairwise
 from math import inf
 from typing import Any, cast
 
-from holdfast.context.case import in_order, recalls
-from holdfast.context.lot import item_of, leading_system
+from holdfast.context.loading import in_order, item_of, leading_system, recalls
 from holdfast.conversations import lanes
 from holdfast.errors import NotFound
 from holdfast.messages import ChatRequest, JsonObject, Message

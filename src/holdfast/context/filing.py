@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.context.case import Along
+from holdfast.context.loading import Along
 from holdfast.files.roots import Roots
 from holdfast.messages import OURS, ChatRequest, JsonObject, Message, Text
 from holdfast.store import Lane, Store, new_id

@@ -12,16 +12,26 @@ from functools import partial
 from typing import Any
 
 from holdfast.compaction.persistence import CompactionRecord
-from holdfast.context.case import Along, Case, Tells, draft_of, in_order, tells_all
 from holdfast.context.client_context import context_for
 from holdfast.context.compacting import Compacting
 from holdfast.context.filing import files_for, files_in
-from holdfast.context.lot import Kept, Lot, leading_system, lot_of
+from holdfast.context.loading import (
+    Along,
+    Case,
+    Kept,
+    Lot,
+    Tells,
+    Turns,
+    draft_of,
+    in_order,
+    leading_system,
+    lot_of,
+    tells_all,
+)
 from holdfast.context.outcome import outcome_of
 from holdfast.context.recalling import Recalling, asks_anew
 from holdfast.context.researching import Researching
 from holdfast.context.taking_over import taken_over
-from holdfast.context.turns import Turns
 from holdfast.conversations import lanes
 from holdfast.errors import HoldfastError, Overflow, StoreError
 from holdfast.messages import ChatRequest

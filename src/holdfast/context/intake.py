@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from holdfast.compaction.persistence import enqueue_memory_requests
 from holdfast.context import marks
-from holdfast.context.lot import Kept, stored_in
+from holdfast.context.loading import Kept, stored_in
 from holdfast.conversations import (
     Hints,
     Placement,

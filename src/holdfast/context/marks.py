@@ -7,7 +7,7 @@ a window is known in `window`.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from holdfast.context.lot import item_of
+from holdfast.context.loading import item_of
 from holdfast.conversations import lanes
 from holdfast.errors import BadRequest
 from holdfast.messages import Message

@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.compaction.persistence import CompactionRecord
 from holdfast.context.forgetting import reworded, rewritten, standing
-from holdfast.context.lot import Lot
+from holdfast.context.loading import Lot
 from holdfast.conversations import lanes
 from holdfast.messages import JsonObject
 from holdfast.store import Store, new_id

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.context.account import pins_of
-from holdfast.context.lot import item_of
+from holdfast.context.loading import item_of
 from holdfast.conversations.serialization import serialize_conversation, serialize_draft, serialize_message
 from holdfast.errors import NotFound
 from holdfast.store import Conversation, Decision, Draft, Store, Stored

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from holdfast.context.case import FINDINGS, Case
+from holdfast.context.loading import FINDINGS, Case
 from holdfast.context.noting import Noting
 from holdfast.errors import NotFound
 from holdfast.messages import Scope

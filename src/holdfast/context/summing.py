@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 
 from holdfast.compaction.compactor import CompactionTask, Compactor, SummaryBody
 from holdfast.compaction.persistence import CompactionRecord
-from holdfast.context.case import Case
 from holdfast.context.helpers import Helpers, SummaryOptions
-from holdfast.context.lot import item_of
+from holdfast.context.loading import Case, item_of
 from holdfast.messages import Message
 from holdfast.store import Conversation, Store, Stored, Summarised, new_id
 

@@ -4,7 +4,7 @@ Files and sources that were put behind questions in the window that was used las
 one too, as they stand there now. What of it there is room for is decided as ever.
 """
 
-from holdfast.context.case import recalls
+from holdfast.context.loading import recalls
 from holdfast.conversations import lanes
 from holdfast.store import Decision, Store, new_id
 from holdfast.window.decisions import Proposal

@@ -1,21 +1,31 @@
-"""What a window is made of: the lane of a request, and its messages by their names in the log.
+"""Loads what a window is made of: the lane of a request, its messages, and what they are measured with."""
 
-The messages are the client's, each as the log has it where it knows it, or the log's own where the client
-leaves its history to us. What becomes of them is not decided here.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from holdfast.conversations import Placement, lanes
 from holdfast.errors import NotFound
-from holdfast.messages import ChatRequest, Message
-from holdfast.store import Conversation, Store, Stored
+from holdfast.files.roots import Roots
+from holdfast.messages import ChatRequest, JsonObject, Message, Scope
+from holdfast.research.finding import Finding
+from holdfast.store import Conversation, Decision, Lane, Store, Stored
 from holdfast.tokens.budget import Budget
+from holdfast.upstreams.base import Provider
+from holdfast.upstreams.counting import LearningCounter
+from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.routing import Upstreams
 from holdfast.window.additions import clock_for
 from holdfast.window.decisions import Proposal, is_on_way, places_of
 from holdfast.window.items import Item
+from holdfast.window.presets import Preset
 from holdfast.window.relevance import capped, sentence_tokens
+from holdfast.window.view import Draft, View
+
+if TYPE_CHECKING:
+    from holdfast.files.attach import AttachedFile
 
 # How many windows of history are looked at when nothing is known of it, and characters in a token, at least.
 _LOOKED_AT, _CHARACTERS = 1.5, 4
@@ -200,3 +210,181 @@ def _prompts(store: Store, conversation: str, job: str) -> list[str]:
     """What the conversation's last requests were told, the newest first; its lane here is new."""
     jobs = store.jobs.recent(_JOBS, conversation=conversation)
     return list(dict.fromkeys(one.prompt for one in jobs if one.prompt and one.id != job))
+
+
+# The rule that tells earlier findings which bear on a question.
+FINDINGS = "findings"
+# Whether a server, by its location, may be told what is remembered.
+Tells = Callable[[str], bool]
+
+
+def tells_all(_: str) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """What comes with a question: texts, the files it points at, and sources that were found for it.
+
+    `files` says where files may be read, and `brought` are those that were, before anybody had to wait.
+    """
+
+    context: Sequence[str] = ()
+    files: Roots | None = None
+    finding: Finding | None = None
+    brought: tuple["AttachedFile", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One request that is to be fitted, who answers it, and what it is measured with."""
+
+    request: ChatRequest
+    kept: Kept
+    provider: Provider
+    budget: Budget
+    counter: LearningCounter
+    along: Along = Along()
+    # Whether the server may be told what is remembered.
+    tells: bool = True
+
+    @property
+    def scope(self) -> Scope:
+        return self.kept.conversation.scope if self.kept.conversation else Scope()
+
+    @property
+    def remembers(self) -> bool:
+        """Whether anything that is remembered belongs into this conversation."""
+        return self.kept.conversation is None or self.kept.conversation.memory
+
+    def count(self, text: str) -> int:
+        return self.counter.count_text(text).high
+
+
+def request_at_rest(store: Store, conversation: Conversation, lane: Lane) -> tuple[ChatRequest, Kept]:
+    """As if it were sent once more as it stands, with the instructions and tools it had last."""
+    state = lanes.LaneState.from_json(lane.state)
+    try:
+        tools = store.prompts.get(state.prompt).tools if state.prompt else ()
+    except NotFound:
+        tools = ()
+    placement = Placement("main", "at rest", conversation=conversation.id, from_log=True)
+    kept = Kept("", placement, conversation, conversation.head)
+    return ChatRequest(lane.report["model"], (), tools=in_order(tools)), kept
+
+
+def recalls(made: Decision) -> bool:
+    """Whether a decision puts something into the window that nobody asked for: memories, old findings."""
+    return bool(made.data.get("memories")) or made.rule == FINDINGS
+
+
+def in_order(tools: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
+    """In one order, whatever the client's is today: tools stand at the beginning of what the server reads."""
+    return tuple(sorted(tools, key=_name))
+
+
+def _digest(name: str, text: str) -> str:
+    # Few need it, and it knows many languages.
+    from holdfast.files.digests import build_digest
+
+    return build_digest(name, text).text
+
+
+def _name(tool: JsonObject) -> str:
+    function = tool.get("function")
+    return str((function if isinstance(function, Mapping) else tool).get("name", ""))
+
+
+def draft_of(case: Case, lot: Lot, slack: float = 1.0) -> Draft:
+    """`slack` is the share of the room that is believed to be there."""
+    budget, lane = case.budget, lot.lane
+    if slack < 1.0:
+        budget = replace(budget, reserve=budget.window - int(budget.room * slack))
+    return Draft(
+        items=lot.items,
+        budget=budget,
+        gauge=case.counter,
+        system=lot.system,
+        tools=case.request.tools,
+        decisions=(*lot.condensed, *(made for made in lane.decisions if case.tells or not recalls(made))),
+        vetoes=lane.vetoes,
+        pins=lane.pins,
+        rules=lane.sentences(lanes.RULE),
+        agreed=lane.sentences(lanes.AGREED),
+        forbidden=lane.sentences(lanes.FORBIDDEN),
+        seen=frozenset(name for name, _, _ in lane.state.sent),
+        fired=lane.state.fired,
+        digest=_digest,
+    )
+
+
+class Turns:
+    """`hurry` has what was decided for a conversation written, if it is not."""
+
+    def __init__(self, hurry: Callable[[str], Awaitable[None]]) -> None:
+        self._hurry = hurry
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def of(self, conversation: str) -> asyncio.Lock:
+        return self._locks.setdefault(conversation, asyncio.Lock())
+
+    async def settle(self, conversation: str) -> None:
+        """Waits until what was decided for a conversation's last window is kept, or could not be."""
+        await self._hurry(conversation)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    case: Case
+    lot: Lot
+    view: View
+    # Whether as many exchanges stay as fit when it is summarised; without, only the last two.
+    fills: bool = True
+
+    @property
+    def conversation(self) -> Conversation:
+        assert self.case.kept.conversation is not None
+        return self.case.kept.conversation
+
+    @property
+    def depth(self) -> int:
+        return max((item.depth for item in self.lot.items), default=-1)
+
+    @property
+    def left(self) -> int:
+        """Tokens that were left out of the window, and that no summary stands for."""
+        return self.lot.lane.state.left
+
+
+class Places:
+    def __init__(
+        self,
+        store: Store,
+        models: ModelRegistry,
+        upstreams: Upstreams,
+        preset: Preset,
+        tells: Tells = tells_all,
+    ) -> None:
+        self._store = store
+        self._tells = tells
+        self._models = models
+        self._upstreams = upstreams
+        self._preset = preset
+
+    async def of(self, conversation: str) -> Place | None:
+        """The conversation in the window that was last used; None if nothing of it was ever sent."""
+        store = self._store
+        row = await store.run(store.log.get, conversation)
+        used = [lane for lane in await store.run(store.lanes.of, conversation) if lane.report.get("model")]
+        if not used or row.head is None:
+            return None
+        request, kept = await store.run(request_at_rest, store, row, used[0])
+        provider = await self._upstreams.route(request.model)
+        windows = await self._models.windows(provider, request.model)
+        budget = self._preset.budget(used[0].window, thinks=windows.thinks)
+        counter = await self._models.counters.counter(provider, request.model)
+        tells = row.memory and self._tells(provider.location)
+        case = Case(request, kept, provider, budget, counter, tells=tells)
+        lot = await store.run(lot_of, store, request, kept, budget, case.count)
+        first = [] if lot.horizon is None else [lot.horizon]
+        return Place(case, lot, await asyncio.to_thread(View, draft_of(case, lot), first))

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from holdfast.context.fitter import SUMMARY
 from holdfast.context.loading import item_of
-from holdfast.context.outcome import SUMMARY
 from holdfast.conversations.lanes import PIN
 from holdfast.conversations.serialization import (
     serialize_compaction,

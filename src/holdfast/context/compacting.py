@@ -15,9 +15,9 @@ from typing import Any, Literal
 from holdfast.compaction.compactor import Compactor, SummaryBody
 from holdfast.compaction.persistence import CompactionRecord
 from holdfast.context.call_log import CallLog
+from holdfast.context.fitter import SUMMARY, outcome_of
 from holdfast.context.helpers import Helpers, SummaryOptions
 from holdfast.context.loading import Case, Lot, Place, Places, Tells, Turns, tells_all
-from holdfast.context.outcome import SUMMARY, outcome_of
 from holdfast.context.summing import Span, Summing, Written
 from holdfast.errors import BadRequest, Conflict, HoldfastError, ProviderError, StoreError
 from holdfast.events import Events

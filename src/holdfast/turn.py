@@ -21,8 +21,8 @@ from holdfast.compaction.compactor import Compactor
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.context import Fitter, Kept
 from holdfast.context.afterwards import Afterwards
+from holdfast.context.attachments import pointed_at
 from holdfast.context.compacting import Compacting
-from holdfast.context.filing import pointed_at
 from holdfast.context.helpers import SummaryOptions
 from holdfast.context.intake import Incoming, Intake
 from holdfast.context.loading import Along, Turns

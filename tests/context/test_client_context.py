@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.context.client_context import context_for
+from holdfast.context.attachments import context_for
 from holdfast.messages import Message
 from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import EstimatingCounter

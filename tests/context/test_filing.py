@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.context.filing import files_of, pointed_at
+from holdfast.context.attachments import files_of, pointed_at
 from holdfast.files.roots import Roots
 from holdfast.messages import OURS, ChatRequest, Message, Text
 from holdfast.upstreams.base import ModelInfo

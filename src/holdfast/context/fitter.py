@@ -12,9 +12,8 @@ from functools import partial
 from typing import Any
 
 from holdfast.compaction.persistence import CompactionRecord
-from holdfast.context.client_context import context_for
+from holdfast.context.attachments import context_for, files_for, files_in
 from holdfast.context.compacting import Compacting
-from holdfast.context.filing import files_for, files_in
 from holdfast.context.forgetting import reworded, rewritten, standing
 from holdfast.context.loading import (
     Along,

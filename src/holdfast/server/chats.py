@@ -22,8 +22,8 @@ from holdfast.context.account import (
     summary_account,
     window_account,
 )
+from holdfast.context.attachments import files_of
 from holdfast.context.course import Sent, last_sent, turns_of
-from holdfast.context.filing import files_of
 from holdfast.context.marks import pin
 from holdfast.context.reading import Part
 from holdfast.conversations import lanes

@@ -1,22 +1,21 @@
-"""Files that a question points at: read, and put behind it as they are now, each in a window once.
+"""Puts what a question brings along into the window: files it points at and texts the client gives."""
 
-What a reference becomes is known in `files`, when a file becomes a digest in `window`. Here it is decided
-what the window needs of it: a file that is there whole is not brought again, one that was shortened or has
-left comes back when it is spoken of, and one that has changed takes the place of what was shown before.
-"""
-
+import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.context.loading import Along
+from holdfast.context.researching import READABLE, room_for_sources
 from holdfast.files.roots import Roots
-from holdfast.messages import OURS, ChatRequest, JsonObject, Message, Text
+from holdfast.messages import OURS, ChatRequest, JsonObject, Message, Text, canonical
 from holdfast.store import Lane, Store, new_id
-from holdfast.window.additions import addition
-from holdfast.window.brought import file_of, has, is_named, outdated
+from holdfast.text.excerpts import bearing, excerpts
+from holdfast.window.additions import addition, sources
+from holdfast.window.brought import RESEARCH, file_of, has, is_named, outdated
 from holdfast.window.decisions import Addition, Proposal, Section
 from holdfast.window.items import Item
+from holdfast.window.shorten import marker
 from holdfast.window.view import View
 
 if TYPE_CHECKING:
@@ -187,3 +186,75 @@ def _added(view: View, question: Item, file: "AttachedFile", *, changed: bool) -
         changed=changed,
         trouble=[file.trouble, file.trouble_de] if file.trouble else [],
     )
+
+
+# A text with this share of what the best one has to say bears on the question, too.
+_BEARS = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What is shown of each text, by its place; what is not there is left out."""
+
+    shown: dict[int, str]
+    left_out: int
+
+
+def context_for(view: View, question: Item, texts: Sequence[str]) -> list[Proposal]:
+    """The decision that puts these texts behind a question; none where that was done before."""
+    tag = hashlib.sha256(canonical(list(texts)).encode()).hexdigest()[:16]
+    there = (one for shown in view.shown if shown.item is question for one in shown.additions)
+    if not texts or any(one.section == "research" and one.tag == tag for one in there):
+        return []
+    text, cut = _text(view, question, texts, room_for_sources(view))
+    # When the talk has gone on, a few lines of it are enough.
+    short, _ = _text(view, question, texts, RESEARCH)
+    more = {"cut": "context_cut"} if cut else {}
+    return [addition(view, question, "research", text, new_id("d"), tag=tag, short=short, **more)]
+
+
+def _text(view: View, question: Item, texts: Sequence[str], room: int) -> tuple[str, bool]:
+    """The texts within so many tokens, and whether anything of them is missing."""
+    whole = sources(question.message, texts)
+    if (tokens := view.text_tokens(whole)) <= room:
+        return whole, False
+    frame = view.text_tokens(sources(question.message, [marker(tokens)]))
+    choice = _chosen(view, question.message.text, texts, room - frame)
+    shown = [text for _, text in sorted(choice.shown.items())]
+    return sources(question.message, [*shown, marker(choice.left_out)]), True
+
+
+def _chosen(view: View, asked: str, texts: Sequence[str], room: int) -> _Choice:
+    """Whole texts first, those that bear on the question most; passages of what is too long for that."""
+    count = view.text_tokens
+    # Each is parted from the next by an empty line.
+    costs = [count(f"{text}\n\n") for text in texts]
+    worth = bearing(asked, texts)
+    ranked = sorted(range(len(texts)), key=lambda at: (-worth[at], at))
+    about = [at for at in ranked if worth[at] and worth[at] >= _BEARS * worth[ranked[0]]]
+    shown: dict[int, str] = {}
+    left = room
+
+    def quote(at: int, most: int) -> None:
+        nonlocal left
+        (text,) = excerpts(asked, [texts[at]], most, count)
+        if text:
+            shown[at] = text
+            left -= count(f"{text}\n\n")
+
+    def show_whole(places: Sequence[int]) -> None:
+        nonlocal left
+        for at in places:
+            if at not in shown and costs[at] <= left:
+                shown[at] = texts[at]
+                left -= costs[at]
+
+    if costs[ranked[0]] > room:
+        # The best of them is not left out because it is long; where it is all there is, it may have all.
+        quote(ranked[0], room // 2 if len(about) > 1 else room)
+    show_whole(about)
+    for at in about:
+        if at not in shown and left >= READABLE:
+            quote(at, left)
+    show_whole(ranked)
+    return _Choice(shown, max(1, sum(costs) - (room - left)))

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from holdfast.context.account import changed, lane_of, message_account, standings, window_account
+from holdfast.context.message_state import changed, lane_of, message_account, standings, window_account
 from holdfast.conversations import lanes
 from holdfast.errors import NotFound
 from holdfast.messages import Message, Text, Thinking

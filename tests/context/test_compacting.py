@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from holdfast.compaction.compactor import SummaryBody
-from holdfast.context.marks import pin
+from holdfast.context.message_state import pin
 from holdfast.conversations import lanes
 from holdfast.errors import BadRequest, Conflict
 from holdfast.messages import ChatRequest, Message, Scope, Text, ToolCall, ToolResult

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.context.reading import banners_of
+from holdfast.context.message_state import banners_of
 from holdfast.errors import UpstreamError
 from holdfast.messages import Scope
 from holdfast.store.statistics import Span, Statistics

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.context.marks import pin
+from holdfast.context.message_state import pin
 from holdfast.conversations import lanes
 from holdfast.errors import BadRequest, Overflow
 from holdfast.messages import CallPiece, ChatRequest, Chunk, Message, Text, ToolCall, ToolResult

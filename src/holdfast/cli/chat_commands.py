@@ -23,7 +23,7 @@ from holdfast.errors import BadRequest, HoldfastError, NotFound
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.context.reading import Reading
+    from holdfast.context.message_state import Reading
     from holdfast.memory.remembering import Remembering
     from holdfast.store import Conversation, Store
 
@@ -80,7 +80,7 @@ async def show_help(_: ChatContext, __: str) -> None:
 
 async def show_window(chat: ChatContext, _: str) -> None:
     from holdfast.cli.window import print_window
-    from holdfast.context.account import window_account
+    from holdfast.context.message_state import window_account
 
     store, row = chat.session.engine.store, chat.row
     print_window(store, row, window_account(store, row))
@@ -284,7 +284,7 @@ def require_argument(text: str, name: str, description: tuple[str, str]) -> None
 
 
 def save_markdown(store: "Store", row: "Conversation", name: str) -> Path:
-    from holdfast.context.reading import reading_of
+    from holdfast.context.message_state import reading_of
 
     place = Path(name).expanduser()
     text = render_markdown(reading_of(store, row))

@@ -82,7 +82,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show a conversation from its first word to its last."""
-    from holdfast.context.reading import reading_of
+    from holdfast.context.message_state import reading_of
 
     with open_conversation(load(context).settings, conversation, project) as (store, row):
         reading = reading_of(store, row)

@@ -36,7 +36,7 @@ from holdfast.cli.output import (
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.context.account import Standing
+    from holdfast.context.message_state import Standing
     from holdfast.events import Event
     from holdfast.store import Compaction, Conversation, Decision, Store
     from holdfast.turn import Engine
@@ -75,7 +75,7 @@ def window(
     as_json: JsonOption = False,
 ) -> None:
     """Show what a model was last shown of a conversation: section by section, and what is out and why."""
-    from holdfast.context.account import window_account
+    from holdfast.context.message_state import window_account
 
     with open_conversation(load(context).settings, conversation, project) as (store, row):
         report = window_account(store, row, size)
@@ -89,7 +89,7 @@ def window(
 
 def print_window(store: "Store", row: "Conversation", report: Report) -> None:
     """Print the whole report on a window."""
-    from holdfast.context.account import lane_of, standings
+    from holdfast.context.message_state import lane_of, standings
 
     lane = lane_of(store, row, report["window"])
     states = standings(store, row, lane)
@@ -313,7 +313,7 @@ def compact(
 
 async def compact_conversation(engine: "Engine", row: "Conversation") -> dict[str, Any]:
     """Summarise a conversation with progress; return the report on the summary."""
-    from holdfast.context.account import summary_account
+    from holdfast.context.message_state import summary_account
 
     with show_progress() as tell:
         following = asyncio.create_task(follow_progress(engine.events.follow(row.scope), row.id, tell))
@@ -385,7 +385,7 @@ def pin(
     as_json: JsonOption = False,
 ) -> None:
     """Keep a message in the window as it is, whatever has to give way."""
-    from holdfast.context import marks
+    from holdfast.context import message_state
     from holdfast.conversations.identity import find_message
     from holdfast.conversations.serialization import serialize_message
     from holdfast.window.presets import preset_from
@@ -393,7 +393,7 @@ def pin(
     settings = load(context).settings
     with open_conversation(settings, conversation, project) as (store, row):
         stored = find_message(store, row, message)
-        store.atomically(marks.pin, store, preset_from(settings), row, stored.id)
+        store.atomically(message_state.pin, store, preset_from(settings), row, stored.id)
         (standing,) = load_states(store, row, stored.id)
     if as_json:
         print_json({**serialize_message(stored), "pinned": True})
@@ -456,7 +456,7 @@ def undo_decisions(
     store: "Store", row: "Conversation", decision: str | None = None
 ) -> tuple[Sequence["Decision"], list[str]]:
     """Undo a decision or the last batch; return the decisions undone and the messages restored."""
-    from holdfast.context.account import came_back
+    from holdfast.context.message_state import came_back
     from holdfast.conversations import lanes
     from holdfast.conversations.identity import find_decision
 
@@ -499,7 +499,7 @@ def expand(
 
 
 def load_states(store: "Store", row: "Conversation", message: str | None) -> Sequence["Standing"]:
-    from holdfast.context.account import Standing, changed, lane_of, standings
+    from holdfast.context.message_state import Standing, changed, lane_of, standings
     from holdfast.conversations.identity import find_message
 
     if message is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from holdfast.compaction.persistence import enqueue_memory_requests
-from holdfast.context import marks
+from holdfast.context import message_state
 from holdfast.context.loading import Kept, stored_in
 from holdfast.conversations import (
     Hints,
@@ -136,7 +136,7 @@ class Intake:
         row, appended = self._appended(incoming, placement, row)
         parent = appended[-1].id if appended else placement.parent
         if appended:
-            marks.note(store, appended)
+            message_state.note(store, appended)
             if self._memory and row.memory:
                 enqueue_memory_requests(store, row, appended)
         elif parent != placement.head:

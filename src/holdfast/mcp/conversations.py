@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from holdfast.context.account import changed, lane_of, standings, window_account
+from holdfast.context.message_state import changed, lane_of, standings, window_account
 from holdfast.conversations.search import MessageHit
 from holdfast.conversations.search import search as find
 from holdfast.conversations.serialization import serialize_conversation, serialize_results

@@ -11,21 +11,21 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, model_validator
 from starlette.requests import Request
 from starlette.responses import Response
 
-from holdfast.context.account import (
+from holdfast.context.attachments import files_of
+from holdfast.context.course import Sent, last_sent, turns_of
+from holdfast.context.message_state import (
+    Part,
     Standing,
     came_back,
     compactions_account,
     lane_of,
     message_account,
+    pin,
     pins_of,
     standings,
     summary_account,
     window_account,
 )
-from holdfast.context.attachments import files_of
-from holdfast.context.course import Sent, last_sent, turns_of
-from holdfast.context.marks import pin
-from holdfast.context.reading import Part
 from holdfast.conversations import lanes
 from holdfast.conversations.identity import find_decision, find_message
 from holdfast.conversations.search import search

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from holdfast.context.reading import Part, Reading, banners_of, reading_of
+from holdfast.context.message_state import Part, Reading, banners_of, reading_of
 from holdfast.conversations.lanes import get_message
 from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import Memory

@@ -18,7 +18,7 @@ from evals.compaction_chats import Chat, Planted
 from evals.compaction_checks import Course, Kept, covered, kept_in, unlike
 from evals.compaction_scripts import Summariser, asks_on_the_side
 from evals.window_rows import progress
-from holdfast.context.helpers import SummaryOptions
+from holdfast.context.summaries import SummaryOptions
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import ChatRequest, Message, Text, ToolCall
 from holdfast.store import open_store

@@ -20,7 +20,7 @@ from typing import Any
 from evals.compaction_scripts import asks_on_the_side, good
 from evals.window_rows import progress
 from holdfast.compaction.extractive import sort_sentences
-from holdfast.context.helpers import SummaryOptions
+from holdfast.context.summaries import SummaryOptions
 from holdfast.errors import EmbedderError
 from holdfast.memory.base import Memory
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions

@@ -22,14 +22,13 @@ from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.context import Fitter, Kept
 from holdfast.context.afterwards import Afterwards
 from holdfast.context.attachments import pointed_at
-from holdfast.context.compacting import Compacting
-from holdfast.context.helpers import SummaryOptions
 from holdfast.context.intake import Incoming, Intake
 from holdfast.context.loading import Along, Turns
 from holdfast.context.noting import Noting
 from holdfast.context.recalling import Recalling
 from holdfast.context.researching import Researching, live_notes
 from holdfast.context.sending import Sending
+from holdfast.context.summaries import Compacting, SummaryOptions
 from holdfast.conversations import Recorder, read_hints
 from holdfast.conversations.hints import split_context
 from holdfast.errors import BadRequest, HoldfastError, Overflow, StoreError

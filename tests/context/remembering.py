@@ -3,7 +3,7 @@
 from contextlib import asynccontextmanager
 
 from holdfast.context.forgetting import FindingGone, Forgetting
-from holdfast.context.helpers import SummaryOptions
+from holdfast.context.summaries import SummaryOptions
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering

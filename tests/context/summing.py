@@ -4,7 +4,7 @@ import re
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from holdfast.context.helpers import SummaryOptions
+from holdfast.context.summaries import SummaryOptions
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
 from holdfast.store import open_store

@@ -12,8 +12,8 @@ import pytest
 from holdfast.compaction.compactor import CompactionTask, Compactor
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.context.afterwards import REST, Afterwards
-from holdfast.context.helpers import Helpers, SummaryOptions
 from holdfast.context.loading import item_of
+from holdfast.context.summaries import Helpers, SummaryOptions
 from holdfast.errors import ConfigError, Unreachable
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.embedders.hashing import Hashing

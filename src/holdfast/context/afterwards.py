@@ -18,7 +18,7 @@ from holdfast.background.idle import IdleScheduler, Work
 from holdfast.background.projector import LEASE_SECONDS, Projector
 from holdfast.background.retention import Retention
 from holdfast.background.watcher import FolderWatcher
-from holdfast.context.compacting import Compacting
+from holdfast.context.summaries import Compacting
 from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.base import Workspace

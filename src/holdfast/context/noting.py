@@ -9,7 +9,7 @@ from functools import partial
 
 from holdfast.background.idle import Work
 from holdfast.compaction.summary_model import PromptTemplates
-from holdfast.context.helpers import Helpers
+from holdfast.context.summaries import Helpers
 from holdfast.errors import ConfigError, HoldfastError, NotFound, ProviderError
 from holdfast.events import Events
 from holdfast.messages import Scope

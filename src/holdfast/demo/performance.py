@@ -11,7 +11,7 @@ from typing import Any
 
 from holdfast.compaction.compactor import SummaryBody
 from holdfast.config import Config, Settings
-from holdfast.context.helpers import SummaryOptions
+from holdfast.context.summaries import SummaryOptions
 from holdfast.demo.events import (
     AnswerEvent,
     DemoEvent,

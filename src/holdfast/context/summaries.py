@@ -1,30 +1,28 @@
-"""Level 3: a summary takes the place of a conversation's older part, ahead of need or when it is full.
-
-Decides if and when, has the summary made in `compaction`, and keeps summary, memories and decision in one
-transaction. Two never work on one conversation at once. It sends nothing for people: that is the engine's.
-"""
+"""Summarises conversations: when it is due, which model is asked, and what is recorded of it."""
 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from holdfast.compaction.compactor import Compactor, SummaryBody
+from holdfast.background.progress import TurnProgress
+from holdfast.compaction.compactor import CompactionTask, Compactor, SummaryBody
 from holdfast.compaction.persistence import CompactionRecord
-from holdfast.context.call_log import CallLog
+from holdfast.compaction.summary_model import SummaryModel
 from holdfast.context.fitter import SUMMARY, outcome_of
-from holdfast.context.helpers import Helpers, SummaryOptions
-from holdfast.context.loading import Case, Lot, Place, Places, Tells, Turns, tells_all
-from holdfast.context.summing import Span, Summing, Written
-from holdfast.errors import BadRequest, Conflict, HoldfastError, ProviderError, StoreError
+from holdfast.context.loading import Case, Lot, Place, Places, Tells, Turns, item_of, tells_all
+from holdfast.conversations import Recorder
+from holdfast.errors import BadRequest, Conflict, HoldfastError, ModelMissing, ProviderError, StoreError
 from holdfast.events import Events
 from holdfast.i18n import say
-from holdfast.messages import Message
-from holdfast.store import Conversation, Store, new_id
+from holdfast.messages import ChatRequest, Chunk, Message, Scope
+from holdfast.store import Conversation, Store, Stored, Summarised, new_id
 from holdfast.tokens.counter import EstimatingCounter
+from holdfast.upstreams.base import Provider
+from holdfast.upstreams.health import LabelledProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.windows import has_fixed_window
@@ -46,6 +44,216 @@ from holdfast.window.summarise import (
     talk,
 )
 from holdfast.window.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class CallLog:
+    store: Store
+    events: Events
+
+    def over(self, provider: Provider, scope: Scope, window: int | None = None) -> Provider:
+        """The same server; chats with it are written down as background work of this scope."""
+        return _Logged(self, provider, scope, window)
+
+
+class _Logged(LabelledProvider):
+    def __init__(self, log: CallLog, provider: Provider, scope: Scope, window: int | None) -> None:
+        super().__init__(provider)
+        self._log = log
+        self._scope = scope
+        self._window = window
+
+    async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
+        store, model = self._log.store, request.model
+        job = await store.run(lambda: store.jobs.start(self._scope, kind="background", model=model))
+        recorder = Recorder(store, job=job.id, model=model, conversation=None, parent=None)
+        recorder.upstream, recorder.window = self.location, self._window
+        about = {"job": job.id, "conversation": None, "kind": "background", "model": model}
+        progress = TurnProgress(self._log.events, self._scope, about)
+        progress.report_running(self.location)
+        trouble: BaseException | None = None
+        try:
+            async with aclosing(recorder.record(self.provider.chat(request))) as chunks:
+                async for chunk in chunks:
+                    progress.note_chunk(chunk)
+                    yield chunk
+        except (HoldfastError, GeneratorExit, asyncio.CancelledError) as error:
+            trouble = error
+            raise
+        finally:
+            progress.finish(trouble, answered=bool(recorder.answer.parts))
+
+
+logger = logging.getLogger("holdfast.compaction")
+
+# A model that was of no use this often in a row is not asked for so many seconds.
+_USELESS, _REST = 2, 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryOptions:
+    """What a person may set. `helper` is a model for this work, by default the one that is talked to."""
+
+    helper: str = ""
+    # Whether anything is remembered beyond a conversation, and whether memories are taken from what is said.
+    memory: bool = True
+    flush: bool = True
+    # How long a model may be silent.
+    stall: float = 120.0
+    # Seconds of quiet before a model is asked: a server with one slot forgets the chat it has just read.
+    pause: float = 5.0
+
+
+class Helpers:
+    def __init__(
+        self,
+        models: ModelRegistry,
+        upstreams: Upstreams,
+        preset: Preset,
+        options: SummaryOptions,
+        clock: Callable[[], float],
+        log: CallLog | None = None,
+    ) -> None:
+        self._models = models
+        self._upstreams = upstreams
+        self._preset = preset
+        self._options = options
+        self._clock = clock
+        self._log = log
+        # How often in a row a model was of no use, and when it may be asked again.
+        self._useless: dict[tuple[str, str], tuple[int, float]] = {}
+
+    async def choose(
+        self,
+        model: str,
+        provider: Provider,
+        scope: Scope = Scope(),  # noqa: B008 - frozen
+    ) -> SummaryModel | None:
+        """The model to ask where `model` is talked to at `provider`, None while the one there is rests.
+
+        What it is asked is written down as work for this scope.
+        """
+        try:
+            return await self._chosen(model, provider, scope)
+        except (ProviderError, ModelMissing) as error:
+            logger.warning("no model helps with summaries: %s", error)
+            return None
+
+    async def _chosen(self, talked_to: str, provider: Provider, scope: Scope) -> SummaryModel | None:
+        model = self._options.helper or talked_to
+        if model != talked_to:
+            provider = await self._upstreams.route(model)
+        count, until = self._useless.get((provider.location, model), (0, 0.0))
+        if count >= _USELESS and self._clock() < until:
+            return None
+        windows = await self._models.settle_windows(provider, model)
+        window = windows.used.tokens
+        return SummaryModel(
+            self._log.over(provider, scope, window) if self._log else provider,
+            model,
+            self._preset.budget(window, thinks=windows.thinks),
+            thinks=windows.thinks,
+            sets_window=not has_fixed_window(provider),
+            stall=self._options.stall,
+        )
+
+    def judge(self, helper: SummaryModel, *, useful: bool, why: str = "") -> None:
+        """Remembers whether the model was of use."""
+        key = helper.provider.location, helper.name
+        if useful:
+            self._useless.pop(key, None)
+            return
+        logger.warning("%s wrote no usable summary: %s", helper.name, why or "no reason")
+        count, _ = self._useless.get(key, (0, 0.0))
+        self._useless[key] = count + 1, self._clock() + _REST
+
+
+# How a summary was made that was only written because the end had come.
+_IN_PASSING = "in passing"
+# A span shorter than so many summaries is not worth a model's time.
+_SHORT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A summary that is there, new or from before; `keeping` is what is still to be kept of it."""
+
+    id: str
+    depth: int
+    body: SummaryBody
+    tokens: int
+    keeping: CompactionRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What is to be summarised: all after the latest summary, up to a message."""
+
+    conversation: Conversation
+    latest: Summarised | None
+    through: str
+    target: int
+    count: Callable[[str], int]
+
+
+class Summing:
+    def __init__(self, store: Store, compactor: Compactor, helpers: Helpers, options: SummaryOptions) -> None:
+        self._store = store
+        self._compactor = compactor
+        self._helpers = helpers
+        self._options = options
+
+    async def made(
+        self, span: Span, case: Case | None, tell: Callable[[float], None] = lambda _: None
+    ) -> Written:
+        """A new summary. Without a case no model is asked."""
+        latest, row = span.latest, span.conversation
+        said = await self._store.run(self._store.log.part, span.through, below=latest.depth if latest else -1)
+        tokens = await asyncio.to_thread(lambda: sum(span.count(_words(stored.message)) for stored in said))
+        wanted = case if tokens > _SHORT * span.target else None
+        helper = (
+            await self._helpers.choose(wanted.request.model, wanted.provider, row.scope) if wanted else None
+        )
+        tell(0.0)
+        before, again = await self._store.run(self._known, latest) if helper else (latest, [])
+        task = CompactionTask(
+            tuple(item_of(stored) for stored in said),
+            SummaryBody.from_json(before.body) if before else None,
+            span.target,
+            span.count,
+            flush=self._options.flush and row.memory,
+            again=tuple(item_of(stored) for stored in again),
+            ledger=SummaryBody.from_json(latest.body).ledger if latest else None,
+        )
+        made = await self._compactor.compact(task, helper, tell)
+        if helper is not None:
+            self._helpers.judge(helper, useful=made.method != "extractive", why=", ".join(made.problems))
+        if case is None:
+            made = replace(made, method=_IN_PASSING)
+        keeping = CompactionRecord(
+            new_id("s"),
+            row,
+            latest.id if latest else None,
+            tuple(said),
+            made,
+            tokens,
+            writes_notes=self._options.memory and row.memory,
+        )
+        return Written(keeping.id, said[-1].depth, made.body, tokens, keeping)
+
+    def _known(self, latest: Summarised | None) -> tuple[Summarised | None, list[Stored]]:
+        """The last summary somebody took time for, and what was said since: a model reads that once more."""
+        before = latest
+        while before is not None and before.path == _IN_PASSING:
+            before = self._store.summaries.get(before.previous) if before.previous else None
+        if latest is None or before is latest:
+            return latest, []
+        return before, self._store.log.part(latest.through, below=before.depth if before else -1)
+
+
+def _words(message: Message) -> str:
+    return " ".join((message.text, *(call.arguments for call in message.tool_calls)))
+
 
 log = logging.getLogger("holdfast.compaction")
 

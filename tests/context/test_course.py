@@ -2,8 +2,8 @@
 
 import pytest
 
-from holdfast.context.course import last_sent, turns_of
 from holdfast.context.message_state import lane_of
+from holdfast.context.replay import last_sent, turns_of
 from holdfast.conversations import lanes
 from holdfast.messages import Message
 from tests.context.talking import Client, engine_with, filler, provider, sent

@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from holdfast.context.attachments import files_of
-from holdfast.context.course import Sent, last_sent, turns_of
 from holdfast.context.message_state import (
     Part,
     Standing,
@@ -26,6 +25,7 @@ from holdfast.context.message_state import (
     summary_account,
     window_account,
 )
+from holdfast.context.replay import Sent, last_sent, turns_of
 from holdfast.conversations import lanes
 from holdfast.conversations.identity import find_decision, find_message
 from holdfast.conversations.search import search

@@ -15,7 +15,7 @@ from holdfast.background.queue import parse_parallel
 from holdfast.background.retention import Retention
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.config import Settings
-from holdfast.context.forgetting import FindingGone, Forgetting
+from holdfast.context.redaction import FindingGone, Forgetting
 from holdfast.context.summaries import SummaryOptions
 from holdfast.errors import ConfigError
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, headers_from

@@ -2,7 +2,7 @@
 
 from contextlib import asynccontextmanager
 
-from holdfast.context.forgetting import FindingGone, Forgetting
+from holdfast.context.redaction import FindingGone, Forgetting
 from holdfast.context.summaries import SummaryOptions
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.gate import Gate

@@ -13,7 +13,6 @@ from typing import Any
 
 from holdfast.compaction.persistence import CompactionRecord
 from holdfast.context.attachments import context_for, files_for, files_in
-from holdfast.context.forgetting import reworded, rewritten, standing
 from holdfast.context.loading import (
     Along,
     Case,
@@ -29,6 +28,7 @@ from holdfast.context.loading import (
     tells_all,
 )
 from holdfast.context.recalling import Recalling, asks_anew
+from holdfast.context.redaction import reworded, rewritten, standing
 from holdfast.context.researching import Researching
 from holdfast.context.summaries import Compacting
 from holdfast.conversations import lanes

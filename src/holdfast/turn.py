@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from holdfast.background.afterwards import Afterwards
 from holdfast.background.progress import TurnProgress
 from holdfast.background.projector import Projector
 from holdfast.background.queue import Queue, QueueSlot
@@ -20,7 +21,6 @@ from holdfast.background.stopping import StreamStop
 from holdfast.compaction.compactor import Compactor
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.context import Fitter, Kept
-from holdfast.context.afterwards import Afterwards
 from holdfast.context.attachments import pointed_at
 from holdfast.context.intake import Incoming, Intake
 from holdfast.context.loading import Along, Turns

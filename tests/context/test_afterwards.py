@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
+from holdfast.background.afterwards import REST, Afterwards
 from holdfast.compaction.compactor import CompactionTask, Compactor
 from holdfast.compaction.summary_model import PromptTemplates
-from holdfast.context.afterwards import REST, Afterwards
 from holdfast.context.loading import item_of
 from holdfast.context.summaries import Helpers, SummaryOptions
 from holdfast.errors import ConfigError, Unreachable

@@ -6,8 +6,8 @@ from dataclasses import replace
 import anyio
 import pytest
 
+from holdfast.background.afterwards import Afterwards
 from holdfast.config import load
-from holdfast.context.afterwards import Afterwards
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import NotNow
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from holdfast.background.afterwards import Afterwards
+from holdfast.background.jobs import Afterwards
 from holdfast.background.progress import TurnProgress
 from holdfast.background.projector import Projector
 from holdfast.background.queue import Queue, QueueSlot

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.background.afterwards import REST, Afterwards
+from holdfast.background.jobs import REST, Afterwards
 from holdfast.compaction.compactor import CompactionTask, Compactor
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.context.loading import item_of

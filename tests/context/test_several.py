@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from holdfast.background.afterwards import REST, Afterwards
+from holdfast.background.jobs import REST, Afterwards
 from tests.context.summing import Playing, chain, summing, talked
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,7 @@ import asyncio
 import logging
 from functools import partial
 
-from holdfast.background.idle import Work
+from holdfast.background.jobs import Work
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.context.summaries import Helpers
 from holdfast.errors import ConfigError, HoldfastError, NotFound, ProviderError

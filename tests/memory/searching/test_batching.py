@@ -6,7 +6,7 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from holdfast.background.afterwards import Afterwards
+from holdfast.background.jobs import Afterwards
 from holdfast.config import load
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import NotNow

@@ -23,7 +23,7 @@ log = logging.getLogger("holdfast.research")
 # Tokens for a hundred words, and the line that says how long they hold.
 _ANSWER = 400
 # Characters of the sources for each token of the window that is left for them, to be on the safe side.
-_CHARACTERS, _LEAST = 2, 2_000
+_CHARACTERS, _LEAST_TOKENS = 2, 2_000
 
 
 class Noting:
@@ -50,7 +50,7 @@ class Noting:
         helper = await self._helpers.choose(model, provider, scope)
         if helper is None:
             return
-        room = max(_LEAST, (helper.budget.room - 2 * _ANSWER) * _CHARACTERS)
+        room = max(_LEAST_TOKENS, (helper.budget.room - 2 * _ANSWER) * _CHARACTERS)
         try:
             prompt = build_prompt(finding, self._prompts.render, room=room)
             said = await helper.ask(prompt, _ANSWER)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.context.researching import Researching, live_notes, note_of
+from holdfast.context.findings import Researching, live_notes, note_of
 from holdfast.errors import NotFound
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.recall import Need, recall_over

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from holdfast.context.findings import READABLE, room_for_sources
 from holdfast.context.loading import Along
-from holdfast.context.researching import READABLE, room_for_sources
 from holdfast.files.roots import Roots
 from holdfast.messages import OURS, ChatRequest, JsonObject, Message, Text, canonical
 from holdfast.store import Lane, Store, new_id

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, ParamSpec, TypeVar
 
+from holdfast.context.findings import SECTION, tell_finding
 from holdfast.context.loading import Case, Lot
-from holdfast.context.researching import SECTION, tell_finding
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.memory.profiles.text import Told
 from holdfast.memory.remembering import Remembering

@@ -19,7 +19,7 @@ from hypothesis import settings
 
 from holdfast import recall
 from holdfast.config import default_home
-from holdfast.context import recalling
+from holdfast.context import evidence
 from holdfast.errors import FetchFailed
 from holdfast.i18n import speak
 from holdfast.memory.searching.search import Search
@@ -48,7 +48,7 @@ atexit.register(_ONE_CERTIFICATE.unlink, missing_ok=True)
 
 # An answer waits a second or so for memory, and a search for its index. How busy this machine is must not
 # decide what a test sees, so here they wait; whoever tests the waiting makes it short.
-recalling._PATIENCE = recall._PATIENCE = 60.0
+evidence._PATIENCE = recall._PATIENCE = 60.0
 Search.__init__.__kwdefaults__["budget"] = 60.0
 
 

@@ -22,10 +22,10 @@ from holdfast.compaction.compactor import Compactor
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.context import Fitter, Kept
 from holdfast.context.attachments import pointed_at
+from holdfast.context.evidence import Recalling
 from holdfast.context.findings import Noting, Researching, live_notes
 from holdfast.context.intake import Incoming, Intake
 from holdfast.context.loading import Along, Turns
-from holdfast.context.recalling import Recalling
 from holdfast.context.sending import Sending
 from holdfast.context.summaries import Compacting, SummaryOptions
 from holdfast.conversations import Recorder, read_hints

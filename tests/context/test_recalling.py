@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from holdfast.background.projector import Projector
-from holdfast.context import recalling
+from holdfast.context import evidence
 from holdfast.memory.base import SUMMARY_TOPIC, SummaryNote
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.workspace.folder import Folder
@@ -216,7 +216,7 @@ async def test_whatever_is_wrong_with_memory_the_question_is_asked(tmp_path):
 
 
 async def test_an_embedder_that_hangs_holds_up_nobody(tmp_path, monkeypatch):
-    monkeypatch.setattr(recalling, "_PATIENCE", 0.1)
+    monkeypatch.setattr(evidence, "_PATIENCE", 0.1)
     server, embedder = provider(window=8_192), Hanging()
     (tmp_path / "workspace" / "default").mkdir(parents=True)
     (tmp_path / "workspace" / "default" / "MEMORY.md").write_text("- The gateway listens on port 4711.\n")

@@ -13,6 +13,7 @@ from typing import Any
 
 from holdfast.compaction.persistence import CompactionRecord
 from holdfast.context.attachments import context_for, files_for, files_in
+from holdfast.context.evidence import Recalling, asks_anew
 from holdfast.context.findings import Researching
 from holdfast.context.loading import (
     Along,
@@ -28,7 +29,6 @@ from holdfast.context.loading import (
     recalls,
     tells_all,
 )
-from holdfast.context.recalling import Recalling, asks_anew
 from holdfast.context.redaction import reworded, rewritten, standing
 from holdfast.context.summaries import Compacting
 from holdfast.conversations import lanes

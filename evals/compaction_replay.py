@@ -117,7 +117,7 @@ class Client:
         pieces = [chunk async for chunk in turn.chunks]
         if self.conversation and turn.conversation != self.conversation:
             raise RuntimeError("the conversation was not known again")
-        self.conversation, self.report = turn.conversation or "", dict(turn.facts.report)
+        self.conversation, self.report = turn.conversation or "", dict(turn.report)
         return "".join(chunk.text for chunk in pieces)
 
 

@@ -73,7 +73,7 @@ class Talk:
             said, usage = said + chunk.text, chunk.usage or usage
         self.history.append(Message.of("assistant", said))
         self.conversation = turn.conversation or ""
-        self.batch = any(batch["level"] > 0 for batch in turn.facts.report["batches"])
+        self.batch = any(batch["level"] > 0 for batch in turn.report["batches"])
         return usage
 
     @property

@@ -152,7 +152,7 @@ class Client:
         said = "".join([chunk.text async for chunk in turn.chunks])
         self.history.append(Message.of("assistant", said))
         self.conversation = turn.conversation or ""
-        return turn.facts.report
+        return turn.report
 
     async def rest(self, *, ask: bool) -> None:
         await self.engine.compacting.at_rest(self.conversation, ask=ask)

@@ -5,11 +5,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from holdfast.context.intake import title_of
 from holdfast.errors import Unreachable
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import open_store
-from holdfast.turn import Ask, Engine
+from holdfast.turn import Ask, Engine, title_of
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama

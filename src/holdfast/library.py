@@ -159,7 +159,7 @@ class Conversation:
                             yield chunk.text
             finally:
                 said = answer.message
-                self.reply = Reply(said.text, said.thinking, answer.finish, answer.usage, turn.facts.report)
+                self.reply = Reply(said.text, said.thinking, answer.finish, answer.usage, turn.report)
 
     async def messages(self) -> list[dict[str, Any]]:
         """All that was said, whole, whatever the window left out."""

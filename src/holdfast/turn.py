@@ -1,7 +1,14 @@
 """One turn, end to end: read this first.
 
-A door hands over an `Ask`; the engine keeps what was said, brings in what belongs to it, makes it fit, sends
-it, and keeps the answer. It knows no wire format (that is the doors' business) and no SQL (the store's).
+An endpoint passes in an `Ask`, and the turn goes straight down this file:
+
+    Engine.turn     records the question, and loads the files and findings that belong to it
+    Engine._answer  relays the answer to the client and records it, until it ends, fails or is cancelled
+    Engine._ask     for each server that could answer: waits in its queue, fits the request, sends, retries
+    Engine._finish  publishes how it ended, and starts background work
+
+`_Relay` looks at each chunk on its way, and `QuestionRecorder` finds the conversation of a request. Wire
+formats belong to the endpoints and providers, SQL to the store.
 """
 
 import asyncio
@@ -11,7 +18,8 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from holdfast.background.jobs import Afterwards
 from holdfast.background.progress import TurnProgress
@@ -19,31 +27,46 @@ from holdfast.background.projector import Projector
 from holdfast.background.queue import Queue, QueueSlot
 from holdfast.background.stopping import StreamStop
 from holdfast.compaction.compactor import Compactor
+from holdfast.compaction.persistence import enqueue_memory_requests
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.context import Fitter, Kept
 from holdfast.context.attachments import pointed_at
 from holdfast.context.evidence import Recalling
 from holdfast.context.findings import Noting, Researching, live_notes
-from holdfast.context.intake import Incoming, Intake
-from holdfast.context.loading import Along, Turns
-from holdfast.context.sending import Sending
+from holdfast.context.fitter import Fit
+from holdfast.context.loading import Along, Turns, stored_in
+from holdfast.context.message_state import note_sentences
 from holdfast.context.summaries import Compacting, SummaryOptions
-from holdfast.conversations import Recorder, read_hints
-from holdfast.conversations.hints import split_context
-from holdfast.errors import BadRequest, HoldfastError, Overflow, StoreError
+from holdfast.conversations import (
+    Hints,
+    Placement,
+    RecentConversation,
+    RecentConversationCache,
+    Recorder,
+    SideRequestCache,
+    locate,
+    locate_at_end,
+    locate_in_memory,
+    read_hints,
+)
+from holdfast.conversations.hints import RESEARCH_SETTING, split_context
+from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, Overflow, ProviderError, StoreError
 from holdfast.events import Events
 from holdfast.files.roots import Roots
+from holdfast.i18n import banner, say
 from holdfast.memory.base import Memories, Memory
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
-from holdfast.messages import ChatRequest, Chunk, Scope
+from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 from holdfast.protocols.requests import check_request
 from holdfast.recall import recall_over
+from holdfast.research.finding import Finding
 from holdfast.research.library import Research
-from holdfast.store import Store
+from holdfast.store import Conversation, Store, Stored
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
+from holdfast.upstreams.windows import was_loaded
 from holdfast.window.presets import Preset, preset_named
 
 log = logging.getLogger("holdfast.turn")
@@ -53,7 +76,7 @@ RECOVER_EVERY = 5.0
 # No request is under way for so long: one that is still open then was left by a process that died.
 ABANDONED = 6 * 3600.0
 # What an event says of a window; its report says more.
-_TOLD_OF_WINDOW = (
+_PUBLISHED = (
     "conversation",
     "model",
     "level",
@@ -68,11 +91,11 @@ _TOLD_OF_WINDOW = (
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request as it came through a door: what is asked, whose it is, and what the client said about it.
+    """A request as an endpoint passes it in: what is asked, in whose name, and what the client says about it.
 
-    `continues` names a conversation whose history the client leaves to us. `context` are texts that were
-    found for the question, `research` names a finding for it, and `files` says where the files it points at
-    may be read. Without `memory` nothing is remembered in the conversation, nor of it.
+    `continues` names a conversation whose history the client leaves to us. `context` are texts for the
+    question, `research` names a finding for it, and `files` says where the files that it names may be read.
+    Without `memory`, nothing is recalled in the conversation and nothing in it is remembered.
     """
 
     request: ChatRequest
@@ -86,46 +109,39 @@ class Ask:
 
 
 @dataclass(slots=True)
-class Facts:
-    """What becomes known of a turn on its way: `report` is there before its first chunk is."""
-
-    report: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class Turn:
-    """A request under way. The model is asked when the first chunk is.
+    """A request under way. The model is asked when the first chunk is read.
 
-    `off`: its conversation is switched off, so it goes out as it came, and nothing of it is kept.
+    `off`: the conversation is switched off, so the request is relayed unchanged and nothing is recorded.
     """
 
     model: str
     chunks: AsyncGenerator[Chunk, None]
     conversation: str | None = None
-    facts: Facts = field(default_factory=Facts)
-    off: bool = False
-    # The job under which the answer is kept, by which a client may name it later; empty if it is not.
+    # The job under which the answer is stored, by which a client may name it later; empty if it is not.
     job: str = ""
+    off: bool = False
+    # The report of the window, from the first chunk on.
+    report: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class _Run:
-    """A turn that was kept, on its way to its end."""
+    """What becomes known of a recorded turn on its way."""
 
     ask: Ask
-    kept: Kept
+    hints: Hints
+    question: Kept
+    along: Along
     recorder: Recorder
     progress: TurnProgress
-    facts: Facts = field(default_factory=Facts)
+    turn: Turn = field(init=False)
     stop: StreamStop = field(default_factory=StreamStop)
-    # Where it stands in the line before the server it is for, and that server once it has its turn.
-    place: QueueSlot | None = None
+    # The server that is asked, once it is this request's turn, and the slot in that server's queue.
     provider: Provider | None = None
-    along: Along = Along()
-
-    @property
-    def conversation(self) -> str | None:
-        return self.kept.conversation.id if self.kept.conversation else None
+    slot: QueueSlot | None = None
+    # Whether the client has got a part of the answer: nothing is tried again after that.
+    began: bool = False
 
 
 class Engine:
@@ -189,99 +205,184 @@ class Engine:
         )
         if remembering is not None:
             remembering.followers.append(self.remembered)
-        self._sending = Sending(models, self.fitter)
-        self._intake = Intake(store, memory=options.memory)
+        self._questions = QuestionRecorder(store, memory=options.memory)
         self._runs: dict[str, _Run] = {}
         self._recovering: asyncio.Task[None] | None = None
 
     async def turn(self, ask: Ask) -> Turn:
-        """Carries one request from a door to the model, and its answer back."""
+        """Records the question and what belongs to it. Reading the chunks of the turn asks the model."""
         hints = read_hints(ask.headers, ask.request)
         check_request(ask.request, continues=bool(ask.continues or hints.explicit or hints.previous))
         context, request = split_context(ask.request)
         ask = replace(ask, request=request, context=(*ask.context, *context))
-        incoming = Incoming(request, ask.scope, hints, ask.continues, ask.memory)
-        found = self._researching.found if self._researching else _nothing_found
-        finding = await found(ask.scope, ask.research or hints.research)
-        kept = await self._intake.keep(incoming)
-        if kept is None:
-            passed = partial(self.passed, request, ask.scope.user)
-            return Turn(request.model, self.upstreams.stream(request.model, passed), off=True)
-        run = self._begun(ask, kept, incoming)
-        bound = finding or await found(ask.scope, kept.research, sure=False)
-        # Files are read before the request takes a place that others wait for.
-        brought = await pointed_at(request, ask.files) if ask.files else ()
-        run.along = Along(ask.context, ask.files, bound, brought)
-        answer = self.upstreams.stream(request.model, partial(self._answer, run))
-        chunks = self._recorded(run, run.stop.wrap(answer))
-        if kept.placement.kind == "side":
-            chunks = self._noted(chunks, run.recorder, incoming, kept)
-        return Turn(request.model, chunks, run.conversation, run.facts, job=kept.job)
+        finding = await self._load_finding(ask.scope, ask.research or hints.research)
+        question = await self._questions.record(ask, hints)
+        if question is None:
+            return Turn(request.model, self.relay_unrecorded(request, ask.scope.user), off=True)
+        finding = finding or await self._load_finding(ask.scope, question.research, sure=False)
+        # Files are read before the request takes a slot that others wait for.
+        files = await pointed_at(request, ask.files) if ask.files else ()
+        along = Along(ask.context, ask.files, finding, files)
+        return self._start(ask, hints, question, along)
 
-    def _begun(self, ask: Ask, kept: Kept, incoming: Incoming) -> _Run:
-        conversation, model = kept.conversation.id if kept.conversation else None, ask.request.model
+    def _start(self, ask: Ask, hints: Hints, question: Kept, along: Along) -> Turn:
+        conversation, model = question.conversation.id if question.conversation else None, ask.request.model
         recorder = Recorder(
             self.store,
-            job=kept.job,
+            job=question.job,
             model=model,
             conversation=conversation,
-            parent=kept.parent,
-            on_saved=self._intake.answering(incoming, kept),
+            parent=question.parent,
+            on_saved=partial(self._questions.note_answer, ask, question),
         )
-        about = {"job": kept.job, "conversation": conversation, "kind": kept.placement.kind, "model": model}
-        return _Run(ask, kept, recorder, TurnProgress(self.events, ask.scope, about))
+        about = {
+            "job": question.job,
+            "conversation": conversation,
+            "kind": question.placement.kind,
+            "model": model,
+        }
+        progress = TurnProgress(self.events, ask.scope, about)
+        run = _Run(ask, hints, question, along, recorder, progress)
+        run.turn = Turn(model, self._answer(run), conversation, question.job)
+        return run.turn
 
-    async def _answer(self, run: _Run, provider: Provider) -> AsyncGenerator[Chunk, None]:
-        """What happens between keeping the question and keeping the answer; trouble in it ends the job."""
-        ask, kept, recorder = run.ask, run.kept, run.recorder
-        recorder.upstream = provider.location
-        with self.queue.enter(provider.location, ask.scope.user) as run.place:
-            if not run.place.served:
-                await self._waited(run, run.place, provider)
-            run.progress.report_running(provider.location)
-            run.provider = provider
-            for attempt in (1, 2):
-                fitted = await self.fitter.fit(ask.request, kept, provider, run.along)
-                run.facts.report, recorder.window = fitted.report, fitted.window
-                begun = False
+    async def _answer(self, run: _Run) -> AsyncGenerator[Chunk, None]:
+        """Relays the answer and records it; `cancel` and `close` know the run as long as this lasts."""
+        error: BaseException | None = HoldfastError("something went wrong inside Holdfast")
+        self._runs[run.question.job] = run
+        try:
+            with self.afterwards.person():
+                async with run.recorder, aclosing(self._ask(run)) as chunks:
+                    while (chunk := await run.stop.next(chunks)) is not None:
+                        await run.recorder.add(chunk)
+                        run.progress.note_chunk(chunk)
+                        yield chunk
+            if run.question.placement.kind == "side":
+                self._questions.note_side_answer(run.ask, run.hints, run.question, run.recorder.answer)
+            error = None
+        except (HoldfastError, GeneratorExit, asyncio.CancelledError) as caught:
+            error = caught
+            raise
+        finally:
+            del self._runs[run.question.job]
+            self._finish(run, error)
+
+    async def _ask(self, run: _Run) -> AsyncGenerator[Chunk, None]:
+        """Yields the answer of the first server that gives one: waits in its queue, fits, sends, watches.
+
+        All retries are here, and none once the client has got a part of the answer: another server if one is
+        unavailable; a smaller window, once, if the server could not read the request; and no thinking, once,
+        if the model thought until its limit and said nothing.
+        """
+        model = run.ask.request.model
+        tried = [await self.upstreams.route(model)]
+        outgoing: Fit | None = None
+        refitted = False
+        try:
+            while True:
+                provider = tried[-1]
                 try:
-                    async with aclosing(self._sending.send(fitted, provider)) as chunks:
+                    if outgoing is None:
+                        await self._wait_in_queue(run, provider)
+                        outgoing = await self._fit(run, provider)
+                    relay = _Relay(self.models, self.fitter, run, outgoing)
+                    async with relay, aclosing(provider.chat(outgoing.request)) as chunks:
                         async for chunk in chunks:
-                            begun = True
-                            yield chunk
-                except Overflow as refused:
-                    if begun or attempt == 2:
+                            for ready in await relay.take(chunk):
+                                yield ready
+                            if relay.only_thought:
+                                break
+                    for ready in relay.release():
+                        yield ready
+                    if not relay.only_thought:
+                        return
+                    outgoing = replace(outgoing, request=replace(outgoing.request, think=False))
+                except Overflow as error:
+                    if run.began or refitted or outgoing is None:
                         raise
-                    log.warning(
-                        "%s refused a request that should have fitted: %s", provider.location, refused
-                    )
+                    refitted = True
+                    log.warning("%s refused a request that should have fitted: %s", provider.location, error)
                     run.progress.report_overflow()
-                    await self.fitter.refused(fitted, provider, refused)
-                else:
-                    return
+                    await self.fitter.refused(outgoing, provider, error)
+                    outgoing = None
+                except ProviderError as error:
+                    if run.began:
+                        raise
+                    tried.append(await self.upstreams.next_provider(error, tried, model))
+                    outgoing, refitted = None, False
+        finally:
+            if run.slot is not None:
+                run.slot.leave()
 
-    async def _waited(self, run: _Run, place: QueueSlot, provider: Provider) -> None:
-        """Others are before it: only then is it worth a note in the store."""
-        run.progress.report_queued(provider.location, place.position)
-        await self.store.run(self.store.jobs.waits, run.kept.job, provider.location)
-        await place.wait()
-        await self.store.run(self.store.jobs.running, run.kept.job)
+    async def _wait_in_queue(self, run: _Run, provider: Provider) -> None:
+        """Takes a slot in the server's queue and waits until it may run; a retry keeps its slot."""
+        if run.provider is provider:
+            return
+        if run.slot is not None:
+            run.slot.leave()
+        run.recorder.upstream = provider.location
+        slot = run.slot = self.queue.enter(provider.location, run.ask.scope.user)
+        if not slot.served:
+            run.progress.report_queued(provider.location, slot.position)
+            await self.store.run(self.store.jobs.waits, run.question.job, provider.location)
+            await slot.wait()
+            await self.store.run(self.store.jobs.running, run.question.job)
+        run.progress.report_running(provider.location)
+        run.provider = provider
 
-    async def passed(
-        self, request: ChatRequest, user: str, provider: Provider
+    async def _fit(self, run: _Run, provider: Provider) -> Fit:
+        """Loads the conversation and makes the request that fits the server's window."""
+        # What the last answer taught about counting is used, so that the same chat gives the same windows.
+        await self.models.wait_until_learned(provider, run.ask.request.model)
+        outgoing = await self.fitter.fit(run.ask.request, run.question, provider, run.along)
+        run.turn.report, run.recorder.window = outgoing.report, outgoing.window
+        return outgoing
+
+    def _finish(self, run: _Run, error: BaseException | None) -> None:
+        """Publishes how the turn ended, and leaves the rest to the background."""
+        report = run.turn.report
+        if run.turn.conversation is not None and report:
+            window = {name: report[name] for name in _PUBLISHED}
+            window["prefix"] = "kept" if report["prefix"]["kept"] else report["prefix"]["cause"]
+            self.events.publish("window", window, run.ask.scope)
+        answer = run.recorder.answer
+        run.progress.finish(error, answered=bool(answer.parts))
+        self.afterwards.answered(run.turn.conversation, near=self.compacting.may_be_due(report, answer))
+        finding = run.along.finding
+        if self._researching is not None and finding is not None and run.provider is not None:
+            work = self._researching.noting.about(finding, run.ask.request.model, run.provider)
+            self.afterwards.found(finding.id, work)
+
+    async def _load_finding(self, scope: Scope, name: str, *, sure: bool = True) -> Finding | None:
+        """The finding of this name; None without research, or if it is gone and not `sure` to be there."""
+        return await self._researching.found(scope, name, sure=sure) if self._researching else None
+
+    async def relay_unrecorded(
+        self, request: ChatRequest, user: str, provider: Provider | None = None
     ) -> AsyncGenerator[Chunk, None]:
-        """The server's own answer to a request as it is, in its turn like any other. Nothing is kept."""
-        with self.serving(provider, user) as place:
-            await place.wait()
-            async with aclosing(provider.chat(request)) as chunks:
-                async for chunk in chunks:
-                    yield chunk
+        """Yields the server's answer to a request as it is, in its turn like any other; records nothing."""
+        tried = [provider or await self.upstreams.route(request.model)]
+        began = False
+        while True:
+            try:
+                with self.enter_queue(tried[-1], user) as slot:
+                    await slot.wait()
+                    async with aclosing(tried[-1].chat(request)) as chunks:
+                        async for chunk in chunks:
+                            began = True
+                            yield chunk
+            except ProviderError as error:
+                if began:
+                    raise
+                tried.append(await self.upstreams.next_provider(error, tried, request.model))
+            else:
+                return
 
     @contextmanager
-    def serving(self, provider: Provider, user: str) -> Iterator[QueueSlot]:
-        """A place before a server for what does not go through the engine; its turn is to be waited for."""
-        with self.afterwards.person(), self.queue.enter(provider.location, user) as place:
-            yield place
+    def enter_queue(self, provider: Provider, user: str) -> Iterator[QueueSlot]:
+        """A slot in a server's queue for what is not a turn; wait for it before asking."""
+        with self.afterwards.person(), self.queue.enter(provider.location, user) as slot:
+            yield slot
 
     def cancel(self, job: str) -> bool:
         """Ends a job that waits or runs in this process; whether it did."""
@@ -293,7 +394,7 @@ class Engine:
     def position(self, job: str) -> int | None:
         """How many are to be served until it is this job's turn, itself counted; None if it does not wait."""
         run = self._runs.get(job)
-        return (run.place.position or None) if run is not None and run.place is not None else None
+        return (run.slot.position or None) if run is not None and run.slot is not None else None
 
     def remembered(self, memories: Sequence[Memory], change: str) -> None:
         """To be told of every change of a memory: whoever follows its scope hears of it.
@@ -322,47 +423,6 @@ class Engine:
         named = next((one.name for one in self.upstreams.states() if one.location == location), "")
         return self._parallel_at.get(named, self._parallel)
 
-    async def _recorded(self, run: _Run, chunks: AsyncGenerator[Chunk, None]) -> AsyncGenerator[Chunk, None]:
-        """Records an answer, known to `close` and `cancel` as long as it is waited for or written."""
-        recorder = run.recorder
-        trouble: BaseException | None = HoldfastError("something went wrong inside Holdfast")
-        self._runs[run.kept.job] = run
-        try:
-            with self.afterwards.person():
-                async with aclosing(recorder.record(chunks)) as recorded:
-                    async for chunk in recorded:
-                        run.progress.note_chunk(chunk)
-                        yield chunk
-            trouble = None
-        except (HoldfastError, GeneratorExit, asyncio.CancelledError) as error:
-            trouble = error
-            raise
-        finally:
-            del self._runs[run.kept.job]
-            self._tell_end(run, trouble)
-            near = self.compacting.may_be_due(run.facts.report, recorder.answer)
-            self.afterwards.answered(run.conversation, near=near)
-            finding, provider = run.along.finding, run.provider
-            if self._researching is not None and finding is not None and provider is not None:
-                work = self._researching.noting.about(finding, run.ask.request.model, provider)
-                self.afterwards.found(finding.id, work)
-
-    def _tell_end(self, run: _Run, trouble: BaseException | None) -> None:
-        report = run.facts.report
-        if run.conversation is not None and report:
-            told = {name: report[name] for name in _TOLD_OF_WINDOW}
-            told["prefix"] = "kept" if report["prefix"]["kept"] else report["prefix"]["cause"]
-            self.events.publish("window", told, run.ask.scope)
-        run.progress.finish(trouble, answered=bool(run.recorder.answer.parts))
-
-    async def _noted(
-        self, chunks: AsyncGenerator[Chunk, None], recorder: Recorder, incoming: Incoming, kept: Kept
-    ) -> AsyncGenerator[Chunk, None]:
-        async with aclosing(chunks):
-            async for chunk in chunks:
-                yield chunk
-        self._intake.note_aside(incoming, kept, recorder)
-
     async def start(self) -> None:
         """Takes up what an earlier process left behind."""
         await self.store.run(self.store.jobs.abandon, time.time() - ABANDONED)
@@ -389,7 +449,6 @@ class Engine:
         self.queue.close()
         for run in list(self._runs.values()):
             await run.recorder.stop()
-        await self._sending.close()
         await self.store.hurry()
         await self.afterwards.close()
         self.events.close()
@@ -401,9 +460,213 @@ class Engine:
         self.store.close()
 
 
-async def _nothing_found(scope: Scope, name: str, *, sure: bool = True) -> None:
-    """Where there is no research, there are no findings."""
-
-
 def _tells_nobody(_: str) -> bool:
     return False
+
+
+class _Relay:
+    """Takes the chunks of one server's answer, and notices whether it is the answer to what was sent.
+
+    A server may have cut the request silently, and a model may think until its limit and say nothing. A
+    client that wants no stream gets nothing before the end, so that either can still be mended.
+    """
+
+    def __init__(self, models: ModelRegistry, fitter: Fitter, run: _Run, outgoing: Fit) -> None:
+        assert run.provider is not None
+        self._models, self._fitter, self._run, self._outgoing = models, fitter, run, outgoing
+        self._provider = run.provider
+        self._watch = models.watch(run.provider, outgoing.request, outgoing.window, outgoing.expected)
+        self._answer = Answer()
+        self._ready: list[Chunk] = []
+        self.only_thought = False
+
+    async def take(self, chunk: Chunk) -> Sequence[Chunk]:
+        """Returns what the client gets now; raises Overflow if the request was cut and can be sent again."""
+        request = self._outgoing.request
+        try:
+            await self._watch.see(chunk)
+        except Overflow as cut:
+            if not self._run.began:
+                raise
+            # Too late to ask again: part of the answer is out.
+            log.warning("%s", cut)
+            self._models.look_again(self._provider, request.model)
+            await self._fitter.refused(self._outgoing, self._provider, cut)
+            if request.format is None:
+                self._ready.append(Chunk(text=f"\n\n{_cut_notice()}"))
+        if chunk.usage is not None and was_loaded(chunk.usage):
+            self._models.look_again(self._provider, request.model)
+        self._answer.add(chunk)
+        if (
+            chunk.finish == "length"
+            and request.think is not False
+            and self._answer.thinking
+            and not self._answer.message.text
+        ):
+            log.warning("%s thought until its limit; it is asked to answer without", request.model)
+            self.only_thought = True
+            if request.format is None:
+                # Whoever wants JSON wants nothing in front of it.
+                self._ready.append(Chunk(text=_thought_notice()))
+        else:
+            self._ready.append(chunk)
+        return self.release() if request.stream else ()
+
+    def release(self) -> Sequence[Chunk]:
+        """Returns what was held back."""
+        ready, self._ready = self._ready, []
+        self._run.began = self._run.began or bool(ready)
+        return ready
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, Overflow):
+            self._models.look_again(self._provider, self._outgoing.request.model)
+        self._models.learn_later(self._watch)
+
+
+def _thought_notice() -> str:
+    notice = say(
+        "the model thought until its limit; this answer is without thinking",
+        "das Modell hat bis zu seiner Grenze nachgedacht; diese Antwort ist ohne Nachdenken",
+    )
+    return f"{banner(notice)}\n\n"
+
+
+def _cut_notice() -> str:
+    return banner(
+        say(
+            "the model server read only part of this conversation; the next request will be smaller",
+            "der Modellserver hat nur einen Teil des Gesprächs gelesen; die nächste Anfrage wird kleiner",
+        )
+    )
+
+
+class QuestionRecorder:
+    """Finds the conversation of each request, and appends what is new in it before anything is asked.
+
+    Without `memory`, requests to remember something are not noted.
+    """
+
+    def __init__(self, store: Store, *, memory: bool = True) -> None:
+        self._store = store
+        self._memory = memory
+        self._side_requests = SideRequestCache()
+        self._recent = RecentConversationCache()
+
+    async def record(self, ask: Ask, hints: Hints) -> Kept | None:
+        """Records a request; of a side request only its job. None if the conversation is switched off."""
+        run, store = self._store.run, self._store
+        placement = None
+        if ask.continues is None:
+            caches = self._side_requests, self._recent
+            placement = locate_in_memory(ask.scope, ask.request, hints, *caches)
+        if placement is not None:
+            try:
+                return await run(store.atomically, self._append_from_cache, ask, placement)
+            except (Conflict, NotFound):
+                # The conversation has moved on since, is gone, or is not the only one: the log knows.
+                self._recent.forget(placement.conversation or "")
+        try:
+            placement = await run(store.at_once, self._locate, ask, hints)
+            return await run(store.atomically, self._append, ask, placement)
+        except Conflict:
+            # Somebody else went on with the conversation in between: in one transaction nobody can.
+            return await run(store.atomically, lambda: self._append(ask, self._locate(ask, hints)))
+
+    def note_answer(self, ask: Ask, question: Kept, answer: Stored | None) -> None:
+        """Caches the conversation with the stored answer, so that the next request finds it at once."""
+        row, path = question.conversation, stored_in(ask.request, question)
+        if row is not None and path:
+            messages = (*path, answer) if answer else path
+            recent = RecentConversation(row.id, row.client, row.external_id, messages)
+            self._recent.add(ask.scope, recent)
+
+    def note_side_answer(self, ask: Ask, hints: Hints, question: Kept, answer: Message) -> None:
+        """Caches a side request with its answer for a while: the client may come back with it."""
+        side, beside = question.placement.side, question.placement.beside
+        self._side_requests.add(ask.scope, side, answer, sender=hints.sender, conversation=beside)
+
+    def _append_from_cache(self, ask: Ask, placement: Placement) -> Kept | None:
+        if self._store.database.on_server and self._has_twin(ask.scope, placement):
+            raise Conflict("Another conversation has the same history.", hint="See which one is meant.")
+        return self._append(ask, placement)
+
+    def _has_twin(self, scope: Scope, placement: Placement) -> bool:
+        """Whether the same was said, and answered, through another Holdfast on this database."""
+        path = [stored for stored in placement.matched if stored is not None]
+        if not path or path[-1].message.role != "assistant":
+            return False
+        ends = {stored.anchor for stored in (path[0], path[-1]) if stored.anchor}
+        anchors: dict[str, set[str]] = {}
+        for hit in self._store.log.find_anchors(scope, sorted(ends)):
+            anchors.setdefault(hit.tree, set()).add(hit.anchor)
+        return any(both == ends for tree, both in anchors.items() if tree != path[0].tree)
+
+    def _locate(self, ask: Ask, hints: Hints) -> Placement:
+        if ask.continues is not None:
+            return locate_at_end(self._store, ask.scope, ask.request, ask.continues)
+        return locate(self._store, ask.scope, ask.request, hints, self._side_requests)
+
+    def _append(self, ask: Ask, placement: Placement) -> Kept | None:
+        """Stores conversation, new messages, prompt and job; to be called in one transaction."""
+        store, request = self._store, ask.request
+        if placement.kind == "side":
+            job = store.jobs.start(ask.scope, kind="side", model=request.model)
+            return Kept(job.id, placement)
+        row = store.log.taken(placement.conversation) if placement.conversation else None
+        if row is not None and row.off:
+            return None
+        row, appended = self._append_messages(ask, placement, row)
+        parent = appended[-1].id if appended else placement.parent
+        if appended:
+            note_sentences(store, appended)
+            if self._memory and row.memory:
+                enqueue_memory_requests(store, row, appended)
+        elif parent != placement.head:
+            # An answer is wanted once more: until it comes, the conversation ends at its question.
+            row = store.log.set_head(row.id, parent, expect=placement.head)
+        elif row.head != placement.head:
+            raise Conflict(f"Conversation {row.id} moved on.", hint="Read it again and repeat.")
+        research = row.settings.get(RESEARCH_SETTING, "") if appended else ""
+        if research:
+            row = store.log.update_settings(row.id, {RESEARCH_SETTING: None})
+        system = [message for message in request.messages if message.role == "system"]
+        prompt = store.prompts.keep(system, request.tools)
+        job = store.jobs.start(
+            ask.scope, kind="main", model=request.model, conversation=row.id, prompt=prompt
+        )
+        # From here on a crash leaves a trace of the answer that was wanted.
+        store.drafts.save(job.id, row.id, parent, Message("assistant", ()), request.model)
+        return Kept(job.id, placement, row, parent, tuple(appended), prompt, research)
+
+    def _append_messages(
+        self, ask: Ask, placement: Placement, row: Conversation | None
+    ) -> tuple[Conversation, list[Stored]]:
+        log, forgets = self._store.log, not ask.memory
+        if row is None:
+            return log.begin(
+                ask.scope,
+                placement.new,
+                title=title_of(placement.messages),
+                client=placement.client,
+                external_id=placement.external_id,
+                settings={"memory": False} if forgets else {},
+            )
+        if row.memory and forgets:
+            row = log.update_settings(row.id, {"memory": False})
+        if not placement.new:
+            return row, []
+        tip = next((at for at in placement.matched if at and at.id == placement.parent), placement.parent)
+        return log.extend(row, placement.new, parent=tip, expect=placement.head)
+
+
+def title_of(messages: tuple[Message, ...], length: int = 80) -> str:
+    """The first line that a person said in a conversation: its title until somebody renames it."""
+    text = next((message.text for message in messages if message.role == "user" and message.text.strip()), "")
+    line = " ".join(text.strip().splitlines()[0].split()) if text else ""
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"

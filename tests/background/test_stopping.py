@@ -1,6 +1,7 @@
 """A stream that somebody else ends, while it waits or between two pieces; its reader goes on living."""
 
 import asyncio
+from contextlib import aclosing
 
 import pytest
 
@@ -25,26 +26,32 @@ class Source:
             self.closed = True
 
 
+async def read(stop, source):
+    async with aclosing(source.pieces()) as pieces:
+        while (piece := await stop.next(pieces)) is not None:
+            yield piece
+
+
 async def test_nothing_changes_unless_somebody_stops_it():
     source = Source()
     source.more.set()
-    assert [piece async for piece in StreamStop().wrap(source.pieces())] == [1, 2, 3]
+    assert [piece async for piece in read(StreamStop(), source)] == [1, 2, 3]
     assert source.closed
 
 
 async def test_a_stream_that_waits_ends_with_the_error_and_its_reader_is_not_cancelled():
     source, stop = Source(), StreamStop()
-    stream = stop.wrap(source.pieces())
+    stream = read(stop, source)
     assert [await anext(stream), await anext(stream)] == [1, 2]
 
-    async def read():
+    async def read_on():
         with pytest.raises(BadRequest, match="enough"):
             await anext(stream)
         # What is waited for from now on is waited for to its end.
         await asyncio.sleep(0)
         return "alive"
 
-    reading = asyncio.create_task(read())
+    reading = asyncio.create_task(read_on())
     await asyncio.sleep(0)
     stop.stop(BadRequest("enough"))
     stop.stop(BadRequest("twice"))
@@ -54,7 +61,7 @@ async def test_a_stream_that_waits_ends_with_the_error_and_its_reader_is_not_can
 
 async def test_between_two_pieces_the_reader_hears_of_it_when_it_asks_for_the_next():
     source, stop = Source(), StreamStop()
-    stream = stop.wrap(source.pieces())
+    stream = read(stop, source)
     await anext(stream)
     stop.stop(BadRequest("enough"))
     await asyncio.sleep(0)
@@ -65,7 +72,7 @@ async def test_between_two_pieces_the_reader_hears_of_it_when_it_asks_for_the_ne
 
 async def test_a_reader_that_is_cancelled_itself_stays_cancelled():
     source, stop = Source(), StreamStop()
-    stream = stop.wrap(source.pieces())
+    stream = read(stop, source)
     await anext(stream), await anext(stream)
     reading = asyncio.ensure_future(anext(stream))
     await asyncio.sleep(0)

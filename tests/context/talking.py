@@ -60,7 +60,7 @@ class Client:
         said = "".join(chunk.text for chunk in pieces)
         self.history.append(Message.of("assistant", said))
         assert self.conversation in (None, turn.conversation), "it is still the same conversation"
-        self.conversation, self.report = turn.conversation, turn.facts.report
+        self.conversation, self.report = turn.conversation, turn.report
         return said
 
 

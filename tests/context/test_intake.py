@@ -1,11 +1,13 @@
 """Taking requests in: what is known at once, and what happens when it no longer holds."""
 
+from functools import partial
+
 import pytest
 
-from holdfast.context.intake import Incoming, Intake
 from holdfast.conversations import Hints, Recorder
-from holdfast.messages import ChatRequest, Chunk, Message, Scope, Usage
+from holdfast.messages import ChatRequest, Chunk, Message, Usage
 from holdfast.store import NewMessage, open_store
+from holdfast.turn import Ask, QuestionRecorder
 
 pytestmark = pytest.mark.anyio
 
@@ -21,28 +23,25 @@ def store(tmp_path):
 
 def incoming(*messages, system="", **more):
     first = (Message.of("system", system),) if system else ()
-    return Incoming(ChatRequest("m", (*first, *messages)), Scope(), Hints(client="curl"), **more)
+    return Ask(ChatRequest("m", (*first, *messages)), **more), Hints(client="curl")
 
 
 async def answered(store, intake, request, text):
     """One turn: taken in, and answered with this text, or with nothing."""
-    kept = await intake.keep(request)
+    ask, hints = request
+    kept = await intake.record(ask, hints)
     recorder = Recorder(
         store,
         job=kept.job,
         model="m",
         conversation=kept.conversation.id,
         parent=kept.parent,
-        on_saved=intake.answering(request, kept),
+        on_saved=partial(intake.note_answer, ask, kept),
     )
-
-    async def chunks():
+    async with recorder:
         if text:
-            yield Chunk(text)
-            yield Chunk(finish="stop", usage=Usage(1, 1))
-
-    async for _ in recorder.record(chunks()):
-        pass
+            await recorder.add(Chunk(text))
+            await recorder.add(Chunk(finish="stop", usage=Usage(1, 1)))
     return kept
 
 
@@ -51,9 +50,9 @@ def said(store, conversation):
 
 
 async def test_a_history_that_comes_back_word_for_word_is_not_looked_up(store):
-    intake = Intake(store)
+    intake = QuestionRecorder(store)
     first = await answered(store, intake, incoming(SHADE), WOODRUFF.text)
-    second = await intake.keep(incoming(SHADE, WOODRUFF, WATER, system="It is ten."))
+    second = await intake.record(*incoming(SHADE, WOODRUFF, WATER, system="It is ten."))
     assert second.placement.reason == "its history came back word for word"
     assert second.conversation.id == first.conversation.id
     assert [one and one.message for one in second.placement.matched] == [None, SHADE, WOODRUFF, None]
@@ -61,46 +60,48 @@ async def test_a_history_that_comes_back_word_for_word_is_not_looked_up(store):
 
 
 async def test_a_question_that_was_not_answered_is_asked_again_in_its_conversation(store):
-    intake = Intake(store)
+    intake = QuestionRecorder(store)
     first = await answered(store, intake, incoming(SHADE), "")
     again = await answered(store, intake, incoming(SHADE), WOODRUFF.text)
     assert again.conversation.id == first.conversation.id
     assert said(store, first.conversation.id) == [SHADE.text, WOODRUFF.text]
     # Asked once more now, it is another talk: people do that.
-    assert (await intake.keep(incoming(SHADE))).conversation.id != first.conversation.id
+    assert (await intake.record(*incoming(SHADE))).conversation.id != first.conversation.id
 
 
 async def test_a_conversation_that_moved_on_elsewhere_is_looked_up_and_forked(store):
-    intake = Intake(store)
+    intake = QuestionRecorder(store)
     kept = await answered(store, intake, incoming(SHADE), WOODRUFF.text)
     row = store.log.get(kept.conversation.id)
     new = [NewMessage(Message.of("user", "And mint?")), NewMessage(WOODRUFF, None, "m", "stop", "j_1")]
     store.log.append(row.id, new, parent=row.head, expect=row.head)
-    gone_on = await intake.keep(incoming(SHADE, WOODRUFF, WATER))
+    gone_on = await intake.record(*incoming(SHADE, WOODRUFF, WATER))
     assert gone_on.conversation.id == row.id
     assert gone_on.placement.forks
     assert said(store, row.id) == [SHADE.text, WOODRUFF.text, WATER.text]
 
 
 async def test_a_conversation_that_was_deleted_begins_anew_with_what_the_client_has(store):
-    intake = Intake(store)
+    intake = QuestionRecorder(store)
     kept = await answered(store, intake, incoming(SHADE), WOODRUFF.text)
     store.log.delete(kept.conversation.id)
-    new = await intake.keep(incoming(SHADE, WOODRUFF, WATER))
+    new = await intake.record(*incoming(SHADE, WOODRUFF, WATER))
     assert new.conversation.id != kept.conversation.id
     assert said(store, new.conversation.id) == [SHADE.text, WOODRUFF.text, WATER.text]
 
 
 async def test_another_process_knows_by_the_log_what_this_one_knows_at_once(store):
-    first = await answered(store, Intake(store), incoming(SHADE), "Woodruff does, and so does mint.")
+    first = await answered(
+        store, QuestionRecorder(store), incoming(SHADE), "Woodruff does, and so does mint."
+    )
     history = SHADE, Message.of("assistant", "Woodruff does, and so does mint."), WATER
-    second = await Intake(store).keep(incoming(*history))
+    second = await QuestionRecorder(store).record(*incoming(*history))
     assert second.conversation.id == first.conversation.id
 
 
 async def test_what_is_switched_off_is_not_kept(store):
-    intake = Intake(store)
+    intake = QuestionRecorder(store)
     kept = await answered(store, intake, incoming(SHADE), WOODRUFF.text)
     store.log.update_settings(kept.conversation.id, {"off": True})
-    assert await intake.keep(incoming(SHADE, WOODRUFF, WATER)) is None
+    assert await intake.record(*incoming(SHADE, WOODRUFF, WATER)) is None
     assert said(store, kept.conversation.id) == [SHADE.text, WOODRUFF.text]

@@ -95,7 +95,7 @@ async def test_a_window_that_could_not_be_kept_is_told_of_with_the_next_one(tmp_
             finish.append(done)
             said = "".join([chunk.text async for chunk in turn.chunks])
         assert (said, finish) == ("Noted.", [])
-        assert turn.facts.report["notices"] == [], "that was not known when it went out"
+        assert turn.report["notices"] == [], "that was not known when it went out"
         assert engine.store.lanes.of(client.conversation)[0].report == before, "it was not kept"
         client.history.append(Message.of("assistant", said))
         await client.say("Was that kept?")

@@ -175,7 +175,7 @@ async def test_a_long_history_that_is_left_to_us_is_read_only_as_far_as_needed(t
         [chunk async for chunk in turn.chunks]
         now = [message.encode() for message in sent(server)]
         assert now[: len(resent)] == resent, "the log gives the same window as the client's own history did"
-        assert turn.facts.report["prefix"]["kept"]
+        assert turn.report["prefix"]["kept"]
 
 
 @pytest.mark.parametrize("resent", [True, False])

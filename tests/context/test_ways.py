@@ -17,7 +17,7 @@ async def go_on(engine, conversation, text):
     """One more question of a client that leaves the history to us."""
     turn = await engine.turn(Ask(ChatRequest("small", (Message.of("user", text),)), continues=conversation))
     [chunk async for chunk in turn.chunks]
-    return turn.facts.report
+    return turn.report
 
 
 async def test_instructions_stay_when_the_history_is_left_to_us(tmp_path):

@@ -5,7 +5,6 @@ The consumer gets an error, as if the source had failed.
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import TypeVar
 
 from holdfast.errors import HoldfastError
@@ -14,7 +13,7 @@ T = TypeVar("T")
 
 
 class StreamStop:
-    """Stops the one stream that it wraps."""
+    """Stops the one stream whose pieces are read through it."""
 
     def __init__(self) -> None:
         self.error: HoldfastError | None = None
@@ -27,23 +26,19 @@ class StreamStop:
             if self._waiting is not None:
                 self._waiting.cancel()
 
-    async def wrap(self, pieces: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
-        async with aclosing(pieces):
-            while True:
-                self._check()
-                task = self._waiting = asyncio.current_task()
-                try:
-                    piece = await anext(pieces)
-                except StopAsyncIteration:
-                    return
-                except asyncio.CancelledError:
-                    # If only the stream was cancelled, the task goes on.
-                    if self.error is not None and task is not None and not task.uncancel():
-                        raise self.error from None
-                    raise
-                finally:
-                    self._waiting = None
-                yield piece
+    async def next(self, pieces: AsyncGenerator[T, None]) -> T | None:
+        """Returns the next piece, None at the end; raises the error it was stopped with."""
+        self._check()
+        task = self._waiting = asyncio.current_task()
+        try:
+            return await anext(pieces, None)
+        except asyncio.CancelledError:
+            # If only the stream was cancelled, the task goes on.
+            if self.error is not None and task is not None and not task.uncancel():
+                raise self.error from None
+            raise
+        finally:
+            self._waiting = None
 
     def _check(self) -> None:
         if self.error is not None:

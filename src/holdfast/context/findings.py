@@ -2,12 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
-from holdfast.background.jobs import Work
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.context.loading import FINDINGS, Case
 from holdfast.context.summaries import Helpers
@@ -45,7 +45,9 @@ class Noting:
         self._prompts = prompts
         self._events = events
 
-    def about(self, finding: Finding, model: str, provider: Provider) -> Work:
+    def about(
+        self, finding: Finding, model: str, provider: Provider
+    ) -> Callable[[], Coroutine[Any, Any, None]]:
         """The work of noting a finding down, for when there is time."""
         return partial(self.note, finding.scope, finding.id, model, provider)
 

@@ -353,7 +353,7 @@ def _banner(store: Store, made: Decision) -> Banner:
 _USUAL_WINDOW = 8_192
 
 
-def note(store: Store, appended: Sequence[Stored]) -> None:
+def note_sentences(store: Store, appended: Sequence[Stored]) -> None:
     """Prohibitions, rules and decisions in what a person just said: they outlive their message."""
     for stored in appended:
         if stored.message.role == "user":

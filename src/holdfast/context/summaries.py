@@ -73,8 +73,9 @@ class _Logged(LabelledProvider):
         progress.report_running(self.location)
         trouble: BaseException | None = None
         try:
-            async with aclosing(recorder.record(self.provider.chat(request))) as chunks:
+            async with recorder, aclosing(self.provider.chat(request)) as chunks:
                 async for chunk in chunks:
+                    await recorder.add(chunk)
                     progress.note_chunk(chunk)
                     yield chunk
         except (HoldfastError, GeneratorExit, asyncio.CancelledError) as error:

@@ -132,7 +132,7 @@ class _Performance:
         answer = Answer()
         async for chunk in turn.chunks:
             answer.add(chunk)
-        self._conversation, self._report = turn.conversation, dict(turn.facts.report)
+        self._conversation, self._report = turn.conversation, dict(turn.report)
         await self._engine.afterwards.idle.wait_until_idle()
         return answer.message.text
 

@@ -40,7 +40,7 @@ def _read(fields: dict[str, Any]) -> ChatRequest:
 
 def _writer(chat: ChatRequest, turn: Turn) -> anthropic.AnthropicWriter:
     def estimate_tokens() -> int:
-        return int(turn.facts.report.get("tokens", 0))
+        return int(turn.report.get("tokens", 0))
 
     return anthropic.AnthropicWriter(chat.model, f"msg_{turn.job or secrets.token_hex(12)}", estimate_tokens)
 

@@ -145,7 +145,7 @@ class DetachedTurn:
     def _add_chunk(self, chunk: Chunk) -> None:
         if self._first is None:
             self._first = time.monotonic()
-            self.channel.publish("report", serialize_report(self.turn.facts.report))
+            self.channel.publish("report", serialize_report(self.turn.report))
         self._answer.add(chunk)
         self._pieces += bool(chunk.text or chunk.thinking)
         self._pending_thinking += chunk.thinking

@@ -256,9 +256,11 @@ async def pass_through(
     if not handles_path(provider, shape.path):
         # This model server does not speak the client's protocol: translate, but neither change nor record.
         chat = shape.read(fields)
-        return await respond(request, shape, chat, Turn(chat.model, engine.passed(chat, user, provider)))
+        return await respond(
+            request, shape, chat, Turn(chat.model, engine.relay_unrecorded(chat, user, provider))
+        )
     with ExitStack() as held:
-        place = held.enter_context(engine.serving(provider, user))
+        place = held.enter_context(engine.enter_queue(provider, user))
         if not place.served:
             await unless_disconnected(request, place.wait())
         passed = provider.forward("POST", shape.path, content_type_of(request), body)
@@ -297,7 +299,7 @@ async def respond(request: Request, shape: ChatProtocol, chat: ChatRequest, turn
 
 def window_headers(turn: Turn) -> dict[str, str]:
     """Return the headers that describe the window an answer was made from."""
-    report = turn.facts.report
+    report = turn.report
     headers = {"X-Holdfast-Conversation": turn.conversation} if turn.conversation else {}
     if report:
         headers |= {

@@ -15,7 +15,6 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.requests import Request
 
-from holdfast.context.intake import title_of
 from holdfast.conversations.identity import find_answer
 from holdfast.conversations.lanes import get_message
 from holdfast.conversations.serialization import serialize_conversation
@@ -29,7 +28,7 @@ from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
 from holdfast.server.transcript import context_by_question, memories_for, serialize_banners
 from holdfast.store import Conversation, Store
-from holdfast.turn import Ask, Engine, Turn
+from holdfast.turn import Ask, Engine, Turn, title_of
 
 router = APIRouter(prefix="/api/chats/turns", tags=["Conversations"])
 

@@ -24,7 +24,6 @@ from typing import Any, Self
 from holdfast.background.jobs import Afterwards
 from holdfast.background.progress import TurnProgress
 from holdfast.background.projector import Projector
-from holdfast.background.queue import Queue, QueueSlot
 from holdfast.background.stopping import StreamStop
 from holdfast.compaction.compactor import Compactor
 from holdfast.compaction.persistence import enqueue_memory_requests
@@ -65,6 +64,7 @@ from holdfast.research.library import Research
 from holdfast.store import Conversation, Store, Stored
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.queue import Queue, QueueSlot
 from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.windows import was_loaded
 from holdfast.window.presets import Preset, preset_named

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from holdfast.background.queue import parse_parallel
 from holdfast.background.retention import Retention
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.config import Settings
@@ -51,6 +50,7 @@ from holdfast.upstreams.discovery import (
 from holdfast.upstreams.http import Patience, redact_url
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.ollama import parse_keep_alive
+from holdfast.upstreams.queue import parse_parallel
 from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from holdfast.window.presets import preset_from
 

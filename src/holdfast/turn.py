@@ -22,7 +22,6 @@ from types import TracebackType
 from typing import Any, Self
 
 from holdfast.background.jobs import Afterwards
-from holdfast.background.progress import TurnProgress
 from holdfast.background.projector import Projector
 from holdfast.background.stopping import StreamStop
 from holdfast.compaction.compactor import Compactor
@@ -50,7 +49,7 @@ from holdfast.conversations import (
 )
 from holdfast.conversations.hints import RESEARCH_SETTING, split_context
 from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, Overflow, ProviderError, StoreError
-from holdfast.events import Events
+from holdfast.events import Events, TurnProgress
 from holdfast.files.roots import Roots
 from holdfast.i18n import banner, say
 from holdfast.memory.base import Memories, Memory

@@ -8,7 +8,6 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from holdfast.background.progress import TurnProgress
 from holdfast.compaction.compactor import CompactionTask, Compactor, SummaryBody
 from holdfast.compaction.persistence import CompactionRecord
 from holdfast.compaction.summary_model import SummaryModel
@@ -16,7 +15,7 @@ from holdfast.context.fitter import SUMMARY, outcome_of
 from holdfast.context.loading import Case, Lot, Place, Places, Tells, Turns, item_of, tells_all
 from holdfast.conversations import Recorder
 from holdfast.errors import BadRequest, Conflict, HoldfastError, ModelMissing, ProviderError, StoreError
-from holdfast.events import Events
+from holdfast.events import Events, TurnProgress
 from holdfast.i18n import say
 from holdfast.messages import ChatRequest, Chunk, Message, Scope
 from holdfast.store import Conversation, Store, Stored, Summarised, new_id

@@ -19,11 +19,10 @@ from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from holdfast.background.jobs import Afterwards
 from holdfast.background.projector import Projector
-from holdfast.background.stopping import StreamStop
 from holdfast.compaction.compactor import Compactor
 from holdfast.compaction.persistence import enqueue_memory_requests
 from holdfast.compaction.summary_model import PromptTemplates
@@ -67,6 +66,42 @@ from holdfast.upstreams.queue import Queue, QueueSlot
 from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.windows import was_loaded
 from holdfast.window.presets import Preset, preset_named
+
+T = TypeVar("T")
+
+
+class StreamStop:
+    """Stops the one stream whose pieces are read through it."""
+
+    def __init__(self) -> None:
+        self.error: HoldfastError | None = None
+        # The task that waits for the next piece; several tasks may read one stream in turn.
+        self._waiting: asyncio.Task[object] | None = None
+
+    def stop(self, error: HoldfastError) -> None:
+        if self.error is None:
+            self.error = error
+            if self._waiting is not None:
+                self._waiting.cancel()
+
+    async def next(self, pieces: AsyncGenerator[T, None]) -> T | None:
+        """Returns the next piece, None at the end; raises the error it was stopped with."""
+        self._check()
+        task = self._waiting = asyncio.current_task()
+        try:
+            return await anext(pieces, None)
+        except asyncio.CancelledError:
+            # If only the stream was cancelled, the task goes on.
+            if self.error is not None and task is not None and not task.uncancel():
+                raise self.error from None
+            raise
+        finally:
+            self._waiting = None
+
+    def _check(self) -> None:
+        if self.error is not None:
+            raise self.error
+
 
 log = logging.getLogger("holdfast.turn")
 

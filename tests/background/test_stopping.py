@@ -5,8 +5,8 @@ from contextlib import aclosing
 
 import pytest
 
-from holdfast.background.stopping import StreamStop
 from holdfast.errors import BadRequest
+from holdfast.turn import StreamStop
 
 pytestmark = pytest.mark.anyio
 

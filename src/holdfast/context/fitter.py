@@ -29,11 +29,11 @@ from holdfast.context.loading import (
     recalls,
     tells_all,
 )
-from holdfast.context.redaction import reworded, rewritten, standing
+from holdfast.context.outcome import outcome_of
 from holdfast.context.summaries import Compacting
 from holdfast.conversations import lanes
 from holdfast.errors import HoldfastError, Overflow, StoreError
-from holdfast.messages import ChatRequest, JsonObject
+from holdfast.messages import ChatRequest
 from holdfast.recall import Evidence
 from holdfast.store import Decision, Store, new_id
 from holdfast.tokens.estimate import Estimate
@@ -41,186 +41,12 @@ from holdfast.upstreams.base import Provider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.windows import has_fixed_window
 from holdfast.window.additions import addition, leave_evidence, told
-from holdfast.window.decisions import GONE, Decided, Proposal, is_on_way, places_of
-from holdfast.window.fit import Batch, Fitted, fit, fit_view
+from holdfast.window.decisions import Proposal
+from holdfast.window.fit import Fitted, fit, fit_view
 from holdfast.window.items import Item
 from holdfast.window.presets import Preset
 from holdfast.window.report import Link, chain_of, prefix_of, report_of
 from holdfast.window.view import Draft, View
-
-# The level whose work is a summary.
-SUMMARY = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """`batches` is what levels did; `others` was decided beside that. `names` has new ids, by identity."""
-
-    lane: lanes.Lane
-    batches: tuple[Batch, ...]
-    others: tuple[Proposal, ...]
-    state: lanes.LaneState
-    names: Mapping[int, str]
-
-    def keep(
-        self, store: Store, report: JsonObject, duration_ms: int, summary: CompactionRecord | None = None
-    ) -> None:
-        """To be done in one transaction: decisions, the record of each batch, the lane, and a new summary.
-
-        What was forgotten while the window was made is not kept with it.
-        """
-        lane = self.lane
-        if summary is not None:
-            summary.save(store)
-        others = [standing(store, lane.conversation, proposal) for proposal in self.others]
-        for proposal in others:
-            self._record(store, proposal)
-        words = rewritten(store, lane.decisions)
-        words |= {
-            old.data["text"]: new.data["text"]
-            for old, new in zip(self.others, others, strict=True)
-            if new is not old
-        }
-        for batch in self.batches:
-            row = store.compactions.record(
-                lane.conversation,
-                lane=lane.id,
-                level=batch.level,
-                strategy=batch.strategy,
-                messages=len(summary.covers) if summary and batch.level == SUMMARY else batch.messages,
-                tokens_before=batch.tokens_before,
-                tokens_after=batch.tokens_after,
-                tokens_freed=_freed(batch),
-                **_how(summary, duration_ms) if batch.level == SUMMARY else {"duration_ms": duration_ms},
-            )
-            for proposal in batch.proposals:
-                self._record(store, proposal, row.id)
-        store.lanes.put(
-            lane.id,
-            lane.conversation,
-            window=lane.window,
-            state=self.state.to_json(),
-            report=reworded(report, words) if words else report,
-            expect=lane.version,
-        )
-
-    def _record(self, store: Store, proposal: Proposal, batch: str = "") -> None:
-        store.decisions.record(
-            self.lane.id,
-            self.lane.conversation,
-            kind=proposal.kind,
-            rule=proposal.rule,
-            messages=proposal.messages,
-            tokens_before=proposal.tokens_before,
-            tokens_after=proposal.tokens_after,
-            reason=proposal.reason,
-            data=proposal.data,
-            batch=batch,
-            name=proposal.id,
-        )
-
-
-def _freed(batch: Batch) -> int:
-    """What was said and left the window by it. What a summary stands for may have left before, and was
-    counted then; evidence for a question was only lent.
-    """
-    lent = sum(one.tokens_before for one in batch.proposals if one.rule == "recalled_old")
-    if batch.level != SUMMARY:
-        return max(0, batch.tokens_before - batch.tokens_after - lent)
-    return sum(one.tokens_before - one.tokens_after for one in batch.proposals) - lent
-
-
-def _how(summary: CompactionRecord | None, duration_ms: int) -> dict[str, Any]:
-    """How a summary came about; one that was there before took no time."""
-    if summary is None:
-        return {"path": "reused"}
-    made = summary.result
-    return {
-        "memories": len(made.memories),
-        "model": made.model,
-        "path": made.method,
-        "duration_ms": duration_ms or round(made.seconds * 1000),
-    }
-
-
-def outcome_of(lot: Lot, made: Fitted, believed: lanes.LaneState, chain: Sequence[Link] | None) -> Outcome:
-    """`believed` is what is known of the server's room, `chain` the request that goes out if one does."""
-    named = {
-        id(proposal): proposal if proposal.id else replace(proposal, id=new_id("d"))
-        for proposal in made.view.proposals
-    }
-    in_batches = {id(proposal) for batch in made.batches for proposal in batch.proposals}
-    return Outcome(
-        lot.lane,
-        tuple(
-            replace(batch, proposals=tuple(named[id(one)] for one in batch.proposals))
-            for batch in made.batches
-        ),
-        tuple(proposal for key, proposal in named.items() if key not in in_batches),
-        _state(lot, made, [*named.values()], believed, chain),
-        {key: proposal.id for key, proposal in named.items()},
-    )
-
-
-def _state(
-    lot: Lot, made: Fitted, named: Sequence[Proposal], believed: lanes.LaneState, chain: Sequence[Link] | None
-) -> lanes.LaneState:
-    """How the lane stands after this: what is out as one line, and only the decisions that still show."""
-    rendered, base = made.view.rendered, lot.lane.state.base
-    out = {name for name, rule in rendered.out.items() if rule != "orphan"}
-    ends = [(item.depth, item.id) for item in lot.items if item.id in out and item.depth >= 0]
-    ends += [(base.depth, base.through)] if base is not None else []
-    if lot.horizon is not None:
-        ends.append((lot.horizon.data["depth"], lot.horizon.data["through"]))
-    decisions: list[Decided] = [*lot.lane.decisions, *named]
-    new = [one for one in named if one.kind == "summarise"]
-    state = replace(
-        believed,
-        base=None,
-        active=None,
-        fired=made.fired,
-        left=0 if new else believed.left + sum(one.tokens_before for one in named if one.kind == "leave_out"),
-    )
-    if chain is not None:
-        told = next((one.id for one in new), made.view.rendered.summarised)
-        sent = tuple((link.name, link.digest, link.size) for link in chain)
-        state = replace(state, sent=sent, prompt=lot.prompt, summary=told)
-    if not ends:
-        return state
-    depth, through = max(ends)
-    keep = tuple(item.id for item in lot.items if 0 <= item.depth <= depth and item.id not in out)
-    active = tuple(decision.id for decision in _showing(decisions, lot, made))
-    return replace(state, base=lanes.Base(through, depth, keep, _at(base, named)), active=active)
-
-
-def _at(base: lanes.Base | None, named: Sequence[Proposal]) -> tuple[str, int]:
-    """The furthest point at which any of what is out was decided to be."""
-    gone = [one.data for one in named if one.kind in GONE]
-    places = [(data["at"][0], data["at"][1]) for data in gone if "at" in data]
-    summed = max((data["depth"] for data in gone if "text" in data and "depth" in data), default=-1)
-    if base is not None and base.depth > summed:
-        places.append(base.holds_at)
-    return max(places, key=lambda place: place[1], default=("", -1))
-
-
-def _showing(decisions: Sequence[Decided], lot: Lot, made: Fitted) -> list[Decided]:
-    """The decisions without which the window would not look as it does, what is merely out apart."""
-    shown, places = {one.item.id for one in made.view.shown}, places_of(lot.items)
-    gone = [
-        one
-        for one in decisions
-        if one.kind in GONE and ("at" not in one.data or is_on_way(places, *one.data["at"]))
-    ]
-    # The sentences and the summary that stand for what is out, each as it was last written.
-    told = [
-        one for key in ("rules", "forbidden", "text") for one in [one for one in gone if key in one.data][-1:]
-    ]
-    return [
-        one
-        for one in decisions
-        if one in told or (one.kind not in GONE and (not one.messages or shown.intersection(one.messages)))
-    ]
-
 
 _SECTIONS = ("files", "research")
 

@@ -4,8 +4,8 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from holdfast.context.fitter import SUMMARY
 from holdfast.context.loading import item_of
+from holdfast.context.outcome import SUMMARY
 from holdfast.conversations import lanes
 from holdfast.conversations.lanes import PIN
 from holdfast.conversations.serialization import (

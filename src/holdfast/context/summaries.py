@@ -11,8 +11,8 @@ from typing import Any, Literal
 from holdfast.compaction.compactor import CompactionTask, Compactor, SummaryBody
 from holdfast.compaction.persistence import CompactionRecord
 from holdfast.compaction.summary_model import SummaryModel
-from holdfast.context.fitter import SUMMARY, outcome_of
 from holdfast.context.loading import Case, Lot, Place, Places, Tells, Turns, item_of, tells_all
+from holdfast.context.outcome import SUMMARY, outcome_of
 from holdfast.conversations import Recorder
 from holdfast.errors import BadRequest, Conflict, HoldfastError, ModelMissing, ProviderError, StoreError
 from holdfast.events import Events, TurnProgress

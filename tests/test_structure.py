@@ -30,9 +30,9 @@ LAYERS = (
     ("recall", "research"),
     ("window",),
     ("compaction",),
-    ("background",),
     ("context", "transfer"),
-    ("engine",),
+    ("background",),
+    ("turn",),
     ("wiring",),
     ("server", "mcp", "cli", "demo", "library", "__init__", "__main__"),
 )

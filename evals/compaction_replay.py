@@ -24,7 +24,7 @@ from holdfast.messages import ChatRequest, Message, Text, ToolCall
 from holdfast.store import open_store
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.turn import Ask, Engine
+from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.fake import Script, ScriptedProvider, Step
 from holdfast.upstreams.models import ModelRegistry
@@ -79,12 +79,12 @@ def script_of(message: Message) -> list[Step]:
 @asynccontextmanager
 async def engine_on(
     folder: Path, server: Provider, embedded: Provider | None = None, helper: str = "", model: str = _MODEL
-) -> AsyncIterator[Engine]:
+) -> AsyncIterator[TurnEngine]:
     async def find() -> Provider:
         return server
 
     store = open_store(f"sqlite:///{folder / 'db'}")
-    engine = Engine(
+    engine = TurnEngine(
         store,
         Upstreams(find, embedded or ScriptedProvider()),
         ModelRegistry(store, folder),
@@ -104,7 +104,7 @@ async def engine_on(
 class Client:
     """Keeps its history and sends all of it again."""
 
-    engine: Engine
+    engine: TurnEngine
     system: str
     history: list[Message] = field(default_factory=list)
     conversation: str = ""
@@ -147,7 +147,7 @@ async def replay(chat: Chat, setting: Setting, label: str = "") -> Course:
 
 
 async def _talk(
-    chat: Chat, setting: Setting, folder: Path, server: Server, engine: Engine, course: Course, label: str
+    chat: Chat, setting: Setting, folder: Path, server: Server, engine: TurnEngine, course: Course, label: str
 ) -> Client:
     client, planted = Client(engine, chat.system), list[Planted]()
     waiting = [*setting.marks]

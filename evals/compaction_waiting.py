@@ -15,7 +15,7 @@ from evals.compaction_chats import generated
 from evals.compaction_replay import Counting, engine_on
 from evals.window_rows import Row, progress
 from holdfast.messages import ChatRequest, Chunk, Message, Usage
-from holdfast.turn import Ask, Engine
+from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.embedded import EmbeddedProvider
 from holdfast.upstreams.embedded_server import MODEL
 
@@ -58,7 +58,7 @@ class Watched(EmbeddedProvider):
 
 @dataclass
 class Talk:
-    engine: Engine
+    engine: TurnEngine
     server: Watched
     history: list[Message]
     conversation: str = ""

@@ -28,7 +28,7 @@ from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import open_store
-from holdfast.turn import Ask, Engine
+from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.fake import Script, ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
@@ -112,7 +112,7 @@ class Server(ScriptedProvider):
 
 
 @asynccontextmanager
-async def engine_on(folder: Path, server: Provider) -> AsyncIterator[Engine]:
+async def engine_on(folder: Path, server: Provider) -> AsyncIterator[TurnEngine]:
     async def find() -> Provider:
         return server
 
@@ -123,7 +123,7 @@ async def engine_on(folder: Path, server: Provider) -> AsyncIterator[Engine]:
         await asyncio.to_thread(embedder.wake)
     except EmbedderError as error:
         progress(f"without an embedder: {error}")
-    engine = Engine(
+    engine = TurnEngine(
         store,
         Upstreams(find, ScriptedProvider()),
         ModelRegistry(store, folder),
@@ -141,7 +141,7 @@ async def engine_on(folder: Path, server: Provider) -> AsyncIterator[Engine]:
 class Client:
     """Keeps its history and sends all of it again, as most clients do."""
 
-    engine: Engine
+    engine: TurnEngine
     scope: Scope
     history: list[Message] = field(default_factory=list)
     conversation: str = ""

@@ -8,7 +8,7 @@ import pytest
 from holdfast.errors import Unreachable
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import open_store
-from holdfast.turn import Ask, Engine, title_of
+from holdfast.turn import Ask, TurnEngine, title_of
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
@@ -26,7 +26,7 @@ async def engine_with(provider, folder):
         return provider
 
     store = open_store(f"sqlite:///{folder / 'db'}")
-    engine = Engine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, folder))
+    engine = TurnEngine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, folder))
     yield engine
     await engine.close()
 

@@ -27,7 +27,7 @@ from holdfast.protocols.openai_chat import parse_message
 from holdfast.protocols.openai_chat import serialize_message as message_to_wire
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.tokens.estimate import family_of
-from holdfast.turn import Ask, Engine
+from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.counting import LearningCounter
 from holdfast.window.decisions import Decided
 from holdfast.window.fit import fit
@@ -116,7 +116,7 @@ class Conversation:
     `id` is there after the first answer: `Holdfast.conversation(id)` goes on with it another day.
     """
 
-    def __init__(self, engine: Engine, scope: Scope, name: str | None, model: str, system: str) -> None:
+    def __init__(self, engine: TurnEngine, scope: Scope, name: str | None, model: str, system: str) -> None:
         self.id = name
         self.model = model
         # The last answer; while it streams, as far as it has come.
@@ -196,7 +196,7 @@ class Holdfast:
         _check_names(settings)
         self.settings: Settings = load({"home": home, **settings}).settings
         self._scope = Scope(user, project)
-        self._engine: Engine | None = None
+        self._engine: TurnEngine | None = None
         # Models of which no server knew anything, and until when that is believed.
         self._unknown: dict[str, float] = {}
 
@@ -300,7 +300,7 @@ class Holdfast:
         return gauge, window or windows.used.tokens, windows.thinks
 
     @property
-    def _opened(self) -> Engine:
+    def _opened(self) -> TurnEngine:
         if self._engine is None:
             raise BadRequest("Holdfast is not open.", hint="Use it inside of `async with Holdfast(…) as …`.")
         return self._engine

@@ -21,19 +21,19 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from holdfast.background.jobs import Afterwards
+from holdfast.background.jobs import BackgroundJobs
 from holdfast.background.projector import Projector
 from holdfast.compaction.compactor import Compactor
 from holdfast.compaction.persistence import enqueue_memory_requests
 from holdfast.compaction.summary_model import PromptTemplates
-from holdfast.context import Fitter, Kept
-from holdfast.context.attachments import pointed_at
-from holdfast.context.evidence import Recalling
-from holdfast.context.findings import Noting, Researching, live_notes
-from holdfast.context.fitter import Fit
-from holdfast.context.loading import Along, Turns, stored_in
+from holdfast.context import Fitter, RecordedQuestion
+from holdfast.context.attachments import read_named_files
+from holdfast.context.evidence import RecallService
+from holdfast.context.findings import FindingAttacher, FindingSummariser, live_notes
+from holdfast.context.fitter import OutgoingRequest
+from holdfast.context.loading import Attachments, ConversationLocks, stored_path
 from holdfast.context.message_state import note_sentences
-from holdfast.context.summaries import Compacting, SummaryOptions
+from holdfast.context.summaries import CompactionService, SummaryOptions
 from holdfast.conversations import (
     Hints,
     Placement,
@@ -165,8 +165,8 @@ class _Run:
 
     ask: Ask
     hints: Hints
-    question: Kept
-    along: Along
+    question: RecordedQuestion
+    along: Attachments
     recorder: Recorder
     progress: TurnProgress
     turn: Turn = field(init=False)
@@ -178,7 +178,7 @@ class _Run:
     began: bool = False
 
 
-class Engine:
+class TurnEngine:
     """`parallel` requests are answered at a time by each server, or as many as `parallel_at` has by its name;
     0 is as many as come.
     """
@@ -204,11 +204,11 @@ class Engine:
         self.events = Events()
         self.queue = Queue(self._capacity)
         self._parallel, self._parallel_at = parallel, parallel_at or {}
-        self.turns = Turns(store.hurry)
+        self.turns = ConversationLocks(store.hurry)
         options = options or SummaryOptions()
         preset, prompts = preset or preset_named("balanced"), prompts or PromptTemplates()
-        tells = gate.lets_pass if options.memory else _tells_nobody
-        self.compacting = Compacting(
+        tells = gate.lets_pass if options.memory else _never
+        self.compacting = CompactionService(
             store,
             models,
             upstreams,
@@ -221,11 +221,17 @@ class Engine:
         )
         library = memories or (remembering.library if remembering else None)
         projector = Projector(store, library) if library else None
-        self.afterwards = Afterwards(store, self.compacting, projector, options.pause, remembering, research)
+        self.afterwards = BackgroundJobs(
+            store, self.compacting, projector, options.pause, remembering, research
+        )
         memory = remembering if options.memory else None
-        self._recalling = Recalling(store, recall_over(store, memory, partial(live_notes, research)), memory)
-        noting = Noting(research, self.compacting.helpers, prompts, self.events) if research else None
-        self._researching = Researching(research, noting) if research and noting else None
+        self._recalling = RecallService(
+            store, recall_over(store, memory, partial(live_notes, research)), memory
+        )
+        noting = (
+            FindingSummariser(research, self.compacting.helpers, prompts, self.events) if research else None
+        )
+        self._researching = FindingAttacher(research, noting) if research and noting else None
         self.fitter = Fitter(
             store,
             models,
@@ -255,11 +261,11 @@ class Engine:
             return Turn(request.model, self.relay_unrecorded(request, ask.scope.user), off=True)
         finding = finding or await self._load_finding(ask.scope, question.research, sure=False)
         # Files are read before the request takes a slot that others wait for.
-        files = await pointed_at(request, ask.files) if ask.files else ()
-        along = Along(ask.context, ask.files, finding, files)
+        files = await read_named_files(request, ask.files) if ask.files else ()
+        along = Attachments(ask.context, ask.files, finding, files)
         return self._start(ask, hints, question, along)
 
-    def _start(self, ask: Ask, hints: Hints, question: Kept, along: Along) -> Turn:
+    def _start(self, ask: Ask, hints: Hints, question: RecordedQuestion, along: Attachments) -> Turn:
         conversation, model = question.conversation.id if question.conversation else None, ask.request.model
         recorder = Recorder(
             self.store,
@@ -310,7 +316,7 @@ class Engine:
         """
         model = run.ask.request.model
         tried = [await self.upstreams.route(model)]
-        outgoing: Fit | None = None
+        outgoing: OutgoingRequest | None = None
         refitted = False
         try:
             while True:
@@ -364,7 +370,7 @@ class Engine:
         run.progress.report_running(provider.location)
         run.provider = provider
 
-    async def _fit(self, run: _Run, provider: Provider) -> Fit:
+    async def _fit(self, run: _Run, provider: Provider) -> OutgoingRequest:
         """Loads the conversation and makes the request that fits the server's window."""
         # What the last answer taught about counting is used, so that the same chat gives the same windows.
         await self.models.wait_until_learned(provider, run.ask.request.model)
@@ -494,7 +500,7 @@ class Engine:
         self.store.close()
 
 
-def _tells_nobody(_: str) -> bool:
+def _never(_: str) -> bool:
     return False
 
 
@@ -505,7 +511,7 @@ class _Relay:
     client that wants no stream gets nothing before the end, so that either can still be mended.
     """
 
-    def __init__(self, models: ModelRegistry, fitter: Fitter, run: _Run, outgoing: Fit) -> None:
+    def __init__(self, models: ModelRegistry, fitter: Fitter, run: _Run, outgoing: OutgoingRequest) -> None:
         assert run.provider is not None
         self._models, self._fitter, self._run, self._outgoing = models, fitter, run, outgoing
         self._provider = run.provider
@@ -592,7 +598,7 @@ class QuestionRecorder:
         self._side_requests = SideRequestCache()
         self._recent = RecentConversationCache()
 
-    async def record(self, ask: Ask, hints: Hints) -> Kept | None:
+    async def record(self, ask: Ask, hints: Hints) -> RecordedQuestion | None:
         """Records a request; of a side request only its job. None if the conversation is switched off."""
         run, store = self._store.run, self._store
         placement = None
@@ -612,20 +618,20 @@ class QuestionRecorder:
             # Somebody else went on with the conversation in between: in one transaction nobody can.
             return await run(store.atomically, lambda: self._append(ask, self._locate(ask, hints)))
 
-    def note_answer(self, ask: Ask, question: Kept, answer: Stored | None) -> None:
+    def note_answer(self, ask: Ask, question: RecordedQuestion, answer: Stored | None) -> None:
         """Caches the conversation with the stored answer, so that the next request finds it at once."""
-        row, path = question.conversation, stored_in(ask.request, question)
+        row, path = question.conversation, stored_path(ask.request, question)
         if row is not None and path:
             messages = (*path, answer) if answer else path
             recent = RecentConversation(row.id, row.client, row.external_id, messages)
             self._recent.add(ask.scope, recent)
 
-    def note_side_answer(self, ask: Ask, hints: Hints, question: Kept, answer: Message) -> None:
+    def note_side_answer(self, ask: Ask, hints: Hints, question: RecordedQuestion, answer: Message) -> None:
         """Caches a side request with its answer for a while: the client may come back with it."""
         side, beside = question.placement.side, question.placement.beside
         self._side_requests.add(ask.scope, side, answer, sender=hints.sender, conversation=beside)
 
-    def _append_from_cache(self, ask: Ask, placement: Placement) -> Kept | None:
+    def _append_from_cache(self, ask: Ask, placement: Placement) -> RecordedQuestion | None:
         if self._store.database.on_server and self._has_twin(ask.scope, placement):
             raise Conflict("Another conversation has the same history.", hint="See which one is meant.")
         return self._append(ask, placement)
@@ -646,12 +652,12 @@ class QuestionRecorder:
             return locate_at_end(self._store, ask.scope, ask.request, ask.continues)
         return locate(self._store, ask.scope, ask.request, hints, self._side_requests)
 
-    def _append(self, ask: Ask, placement: Placement) -> Kept | None:
+    def _append(self, ask: Ask, placement: Placement) -> RecordedQuestion | None:
         """Stores conversation, new messages, prompt and job; to be called in one transaction."""
         store, request = self._store, ask.request
         if placement.kind == "side":
             job = store.jobs.start(ask.scope, kind="side", model=request.model)
-            return Kept(job.id, placement)
+            return RecordedQuestion(job.id, placement)
         row = store.log.taken(placement.conversation) if placement.conversation else None
         if row is not None and row.off:
             return None
@@ -676,7 +682,7 @@ class QuestionRecorder:
         )
         # From here on a crash leaves a trace of the answer that was wanted.
         store.drafts.save(job.id, row.id, parent, Message("assistant", ()), request.model)
-        return Kept(job.id, placement, row, parent, tuple(appended), prompt, research)
+        return RecordedQuestion(job.id, placement, row, parent, tuple(appended), prompt, research)
 
     def _append_messages(
         self, ask: Ask, placement: Placement, row: Conversation | None

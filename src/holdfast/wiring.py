@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from holdfast.background.retention import Retention
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.config import Settings
-from holdfast.context.redaction import FindingGone, Forgetting
+from holdfast.context.redaction import FindingGone, WindowRedactor
 from holdfast.context.summaries import SummaryOptions
 from holdfast.errors import ConfigError
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, headers_from
@@ -32,7 +32,7 @@ from holdfast.memory.workspace.choice import S3Options, is_bucket, workspace_at
 from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
 from holdfast.research.library import Research
 from holdfast.store import Store, open_store
-from holdfast.turn import Engine
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.discovery import (
     CANDIDATES,
@@ -58,11 +58,11 @@ if TYPE_CHECKING:
     from holdfast.research.web import ReadLocal
 
 
-def build_engine(settings: Settings) -> Engine:
+def build_engine(settings: Settings) -> TurnEngine:
     preset = preset_from(settings)
     store = open_store(settings.store)
     remembering = build_remembering(settings, store)
-    engine = Engine(
+    engine = TurnEngine(
         store,
         build_upstreams(settings),
         ModelRegistry(store, settings.home / "cache"),
@@ -120,7 +120,7 @@ def build_remembering(settings: Settings, store: Store) -> Remembering:
         qmd=qmd_options(settings) if settings.memory_backend == "qmd" else None,
     )
     # What is forgotten leaves the windows of conversations too.
-    made.listeners.append(Forgetting(store))
+    made.listeners.append(WindowRedactor(store))
     return made
 
 
@@ -204,7 +204,7 @@ def build_research(
 
 
 @asynccontextmanager
-async def running_engine(settings: Settings) -> AsyncIterator[Engine]:
+async def running_engine(settings: Settings) -> AsyncIterator[TurnEngine]:
     """An engine for as long as a command needs it."""
     engine = build_engine(settings)
     try:

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, e
 
 from holdfast.config import load
 from holdfast.server.app import create_app
-from holdfast.turn import Engine
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.serving import served
 from holdfast.wiring import build_engine
 from tests.browser import finding
@@ -73,7 +73,7 @@ class Server:
 
     url: str
     client: httpx.Client
-    engine: Engine
+    engine: TurnEngine
     upstream: Upstream
     home: Path
 

@@ -2,7 +2,7 @@
 
 from contextlib import asynccontextmanager
 
-from holdfast.context.redaction import FindingGone, Forgetting
+from holdfast.context.redaction import FindingGone, WindowRedactor
 from holdfast.context.summaries import SummaryOptions
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.gate import Gate
@@ -11,7 +11,7 @@ from holdfast.memory.searching.vectors import StoredVectors
 from holdfast.memory.workspace.folder import Folder
 from holdfast.research.library import Research
 from holdfast.store import open_store
-from holdfast.turn import Engine
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
@@ -32,10 +32,10 @@ async def remembering(
         embedder or ChosenEmbedder(EmbedderOptions("off")),
         vectors=vectors,
     )
-    memories.listeners.append(Forgetting(store))
+    memories.listeners.append(WindowRedactor(store))
     research = Research(memories)
     research.listeners.append(FindingGone(store))
-    engine = Engine(
+    engine = TurnEngine(
         store,
         Upstreams(find, ScriptedProvider()),
         ModelRegistry(store, folder),

@@ -8,7 +8,7 @@ from holdfast.context.summaries import SummaryOptions
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
 from holdfast.store import open_store
-from holdfast.turn import Engine
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
@@ -102,7 +102,7 @@ async def summing(
 
     notes = (Notes(folder / "notes") if memories is True else memories) or None
     store = open_store(f"sqlite:///{folder / 'db'}")
-    engine = Engine(
+    engine = TurnEngine(
         store,
         Upstreams(find, ScriptedProvider()),
         ModelRegistry(store, folder),

@@ -4,7 +4,7 @@ from contextlib import asynccontextmanager
 
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import open_store
-from holdfast.turn import Ask, Engine
+from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
@@ -26,7 +26,7 @@ async def engine_with(server, folder, preset=None):
 
     store = open_store(f"sqlite:///{folder / 'db'}")
     preset = preset or without_summaries()
-    engine = Engine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, folder), preset)
+    engine = TurnEngine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, folder), preset)
     try:
         yield engine
     finally:

@@ -4,7 +4,13 @@ import asyncio
 
 import pytest
 
-from holdfast.context.message_state import changed, lane_of, message_account, standings, window_account
+from holdfast.context.message_state import (
+    changed_states,
+    lane_of,
+    load_states,
+    message_account,
+    window_account,
+)
 from holdfast.conversations import lanes
 from holdfast.errors import NotFound
 from holdfast.messages import Message, Text, Thinking
@@ -29,7 +35,7 @@ def talked(tmp_path):
 
 def test_messages_stand_as_they_were_sent(talked):
     store, row, sent = talked
-    found = standings(store, row, lane_of(store, row))
+    found = load_states(store, row, lane_of(store, row))
     shown = [one.shown for one in found if one.shown is not None]
     # The answer came after the request.
     assert tuple(shown[:-1]) == sent.messages
@@ -38,7 +44,7 @@ def test_messages_stand_as_they_were_sent(talked):
 
 def test_each_change_names_its_rule_and_its_decision(talked):
     store, row, _ = talked
-    found = changed(standings(store, row, lane_of(store, row)))
+    found = changed_states(load_states(store, row, lane_of(store, row)))
     assert {one.state for one in found} == {"shortened", "out"}
     for one in found:
         assert one.rules
@@ -50,7 +56,7 @@ def test_what_was_undone_stands_whole_again(talked):
     store, row, _ = talked
     undone = store.atomically(lanes.undo, store, row)
     names = {name for made in undone for name in made.messages}
-    after = {one.stored.id: one for one in standings(store, row, lane_of(store, row))}
+    after = {one.stored.id: one for one in load_states(store, row, lane_of(store, row))}
     assert names
     assert all(after[name].state != "out" for name in names)
     vetoes = window_account(store, row)["vetoes"]
@@ -74,7 +80,7 @@ def test_a_message_beyond_the_horizon_is_out_by_that_decision(talked):
         tokens_after=0,
         data=data,
     )
-    found = standings(store, row, lane_of(store, row, 1024))
+    found = load_states(store, row, lane_of(store, row, 1024))
     states = [one.state for one in found[:5]]
     assert states == ["out", "in", "out", "out", "in"]
     assert found[0].decisions == (made,)
@@ -108,9 +114,9 @@ async def test_thinking_that_never_goes_out_is_not_told_as_a_change(tmp_path):
     engine = engine_on(tmp_path, ScriptedProvider())
     asked = Message.of("user", "One?"), thought, Message.of("user", "Two?")
     row = engine.store.log.get(await carry(engine, *asked))
-    found = standings(engine.store, row, lane_of(engine.store, row))
+    found = load_states(engine.store, row, lane_of(engine.store, row))
     assert found[1].rules == ("thinking",)
-    assert changed(found) == []
+    assert changed_states(found) == []
     await engine.close()
 
 
@@ -119,7 +125,7 @@ async def test_what_was_added_behind_a_question_is_told_apart_from_it(tmp_path):
     engine = engine_on(tmp_path, ScriptedProvider())
     asked = Message.of("user", "Which gateway?")
     row = engine.store.log.get(await carry(engine, asked, context=("It is bluefin.",)))
-    question, _ = standings(engine.store, row, lane_of(engine.store, row))
+    question, _ = load_states(engine.store, row, lane_of(engine.store, row))
     told = question.to_json()
     assert (told["state"], told["shown"]) == ("in", None)
     assert [(one["section"], "bluefin" in one["text"]) for one in told["added"]] == [("research", True)]

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.background.jobs import REST, Afterwards
+from holdfast.background.jobs import REST, BackgroundJobs
 from holdfast.compaction.compactor import CompactionTask, Compactor
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.context.loading import item_of
-from holdfast.context.summaries import Helpers, SummaryOptions
+from holdfast.context.summaries import SummaryModels, SummaryOptions
 from holdfast.errors import ConfigError, Unreachable
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.embedders.hashing import Hashing
@@ -252,7 +252,7 @@ async def test_what_takes_long_is_left_for_the_next_start(tmp_path):
         name = client.conversation
     async with summing(server, tmp_path) as engine:
         assert engine.store.summaries.of(engine.store.log.get(name).head) == []
-        later = Afterwards(engine.store, engine.compacting, None, clock=lambda: time.time() + REST)
+        later = BackgroundJobs(engine.store, engine.compacting, None, clock=lambda: time.time() + REST)
         later.start()
         await later.idle.wait_until_idle()
         assert engine.store.summaries.of(engine.store.log.get(name).head)
@@ -331,7 +331,7 @@ async def test_a_model_of_no_use_is_left_alone_for_a_while_and_then_asked_again(
     now = [1_000.0]
     server = Playing()
     async with summing(server, tmp_path) as engine:
-        helpers = Helpers(engine.models, engine.upstreams, EAGER, SummaryOptions(), lambda: now[0])
+        helpers = SummaryModels(engine.models, engine.upstreams, EAGER, SummaryOptions(), lambda: now[0])
         for _ in range(2):
             helper = await helpers.choose("small", server)
             assert helper is not None
@@ -378,7 +378,7 @@ async def test_conversations_wait_for_their_rest_together_and_get_it_one_after_t
         waiting = [name for name in engine.afterwards.idle.waiting if name.startswith("rest")]
         assert len(waiting) == 1
         now = [time.time()]
-        later = Afterwards(engine.store, engine.compacting, None, clock=lambda: now[0])
+        later = BackgroundJobs(engine.store, engine.compacting, None, clock=lambda: now[0])
         engine.store.log.delete(clients[0].conversation)
         for client in clients:
             later.answered(client.conversation, near=False)
@@ -418,7 +418,7 @@ class Chosen(ChosenEmbedder):
 
 @asynccontextmanager
 async def afterwards(engine):
-    later = Afterwards(engine.store, engine.compacting, None, remembering=engine.remembering)
+    later = BackgroundJobs(engine.store, engine.compacting, None, remembering=engine.remembering)
     later.start()
     await later.idle.wait_until_idle()
     try:

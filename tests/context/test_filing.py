@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.context.attachments import files_of, pointed_at
+from holdfast.context.attachments import files_of, read_named_files
 from holdfast.files.roots import Roots
 from holdfast.messages import OURS, ChatRequest, Message, Text
 from holdfast.upstreams.base import ModelInfo
@@ -176,9 +176,9 @@ async def test_what_is_attached_to_a_question_points_at_nothing(project):
     attached = Text("```\nsee @./src/lamp.py\n", extra={OURS: {"file": "notes.txt"}})
     asked = Message("user", (Text("What is this? ```"), attached))
     request, roots = ChatRequest("small", (asked,)), Roots((project,))
-    assert await pointed_at(request, roots) == ()
+    assert await read_named_files(request, roots) == ()
     said = replace(asked, parts=(Text("See @./src/lamp.py"), attached))
-    assert [file.name for file in await pointed_at(replace(request, messages=(said,)), roots)] == [
+    assert [file.name for file in await read_named_files(replace(request, messages=(said,)), roots)] == [
         "src/lamp.py"
     ]
 

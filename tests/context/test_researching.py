@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.context.findings import Researching, live_notes, note_of
+from holdfast.context.findings import FindingAttacher, live_notes, note_of
 from holdfast.errors import NotFound
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.recall import Need, recall_over
@@ -186,7 +186,7 @@ def fitted(lab, made, window, history=0, question="Wie wird das Wetter in Nieste
     """The last message of a window with what was found for it, and the notices about that."""
     before = [one for at in range(history) for one in (user(f"Frage {at}? " * 9), answer("Ja. " * 30))]
     view = View(talk(*before, user(question), window=window))
-    parts = Researching(lab.research, noting=None)
+    parts = FindingAttacher(lab.research, noting=None)
     done = fit_view(parts.along(view, view.question, made, ME)).view
     assert done.total.high <= done.room
     return done.shown[-1].message.text, parts.notices(done, made)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from holdfast.background.jobs import REST, Afterwards
+from holdfast.background.jobs import REST, BackgroundJobs
 from tests.context.summing import Playing, chain, summing, talked
 
 pytestmark = pytest.mark.anyio
@@ -14,7 +14,7 @@ async def test_who_went_on_at_another_server_is_put_at_rest_only_when_that_is_ov
     async with summing(Playing(), tmp_path) as engine:
         client = await talked(engine, turns=2)
         now = [time.time() - 2 * REST]
-        later = Afterwards(engine.store, engine.compacting, None, clock=lambda: now[0])
+        later = BackgroundJobs(engine.store, engine.compacting, None, clock=lambda: now[0])
         # It was talked in here long ago; the last words were said to the other server just now.
         later.answered(client.conversation, near=False)
         now[0] = time.time()

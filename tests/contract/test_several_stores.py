@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from holdfast.background.projector import LEASE, LEASE_SECONDS, Projector
 from holdfast.background.retention import DAY, Retention
-from holdfast.context.loading import Kept
+from holdfast.context.loading import RecordedQuestion
 from holdfast.errors import Conflict
 from holdfast.memory.base import MEMORY_TOPIC, Memory
 from holdfast.memory.workspace.base import Transient
@@ -149,7 +149,7 @@ def test_a_talk_that_began_alike_at_two_servers_is_not_mixed_up_with_the_other(o
     next_question = Message.of("user", "What is for lunch?")
     with open_store(on_server) as here, open_store(on_server) as there:
 
-        async def both() -> tuple[Kept, Kept, Kept]:
+        async def both() -> tuple[RecordedQuestion, RecordedQuestion, RecordedQuestion]:
             one, other = QuestionRecorder(here), QuestionRecorder(there)
             first = await answered(here, one, incoming(hello[0]), hello[1].text)
             second = await answered(there, other, incoming(hello[0]), hello[1].text)

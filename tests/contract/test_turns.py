@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from holdfast.conversations import lanes
-from holdfast.turn import Engine
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
@@ -23,7 +23,7 @@ def talked(store, tmp_path):
             return server
 
         # The fixture closes the store itself, and closing twice is harmless.
-        engine = Engine(
+        engine = TurnEngine(
             store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, tmp_path), without_summaries()
         )
         client = Client(engine, "Be kind.")

@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import open_store
-from holdfast.turn import Ask, Engine
+from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
@@ -74,7 +74,7 @@ def test_every_chat_reads_as_the_person_sees_it_after_every_turn(seed, tmp_path)
             return server
 
         store = open_store("sqlite://")
-        engine = Engine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, tmp_path))
+        engine = TurnEngine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, tmp_path))
         people = [Person(engine, chance, "one"), Person(engine, chance), Person(engine, chance, "three")]
         for number in range(90):
             person = chance.choice(people)

@@ -15,7 +15,7 @@ from holdfast import config
 from holdfast.messages import Scope
 from holdfast.server.app import create_app
 from holdfast.store import Key, open_store
-from holdfast.turn import Engine
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
@@ -65,7 +65,7 @@ def serving(tmp_path_factory):
                 return ScriptedProvider()
 
             remembering = build_remembering(settings, store)
-            engine = Engine(
+            engine = TurnEngine(
                 store,
                 Upstreams(find, ScriptedProvider()),
                 ModelRegistry(store, home / "cache"),

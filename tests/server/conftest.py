@@ -13,7 +13,7 @@ from holdfast.errors import HoldfastError
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from holdfast.tokens.budget import Levels
-from holdfast.turn import Engine
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
@@ -49,7 +49,7 @@ def running(
     # The embedded model is not wanted here: nobody asks for it by its name.
     upstreams = provider if isinstance(provider, Upstreams) else Upstreams(find, ScriptedProvider())
     parallel = settings.get("parallel", 0)
-    engine = Engine(store, upstreams, ModelRegistry(store, folder / "cache"), preset, parallel=parallel)
+    engine = TurnEngine(store, upstreams, ModelRegistry(store, folder / "cache"), preset, parallel=parallel)
     app = create_app(engine, Settings(home=folder, **settings))
     with served(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
         yield Running(url, client, store, provider)

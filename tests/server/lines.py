@@ -15,7 +15,7 @@ import httpx
 from holdfast.config import Settings
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
-from holdfast.turn import Engine
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
@@ -67,7 +67,7 @@ class Gated(ScriptedProvider):
 class Lined:
     url: str
     client: httpx.Client
-    engine: Engine
+    engine: TurnEngine
     store: Store
     provider: Gated
     people: ThreadPoolExecutor
@@ -106,7 +106,7 @@ def lined(folder: Path, **settings: Any) -> Iterator[Lined]:
     async def find() -> Gated:
         return provider
 
-    engine = Engine(
+    engine = TurnEngine(
         store,
         Upstreams(find, ScriptedProvider()),
         ModelRegistry(store, folder / "cache"),

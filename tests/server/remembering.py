@@ -14,7 +14,7 @@ from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.folder import Folder
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
-from holdfast.turn import Engine
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
@@ -35,7 +35,7 @@ class Door:
     client: httpx.Client
     parts: Remembering
     notes: Path
-    engine: Engine
+    engine: TurnEngine
     provider: ScriptedProvider
 
     @property
@@ -56,7 +56,7 @@ def remembering(
 
     chosen = ChosenEmbedder(EmbedderOptions(embedder, log=folder / "embedder.log"))
     parts = Remembering(store, workspace or Folder(folder / "workspace"), chosen)
-    engine = Engine(
+    engine = TurnEngine(
         store,
         Upstreams(find, ScriptedProvider()),
         ModelRegistry(store, folder / "cache"),

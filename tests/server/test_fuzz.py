@@ -21,7 +21,7 @@ from holdfast.memory.workspace.folder import Folder
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
-from holdfast.turn import Engine
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
 from holdfast.upstreams.http import Connection
@@ -68,7 +68,7 @@ def client(request, tmp_path_factory):
         store = open_store(f"sqlite:///{folder / 'holdfast.db'}")
         chosen = ChosenEmbedder(EmbedderOptions("off", log=folder / "embedder.log"))
         remembering = Remembering(store, Folder(folder / "workspace"), chosen)
-        engine = Engine(
+        engine = TurnEngine(
             store,
             Upstreams(find, ScriptedProvider()),
             ModelRegistry(store, folder / "cache"),

@@ -14,7 +14,7 @@ from holdfast.server.app import create_app
 from holdfast.server.guard import COOKIE, LoginThrottle, Origins
 from holdfast.store import Key, open_store
 from holdfast.store.secrecy import password_digest
-from holdfast.turn import Engine
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
@@ -42,7 +42,7 @@ def elsewhere(tmp_path):
         return ScriptedProvider()
 
     store = open_store(f"sqlite:///{tmp_path / 'holdfast.db'}")
-    engine = Engine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, tmp_path / "cache"))
+    engine = TurnEngine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, tmp_path / "cache"))
 
     class Elsewhere:
         def __init__(self):

@@ -20,7 +20,7 @@ from holdfast.research.finding import ResearchSource
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
-from holdfast.turn import Engine
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
@@ -70,7 +70,7 @@ def serving(folder, web):
 
     chosen = ChosenEmbedder(EmbedderOptions("off", log=folder / "embedder.log"))
     parts = Remembering(store, Folder(folder / "workspace"), chosen)
-    engine = Engine(
+    engine = TurnEngine(
         store,
         Upstreams(find, ScriptedProvider()),
         ModelRegistry(store, folder / "cache"),

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from holdfast.background.projector import LEASE_SECONDS, Projector
 from holdfast.background.retention import Retention
 from holdfast.background.watcher import FolderWatcher
-from holdfast.context.summaries import Compacting
+from holdfast.context.summaries import CompactionService
 from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.base import Workspace
@@ -220,11 +220,11 @@ _KEPT, _DAILY = 30 * 86_400.0, 86_400.0
 _LEFT_BEHIND = 7 * 86_400.0
 
 
-class Afterwards:
+class BackgroundJobs:
     def __init__(
         self,
         store: Store,
-        compacting: Compacting,
+        compacting: CompactionService,
         projector: Projector | None,
         pause: float = 0.0,
         remembering: Remembering | None = None,

@@ -15,7 +15,7 @@ from holdfast.i18n import say
 from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 
 if TYPE_CHECKING:
-    from holdfast.turn import Engine, Turn
+    from holdfast.turn import Turn, TurnEngine
 
 ModelOption = Annotated[str | None, typer.Option("--model", "-m", help="The model to ask.")]
 SystemOption = Annotated[
@@ -32,7 +32,7 @@ class ChatSession:
 
     def __init__(
         self,
-        engine: "Engine",
+        engine: "TurnEngine",
         model: str,
         scope: Scope,
         system: str | None = None,
@@ -107,5 +107,5 @@ def read_stdin() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
-async def choose_model(engine: "Engine", wanted: str) -> str:
+async def choose_model(engine: "TurnEngine", wanted: str) -> str:
     return clean(wanted) if wanted else await engine.upstreams.usual_model()

@@ -36,10 +36,10 @@ from holdfast.cli.output import (
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.context.message_state import Standing
+    from holdfast.context.message_state import MessageState
     from holdfast.events import Event
     from holdfast.store import Compaction, Conversation, Decision, Store
-    from holdfast.turn import Engine
+    from holdfast.turn import TurnEngine
 
 _WIDTH = 64
 # Each section has a fill of its own, so that the bar is readable without colours.
@@ -89,10 +89,10 @@ def window(
 
 def print_window(store: "Store", row: "Conversation", report: Report) -> None:
     """Print the whole report on a window."""
-    from holdfast.context.message_state import lane_of, standings
+    from holdfast.context.message_state import lane_of, load_states
 
     lane = lane_of(store, row, report["window"])
-    states = standings(store, row, lane)
+    states = load_states(store, row, lane)
     decisions, vetoes = store.decisions.of(lane.id), store.decisions.vetoes(lane.id)
     batches = [batch for batch in store.compactions.of(row.id) if batch.lane == lane.id]
     print_headline(row.title, row.id)
@@ -311,7 +311,7 @@ def compact(
         print_summary_result(result)
 
 
-async def compact_conversation(engine: "Engine", row: "Conversation") -> dict[str, Any]:
+async def compact_conversation(engine: "TurnEngine", row: "Conversation") -> dict[str, Any]:
     """Summarise a conversation with progress; return the report on the summary."""
     from holdfast.context.message_state import summary_account
 
@@ -498,20 +498,22 @@ def expand(
         print_original(state)
 
 
-def load_states(store: "Store", row: "Conversation", message: str | None) -> Sequence["Standing"]:
-    from holdfast.context.message_state import Standing, changed, lane_of, standings
+def load_states(store: "Store", row: "Conversation", message: str | None) -> Sequence["MessageState"]:
+    from holdfast.context.message_state import MessageState, changed_states, lane_of, load_states
     from holdfast.conversations.identity import find_message
 
     if message is None:
-        return changed(standings(store, row, lane_of(store, row)))
+        return changed_states(load_states(store, row, lane_of(store, row)))
     stored = find_message(store, row, message)
     # A message can be shown even if no model ever received it.
     used = store.lanes.of(row.id)
-    here = [state for state in standings(store, row, used[0]) if state.stored.id == stored.id] if used else []
-    return here or [Standing(stored, "elsewhere" if used else "in")]
+    here = (
+        [state for state in load_states(store, row, used[0]) if state.stored.id == stored.id] if used else []
+    )
+    return here or [MessageState(stored, "elsewhere" if used else "in")]
 
 
-def print_original(state: "Standing") -> None:
+def print_original(state: "MessageState") -> None:
     from holdfast.window import sentences
 
     why = ", ".join(map(sentences.rule, state.rules))

@@ -3,7 +3,7 @@
 Between the store and the pure `window`: it knows both, and decides nothing about what stays or goes.
 """
 
-from holdfast.context.fitter import Fit, Fitter
-from holdfast.context.loading import Kept
+from holdfast.context.fitter import Fitter, OutgoingRequest
+from holdfast.context.loading import RecordedQuestion
 
-__all__ = ["Fit", "Fitter", "Kept"]
+__all__ = ["Fitter", "OutgoingRequest", "RecordedQuestion"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.context.findings import READABLE, room_for_sources
-from holdfast.context.loading import Along
+from holdfast.context.loading import Attachments
 from holdfast.files.roots import Roots
 from holdfast.messages import OURS, ChatRequest, JsonObject, Message, Text, canonical
 from holdfast.store import Lane, Store, new_id
@@ -27,7 +27,7 @@ _CHANGED = "[changed since it was last shown]"
 _GONE = "[no longer to be read; this is how it was]"
 
 
-async def pointed_at(request: ChatRequest, roots: Roots) -> tuple["AttachedFile", ...]:
+async def read_named_files(request: ChatRequest, roots: Roots) -> tuple["AttachedFile", ...]:
     """The files of a request's question, read."""
     newest = request.messages[-1] if request.messages else None
     if newest is None or newest.role != "user" or "@" not in newest.text:
@@ -35,29 +35,31 @@ async def pointed_at(request: ChatRequest, roots: Roots) -> tuple["AttachedFile"
     # Late: few questions point at files.
     from holdfast.files.attach import attach_files_async
 
-    return tuple(await attach_files_async(_said(newest), roots))
+    return tuple(await attach_files_async(_typed_text(newest), roots))
 
 
-def _said(message: Message) -> str:
+def _typed_text(message: Message) -> str:
     """What was attached is not what the person says."""
     return "".join(part.text for part in message.parts if isinstance(part, Text) and OURS not in part.extra)
 
 
-def files_for(store: Store, view: View, question: Item, conversation: str, along: Along) -> list[Proposal]:
+def files_for(
+    store: Store, view: View, question: Item, conversation: str, along: Attachments
+) -> list[Proposal]:
     """The decisions that bring files in; none where that is done already, or nothing is pointed at."""
-    text, roots, named = _said(question.message), along.files, along.brought
+    text, roots, named = _typed_text(question.message), along.files, along.brought
     there = [one for shown in view.shown for one in shown.additions if one.section == RULE]
     of_question = (shown for shown in view.shown if shown.item is question)
     if any(one.section == RULE for shown in of_question for one in shown.additions):
         return []
-    wanted = [*named, *_spoken_of(store, text, conversation, named, there, roots)]
+    wanted = [*named, *_files_mentioned(store, text, conversation, named, there, roots)]
     needed = [one for one in wanted if not any(_has(shown, one) for shown in there)]
     tags = {file_of(one.name): one.hash for one in needed if one.hash}
     before = {file_of(one.name): one.tag for one in there if one.tag}
     changed = {name for name, tag in before.items() if tags.get(name, tag) != tag}
     return [
         *outdated(view, tags),
-        *(_added(view, question, one, changed=file_of(one.name) in changed) for one in needed),
+        *(_propose_file(view, question, one, changed=file_of(one.name) in changed) for one in needed),
     ]
 
 
@@ -115,7 +117,7 @@ def files_of(store: Store, lane: Lane) -> list[JsonObject]:
     return rows
 
 
-def _spoken_of(
+def _files_mentioned(
     store: Store,
     text: str,
     conversation: str,
@@ -169,7 +171,7 @@ def _has(shown: Addition, file: "AttachedFile") -> bool:
     return same and shown.tag == file.hash and has(shown, file.text)
 
 
-def _added(view: View, question: Item, file: "AttachedFile", *, changed: bool) -> Proposal:
+def _propose_file(view: View, question: Item, file: "AttachedFile", *, changed: bool) -> Proposal:
     return addition(
         view,
         question,
@@ -219,12 +221,12 @@ def _text(view: View, question: Item, texts: Sequence[str], room: int) -> tuple[
     if (tokens := view.text_tokens(whole)) <= room:
         return whole, False
     frame = view.text_tokens(sources(question.message, [marker(tokens)]))
-    choice = _chosen(view, question.message.text, texts, room - frame)
+    choice = _choose_texts(view, question.message.text, texts, room - frame)
     shown = [text for _, text in sorted(choice.shown.items())]
     return sources(question.message, [*shown, marker(choice.left_out)]), True
 
 
-def _chosen(view: View, asked: str, texts: Sequence[str], room: int) -> _Choice:
+def _choose_texts(view: View, asked: str, texts: Sequence[str], room: int) -> _Choice:
     """Whole texts first, those that bear on the question most; passages of what is too long for that."""
     count = view.text_tokens
     # Each is parted from the next by an empty line.

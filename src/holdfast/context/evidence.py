@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, ParamSpec, TypeVar
 
 from holdfast.context.findings import SECTION, tell_finding
-from holdfast.context.loading import Case, Lot
+from holdfast.context.loading import FitRequest, LoadedLane
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.memory.profiles.text import Told
 from holdfast.memory.remembering import Remembering
@@ -45,7 +45,7 @@ _PATIENCE = 1.5
 _SAFE = 0.97
 
 
-class Recalling:
+class RecallService:
     """`remembering` is None where there is nothing but the log: then only this conversation is searched."""
 
     def __init__(self, store: Store, recall: Recall, remembering: Remembering | None = None) -> None:
@@ -61,11 +61,11 @@ class Recalling:
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def has_any(self, case: Case) -> bool:
+    def has_any(self, case: FitRequest) -> bool:
         """Whether there is anything that could be remembered in this conversation."""
         return self._memory is not None and case.remembers and not self._memory.index.is_empty(case.scope)
 
-    def profile(self, case: Case) -> Told:
+    def profile(self, case: FitRequest) -> Told:
         """What the model is told of the person who asks."""
         scope = case.scope
         if self._memory is None or scope.kind == "group" or not case.tells:
@@ -95,11 +95,13 @@ class Recalling:
             return {}
         return work.result()
 
-    def count(self, case: Case, names: Sequence[str]) -> None:
+    def count(self, case: FitRequest, names: Sequence[str]) -> None:
         """Has it counted that these went into a window; nobody waits for it."""
         self._begun(self._used, case.scope, names)
 
-    async def bring(self, view: View, case: Case, lot: Lot) -> tuple[list[Proposal], Evidence, list[str]]:
+    async def bring(
+        self, view: View, case: FitRequest, lot: LoadedLane
+    ) -> tuple[list[Proposal], Evidence, list[str]]:
         """The decisions that put evidence behind the question, what was looked for, and what did not go
         well.
         """
@@ -150,10 +152,12 @@ class Recalling:
         except HoldfastError as error:
             log.info("that memories were of use could not be counted: %s", error)
 
-    def _may_have_earlier(self, case: Case) -> bool:
+    def _may_have_earlier(self, case: FitRequest) -> bool:
         return self._memory is not None and case.remembers and case.tells
 
-    def _look(self, view: View, case: Case, lot: Lot) -> tuple[list[Proposal], Evidence, list[str]]:
+    def _look(
+        self, view: View, case: FitRequest, lot: LoadedLane
+    ) -> tuple[list[Proposal], Evidence, list[str]]:
         opening = self._begin(view, case)
         view = view.having(*opening) if opening else view
         room = int((view.room - view.total.high) * _SAFE)
@@ -164,7 +168,7 @@ class Recalling:
             notices.append("recalled_by_words")
         return [*opening, *_as_much_as_fits(view, evidence)], evidence, notices
 
-    def _begin(self, view: View, case: Case) -> list[Proposal]:
+    def _begin(self, view: View, case: FitRequest) -> list[Proposal]:
         """What a private conversation begins with, where the window does not have it (any more)."""
         if case.scope.kind != "private" or not case.tells or not self.has_any(case):
             return []
@@ -188,7 +192,7 @@ class Recalling:
         proposal = _addition(view, quotes, name=BEGINNING, memories=names)
         return [proposal] if quotes and view.having(proposal).fits else []
 
-    def _need(self, view: View, case: Case, lot: Lot) -> Need:
+    def _need(self, view: View, case: FitRequest, lot: LoadedLane) -> Need:
         question, conversation = view.question, case.kept.conversation
         assert question is not None
         assert conversation is not None
@@ -205,7 +209,7 @@ class Recalling:
             before=[text[:_ABOUT] for text in said],
             names=names_in_prompt(prompt),
             present=_whole(view),
-            known={*told_in(view), *_findings_in(view)},
+            known={*memories_in(view), *_findings_in(view)},
             said=[message.text for message in earlier],
             remembers=self._may_have_earlier(case),
             at=question.at,
@@ -259,7 +263,7 @@ def _quote_of(snippet: Snippet) -> Quote:
     return Quote(snippet.origin, snippet.at, snippet.role, snippet.text)
 
 
-def told_in(view: View) -> Iterator[str]:
+def memories_in(view: View) -> Iterator[str]:
     """The memories that stand in the window already."""
     there = {one.decision for shown in view.shown for one in shown.additions}
     for decision in view.decisions:
@@ -286,7 +290,7 @@ def about(question: Message) -> Message:
     return question if not said or asks(said) else Message.of("user", said)
 
 
-def _has_all(view: View, lot: Lot) -> bool:
+def _has_all(view: View, lot: LoadedLane) -> bool:
     return len(_whole(view)) == len(lot.items)
 
 

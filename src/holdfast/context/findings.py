@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from holdfast.compaction.summary_model import PromptTemplates
-from holdfast.context.loading import FINDINGS, Case
-from holdfast.context.summaries import Helpers
+from holdfast.context.loading import FINDINGS, FitRequest
+from holdfast.context.summaries import SummaryModels
 from holdfast.errors import ConfigError, HoldfastError, NotFound, ProviderError
 from holdfast.events import Events
 from holdfast.messages import Scope
@@ -36,9 +36,9 @@ _ANSWER = 400
 _CHARACTERS, _LEAST_TOKENS = 2, 2_000
 
 
-class Noting:
+class FindingSummariser:
     def __init__(
-        self, research: Research, helpers: Helpers, prompts: PromptTemplates, events: Events
+        self, research: Research, helpers: SummaryModels, prompts: PromptTemplates, events: Events
     ) -> None:
         self._research = research
         self._helpers = helpers
@@ -118,8 +118,8 @@ class _Quoted:
         return self.cut == "sources_noted"
 
 
-class Researching:
-    def __init__(self, research: Research, noting: Noting) -> None:
+class FindingAttacher:
+    def __init__(self, research: Research, noting: FindingSummariser) -> None:
         self.noting = noting
         self._research = research
 
@@ -136,13 +136,13 @@ class Researching:
 
     def along(self, view: View, question: Item, finding: Finding | None, scope: Scope) -> View:
         """With the sources for the question, and what is known by now of those for earlier ones."""
-        quoted = [one for one in _shown(view) if one.short]
+        quoted = [one for one in _shown_findings(view) if one.short]
         if quoted and (finding is not None or view.history >= view.thresholds.prune):
             view = view.knowing(notes=self._notes(scope, quoted))
-        if finding is None or any(one.name == finding.id for one in _shown(view, question)):
+        if finding is None or any(one.name == finding.id for one in _shown_findings(view, question)):
             return view
         view = view.having(*earlier_findings(view))
-        made = _quoted(view, question, finding, self._research.clock())
+        made = _quote_sources(view, question, finding, self._research.clock())
         more = {"cut": made.cut} if made.cut else {}
         # What is a note already cannot become one.
         short = "" if made.is_note else note_of(finding)
@@ -159,27 +159,27 @@ class Researching:
         made = next((one for one in brought if one.data.get("name") == finding.id), None)
         if made is None:
             return []
-        there = next((one.text for one in _shown(view, question) if one.name == finding.id), "")
+        there = next((one.text for one in _shown_findings(view, question) if one.name == finding.id), "")
         if not there:
             return ["sources_missing"]
         cut = made.data.get("cut") or ("" if there == made.data["text"] else "sources_cut")
         return [cut] if cut else []
 
-    def beside(self, view: View, case: Case) -> list[Proposal]:
+    def beside(self, view: View, case: FitRequest) -> list[Proposal]:
         """What earlier findings say to the question, where they bear on it and the window lacks them; of what
         it has, that it holds no longer.
         """
         question = view.question
         if question is None or question is not view.shown[-1].item or not case.tells:
             return []
-        if any(one.name and not one.short for one in _shown(view, question)):
+        if any(one.name and not one.short for one in _shown_findings(view, question)):
             return []
         return [*self._outdated(view, question, case.scope), *self._bearing(view, question, case.scope)]
 
     def _outdated(self, view: View, question: Item, scope: Scope) -> list[Proposal]:
         """A line for each finding further up that has expired since; once, and what is there stays."""
-        here = {one.name for one in _shown(view, question)}
-        above = [one for one in _shown(view) if one.name and one.name not in here]
+        here = {one.name for one in _shown_findings(view, question)}
+        above = [one for one in _shown_findings(view) if one.name and one.name not in here]
         names, said = {one.name for one in above}, {one.text for one in above}
         if not names:
             return []
@@ -191,7 +191,7 @@ class Researching:
         return made
 
     def _bearing(self, view: View, question: Item, scope: Scope) -> list[Proposal]:
-        shown = _shown(view)
+        shown = _shown_findings(view)
         notes = [one for one in shown if one.name and not one.short]
         left = min(_TOKENS, int(view.draft.budget.window * _SHARE))
         left -= sum(view.text_tokens(one.text) for one in notes)
@@ -235,7 +235,7 @@ def tell_finding(view: View, question: Item, name: str, text: str, reason: str =
     return addition(view, question, SECTION, text, new_id("d"), rule=FINDINGS, reason=reason, name=name)
 
 
-def _shown(view: View, item: Item | None = None) -> list[Addition]:
+def _shown_findings(view: View, item: Item | None = None) -> list[Addition]:
     return [
         one
         for shown in view.shown
@@ -252,7 +252,7 @@ def room_for_sources(view: View) -> int:
     return max(view.draft.budget.research, int(free * _BORROWED))
 
 
-def _quoted(view: View, question: Item, finding: Finding, now: float) -> _Quoted:
+def _quote_sources(view: View, question: Item, finding: Finding, now: float) -> _Quoted:
     """The sources as far as there is room: what research may have, and what history does not need.
 
     The first ones come first, each only if enough of it can be shown to be understood.
@@ -288,9 +288,9 @@ def _note(view: View, asked: str, finding: Finding, room: int) -> str:
 
 def _heading(number: int, source: ResearchSource) -> str:
     date = f"{datetime.fromtimestamp(source.at, UTC).astimezone():%Y-%m-%d}"
-    named = _begun(source.title, _TITLE), _begun(source.url, _ADDRESS), date
+    named = _opening_line(source.title, _TITLE), _opening_line(source.url, _ADDRESS), date
     return f"[{number}] " + ", ".join(filter(None, named))
 
 
-def _begun(text: str, most: int) -> str:
+def _opening_line(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -13,24 +13,24 @@ from typing import Any
 
 from holdfast.compaction.persistence import CompactionRecord
 from holdfast.context.attachments import context_for, files_for, files_in
-from holdfast.context.evidence import Recalling, asks_anew
-from holdfast.context.findings import Researching
+from holdfast.context.evidence import RecallService, asks_anew
+from holdfast.context.findings import FindingAttacher
 from holdfast.context.loading import (
-    Along,
-    Case,
-    Kept,
-    Lot,
-    Tells,
-    Turns,
+    Attachments,
+    ConversationLocks,
+    FitRequest,
+    LoadedLane,
+    MayReadMemory,
+    RecordedQuestion,
     draft_of,
     in_order,
     leading_system,
-    lot_of,
+    load_lane_for,
+    may_always_read,
     recalls,
-    tells_all,
 )
 from holdfast.context.outcome import outcome_of
-from holdfast.context.summaries import Compacting
+from holdfast.context.summaries import CompactionService
 from holdfast.conversations import lanes
 from holdfast.errors import HoldfastError, Overflow, StoreError
 from holdfast.messages import ChatRequest
@@ -51,7 +51,7 @@ from holdfast.window.view import Draft, View
 _SECTIONS = ("files", "research")
 
 
-def taken_over(store: Store, view: View, lane: lanes.Lane) -> list[Proposal]:
+def carry_over(store: Store, view: View, lane: lanes.Lane) -> list[Proposal]:
     """What a lane that is new has from the one before it; nothing where the conversation is new as well."""
     before = next((one for one in store.lanes.of(lane.conversation) if one.id != lane.id), None)
     if before is None:
@@ -62,7 +62,7 @@ def taken_over(store: Store, view: View, lane: lanes.Lane) -> list[Proposal]:
         instead |= one.data.get("instead", {})
     there = {shown.item.id for shown in view.shown}
     return [
-        _proposed(view, one, instead.get(one.id))
+        _propose_again(view, one, instead.get(one.id))
         for one in made
         if one.kind == "add"
         and one.data["section"] in _SECTIONS
@@ -73,7 +73,7 @@ def taken_over(store: Store, view: View, lane: lanes.Lane) -> list[Proposal]:
     ]
 
 
-def _proposed(view: View, made: Decision, instead: str | None) -> Proposal:
+def _propose_again(view: View, made: Decision, instead: str | None) -> Proposal:
     data = {**made.data} if instead is None else {**made.data, "text": instead, "short": ""}
     tokens, reason = view.text_tokens(data["text"]), "it stood in another window"
     return Proposal("add", made.rule, tuple(made.messages), 0, tokens, reason, data, id=new_id("d"))
@@ -87,21 +87,21 @@ _TRUST, _LEAST_TRUST = 0.02, 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class OutgoingRequest:
     """A request that fits, and what there is to say about it."""
 
     request: ChatRequest
-    kept: Kept
+    kept: RecordedQuestion
     window: int
     expected: Estimate
     report: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _FirstFit:
     """A window before anything is summarised or brought back; `recalls` says if there are memories at all."""
 
-    lot: Lot
+    lot: LoadedLane
     made: Fitted
     believed: lanes.LaneState
     notices: list[str]
@@ -114,12 +114,12 @@ class Fitter:
         store: Store,
         models: ModelRegistry,
         preset: Preset,
-        turns: Turns,
-        compacting: Compacting,
-        recalling: Recalling,
+        turns: ConversationLocks,
+        compacting: CompactionService,
+        recalling: RecallService,
         notices: Callable[[], Sequence[str]] = tuple,
-        tells: Tells = tells_all,
-        researching: Researching | None = None,
+        tells: MayReadMemory = may_always_read,
+        researching: FindingAttacher | None = None,
     ) -> None:
         self.preset = preset
         self._store = store
@@ -139,10 +139,10 @@ class Fitter:
     async def fit(
         self,
         request: ChatRequest,
-        kept: Kept,
+        kept: RecordedQuestion,
         provider: Provider,
-        along: Along = Along(),  # noqa: B008 - frozen
-    ) -> Fit:
+        along: Attachments = Attachments(),  # noqa: B008 - frozen
+    ) -> OutgoingRequest:
         """The request as it goes out."""
         if kept.placement.kind == "main":
             asked = request.options.get("num_ctx")
@@ -153,7 +153,7 @@ class Fitter:
         budget = self.preset.budget(windows.used.tokens, thinks=windows.thinks)
         counter = await self._models.counters.counter(provider, request.model)
         request = replace(request, tools=in_order(request.tools))
-        case = Case(request, kept, provider, budget, counter, along)
+        case = FitRequest(request, kept, provider, budget, counter, along)
         case = replace(case, tells=case.remembers and self._tells(provider.location))
         made, report = await self._made(case)
         options: dict[str, int] = {}
@@ -162,9 +162,9 @@ class Fitter:
         if (limit := request.options.get("max_tokens")) and limit > 0:
             options["max_tokens"] = max(1, budget.for_answer(made.total.high, limit))
         ready = request.with_messages(made.messages).with_options(**options)
-        return Fit(ready, kept, budget.window, made.total, report)
+        return OutgoingRequest(ready, kept, budget.window, made.total, report)
 
-    async def refused(self, sent: Fit, provider: Provider, error: Overflow) -> None:
+    async def refused(self, sent: OutgoingRequest, provider: Provider, error: Overflow) -> None:
         """The server read less than was sent, or nothing: the next window of the conversation is smaller.
 
         Where the server says what it counted, that is learned; else less of the room is believed in.
@@ -181,15 +181,15 @@ class Fitter:
             there = min(1.0, error.window / sent.window) if error.window else 1.0
             self._refused[sent.kept.conversation.id] = share, there
 
-    async def _made(self, case: Case) -> tuple[Fitted, dict[str, Any]]:
+    async def _made(self, case: FitRequest) -> tuple[Fitted, dict[str, Any]]:
         if case.kept.conversation is None:
-            made = await asyncio.to_thread(_alone, case)
+            made = await asyncio.to_thread(_fit_side_request, case)
             return made, report_of(made, prefix_of(made, (), ()), case.counter)
         async with self._turns.of(case.kept.conversation.id):
             await self._turns.settle(case.kept.conversation.id)
             return await self._in_lane(case)
 
-    async def _in_lane(self, case: Case) -> tuple[Fitted, dict[str, Any]]:
+    async def _in_lane(self, case: FitRequest) -> tuple[Fitted, dict[str, Any]]:
         began = time.perf_counter()
         begun = await asyncio.to_thread(self._begun, case)
         lot, made, believed, notices = begun.lot, begun.made, begun.believed, begun.notices
@@ -229,11 +229,11 @@ class Fitter:
         names = [name for one in outcome.others for name in one.data.get("memories", ())]
         if names:
             self._recalling.count(case, names)
-        _say(report)
+        _log_report(report)
         return made, report
 
     async def _summarised(
-        self, case: Case, lot: Lot, made: Fitted, believed: lanes.LaneState
+        self, case: FitRequest, lot: LoadedLane, made: Fitted, believed: lanes.LaneState
     ) -> tuple[Fitted, CompactionRecord | None, lanes.LaneState]:
         """The other levels were not enough: the older part becomes a summary now, if that helps."""
         found = await self._compacting.inline(case, lot, made)
@@ -247,13 +247,15 @@ class Fitter:
         log.warning("what was decided for a window could not be kept: %s", error)
         self._unkept[conversation] = "not_kept"
 
-    def _begun(self, case: Case) -> "_Begun":
-        lot = self._store.at_once(lot_of, self._store, case.request, case.kept, case.budget, case.count)
+    def _begun(self, case: FitRequest) -> "_FirstFit":
+        lot = self._store.at_once(
+            load_lane_for, self._store, case.request, case.kept, case.budget, case.count
+        )
         refused = self._refused.pop(lot.lane.conversation, None)
-        believed = _believed(lot.lane.state, refused)
+        believed = _trusted_room(lot.lane.state, refused)
         draft = draft_of(case, lot, min(believed.slack, believed.most))
         profile = self._recalling.profile(case)
-        view = self._along(case, lot, _first(case, lot, draft, profile.text))
+        view = self._along(case, lot, _add_attachments(case, lot, draft, profile.text))
         if view.history >= view.thresholds.leave_out:
             view = view.knowing(nearness=self._recalling.nearness(view))
         made = self._fitted(view, 2 if refused else 0)
@@ -262,10 +264,10 @@ class Fitter:
             notices.append("files_missing")
         notices += {one.data["cut"]: None for one in view.proposals if one.data.get("cut") == "context_cut"}
         recalls = self._recalling.has_any(case)
-        return _Begun(lot, made, believed, notices, recalls)
+        return _FirstFit(lot, made, believed, notices, recalls)
 
     async def _bring(
-        self, view: View, case: Case, begun: "_Begun"
+        self, view: View, case: FitRequest, begun: "_FirstFit"
     ) -> tuple[list[Proposal], Evidence, list[str]]:
         """What is put behind the question: earlier findings, then evidence from all that was said and
         noted.
@@ -278,12 +280,12 @@ class Fitter:
         proposals, evidence, more = await self._recalling.bring(view, case, begun.lot)
         return [*(findings or ()), *proposals], evidence, [*dict.fromkeys((*notices, *more))]
 
-    def _along(self, case: Case, lot: Lot, view: View) -> View:
+    def _along(self, case: FitRequest, lot: LoadedLane, view: View) -> View:
         """With the files that the question points at, and the sources that were found for it."""
         question = view.question
         if question is None or question is not lot.items[-1]:
             return view
-        if not lot.lane.version and (taken := taken_over(self._store, view, lot.lane)):
+        if not lot.lane.version and (taken := carry_over(self._store, view, lot.lane)):
             view = view.having(*taken)
         files = files_for(self._store, view, question, lot.lane.conversation, case.along)
         view = view.having(*files) if files else view
@@ -300,7 +302,7 @@ class Fitter:
         return replace(again, batches=(*made.batches, *again.batches))
 
 
-def _alone(case: Case) -> Fitted:
+def _fit_side_request(case: FitRequest) -> Fitted:
     """A side request: nothing is kept of it, so nothing is decided but what must be."""
     system = leading_system(case.request.messages)
     talk = case.request.messages[len(system) :]
@@ -309,7 +311,7 @@ def _alone(case: Case) -> Fitted:
     return fit(draft, levels=False)
 
 
-def _first(case: Case, lot: Lot, draft: Draft, profile: str = "") -> View:
+def _add_attachments(case: FitRequest, lot: LoadedLane, draft: Draft, profile: str = "") -> View:
     """With what is decided before any level looks at the window: a question brings things along."""
     view = View(draft, [] if lot.horizon is None else [lot.horizon])
     if asks_anew(view) and (leaving := leave_evidence(view)):
@@ -327,7 +329,7 @@ def _first(case: Case, lot: Lot, draft: Draft, profile: str = "") -> View:
     return view.having(*proposals) if proposals else view
 
 
-def _believed(state: lanes.LaneState, refused: tuple[float, float] | None) -> lanes.LaneState:
+def _trusted_room(state: lanes.LaneState, refused: tuple[float, float] | None) -> lanes.LaneState:
     """How much of the room is there, after what the server said to the last request."""
     if refused is None:
         # Trust comes back slowly: counts have been learned since, or the trouble was a passing one.
@@ -336,7 +338,7 @@ def _believed(state: lanes.LaneState, refused: tuple[float, float] | None) -> la
     return replace(state, slack=max(_LEAST_TRUST, state.slack * share), most=min(state.most, there))
 
 
-def _say(report: Mapping[str, Any]) -> None:
+def _log_report(report: Mapping[str, Any]) -> None:
     prefix = report["prefix"]
     log.info(
         "%s: %d of %d tokens (%s), level %d, prefix %s",

@@ -34,7 +34,7 @@ _JOBS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RecordedQuestion:
     """Where a request belongs: the job it is, and the message its answer will follow."""
 
     job: str
@@ -49,7 +49,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Lot:
+class LoadedLane:
     """`told` is what the clock in the instructions says now, where the rest of them stayed as it was."""
 
     lane: lanes.Lane
@@ -72,9 +72,9 @@ class Lot:
         return bool(known) and len(known) == known[-1].depth + 1
 
 
-def lot_of(
-    store: Store, request: ChatRequest, kept: Kept, budget: Budget, count: Callable[[str], int]
-) -> Lot:
+def load_lane_for(
+    store: Store, request: ChatRequest, kept: RecordedQuestion, budget: Budget, count: Callable[[str], int]
+) -> LoadedLane:
     assert kept.conversation is not None
     lane = lanes.load_lane(store, kept.conversation.id, budget.window, kept.parent)
     characters = int(budget.room * _LOOKED_AT * _CHARACTERS)
@@ -98,10 +98,10 @@ def lot_of(
             for name, kind in kinds.items()
         }
         beyond = _everything_before(horizon, "horizon", **said)
-    return Lot(lane, items, system, prompt, told, beyond)
+    return LoadedLane(lane, items, system, prompt, told, beyond)
 
 
-def stored_in(request: ChatRequest, kept: Kept) -> tuple[Stored, ...]:
+def stored_path(request: ChatRequest, kept: RecordedQuestion) -> tuple[Stored, ...]:
     """What the log has for the messages of a request, in order; nothing if it does not have all of them."""
     matched = kept.placement.matched
     if kept.placement.from_log or len(matched) != len(request.messages):
@@ -112,7 +112,7 @@ def stored_in(request: ChatRequest, kept: Kept) -> tuple[Stored, ...]:
     return path if len(path) == len(talk) else ()
 
 
-def items_of(request: ChatRequest, kept: Kept) -> tuple[Item, ...]:
+def items_of(request: ChatRequest, kept: RecordedQuestion) -> tuple[Item, ...]:
     """The client's history. What matched is sent as stored; what was new has its name from the log."""
     start = len(leading_system(request.messages))
     matched = kept.placement.matched or (None,) * len(request.messages)
@@ -122,8 +122,8 @@ def items_of(request: ChatRequest, kept: Kept) -> tuple[Item, ...]:
     names: set[str] = set()
     for at, message in enumerate(request.messages[start:], start):
         stored = new.get(at) or matched[at]
-        item = Item(_unlogged(message, names), message) if stored is None else item_of(stored)
-        if stored is not None and at == talk[-1] and _dressed(message, stored.message):
+        item = Item(_name_unstored(message, names), message) if stored is None else item_of(stored)
+        if stored is not None and at == talk[-1] and _brings_more(message, stored.message):
             item = Item(stored.id, message, stored.depth, stored.created_at)
         names.add(item.id)
         items.append(item)
@@ -140,7 +140,7 @@ def item_of(stored: Stored) -> Item:
     return Item(stored.id, stored.message, stored.depth, stored.created_at)
 
 
-def _unlogged(message: Message, names: set[str]) -> str:
+def _name_unstored(message: Message, names: set[str]) -> str:
     """A name for a message that only the client has; the same one again next time."""
     name = f"x_{message.digest[:24]}"
     number = 2
@@ -149,7 +149,7 @@ def _unlogged(message: Message, names: set[str]) -> str:
     return name
 
 
-def _dressed(sent: Message, stored: Message) -> bool:
+def _brings_more(sent: Message, stored: Message) -> bool:
     """Whether the newest question brings along more than when it was first asked: then that is wanted."""
     return sent.role == "user" and len(sent.text) > len(stored.text) and stored.text.strip() in sent.text
 
@@ -182,24 +182,24 @@ def _far(items: Sequence[Item], characters: int, pins: frozenset[str]) -> lanes.
 
 
 def _instructions(
-    store: Store, request: ChatRequest, kept: Kept, lane: lanes.Lane
+    store: Store, request: ChatRequest, kept: RecordedQuestion, lane: lanes.Lane
 ) -> tuple[tuple[Message, ...], str, str]:
     """The system messages to send, the digest they are kept under, and the time if that alone changed."""
     system = leading_system(request.messages)
     if not system and kept.placement.from_log:
         # Who leaves the history to us leaves the instructions to us as well.
         earlier = [lane.state.prompt] if lane.state.prompt else _prompts(store, lane.conversation, kept.job)
-        found = ((_kept_system(store, digest), digest) for digest in earlier)
+        found = ((_load_system(store, digest), digest) for digest in earlier)
         system, prompt = next(((system, digest) for system, digest in found if system), ((), kept.prompt))
         return system, prompt, ""
     if lane.state.prompt in ("", kept.prompt):
         return system, kept.prompt, ""
-    before = _kept_system(store, lane.state.prompt)
+    before = _load_system(store, lane.state.prompt)
     told = clock_for(before, system)
     return (system, kept.prompt, "") if told is None else (before, lane.state.prompt, told)
 
 
-def _kept_system(store: Store, digest: str) -> tuple[Message, ...]:
+def _load_system(store: Store, digest: str) -> tuple[Message, ...]:
     try:
         return leading_system(store.prompts.get(digest).system)
     except NotFound:
@@ -215,15 +215,15 @@ def _prompts(store: Store, conversation: str, job: str) -> list[str]:
 # The rule that tells earlier findings which bear on a question.
 FINDINGS = "findings"
 # Whether a server, by its location, may be told what is remembered.
-Tells = Callable[[str], bool]
+MayReadMemory = Callable[[str], bool]
 
 
-def tells_all(_: str) -> bool:
+def may_always_read(_: str) -> bool:
     return True
 
 
 @dataclass(frozen=True, slots=True)
-class Along:
+class Attachments:
     """What comes with a question: texts, the files it points at, and sources that were found for it.
 
     `files` says where files may be read, and `brought` are those that were, before anybody had to wait.
@@ -236,15 +236,15 @@ class Along:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class FitRequest:
     """One request that is to be fitted, who answers it, and what it is measured with."""
 
     request: ChatRequest
-    kept: Kept
+    kept: RecordedQuestion
     provider: Provider
     budget: Budget
     counter: LearningCounter
-    along: Along = Along()
+    along: Attachments = Attachments()
     # Whether the server may be told what is remembered.
     tells: bool = True
 
@@ -261,7 +261,9 @@ class Case:
         return self.counter.count_text(text).high
 
 
-def request_at_rest(store: Store, conversation: Conversation, lane: Lane) -> tuple[ChatRequest, Kept]:
+def request_at_rest(
+    store: Store, conversation: Conversation, lane: Lane
+) -> tuple[ChatRequest, RecordedQuestion]:
     """As if it were sent once more as it stands, with the instructions and tools it had last."""
     state = lanes.LaneState.from_json(lane.state)
     try:
@@ -269,7 +271,7 @@ def request_at_rest(store: Store, conversation: Conversation, lane: Lane) -> tup
     except NotFound:
         tools = ()
     placement = Placement("main", "at rest", conversation=conversation.id, from_log=True)
-    kept = Kept("", placement, conversation, conversation.head)
+    kept = RecordedQuestion("", placement, conversation, conversation.head)
     return ChatRequest(lane.report["model"], (), tools=in_order(tools)), kept
 
 
@@ -295,7 +297,7 @@ def _name(tool: JsonObject) -> str:
     return str((function if isinstance(function, Mapping) else tool).get("name", ""))
 
 
-def draft_of(case: Case, lot: Lot, slack: float = 1.0) -> Draft:
+def draft_of(case: FitRequest, lot: LoadedLane, slack: float = 1.0) -> Draft:
     """`slack` is the share of the room that is believed to be there."""
     budget, lane = case.budget, lot.lane
     if slack < 1.0:
@@ -318,7 +320,7 @@ def draft_of(case: Case, lot: Lot, slack: float = 1.0) -> Draft:
     )
 
 
-class Turns:
+class ConversationLocks:
     """`hurry` has what was decided for a conversation written, if it is not."""
 
     def __init__(self, hurry: Callable[[str], Awaitable[None]]) -> None:
@@ -334,9 +336,9 @@ class Turns:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    case: Case
-    lot: Lot
+class RestingConversation:
+    case: FitRequest
+    lot: LoadedLane
     view: View
     # Whether as many exchanges stay as fit when it is summarised; without, only the last two.
     fills: bool = True
@@ -356,14 +358,14 @@ class Place:
         return self.lot.lane.state.left
 
 
-class Places:
+class RestingConversations:
     def __init__(
         self,
         store: Store,
         models: ModelRegistry,
         upstreams: Upstreams,
         preset: Preset,
-        tells: Tells = tells_all,
+        tells: MayReadMemory = may_always_read,
     ) -> None:
         self._store = store
         self._tells = tells
@@ -371,7 +373,7 @@ class Places:
         self._upstreams = upstreams
         self._preset = preset
 
-    async def of(self, conversation: str) -> Place | None:
+    async def of(self, conversation: str) -> RestingConversation | None:
         """The conversation in the window that was last used; None if nothing of it was ever sent."""
         store = self._store
         row = await store.run(store.log.get, conversation)
@@ -384,7 +386,7 @@ class Places:
         budget = self._preset.budget(used[0].window, thinks=windows.thinks)
         counter = await self._models.counters.counter(provider, request.model)
         tells = row.memory and self._tells(provider.location)
-        case = Case(request, kept, provider, budget, counter, tells=tells)
-        lot = await store.run(lot_of, store, request, kept, budget, case.count)
+        case = FitRequest(request, kept, provider, budget, counter, tells=tells)
+        lot = await store.run(load_lane_for, store, request, kept, budget, case.count)
         first = [] if lot.horizon is None else [lot.horizon]
-        return Place(case, lot, await asyncio.to_thread(View, draft_of(case, lot), first))
+        return RestingConversation(case, lot, await asyncio.to_thread(View, draft_of(case, lot), first))

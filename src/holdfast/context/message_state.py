@@ -33,7 +33,7 @@ _ALWAYS = {"thinking", "banner"}
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MessageState:
     """A message in one window. `shown` is what a model sees of it, None if that is nothing.
 
     `added` stands behind it there, and was not said in the conversation.
@@ -71,7 +71,7 @@ def lane_of(store: Store, conversation: Conversation, window: int | None = None)
     raise NotFound(f"{conversation.id} had no window of {window} tokens.", hint=f"There are these: {sizes}.")
 
 
-def standings(store: Store, conversation: Conversation, lane: Lane) -> list[Standing]:
+def load_states(store: Store, conversation: Conversation, lane: Lane) -> list[MessageState]:
     """All messages that lead to the conversation's head, in order, as they stand in a window."""
     path = store.log.path(conversation.head) if conversation.head else []
     decisions = store.decisions.of(lane.id)
@@ -85,18 +85,18 @@ def standings(store: Store, conversation: Conversation, lane: Lane) -> list[Stan
         by_name = named.get(stored.id, [])
         below = [made for made in floors if made not in by_name and _is_below(made, stored)]
         touching = (*by_name, *below)
-        found.append(_standing(stored, shown.get(stored.id), rendered.out, touching))
+        found.append(_state_of(stored, shown.get(stored.id), rendered.out, touching))
     return found
 
 
-def _standing(
+def _state_of(
     stored: Stored, shown: Shown | None, out: Mapping[str, str], touching: Sequence[Decision]
-) -> Standing:
+) -> MessageState:
     if shown is None:
         rule = out[stored.id]
         behind = tuple(made for made in touching if made.kind in GONE and made.rule == rule)
-        return Standing(stored, "out", (rule,), behind)
-    return Standing(
+        return MessageState(stored, "out", (rule,), behind)
+    return MessageState(
         stored,
         "shortened" if shown.rules and shown.message is not stored.message else "in",
         shown.rules,
@@ -106,7 +106,7 @@ def _standing(
     )
 
 
-def changed(found: Sequence[Standing]) -> list[Standing]:
+def changed_states(found: Sequence[MessageState]) -> list[MessageState]:
     """Those of which a model is shown less than was said."""
     return [one for one in found if one.state != "in" and set(one.rules) - _ALWAYS]
 
@@ -117,8 +117,8 @@ def message_account(store: Store, conversation: Conversation, stored: Stored) ->
     pins = {mark.message for mark in store.marks.of(stored.id) if mark.kind == PIN}
     windows = []
     for lane in store.lanes.of(conversation.id):
-        of_all = {one.stored.id: one for one in standings(store, conversation, lane)}
-        here = of_all.get(stored.id) or Standing(stored, "elsewhere")
+        of_all = {one.stored.id: one for one in load_states(store, conversation, lane)}
+        here = of_all.get(stored.id) or MessageState(stored, "elsewhere")
         windows.append({"lane": lane.id, "window": lane.window, **here.to_json()})
     return {
         **serialize_message(stored),
@@ -227,7 +227,7 @@ class Banner:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class WindowReading:
     """`banners` are named by the message they stand behind; `summary` is the text that is in force now."""
 
     conversation: Conversation
@@ -270,13 +270,13 @@ class Part:
         return not (self.before or self.after or self.around)
 
 
-def reading_of(store: Store, conversation: Conversation, part: Part = Part()) -> Reading:  # noqa: B008 - frozen
+def load_reading(store: Store, conversation: Conversation, part: Part = Part()) -> WindowReading:  # noqa: B008 - frozen
     path = _read(store, conversation, part)
     decisions = _decisions(store, conversation)
     ways = {stored.id for stored in path}
     summary = Applied.of(decisions, [item_of(stored) for stored in path]).summary if part.at_end else ""
     ends = not path or path[-1].id == conversation.head
-    return Reading(
+    return WindowReading(
         conversation,
         tuple(path),
         tuple(store.drafts.of(conversation.id)) if ends else (),
@@ -383,11 +383,11 @@ def pin(store: Store, preset: Preset, conversation: Conversation, message: str) 
             " a quarter of what history can have",
             hint="Unpin something first, or pin a shorter message.",
         )
-    store.atomically(_pinned, store, conversation, found, used)
+    store.atomically(_apply_pin, store, conversation, found, used)
     return found
 
 
-def _pinned(store: Store, conversation: Conversation, found: Stored, used: list[Lane]) -> None:
+def _apply_pin(store: Store, conversation: Conversation, found: Stored, used: list[Lane]) -> None:
     store.marks.put(found.id, lanes.PIN)
     path = store.log.path(conversation.head) if conversation.head and used else []
     items = [item_of(stored) for stored in path]

@@ -9,9 +9,9 @@ from typing import Any
 
 from holdfast.compaction.persistence import CompactionRecord
 from holdfast.context.loading import (
-    Lot,
+    LoadedLane,
 )
-from holdfast.context.redaction import reworded, rewritten, standing
+from holdfast.context.redaction import current_texts, reword_report, without_buried
 from holdfast.conversations import lanes
 from holdfast.messages import JsonObject
 from holdfast.store import Store, new_id
@@ -24,7 +24,7 @@ SUMMARY = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FitOutcome:
     """`batches` is what levels did; `others` was decided beside that. `names` has new ids, by identity."""
 
     lane: lanes.Lane
@@ -43,10 +43,10 @@ class Outcome:
         lane = self.lane
         if summary is not None:
             summary.save(store)
-        others = [standing(store, lane.conversation, proposal) for proposal in self.others]
+        others = [without_buried(store, lane.conversation, proposal) for proposal in self.others]
         for proposal in others:
             self._record(store, proposal)
-        words = rewritten(store, lane.decisions)
+        words = current_texts(store, lane.decisions)
         words |= {
             old.data["text"]: new.data["text"]
             for old, new in zip(self.others, others, strict=True)
@@ -61,8 +61,10 @@ class Outcome:
                 messages=len(summary.covers) if summary and batch.level == SUMMARY else batch.messages,
                 tokens_before=batch.tokens_before,
                 tokens_after=batch.tokens_after,
-                tokens_freed=_freed(batch),
-                **_how(summary, duration_ms) if batch.level == SUMMARY else {"duration_ms": duration_ms},
+                tokens_freed=_freed_tokens(batch),
+                **_summary_fields(summary, duration_ms)
+                if batch.level == SUMMARY
+                else {"duration_ms": duration_ms},
             )
             for proposal in batch.proposals:
                 self._record(store, proposal, row.id)
@@ -71,7 +73,7 @@ class Outcome:
             lane.conversation,
             window=lane.window,
             state=self.state.to_json(),
-            report=reworded(report, words) if words else report,
+            report=reword_report(report, words) if words else report,
             expect=lane.version,
         )
 
@@ -91,7 +93,7 @@ class Outcome:
         )
 
 
-def _freed(batch: Batch) -> int:
+def _freed_tokens(batch: Batch) -> int:
     """What was said and left the window by it. What a summary stands for may have left before, and was
     counted then; evidence for a question was only lent.
     """
@@ -101,7 +103,7 @@ def _freed(batch: Batch) -> int:
     return sum(one.tokens_before - one.tokens_after for one in batch.proposals) - lent
 
 
-def _how(summary: CompactionRecord | None, duration_ms: int) -> dict[str, Any]:
+def _summary_fields(summary: CompactionRecord | None, duration_ms: int) -> dict[str, Any]:
     """How a summary came about; one that was there before took no time."""
     if summary is None:
         return {"path": "reused"}
@@ -114,14 +116,16 @@ def _how(summary: CompactionRecord | None, duration_ms: int) -> dict[str, Any]:
     }
 
 
-def outcome_of(lot: Lot, made: Fitted, believed: lanes.LaneState, chain: Sequence[Link] | None) -> Outcome:
+def outcome_of(
+    lot: LoadedLane, made: Fitted, believed: lanes.LaneState, chain: Sequence[Link] | None
+) -> FitOutcome:
     """`believed` is what is known of the server's room, `chain` the request that goes out if one does."""
     named = {
         id(proposal): proposal if proposal.id else replace(proposal, id=new_id("d"))
         for proposal in made.view.proposals
     }
     in_batches = {id(proposal) for batch in made.batches for proposal in batch.proposals}
-    return Outcome(
+    return FitOutcome(
         lot.lane,
         tuple(
             replace(batch, proposals=tuple(named[id(one)] for one in batch.proposals))
@@ -134,7 +138,11 @@ def outcome_of(lot: Lot, made: Fitted, believed: lanes.LaneState, chain: Sequenc
 
 
 def _state(
-    lot: Lot, made: Fitted, named: Sequence[Proposal], believed: lanes.LaneState, chain: Sequence[Link] | None
+    lot: LoadedLane,
+    made: Fitted,
+    named: Sequence[Proposal],
+    believed: lanes.LaneState,
+    chain: Sequence[Link] | None,
 ) -> lanes.LaneState:
     """How the lane stands after this: what is out as one line, and only the decisions that still show."""
     rendered, base = made.view.rendered, lot.lane.state.base
@@ -174,7 +182,7 @@ def _at(base: lanes.Base | None, named: Sequence[Proposal]) -> tuple[str, int]:
     return max(places, key=lambda place: place[1], default=("", -1))
 
 
-def _showing(decisions: Sequence[Decided], lot: Lot, made: Fitted) -> list[Decided]:
+def _showing(decisions: Sequence[Decided], lot: LoadedLane, made: Fitted) -> list[Decided]:
     """The decisions without which the window would not look as it does, what is merely out apart."""
     shown, places = {one.item.id for one in made.view.shown}, places_of(lot.items)
     gone = [

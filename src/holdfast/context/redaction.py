@@ -22,7 +22,7 @@ _BEGINS = re.compile(r"- \d{4}-\d\d-\d\d: ")
 _MORE = 200
 
 
-class Forgetting:
+class WindowRedactor:
     """To be told what became of memories."""
 
     def __init__(self, store: Store) -> None:
@@ -38,7 +38,7 @@ class Forgetting:
             if made.conversation not in scopes:
                 scopes[made.conversation] = self._store.log.get(made.conversation).scope
             ours = {one.memory: one.text for one in news if hears_of(scopes[made.conversation], one.folder)}
-            data = retold(made.data, ours)
+            data = reword_memories(made.data, ours)
             if data != made.data:
                 self._decide(made, data)
 
@@ -60,7 +60,7 @@ class Forgetting:
         )
         lane = self._store.lanes.get(made.lane)
         if lane is not None:
-            self._store.lanes.retell(lane.id, reworded(lane.report, {old: new}))
+            self._store.lanes.retell(lane.id, reword_report(lane.report, {old: new}))
 
 
 class FindingGone:
@@ -86,31 +86,33 @@ class FindingGone:
                     self._store.decisions.rewrite(other.id, data=data, tokens_after=other.tokens_after)
             lane = self._store.lanes.get(made.lane)
             if lane is not None:
-                self._store.lanes.retell(lane.id, reworded(lane.report, gone))
+                self._store.lanes.retell(lane.id, reword_report(lane.report, gone))
 
 
-def standing(store: Store, conversation: str, proposal: Proposal) -> Proposal:
+def without_buried(store: Store, conversation: str, proposal: Proposal) -> Proposal:
     """A decision that is about to be kept, without what was forgotten since it was proposed."""
     names = proposal.data.get("memories")
     if not names:
         return proposal
     scope = store.log.get(conversation).scope
     gone = {name for one in visible(scope) for name in store.recollections.buried(one, names)}
-    return replace(proposal, data=retold(proposal.data, dict.fromkeys(gone, ""))) if gone else proposal
+    return (
+        replace(proposal, data=reword_memories(proposal.data, dict.fromkeys(gone, ""))) if gone else proposal
+    )
 
 
-def rewritten(store: Store, decisions: Sequence[Decision]) -> dict[str, str]:
+def current_texts(store: Store, decisions: Sequence[Decision]) -> dict[str, str]:
     """The texts of decisions that quote something else by now than when they were read, and what it is."""
     known = {one.id: one.data["text"] for one in decisions if "memories" in one.data}
     now = {one.id: one.data["text"] for one in store.decisions.named([*known])}
     return {text: now[name] for name, text in known.items() if now.get(name, text) != text}
 
 
-def retold(data: JsonObject, now: Mapping[str, str]) -> JsonObject:
+def reword_memories(data: JsonObject, now: Mapping[str, str]) -> JsonObject:
     """What a decision that quotes memories holds, with the words these have now; without those with none."""
     heading, *lines = data["text"].split("\n")
     told = {
-        name: _corrected(line, now[name]) if name in now else line
+        name: _correct_line(line, now[name]) if name in now else line
         for name, line in zip(data["memories"], lines, strict=False)
     }
     left = {name: line for name, line in told.items() if line}
@@ -118,21 +120,21 @@ def retold(data: JsonObject, now: Mapping[str, str]) -> JsonObject:
     return {**data, "text": text, "memories": [*left]}
 
 
-def reworded(report: JsonObject, texts: Mapping[str, str]) -> dict[str, Any]:
+def reword_report(report: JsonObject, texts: Mapping[str, str]) -> dict[str, Any]:
     """A report that shows other texts in the place of some; none where nothing is left of one."""
     shown = [
-        {**row, "added": _added(row["added"], texts)} if "added" in row else row
+        {**row, "added": _added_rows(row["added"], texts)} if "added" in row else row
         for row in report.get("messages", ())
     ]
     return {**report, "messages": shown} if shown else {**report}
 
 
-def _added(rows: Collection[JsonObject], texts: Mapping[str, str]) -> list[JsonObject]:
+def _added_rows(rows: Collection[JsonObject], texts: Mapping[str, str]) -> list[JsonObject]:
     new = [{**row, "text": texts.get(row["text"], row["text"])} for row in rows]
     return [row for row in new if row["text"]]
 
 
-def _corrected(line: str, text: str) -> str:
+def _correct_line(line: str, text: str) -> str:
     """The line with the words as they are now; none where they need much more room than there was."""
     begins = _BEGINS.match(line)
     new = f"{begins[0] if begins else '- '}{' '.join(text.split())}" if text else ""

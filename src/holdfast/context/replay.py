@@ -43,7 +43,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ReplayedTurn:
     """A question to the model, its answer as far as it is on the way to the head, and what of the request
     before it the request began with; None where one of the two cannot be rendered."""
 
@@ -64,12 +64,12 @@ class Turn:
             "tokens": {"prompt": usage.prompt, "completion": usage.completion, "cached": usage.cached},
             "first_token_seconds": _between(job.queued_at, job.first_token_at),
             "seconds": _between(job.queued_at, job.finished_at),
-            "prefix": None if self.prefix is None else _told(self.prefix),
+            "prefix": None if self.prefix is None else _describe(self.prefix),
         }
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _RebuiltRequest:
     view: View
     chain: tuple[Link, ...]
 
@@ -118,7 +118,7 @@ class _Past:
             agreed=self._marked.sentences(lanes.AGREED),
             forbidden=self._marked.sentences(lanes.FORBIDDEN),
         )
-        return View(draft, map(_proposed, new))
+        return View(draft, map(_propose_again, new))
 
     def in_force(self, job: Job | None) -> list[Decision]:
         """What held for the request of a job; without one, what holds now."""
@@ -157,7 +157,7 @@ def last_sent(store: Store, conversation: Conversation, lane: Lane) -> Sent:
     return Sent(request, job, differs, missing)
 
 
-def turns_of(store: Store, conversation: Conversation, lane: Lane, limit: int) -> list[Turn]:
+def turns_of(store: Store, conversation: Conversation, lane: Lane, limit: int) -> list[ReplayedTurn]:
     """The last turns in this window, oldest first."""
     past = _Past(store, conversation, lane)
     path = store.log.path(conversation.head) if conversation.head else []
@@ -165,24 +165,24 @@ def turns_of(store: Store, conversation: Conversation, lane: Lane, limit: int) -
     batches = [row for row in store.compactions.of(conversation.id) if row.lane == lane.id]
     jobs = past.jobs[-limit - 1 :]
     turns = [] if len(past.jobs) > limit else [_first(past.jobs[0], path, places)] if past.jobs else []
-    made = _made(past, jobs, path, places)
+    made = _rebuild_requests(past, jobs, path, places)
     for (before, job), (earlier, now) in zip(pairwise(jobs), pairwise(made), strict=True):
         prefix = None
         if earlier is not None and now is not None:
             meanwhile = [row for row in batches if _end(before) < row.created_at <= _end(job)]
             fitted = Fitted(now.view, tuple(map(_batch, meanwhile)), {})
             prefix = prefix_of(fitted, earlier.chain, now.chain, earlier.view.rendered.summarised)
-        turns.append(Turn(job, *_ends(job, path, places), prefix))
+        turns.append(ReplayedTurn(job, *_ends(job, path, places), prefix))
     if turns and turns[-1].job is past.jobs[-1] and turns[-1].answer is not None:
-        turns[-1] = _reported(turns[-1], lane.report)
+        turns[-1] = _from_report(turns[-1], lane.report)
     return turns
 
 
-def _made(
+def _rebuild_requests(
     past: _Past, jobs: Sequence[Job], path: Sequence[Stored], places: dict[str, int]
-) -> list[_Made | None]:
+) -> list[_RebuiltRequest | None]:
     """The request of each job, with what was new in it as proposed; None if its answer is not on the way."""
-    made: list[_Made | None] = []
+    made: list[_RebuiltRequest | None] = []
     prompts, before = _prompts(past), -inf
     items = [item_of(stored) for stored in path]
     for job in jobs:
@@ -192,7 +192,7 @@ def _made(
             old = [one for one in held if one.created_at <= before]
             new = [one for one in held if one.created_at > before]
             view = past.view(items[: places[job.id]], old, system, tools, new)
-            made.append(_Made(view, chain_of(view)))
+            made.append(_RebuiltRequest(view, chain_of(view)))
         else:
             made.append(None)
         before = _end(job)
@@ -244,8 +244,8 @@ def _differing(now: Sequence[Link], sent: Sequence[Link]) -> tuple[str, ...]:
     return tuple(names) or ("order",)
 
 
-def _first(job: Job, path: Sequence[Stored], places: dict[str, int]) -> Turn:
-    return Turn(job, *_ends(job, path, places), Prefix(0, 0, "first"))
+def _first(job: Job, path: Sequence[Stored], places: dict[str, int]) -> ReplayedTurn:
+    return ReplayedTurn(job, *_ends(job, path, places), Prefix(0, 0, "first"))
 
 
 def _ends(job: Job, path: Sequence[Stored], places: dict[str, int]) -> tuple[str | None, str | None]:
@@ -253,14 +253,14 @@ def _ends(job: Job, path: Sequence[Stored], places: dict[str, int]) -> tuple[str
     return (None, None) if at is None else (path[at].parent, path[at].id)
 
 
-def _reported(turn: Turn, report: JsonObject) -> Turn:
+def _from_report(turn: ReplayedTurn, report: JsonObject) -> ReplayedTurn:
     """Of the last request it was written down at the time."""
     told = report["prefix"]
     prefix = Prefix(told["shared_bytes"], told["previous_bytes"], told["cause"])
-    return Turn(turn.job, turn.question, turn.answer, prefix)
+    return ReplayedTurn(turn.job, turn.question, turn.answer, prefix)
 
 
-def _proposed(made: Decision) -> Proposal:
+def _propose_again(made: Decision) -> Proposal:
     return Proposal(
         cast(Kind, made.kind),
         made.rule,
@@ -277,7 +277,7 @@ def _batch(row: Compaction) -> Batch:
     return Batch(row.level, row.strategy, (), row.tokens_before, row.tokens_after)
 
 
-def _told(prefix: Prefix) -> dict[str, Any]:
+def _describe(prefix: Prefix) -> dict[str, Any]:
     return {
         "kept": prefix.kept,
         "shared_bytes": prefix.shared,

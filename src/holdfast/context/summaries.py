@@ -11,7 +11,16 @@ from typing import Any, Literal
 from holdfast.compaction.compactor import CompactionTask, Compactor, SummaryBody
 from holdfast.compaction.persistence import CompactionRecord
 from holdfast.compaction.summary_model import SummaryModel
-from holdfast.context.loading import Case, Lot, Place, Places, Tells, Turns, item_of, tells_all
+from holdfast.context.loading import (
+    ConversationLocks,
+    FitRequest,
+    LoadedLane,
+    MayReadMemory,
+    RestingConversation,
+    RestingConversations,
+    item_of,
+    may_always_read,
+)
 from holdfast.context.outcome import SUMMARY, outcome_of
 from holdfast.conversations import Recorder
 from holdfast.errors import BadRequest, Conflict, HoldfastError, ModelMissing, ProviderError, StoreError
@@ -52,10 +61,10 @@ class CallLog:
 
     def over(self, provider: Provider, scope: Scope, window: int | None = None) -> Provider:
         """The same server; chats with it are written down as background work of this scope."""
-        return _Logged(self, provider, scope, window)
+        return _LoggedProvider(self, provider, scope, window)
 
 
-class _Logged(LabelledProvider):
+class _LoggedProvider(LabelledProvider):
     def __init__(self, log: CallLog, provider: Provider, scope: Scope, window: int | None) -> None:
         super().__init__(provider)
         self._log = log
@@ -104,7 +113,7 @@ class SummaryOptions:
     pause: float = 5.0
 
 
-class Helpers:
+class SummaryModels:
     def __init__(
         self,
         models: ModelRegistry,
@@ -175,7 +184,7 @@ _SHORT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenSummary:
     """A summary that is there, new or from before; `keeping` is what is still to be kept of it."""
 
     id: str
@@ -186,7 +195,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class SummarySpan:
     """What is to be summarised: all after the latest summary, up to a message."""
 
     conversation: Conversation
@@ -196,16 +205,18 @@ class Span:
     count: Callable[[str], int]
 
 
-class Summing:
-    def __init__(self, store: Store, compactor: Compactor, helpers: Helpers, options: SummaryOptions) -> None:
+class SummaryBuilder:
+    def __init__(
+        self, store: Store, compactor: Compactor, helpers: SummaryModels, options: SummaryOptions
+    ) -> None:
         self._store = store
         self._compactor = compactor
         self._helpers = helpers
         self._options = options
 
     async def made(
-        self, span: Span, case: Case | None, tell: Callable[[float], None] = lambda _: None
-    ) -> Written:
+        self, span: SummarySpan, case: FitRequest | None, tell: Callable[[float], None] = lambda _: None
+    ) -> WrittenSummary:
         """A new summary. Without a case no model is asked."""
         latest, row = span.latest, span.conversation
         said = await self._store.run(self._store.log.part, span.through, below=latest.depth if latest else -1)
@@ -239,7 +250,7 @@ class Summing:
             tokens,
             writes_notes=self._options.memory and row.memory,
         )
-        return Written(keeping.id, said[-1].depth, made.body, tokens, keeping)
+        return WrittenSummary(keeping.id, said[-1].depth, made.body, tokens, keeping)
 
     def _known(self, latest: Summarised | None) -> tuple[Summarised | None, list[Stored]]:
         """The last summary somebody took time for, and what was said since: a model reads that once more."""
@@ -282,7 +293,7 @@ class Inline:
     tried: Attempt
 
 
-class Compacting:
+class CompactionService:
     def __init__(
         self,
         store: Store,
@@ -291,10 +302,10 @@ class Compacting:
         preset: Preset,
         compactor: Compactor,
         *,
-        turns: Turns,
+        turns: ConversationLocks,
         events: Events,
         options: SummaryOptions = SummaryOptions(),  # noqa: B008 - frozen
-        tells: Tells = tells_all,
+        tells: MayReadMemory = may_always_read,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
@@ -303,10 +314,10 @@ class Compacting:
         self._events = events
         self._clock = clock
         self._cooldown = Cooldown(preset.cooldown_seconds, preset.cooldown_messages)
-        self._places = Places(store, models, upstreams, preset, tells)
+        self._places = RestingConversations(store, models, upstreams, preset, tells)
         self._log = CallLog(store, events)
-        self.helpers = Helpers(models, upstreams, preset, options, clock, self._log)
-        self._summing = Summing(store, compactor, self.helpers, options)
+        self.helpers = SummaryModels(models, upstreams, preset, options, clock, self._log)
+        self._summing = SummaryBuilder(store, compactor, self.helpers, options)
 
     def may_be_due(self, report: Mapping[str, Any], answer: Message) -> bool:
         """Whether it is worth looking: with nothing shortened and much room, nothing is due."""
@@ -348,12 +359,12 @@ class Compacting:
             )
         return batch
 
-    async def inline(self, case: Case, lot: Lot, made: Fitted) -> Inline | None:
+    async def inline(self, case: FitRequest, lot: LoadedLane, made: Fitted) -> Inline | None:
         """The window of a request that is nearly full, with a summary in it; None if none was to be had.
 
         The caller has the conversation's turn, and keeps what comes of it with its own decisions.
         """
-        place = Place(case, lot, made.view)
+        place = RestingConversation(case, lot, made.view)
         if not self._may(place):
             return None
         try:
@@ -419,13 +430,13 @@ class Compacting:
             counter = EstimatingCounter(lane.report["model"])
             count = place.case.count if place else lambda text: counter.count_text(text).high
             budget = self._preset.budget(lane.window)
-            span = Span(row, latest, row.head, budget.summary // 2, count)
+            span = SummarySpan(row, latest, row.head, budget.summary // 2, count)
             written = await self._made(span, place.case if place else None)
             if written.keeping is not None:
                 await store.run(store.atomically, written.keeping.save, store)
         return True
 
-    async def _done(self, place: Place, reason: str) -> Batch | None:
+    async def _done(self, place: RestingConversation, reason: str) -> Batch | None:
         try:
             async with self._alone(place.conversation):
                 found = _border(place)
@@ -441,24 +452,28 @@ class Compacting:
             self._failed(place, say("somebody came first", "jemand ging vor"))
             raise
 
-    async def _written(self, place: Place, found: Border, *, ask: bool = True) -> Written:
+    async def _written(
+        self, place: RestingConversation, found: Border, *, ask: bool = True
+    ) -> WrittenSummary:
         """The summary up to a border: the one that reaches so far already, or a new one."""
         head = place.conversation.head
         assert head is not None
         latest = await self._store.run(self._store.summaries.latest, head)
         if latest is not None and latest.depth >= found.depth:
-            return Written(latest.id, latest.depth, SummaryBody.from_json(latest.body), latest.tokens)
+            return WrittenSummary(latest.id, latest.depth, SummaryBody.from_json(latest.body), latest.tokens)
         case = place.case
-        span = Span(place.conversation, latest, found.through, case.budget.summary // 2, case.count)
+        span = SummarySpan(place.conversation, latest, found.through, case.budget.summary // 2, case.count)
         return await self._made(span, case if ask else None)
 
-    async def _made(self, span: Span, case: Case | None) -> Written:
+    async def _made(self, span: SummarySpan, case: FitRequest | None) -> WrittenSummary:
         def tell(share: float) -> None:
             self._tell(span.conversation, "working" if share else "started", share)
 
         return await self._summing.made(span, case, tell)
 
-    async def _applied(self, before: Place, written: Written, reason: str) -> Batch | None:
+    async def _applied(
+        self, before: RestingConversation, written: WrittenSummary, reason: str
+    ) -> Batch | None:
         """The decision, by what the window is now: others may have gone on talking meanwhile."""
         name = before.conversation.id
         async with self._turns.of(name):
@@ -483,7 +498,9 @@ class Compacting:
         self._tell(place.conversation, "done", 1.0, batch)
         return batch
 
-    def _proposed(self, place: Place, written: Written, reason: str) -> tuple[Proposal, ...]:
+    def _proposed(
+        self, place: RestingConversation, written: WrittenSummary, reason: str
+    ) -> tuple[Proposal, ...]:
         """() where the window would not be smaller for it."""
         found = _border(place, written.depth)
         if found is None:
@@ -498,10 +515,10 @@ class Compacting:
             return ()
         return proposals
 
-    def _succeeded(self, place: Place, after: View) -> Attempt:
+    def _succeeded(self, place: RestingConversation, after: View) -> Attempt:
         return self._clock(), place.depth, talk(after), 0
 
-    async def _in_vain(self, place: Place) -> None:
+    async def _in_vain(self, place: RestingConversation) -> None:
         """Remembered, so that what does not help is not tried on every turn."""
         lane = place.lot.lane
         state = replace(lane.state, tried=_fruitless(place))
@@ -520,7 +537,7 @@ class Compacting:
             expect=lane.version,
         )
 
-    def _may(self, place: Place) -> bool:
+    def _may(self, place: RestingConversation) -> bool:
         state = place.lot.lane.state
         at, depth, so_far, fruitless = state.tried
         # What other levels left out since then was said as well: without it, a window that they keep small
@@ -559,7 +576,7 @@ class Compacting:
             except StoreError as error:
                 log.warning("%s could not be kept: %s", name, error)
 
-    def _failed(self, place: Place, why: str) -> None:
+    def _failed(self, place: RestingConversation, why: str) -> None:
         log.info("%s was not summarised: %s", place.conversation.id, why)
         self._tell(place.conversation, "failed", 0.0, error=why)
 
@@ -578,7 +595,7 @@ class Compacting:
         self._events.publish("compaction", data, row.scope)
 
 
-def _border(place: Place, upto: int | None = None) -> Border | None:
+def _border(place: RestingConversation, upto: int | None = None) -> Border | None:
     """Where the summary takes over; where nothing more can leave, over what is out already and has none."""
     found, base = border(place.view, upto, fills=place.fills), place.lot.lane.state.base
     if found is None and base is not None and place.left and (upto is None or base.depth <= upto):
@@ -586,12 +603,12 @@ def _border(place: Place, upto: int | None = None) -> Border | None:
     return found
 
 
-def _fruitless(place: Place) -> Attempt:
+def _fruitless(place: RestingConversation) -> Attempt:
     at, depth, _, fruitless = place.lot.lane.state.tried
     return at, depth, talk(place.view) + place.left, fruitless + 1
 
 
-def _batch(written: Written, proposals: Sequence[Proposal]) -> Batch:
+def _batch(written: WrittenSummary, proposals: Sequence[Proposal]) -> Batch:
     """What is said of it: what leaves the window, and what stands for that.
 
     Where all of it was out already, the summary stands for what was said.

@@ -13,15 +13,15 @@ from starlette.responses import Response
 
 from holdfast.context.attachments import files_of
 from holdfast.context.message_state import (
+    MessageState,
     Part,
-    Standing,
     came_back,
     compactions_account,
     lane_of,
+    load_states,
     message_account,
     pin,
     pins_of,
-    standings,
     summary_account,
     window_account,
 )
@@ -392,7 +392,7 @@ async def list_window_messages(
     def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
         lane = lane_of(store, row, window)
-        states = standings(store, row, lane)
+        states = load_states(store, row, lane)
         counts = {
             name: sum(message.state == name for message in states) for name in ("in", "shortened", "out")
         }
@@ -480,7 +480,7 @@ def serialize_body(request: ChatRequest, dialect: Dialect) -> dict[str, Any]:
     return openai_chat.serialize_request(add_call_ids(request))
 
 
-def serialize_window_message(message: Standing, lane: Lane, *, pinned: bool) -> dict[str, Any]:
+def serialize_window_message(message: MessageState, lane: Lane, *, pinned: bool) -> dict[str, Any]:
     stored, content = message.stored, serialize_content(message.stored.message)
     tokens = {row["id"]: row["tokens"] for row in lane.report["messages"]}
     shown = message.shown.text if message.state == "shortened" and message.shown else None
@@ -508,7 +508,7 @@ def serialize_batch(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "undone": bool(decisions) and all("undone_at" in decision for decision in decisions)}
 
 
-def position_after(messages: list[Standing], before: str | None) -> int:
+def position_after(messages: list[MessageState], before: str | None) -> int:
     """Return the index after the message that a `before` cursor names."""
     if before is None:
         return 0

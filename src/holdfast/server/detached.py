@@ -14,7 +14,7 @@ from typing import Any
 from holdfast.errors import Conflict, HoldfastError, NotFound
 from holdfast.messages import Answer, Chunk, JsonObject, Scope
 from holdfast.server.pages.markdown import MarkdownBlocks, render_html
-from holdfast.turn import Engine, Turn
+from holdfast.turn import Turn, TurnEngine
 from holdfast.window import sentences
 
 
@@ -100,7 +100,7 @@ ResultLoader = Callable[[], Awaitable[JsonObject | None]]
 class DetachedTurn:
     """One running turn, published on its channel. `load_result` returns what was recorded of it."""
 
-    engine: Engine
+    engine: TurnEngine
     scope: Scope
     turn: Turn
     load_result: ResultLoader

@@ -23,7 +23,7 @@ from holdfast.messages import ChatRequest, Chunk, Scope, canonical
 from holdfast.protocols.wire import expect
 from holdfast.server.files import roots_for
 from holdfast.server.guard import access_of
-from holdfast.turn import Ask, Engine, Turn
+from holdfast.turn import Ask, Turn, TurnEngine
 from holdfast.upstreams.base import ForwardedResponse, handles_path
 
 # Upper limit of pieces in the buffer: a source that never waits would hide that the client disconnected.
@@ -176,8 +176,8 @@ def post_route(router: APIRouter, path: str) -> Callable[[Handler], Handler]:
     return add
 
 
-def engine_of(request: Request) -> Engine:
-    engine: Engine = request.app.state.engine
+def engine_of(request: Request) -> TurnEngine:
+    engine: TurnEngine = request.app.state.engine
     return engine
 
 
@@ -410,7 +410,7 @@ def event_frame(payload: dict[str, Any]) -> bytes:
 _NEAREST_EFFORT = {"minimal": "low", "xhigh": "high"}
 
 
-async def adapt_thinking(engine: Engine, chat: ChatRequest) -> ChatRequest:
+async def adapt_thinking(engine: TurnEngine, chat: ChatRequest) -> ChatRequest:
     """Return the request without a thinking option that its model server would refuse.
 
     Ollama refuses thinking for models that cannot do it, and knows fewer degrees than clients do.

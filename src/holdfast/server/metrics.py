@@ -23,7 +23,7 @@ from holdfast.messages import JsonObject
 from holdfast.server.endpoint import engine_of
 from holdfast.server.guard import access_of
 from holdfast.store.statistics import DAY, DayOfCompactions, DayOfJobs, DayOfWaiting, Span, Statistics
-from holdfast.turn import Engine
+from holdfast.turn import TurnEngine
 
 router = APIRouter(tags=["Server"])
 
@@ -122,7 +122,7 @@ class Metrics:
             self._errors.labels(data["reason"]).inc()
 
 
-def create_metrics(engine: Engine) -> Metrics:
+def create_metrics(engine: TurnEngine) -> Metrics:
     """Create the metrics of an engine, and subscribe to its events."""
     metrics = Metrics()
     metrics.registry.register(_QueueCollector(engine))
@@ -133,7 +133,7 @@ def create_metrics(engine: Engine) -> Metrics:
 class _QueueCollector:
     """Collects the current lengths of the queues of model servers."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: TurnEngine) -> None:
         self._engine = engine
 
     def collect(self) -> Iterator[GaugeMetricFamily]:

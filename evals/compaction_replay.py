@@ -157,7 +157,7 @@ async def _talk(
         client.history.append(exchange.answer)
         planted += exchange.planted
         course.hear(client.report)
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.background.idle.wait_until_idle()
         done = [row for row in engine.store.compactions.of(client.conversation) if row.level == 3]
         if waiting and len(done) >= waiting[0]:
             waiting = [mark for mark in waiting if mark > len(done)]

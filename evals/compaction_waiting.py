@@ -99,7 +99,7 @@ async def measured(weights: Path, compactions: int, window: int = WINDOW) -> lis
                 if done > before and done >= compactions:
                     break
                 before = done
-                await engine.afterwards.idle.wait_until_idle()
+                await engine.background.idle.wait_until_idle()
                 done = talk.summaries
     return found
 

@@ -155,7 +155,7 @@ class Client:
         return turn.report
 
     async def rest(self, *, ask: bool) -> None:
-        await self.engine.compacting.at_rest(self.conversation, ask=ask)
+        await self.engine.compaction.at_rest(self.conversation, ask=ask)
 
 
 async def talks(
@@ -173,7 +173,7 @@ async def talks(
                     for text in said:
                         await client.say(text)
                     await client.rest(ask=model != "none")
-            await engine.afterwards.idle.wait_until_idle()
+            await engine.background.idle.wait_until_idle()
         notes = Remembering(
             open_store(f"sqlite:///{folder / 'db'}"),
             Folder(folder / "workspace"),
@@ -304,7 +304,7 @@ async def _carried(
                 )
                 sent = _plain(" ".join(message.text for message in next(asked).messages))
                 lost |= {span for span in said if _plain(span) not in sent}
-                await engine.afterwards.idle.wait_until_idle()
+                await engine.background.idle.wait_until_idle()
     return lost, level
 
 

@@ -213,7 +213,7 @@ class Holdfast:
 
     async def __aexit__(self, *_: object) -> None:
         engine, self._engine = self._opened, None
-        engine.stopping()
+        engine.prepare_stop()
         await engine.close()
 
     def conversation(self, id: str | None = None, *, model: str = "", system: str = "") -> Conversation:  # noqa: A002

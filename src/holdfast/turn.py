@@ -19,7 +19,7 @@ from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from holdfast.background.jobs import BackgroundJobs
 from holdfast.background.projector import Projector
@@ -66,42 +66,6 @@ from holdfast.upstreams.queue import Queue, QueueSlot
 from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.windows import was_loaded
 from holdfast.window.presets import Preset, preset_named
-
-T = TypeVar("T")
-
-
-class StreamStop:
-    """Stops the one stream whose pieces are read through it."""
-
-    def __init__(self) -> None:
-        self.error: HoldfastError | None = None
-        # The task that waits for the next piece; several tasks may read one stream in turn.
-        self._waiting: asyncio.Task[object] | None = None
-
-    def stop(self, error: HoldfastError) -> None:
-        if self.error is None:
-            self.error = error
-            if self._waiting is not None:
-                self._waiting.cancel()
-
-    async def next(self, pieces: AsyncGenerator[T, None]) -> T | None:
-        """Returns the next piece, None at the end; raises the error it was stopped with."""
-        self._check()
-        task = self._waiting = asyncio.current_task()
-        try:
-            return await anext(pieces, None)
-        except asyncio.CancelledError:
-            # If only the stream was cancelled, the task goes on.
-            if self.error is not None and task is not None and not task.uncancel():
-                raise self.error from None
-            raise
-        finally:
-            self._waiting = None
-
-    def _check(self) -> None:
-        if self.error is not None:
-            raise self.error
-
 
 log = logging.getLogger("holdfast.turn")
 
@@ -170,7 +134,7 @@ class _Run:
     recorder: Recorder
     progress: TurnProgress
     turn: Turn = field(init=False)
-    stop: StreamStop = field(default_factory=StreamStop)
+    cancellation: "_Cancellation" = field(default_factory=lambda: _Cancellation())
     # The server that is asked, once it is this request's turn, and the slot in that server's queue.
     provider: Provider | None = None
     slot: QueueSlot | None = None
@@ -208,7 +172,7 @@ class TurnEngine:
         options = options or SummaryOptions()
         preset, prompts = preset or preset_named("balanced"), prompts or PromptTemplates()
         tells = gate.lets_pass if options.memory else _never
-        self.compacting = CompactionService(
+        self.compaction = CompactionService(
             store,
             models,
             upstreams,
@@ -221,30 +185,30 @@ class TurnEngine:
         )
         library = memories or (remembering.library if remembering else None)
         projector = Projector(store, library) if library else None
-        self.afterwards = BackgroundJobs(
-            store, self.compacting, projector, options.pause, remembering, research
+        self.background = BackgroundJobs(
+            store, self.compaction, projector, options.pause, remembering, research
         )
         memory = remembering if options.memory else None
-        self._recalling = RecallService(
-            store, recall_over(store, memory, partial(live_notes, research)), memory
-        )
-        noting = (
-            FindingSummariser(research, self.compacting.helpers, prompts, self.events) if research else None
-        )
-        self._researching = FindingAttacher(research, noting) if research and noting else None
+        self._recall = RecallService(store, recall_over(store, memory, partial(live_notes, research)), memory)
+        self._findings: FindingAttacher | None = None
+        if research:
+            models_for = self.compaction.helpers
+            self._findings = FindingAttacher(
+                research, FindingSummariser(research, models_for, prompts, self.events)
+            )
         self.fitter = Fitter(
             store,
             models,
             preset,
             self.turns,
-            self.compacting,
-            self._recalling,
-            self.afterwards.notices,
+            self.compaction,
+            self._recall,
+            self.background.notices,
             tells,
-            self._researching,
+            self._findings,
         )
         if remembering is not None:
-            remembering.followers.append(self.remembered)
+            remembering.followers.append(self.publish_memory_change)
         self._questions = QuestionRecorder(store, memory=options.memory)
         self._runs: dict[str, _Run] = {}
         self._recovering: asyncio.Task[None] | None = None
@@ -291,9 +255,9 @@ class TurnEngine:
         error: BaseException | None = HoldfastError("something went wrong inside Holdfast")
         self._runs[run.question.job] = run
         try:
-            with self.afterwards.person():
+            with self.background.pause():
                 async with run.recorder, aclosing(self._ask(run)) as chunks:
-                    while (chunk := await run.stop.next(chunks)) is not None:
+                    while (chunk := await run.cancellation.next(chunks)) is not None:
                         await run.recorder.add(chunk)
                         run.progress.note_chunk(chunk)
                         yield chunk
@@ -343,7 +307,7 @@ class TurnEngine:
                     refitted = True
                     log.warning("%s refused a request that should have fitted: %s", provider.location, error)
                     run.progress.report_overflow()
-                    await self.fitter.refused(outgoing, provider, error)
+                    await self.fitter.note_refusal(outgoing, provider, error)
                     outgoing = None
                 except ProviderError as error:
                     if run.began:
@@ -387,15 +351,15 @@ class TurnEngine:
             self.events.publish("window", window, run.ask.scope)
         answer = run.recorder.answer
         run.progress.finish(error, answered=bool(answer.parts))
-        self.afterwards.answered(run.turn.conversation, near=self.compacting.may_be_due(report, answer))
+        self.background.after_answer(run.turn.conversation, near=self.compaction.may_be_due(report, answer))
         finding = run.along.finding
-        if self._researching is not None and finding is not None and run.provider is not None:
-            work = self._researching.noting.about(finding, run.ask.request.model, run.provider)
-            self.afterwards.found(finding.id, work)
+        if self._findings is not None and finding is not None and run.provider is not None:
+            work = self._findings.summariser.job_for(finding, run.ask.request.model, run.provider)
+            self.background.after_finding(finding.id, work)
 
     async def _load_finding(self, scope: Scope, name: str, *, sure: bool = True) -> Finding | None:
         """The finding of this name; None without research, or if it is gone and not `sure` to be there."""
-        return await self._researching.found(scope, name, sure=sure) if self._researching else None
+        return await self._findings.load(scope, name, sure=sure) if self._findings else None
 
     async def relay_unrecorded(
         self, request: ChatRequest, user: str, provider: Provider | None = None
@@ -421,14 +385,16 @@ class TurnEngine:
     @contextmanager
     def enter_queue(self, provider: Provider, user: str) -> Iterator[QueueSlot]:
         """A slot in a server's queue for what is not a turn; wait for it before asking."""
-        with self.afterwards.person(), self.queue.enter(provider.location, user) as slot:
+        with self.background.pause(), self.queue.enter(provider.location, user) as slot:
             yield slot
 
     def cancel(self, job: str) -> bool:
         """Ends a job that waits or runs in this process; whether it did."""
         run = self._runs.get(job)
         if run is not None:
-            run.stop.stop(BadRequest("this request was cancelled", hint="Ask again if that was a mistake."))
+            run.cancellation.cancel(
+                BadRequest("this request was cancelled", hint="Ask again if that was a mistake.")
+            )
         return run is not None
 
     def position(self, job: str) -> int | None:
@@ -436,7 +402,7 @@ class TurnEngine:
         run = self._runs.get(job)
         return (run.slot.position or None) if run is not None and run.slot is not None else None
 
-    def remembered(self, memories: Sequence[Memory], change: str) -> None:
+    def publish_memory_change(self, memories: Sequence[Memory], change: str) -> None:
         """To be told of every change of a memory: whoever follows its scope hears of it.
 
         What was said in a conversation is told there, too, with the messages that it comes from.
@@ -467,7 +433,7 @@ class TurnEngine:
         """Takes up what an earlier process left behind."""
         await self.store.run(self.store.jobs.abandon, time.time() - ABANDONED)
         self._recovering = asyncio.create_task(self._recover())
-        self.afterwards.start()
+        self.background.start()
 
     async def _recover(self) -> None:
         while True:
@@ -477,7 +443,7 @@ class TurnEngine:
                 log.warning("answers that were left behind could not be taken up: %s", error)
             await asyncio.sleep(RECOVER_EVERY)
 
-    def stopping(self) -> None:
+    def prepare_stop(self) -> None:
         """The end is near: whoever waits for their turn or follows events is let go; others get done."""
         self.queue.close()
         self.events.close()
@@ -490,11 +456,11 @@ class TurnEngine:
         for run in list(self._runs.values()):
             await run.recorder.stop()
         await self.store.hurry()
-        await self.afterwards.close()
+        await self.background.close()
         self.events.close()
         await self.models.aclose()
         await self.upstreams.aclose()
-        self._recalling.close()
+        self._recall.close()
         if self.remembering is not None:
             await asyncio.to_thread(self.remembering.close)
         self.store.close()
@@ -502,6 +468,39 @@ class TurnEngine:
 
 def _never(_: str) -> bool:
     return False
+
+
+class _Cancellation:
+    """Stops the one stream whose pieces are read through it."""
+
+    def __init__(self) -> None:
+        self.error: HoldfastError | None = None
+        # The task that waits for the next piece; several tasks may read one stream in turn.
+        self._waiting: asyncio.Task[object] | None = None
+
+    def cancel(self, error: HoldfastError) -> None:
+        if self.error is None:
+            self.error = error
+            if self._waiting is not None:
+                self._waiting.cancel()
+
+    async def next(self, pieces: AsyncGenerator[Chunk, None]) -> Chunk | None:
+        """Returns the next piece, None at the end; raises the error it was stopped with."""
+        self._check()
+        task = self._waiting = asyncio.current_task()
+        try:
+            return await anext(pieces, None)
+        except asyncio.CancelledError:
+            # If only the stream was cancelled, the task goes on.
+            if self.error is not None and task is not None and not task.uncancel():
+                raise self.error from None
+            raise
+        finally:
+            self._waiting = None
+
+    def _check(self) -> None:
+        if self.error is not None:
+            raise self.error
 
 
 class _Relay:
@@ -531,7 +530,7 @@ class _Relay:
             # Too late to ask again: part of the answer is out.
             log.warning("%s", cut)
             self._models.look_again(self._provider, request.model)
-            await self._fitter.refused(self._outgoing, self._provider, cut)
+            await self._fitter.note_refusal(self._outgoing, self._provider, cut)
             if request.format is None:
                 self._ready.append(Chunk(text=f"\n\n{_cut_notice()}"))
         if chunk.usage is not None and was_loaded(chunk.usage):

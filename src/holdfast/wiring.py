@@ -82,7 +82,7 @@ def build_engine(settings: Settings) -> TurnEngine:
     )
     if settings.retention_days:
         forget = settings.retention_memories == "forget"
-        engine.afterwards.retention = Retention(store, remembering, settings.retention_days, forget)
+        engine.background.retention = Retention(store, remembering, settings.retention_days, forget)
     return engine
 
 

@@ -137,7 +137,7 @@ async def talked(engine, turns=10, first=FIRST):
     await client.say(first)
     for at in range(1, turns):
         await client.say(said(at))
-    await engine.afterwards.idle.wait_until_idle()
+    await engine.background.idle.wait_until_idle()
     return client
 
 

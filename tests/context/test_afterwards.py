@@ -63,7 +63,7 @@ async def test_a_person_interrupts_it_at_once_and_it_is_taken_up_when_they_are_s
         await client.say("Are you there?")
         assert server.aborted == 1
         assert texts_end(server) == "Are you there?"
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.background.idle.wait_until_idle()
         assert [row.path for row in check_chain(engine, client)] == ["model"]
         await client.say("And now?")
         assert "The towns are still to be described" in shown(server)
@@ -77,7 +77,7 @@ def texts_end(server):
 async def quiet_or_asked(engine, server, kind):
     """Waits until nothing is left to do, or the server was asked and does not answer."""
     ends = {
-        asyncio.ensure_future(engine.afterwards.idle.wait_until_idle()),
+        asyncio.ensure_future(engine.background.idle.wait_until_idle()),
         asyncio.ensure_future(asked(server, kind)),
     }
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
@@ -108,17 +108,17 @@ async def test_notes_that_cannot_be_written_stay_promised_and_are_written_later(
     server = Playing()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, first=f"{FIRST} Remember that my sister is called Ottilie.")
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         await client.say("And now?")
         assert "The towns are still to be described" in shown(server), "the talk does not wait for notes"
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.background.idle.wait_until_idle()
         waiting = engine.store.outbox.pending()
         assert {item.topic for item in waiting} == {"memory", "summary"}
         assert all(item.attempts and "notes" in item.error for item in waiting)
-        assert "notes" in engine.afterwards.idle.waiting, "it is tried again"
+        assert "notes" in engine.background.idle.waiting, "it is tried again"
         (tmp_path / "notes").unlink()
-        engine.afterwards.start()
-        await engine.afterwards.idle.wait_until_idle()
+        engine.background.start()
+        await engine.background.idle.wait_until_idle()
         assert engine.store.outbox.pending() == []
     assert "Ottilie" in notes_in(tmp_path)
     assert "listens on port 4711" in notes_in(tmp_path)
@@ -141,8 +141,8 @@ async def test_what_was_asked_for_is_not_taken_a_second_time_when_it_leaves(tmp_
     server = Playing(flush="FACT: My sister is called Ottilie")
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, first=f"{FIRST} {wish}")
-        await engine.compacting.compact(client.conversation)
-        await engine.compacting.at_rest(client.conversation)
+        await engine.compaction.compact(client.conversation)
+        await engine.compaction.at_rest(client.conversation)
     assert len([one for one in memories_in(tmp_path) if "Ottilie" in one.text]) == 1
 
 
@@ -150,8 +150,8 @@ async def test_with_memory_off_nothing_is_taken_and_the_window_is_summarised(tmp
     server = Playing()
     async with summing(server, tmp_path, memory=False, flush=False) as engine:
         client = await talked(engine, first=f"{FIRST} Remember that my sister is called Ottilie.")
-        await engine.compacting.compact(client.conversation)
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.compaction.compact(client.conversation)
+        await engine.background.idle.wait_until_idle()
         assert server.asked("flush") == []
         assert [row.path for row in check_chain(engine, client)] == ["model"]
     assert memories_in(tmp_path) == []
@@ -161,8 +161,8 @@ async def test_without_the_flush_only_what_was_asked_for_is_remembered(tmp_path)
     server = Playing(flush="FACT: The garden server listens on port 4711")
     async with summing(server, tmp_path, flush=False) as engine:
         client = await talked(engine, first=f"{FIRST} Remember that my sister is called Ottilie.")
-        await engine.compacting.compact(client.conversation)
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.compaction.compact(client.conversation)
+        await engine.background.idle.wait_until_idle()
         assert server.asked("flush") == []
     assert [memory.text for memory in memories_in(tmp_path)] == ["My sister is called Ottilie."]
 
@@ -171,7 +171,7 @@ async def test_another_model_sums_up_and_remembers_if_one_is_named(tmp_path):
     server = Playing(window={"small": WINDOW, "tiny": WINDOW})
     async with summing(server, tmp_path, helper="tiny") as engine:
         client = await talked(engine)
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         (row,) = check_chain(engine, client)
     assert row.model == "tiny"
     asked = {kind: {request.model for request in server.asked(kind)} for kind in ("summary", "flush", "talk")}
@@ -185,8 +185,8 @@ async def test_statistics_are_forgotten_after_thirty_days(tmp_path):
         for days in (31, 29):
             at = now - days * 86_400
             engine.store.compactions.record(chat, **told, tokens_before=9, tokens_after=days % 9, now=at)
-        engine.afterwards.start()
-        await engine.afterwards.idle.wait_until_idle()
+        engine.background.start()
+        await engine.background.idle.wait_until_idle()
         assert [row.tokens_after for row in engine.store.compactions.of(chat)] == [29 % 9]
 
 
@@ -195,16 +195,16 @@ async def test_at_rest_everything_is_covered_once_and_the_window_stays(tmp_path)
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         before = shown(server)
-        assert await engine.compacting.at_rest(client.conversation)
+        assert await engine.compaction.at_rest(client.conversation)
         (row,) = check_chain(engine, client)
         assert (row.path, row.depth) == ("model", 19)
         number = len(server.requests)
-        assert not await engine.compacting.at_rest(client.conversation)
+        assert not await engine.compaction.at_rest(client.conversation)
         assert (len(server.requests), len(chain(engine, client))) == (number, 1)
         assert decided(engine, client) == []
         await client.say("And now?")
         assert shown(server) == before
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         assert [made.data["summary"] for made in decided(engine, client)] == [row.id], "it is used again"
 
 
@@ -252,7 +252,7 @@ async def test_what_takes_long_is_left_for_the_next_start(tmp_path):
         name = client.conversation
     async with summing(server, tmp_path) as engine:
         assert engine.store.summaries.of(engine.store.log.get(name).head) == []
-        later = BackgroundJobs(engine.store, engine.compacting, None, clock=lambda: time.time() + REST)
+        later = BackgroundJobs(engine.store, engine.compaction, None, clock=lambda: time.time() + REST)
         later.start()
         await later.idle.wait_until_idle()
         assert engine.store.summaries.of(engine.store.log.get(name).head)
@@ -268,8 +268,8 @@ async def test_private_text_and_secrets_are_in_nothing_that_is_kept(tmp_path):
     server = Playing(flush=flush)
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, first=f"Good morning.\n{first}")
-        await engine.compacting.compact(client.conversation)
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.compaction.compact(client.conversation)
+        await engine.background.idle.wait_until_idle()
         kept = everything_kept(engine, tmp_path)
         asked_for = [text for request in server.requests for text in [request.messages[-1].text]]
         helped = "\n".join(text for text in asked_for if "=====" in text)
@@ -298,9 +298,9 @@ async def test_text_that_holdfast_put_in_is_never_taken_for_something_said(tmp_p
         assert "The garden server is set up" in server.asked("talk")[-1].messages[-1].text, "it is quoted"
         for at in range(40, 56):
             await client.say(said(at))
-        await engine.afterwards.idle.wait_until_idle()
-        await engine.compacting.at_rest(client.conversation)
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.background.idle.wait_until_idle()
+        await engine.compaction.at_rest(client.conversation)
+        await engine.background.idle.wait_until_idle()
         kept = everything_kept(engine, tmp_path)
         helped = "".join(one.messages[-1].text for one in (*server.asked(), *server.asked("flush")))
     assert "Zanzibar" not in kept + helped
@@ -317,13 +317,13 @@ async def test_a_prompt_that_cannot_be_used_is_told_of_and_stops_no_turn(tmp_pat
     async with summing(server, tmp_path, prompts=PromptTemplates(own.parent), preset=EARLY) as engine:
         client = await talked(engine, turns=12)
         with pytest.raises(ConfigError, match=r"en/summary\.jinja"):
-            await engine.compacting.compact(client.conversation)
+            await engine.compaction.compact(client.conversation)
         assert await client.say("Are you there?") == "Noted, the garden is fine."
         assert chain(engine, client) == []
         # What is tried ahead of need fails as well.
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.background.idle.wait_until_idle()
         (own / "summary.jinja").write_text("You write the minutes. Mine.\n{{ transcript }}")
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         assert server.asked()[-1].messages[-1].text.startswith("You write the minutes. Mine.")
 
 
@@ -355,13 +355,13 @@ async def test_the_note_of_a_later_summary_says_where_all_of_it_begins(tmp_path)
     server = Playing()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         for at in range(20, 28):
             await client.say(said(at))
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         first, second = check_chain(engine, client)
-        engine.afterwards.start()
-        await engine.afterwards.idle.wait_until_idle()
+        engine.background.start()
+        await engine.background.idle.wait_until_idle()
         told = next(line for line in notes_in(tmp_path).splitlines() if '"kind":"summary"' in line)
         told = json.loads(told.removeprefix("<!-- holdfast ").removesuffix(" -->"))
         assert (told["covers"], told["first"], told["last"]) == (
@@ -375,10 +375,10 @@ async def test_conversations_wait_for_their_rest_together_and_get_it_one_after_t
     server = Playing()
     async with summing(server, tmp_path) as engine:
         clients = [await talked(engine, turns=2) for _ in range(3)]
-        waiting = [name for name in engine.afterwards.idle.waiting if name.startswith("rest")]
+        waiting = [name for name in engine.background.idle.waiting if name.startswith("rest")]
         assert len(waiting) == 1
         now = [time.time()]
-        later = BackgroundJobs(engine.store, engine.compacting, None, clock=lambda: now[0])
+        later = BackgroundJobs(engine.store, engine.compaction, None, clock=lambda: now[0])
         engine.store.log.delete(clients[0].conversation)
         for client in clients:
             later.answered(client.conversation, near=False)
@@ -418,7 +418,7 @@ class Chosen(ChosenEmbedder):
 
 @asynccontextmanager
 async def afterwards(engine):
-    later = BackgroundJobs(engine.store, engine.compacting, None, remembering=engine.remembering)
+    later = BackgroundJobs(engine.store, engine.compaction, None, remembering=engine.remembering)
     later.start()
     await later.idle.wait_until_idle()
     try:

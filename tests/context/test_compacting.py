@@ -50,10 +50,10 @@ async def test_of_two_at_once_one_is_told_to_wait_and_the_model_is_asked_once(tm
     server = Playing(summary=[go, GOOD])
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        first = asyncio.create_task(engine.compacting.compact(client.conversation))
+        first = asyncio.create_task(engine.compaction.compact(client.conversation))
         await asked(server)
         with pytest.raises(Conflict, match="already"):
-            await engine.compacting.compact(client.conversation)
+            await engine.compaction.compact(client.conversation)
         go.set()
         await first
         assert len(check_chain(engine, client)) == len(decided(engine, client)) == len(server.asked()) == 1
@@ -64,12 +64,12 @@ async def test_two_processes_on_one_store_never_cover_a_message_twice(tmp_path):
     server, other = Playing(summary=[go, GOOD]), Playing()
     async with summing(server, tmp_path) as engine, summing(other, tmp_path) as beside:
         client = await talked(engine)
-        slow = asyncio.create_task(engine.compacting.compact(client.conversation))
+        slow = asyncio.create_task(engine.compaction.compact(client.conversation))
         await asked(server)
         with pytest.raises(Conflict):
-            await beside.compacting.compact(client.conversation)
+            await beside.compaction.compact(client.conversation)
         execute(engine, "UPDATE leases SET expires_at = 0")  # as if the first one had hung for too long
-        await beside.compacting.compact(client.conversation)
+        await beside.compaction.compact(client.conversation)
         go.set()
         with pytest.raises(Conflict):
             await slow
@@ -82,13 +82,13 @@ async def test_after_it_was_given_up_it_can_be_begun_again_at_once(tmp_path):
     server = Playing(summary=Turns([asyncio.Event()], GOOD))
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        first = asyncio.create_task(engine.compacting.compact(client.conversation))
+        first = asyncio.create_task(engine.compaction.compact(client.conversation))
         await asked(server)
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
             await first
         assert (server.aborted, chain(engine, client), decided(engine, client)) == (1, [], [])
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         assert check_chain(engine, client)[0].path == "model"
 
 
@@ -97,7 +97,7 @@ async def test_what_is_said_meanwhile_stays_outside_and_is_not_lost(tmp_path):
     server = Playing(summary=[go, GOOD])
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        work = asyncio.create_task(engine.compacting.compact(client.conversation))
+        work = asyncio.create_task(engine.compaction.compact(client.conversation))
         await asked(server)
         await client.say("Meanwhile I have bought three ladders.")
         assert texts_of(server.asked("talk")[-1])[1:] == [one.text for one in client.history[:-1]]
@@ -116,7 +116,7 @@ async def test_another_way_taken_meanwhile_keeps_what_was_summarised_for_the_one
     server = Playing(summary=[go, GOOD])
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        work = asyncio.create_task(engine.compacting.compact(client.conversation))
+        work = asyncio.create_task(engine.compaction.compact(client.conversation))
         await asked(server)
         before = head(engine, client)
         client.history[2:] = []
@@ -134,18 +134,18 @@ async def test_undone_it_gives_back_the_window_byte_for_byte_and_is_not_done_aga
     server = Playing()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        await engine.compacting.warm(client.conversation)
-        await engine.compacting.compact(client.conversation)
-        await engine.compacting.warm(client.conversation)
+        await engine.compaction.warm(client.conversation)
+        await engine.compaction.compact(client.conversation)
+        await engine.compaction.warm(client.conversation)
         store = engine.store
         undone = store.atomically(lanes.undo, store, store.log.get(client.conversation))
         assert [made.kind for made in undone] == ["summarise"]
-        await engine.compacting.warm(client.conversation)
+        await engine.compaction.warm(client.conversation)
         before, between, after = server.asked("warm")
         assert [one.encode() for one in after.messages] == [one.encode() for one in before.messages]
         assert len(between.messages) < len(before.messages)
         with pytest.raises(BadRequest):
-            await engine.compacting.compact(client.conversation)
+            await engine.compaction.compact(client.conversation)
         await client.say("And now?")
         assert texts_of(server.asked("talk")[-1])[1:] == [one.text for one in client.history[:-1]]
         assert list(check_chain(engine, client)[0].covers) == list(undone[0].messages), "it is still there"
@@ -155,12 +155,12 @@ async def test_what_was_undone_comes_again_only_as_the_last_resort(tmp_path):
     server = Playing(talk="Noted.")
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         store = engine.store
         (undone,) = store.atomically(lanes.undo, store, store.log.get(client.conversation))
         for at in range(20, 60):
             await client.say(said(at))
-            await engine.afterwards.idle.wait_until_idle()
+            await engine.background.idle.wait_until_idle()
             assert client.report["tokens"] <= client.report["room"]
             again = {name for made in decided(engine, client) for name in made.messages}
             assert not again.intersection(undone.messages)
@@ -171,7 +171,7 @@ async def test_a_fork_goes_on_with_the_summary_and_asks_nobody(tmp_path):
     server = Playing()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         store = engine.store
         fork = store.atomically(lanes.fork, store, store.log.get(client.conversation))
         number = len(server.asked())
@@ -191,7 +191,7 @@ async def test_an_edit_above_the_summary_leaves_it_behind(tmp_path):
     server = Playing()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         old = chain(engine, client)
         client.history[4:] = []
         await client.say("No, let us begin anew from here.")
@@ -200,7 +200,7 @@ async def test_an_edit_above_the_summary_leaves_it_behind(tmp_path):
         assert chain(engine, client) == []
         for at in range(40, 50):
             await client.say(said(at))
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         (row,) = check_chain(engine, client)
         assert row.id != old[0].id
         assert not set(row.covers) & set(old[0].covers[4:]), "what was edited away is not in it"
@@ -210,16 +210,16 @@ async def test_a_smaller_window_uses_the_summary_that_is_there(tmp_path):
     server = Playing(window={"small": 4_096, "smaller": 1_024})
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        assert await engine.compacting.at_rest(client.conversation)
+        assert await engine.compaction.at_rest(client.conversation)
         (row,) = check_chain(engine, client)
         number = len(server.asked())
         messages = (*client.system, *client.history, Message.of("user", "And in a small window?"))
         turn = await engine.turn(Ask(ChatRequest("smaller", messages)))
         async with aclosing(turn.chunks) as chunks:
             [chunk async for chunk in chunks]
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.background.idle.wait_until_idle()
         if not decided(engine, client):  # it was done ahead of need, where it was time
-            await engine.compacting.compact(client.conversation)
+            await engine.compaction.compact(client.conversation)
         assert {made.lane for made in decided(engine, client)} == {f"{client.conversation}:1024"}
         assert {made.data["summary"] for made in decided(engine, client)} == {row.id}
         assert len(server.asked()) == number
@@ -233,7 +233,7 @@ async def test_pinned_messages_stay_where_they_were(tmp_path):
         conversation = engine.store.log.get(client.conversation)
         path = engine.store.log.path(conversation.head)
         pin(engine.store, engine.fitter.preset, conversation, path[4].id)
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         await client.say("And now?")
         sent = texts_of(server.asked("talk")[-1])
         assert sent[1:3] == [said(2), "Noted, the garden is fine."], "with its answer, before all that stayed"
@@ -249,7 +249,7 @@ async def test_rules_stand_in_the_window_word_for_word_however_often_it_is_summa
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, first=f"Hello. {' '.join(rules)}", turns=8)
         for number in range(3):
-            await engine.compacting.compact(client.conversation)
+            await engine.compaction.compact(client.conversation)
             for at in range(6):
                 await client.say(said(10 * number + at))
         assert all(rule in shown(server) for rule in rules)
@@ -263,7 +263,7 @@ async def test_a_summary_is_made_of_what_was_said_and_not_of_what_the_window_has
         seen = " ".join(message.text for message in server.asked("talk")[-1].messages)
         assert "[shortened: " in seen
         assert "stone 4242" not in seen
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
     read = " ".join(request.messages[-1].text for request in server.asked())
     assert "stone 4242" in read
     assert "[shortened: " not in read
@@ -280,8 +280,8 @@ async def test_a_span_of_one_enormous_message_is_summarised(tmp_path):
         await client.say("Thanks.")
         await client.say("What else?")
         await client.say("Go on.")
-        await engine.afterwards.idle.wait_until_idle()
-        assert await engine.compacting.at_rest(client.conversation) or chain(engine, client)
+        await engine.background.idle.wait_until_idle()
+        assert await engine.compaction.at_rest(client.conversation) or chain(engine, client)
         rows = check_chain(engine, client)
         body = SummaryBody.from_json(rows[-1].body)
         assert body.summary
@@ -309,11 +309,11 @@ async def test_a_span_of_tool_results_alone_is_summarised_and_leaves_no_orphans(
         async with aclosing(turn.chunks) as chunks:
             [chunk async for chunk in chunks]
         client.conversation = turn.conversation
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.background.idle.wait_until_idle()
         if not decided(engine, client):  # it was done ahead of need, where it was time
-            await engine.compacting.compact(client.conversation)
+            await engine.compaction.compact(client.conversation)
         check_chain(engine, client)
-        await engine.compacting.warm(client.conversation)
+        await engine.compaction.warm(client.conversation)
         sent = server.asked("warm")[-1].messages
         assert sent[1].text == "Read all files."
         calls = [call.id for message in sent for call in message.tool_calls]
@@ -326,8 +326,8 @@ async def test_the_next_request_begins_with_the_bytes_that_were_read_ahead(tmp_p
     server = Playing()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        await engine.compacting.compact(client.conversation)
-        await engine.compacting.warm(client.conversation)
+        await engine.compaction.compact(client.conversation)
+        await engine.compaction.warm(client.conversation)
         await client.say("And now?")
         (warm,) = server.asked("warm")
         sent = server.asked("talk")[-1]
@@ -343,7 +343,7 @@ async def test_tools_are_read_ahead_in_the_order_in_which_they_are_sent(tmp_path
     async with summing(server, tmp_path) as engine:
         client = Client(engine)
         await client.say(FIRST, tools=tools)
-        await engine.compacting.warm(client.conversation)
+        await engine.compaction.warm(client.conversation)
         await client.say("And now?", tools=tools)
         assert server.asked("warm")[0].tools == server.asked("talk")[-1].tools
 
@@ -353,10 +353,10 @@ async def test_there_is_nothing_to_summarise_in_a_talk_that_has_just_begun(tmp_p
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, turns=2)
         with pytest.raises(BadRequest, match="nothing to summarise"):
-            await engine.compacting.compact(client.conversation)
+            await engine.compaction.compact(client.conversation)
         empty = engine.store.log.create(Scope())
         with pytest.raises(BadRequest, match="nothing of this conversation"):
-            await engine.compacting.compact(empty.id)
+            await engine.compaction.compact(empty.id)
         assert not server.asked()
 
 
@@ -372,7 +372,7 @@ async def test_who_follows_is_told_how_far_it_is(tmp_path):
 
         following = asyncio.create_task(follow())
         await asyncio.sleep(0)
-        batch = await engine.compacting.compact(client.conversation)
+        batch = await engine.compaction.compact(client.conversation)
         engine.events.close()
         await following
     phases = [data["phase"] for data in seen]
@@ -408,10 +408,10 @@ async def test_a_talk_that_others_keep_short_is_summarised_all_the_same(tmp_path
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, turns=5)
         await client.say("Describe all houses.")
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.background.idle.wait_until_idle()
         number = len(decided(engine, client))
         for at in range(20, 45):
             await client.say(said(at))
-            await engine.afterwards.idle.wait_until_idle()
+            await engine.background.idle.wait_until_idle()
         assert len(decided(engine, client)) > number
         check_chain(engine, client)

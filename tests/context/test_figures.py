@@ -24,8 +24,8 @@ async def test_what_a_banner_tells_is_what_left_the_window_however_much_was_past
         client = await talked(engine, turns=3, first=paste)
         for at in range(3, 9):
             await client.say(said(at))
-        await engine.afterwards.idle.wait_until_idle()
-        await engine.compacting.compact(client.conversation)
+        await engine.background.idle.wait_until_idle()
+        await engine.compaction.compact(client.conversation)
         row = engine.store.log.get(client.conversation)
         lane = engine.store.lanes.of(row.id)[0]
         made = [one for one in engine.store.decisions.of(lane.id) if one.kind == "summarise"]
@@ -65,8 +65,8 @@ async def test_what_holdfast_asks_itself_is_in_the_log_of_jobs_and_in_the_statis
         heard = []
         engine.events.listeners.append(heard.append)
         client = await talked(engine)
-        await engine.compacting.compact(client.conversation)
-        await engine.compacting.warm(client.conversation)
+        await engine.compaction.compact(client.conversation)
+        await engine.compaction.warm(client.conversation)
         jobs = [one for one in engine.store.jobs.recent(100) if one.kind == "background"]
         assert len(jobs) == len(server.asked("summary")) + len(server.asked("flush")) + len(
             server.asked("warm")
@@ -93,7 +93,7 @@ async def test_a_helper_that_fails_is_in_the_log_with_its_trouble(tmp_path):
             raise UpstreamError("out of memory", status=500)
 
         server.scripts["flush"] = server.scripts["summary"] = broken
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         jobs = [one for one in engine.store.jobs.recent(100) if one.kind == "background"]
         assert jobs
         assert {one.status for one in jobs} == {"failed"}

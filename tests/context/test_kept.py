@@ -24,7 +24,7 @@ async def test_a_preference_of_the_person_is_told_in_the_project_where_it_was_sa
         heard = []
         engine.events.listeners.append(heard.append)
         conversation = await ask(engine, "Remember that I prefer short answers.")
-        await engine.afterwards.write_notes()
+        await engine.background.write_notes()
         (kept,) = (event for event in heard if event.kind == "kept")
         (memory,) = (event for event in heard if event.kind == "memory")
         assert (kept.scope, memory.scope) == (GARDEN, Scope("ann"))
@@ -49,7 +49,7 @@ async def test_notes_that_two_want_written_at_once_are_written_once(tmp_path):
         engine.events.listeners.append(heard.append)
         await ask(engine, "Remember that the shed is green.")
         # The quiet after the answer has begun to write them as well.
-        await engine.afterwards.write_notes()
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.background.write_notes()
+        await engine.background.idle.wait_until_idle()
         assert [event.kind for event in heard if event.kind == "kept"] == ["kept"]
-        assert engine.afterwards.notices() == ()
+        assert engine.background.notices() == ()

@@ -61,11 +61,11 @@ CHILD = """if True:
                 if began and where == "before the commit":
                     die()
 
-            await engine.compacting.compact(client.conversation)
+            await engine.compaction.compact(client.conversation)
             if where == "after the commit":
                 die()
-            engine.afterwards.start()
-            await engine.afterwards.idle.wait_until_idle()
+            engine.background.start()
+            await engine.background.idle.wait_until_idle()
 
     asyncio.run(main())
     """
@@ -102,14 +102,14 @@ async def test_killed_at_any_step_there_is_the_old_state_or_the_new_one(tmp_path
         records = engine.store.compactions.of(client.conversation)
         if where in BEFORE:
             assert (rows, made, promised, records) == ([], [], set(), [])
-            await engine.compacting.compact(client.conversation)
+            await engine.compaction.compact(client.conversation)
             rows, made = check_chain(engine, client), decided(engine, client)
         else:
             assert "summary" in promised
         assert [one.data["summary"] for one in made] == [row.id for row in rows]
         assert len(rows) == 1
-        engine.afterwards.start()
-        await engine.afterwards.idle.wait_until_idle()
+        engine.background.start()
+        await engine.background.idle.wait_until_idle()
         assert engine.store.outbox.pending() == []
         assert notes_in(tmp_path).count('"kind":"summary"') == 1
         names = [memory.id for memory in memories_in(tmp_path)]

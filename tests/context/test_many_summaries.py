@@ -40,7 +40,7 @@ async def test_the_hundredth_summary_is_as_good_as_the_first(tmp_path):
         for number in range(100):
             await client.say(f"{said(number)} See file_{number}.py.")
             await client.say(f"And {number}?")
-            await engine.compacting.compact(client.conversation)
+            await engine.compaction.compact(client.conversation)
             sizes.append(len(str(chain(engine, client)[-1].body)))
             if number in (1, 9, 99):
                 assert len(check_chain(engine, client)) == number + 1
@@ -85,12 +85,12 @@ async def _whatever(folder, steps):
                 elif step == "undo":
                     store.atomically(lanes.undo, store, store.log.get(client.conversation))
                 elif step == "rest":
-                    await engine.compacting.at_rest(client.conversation, ask=False)
+                    await engine.compaction.at_rest(client.conversation, ask=False)
                 else:
-                    await engine.compacting.compact(client.conversation)
+                    await engine.compaction.compact(client.conversation)
             except (BadRequest, lanes.NotFound):
                 pass  # there was nothing to summarise, or to undo
-            await engine.afterwards.idle.wait_until_idle()
+            await engine.background.idle.wait_until_idle()
             check_chain(engine, client)
             assert client.report["tokens"] <= client.report["room"]
             assert len(rows_of(engine, "leases")) == 0

@@ -26,15 +26,15 @@ async def test_qmd_reads_at_the_start_and_after_a_change_and_recall_does_not_wai
         qmd_debounce=0.0,
     )
     async with running_engine(settings) as engine:
-        memory, idle = engine.remembering, engine.afterwards.idle
-        engine.afterwards.start()
+        memory, idle = engine.remembering, engine.background.idle
+        engine.background.start()
         await idle.wait_until_idle()
         assert memory.search.search("heron", Scope(), within="notes").engines == ("qmd",)
         assert memory.own.search("heron", Scope(), within="notes").engines == ("fts5",)
         assert idle.is_waiting("qmd")
 
         note.write_text("- The otter lives under the bridge.\n")
-        engine.afterwards.noted()
+        engine.background.after_notes_change()
         await idle.wait_until_idle()
         answer = memory.search.search("otter", Scope(), within="notes")
         assert ([hit.snippet for hit in answer.hits], answer.degraded) == (

@@ -245,13 +245,13 @@ async def test_a_person_stops_the_reading_of_notes_and_it_goes_on_later(tmp_path
     for number in range(30):
         (tmp_path / "workspace" / "default" / f"n{number}.md").write_text(f"Note {number}.\n")
     async with remembering(provider(), tmp_path, workspace=slow) as engine:
-        engine.afterwards.noted()
+        engine.background.after_notes_change()
         assert await asyncio.to_thread(slow.begun.wait, 20)
-        with engine.afterwards.person():
+        with engine.background.pause():
             await asyncio.sleep(0)
             slow.go.set()
             assert not await asyncio.to_thread(slow.second.wait, 0.5), "it stops before the next file"
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.background.idle.wait_until_idle()
         assert len(engine.store.passages.files(engine.remembering.index.places(ME)[0])) == 30
 
 
@@ -293,8 +293,8 @@ async def test_with_a_conversation_its_summary_goes_and_what_was_learned_only_if
         client = Client(engine)
         await client.say("Remember that the lake is deep.")
         await client.say("And now?")
-        await engine.compacting.at_rest(client.conversation, ask=False)
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.compaction.at_rest(client.conversation, ask=False)
+        await engine.background.idle.wait_until_idle()
         await engine.store.run(Projector(engine.store, engine.remembering.library).project)
         notes = tmp_path / "workspace" / "default"
         summary = notes / "conversations" / client.conversation / "summary.md"
@@ -319,11 +319,11 @@ async def test_what_was_forgotten_can_be_asked_for_again(tmp_path):
     async with remembering(server, tmp_path) as engine:
         library = engine.remembering.library
         await Client(engine).say("Remember that the lake is deep.")
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.background.idle.wait_until_idle()
         (told,) = library.page(ME).memories
         library.forget(ME, told.id)
         await Client(engine).say("Please remember that the lake is deep.")
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.background.idle.wait_until_idle()
         assert [one.text for one in library.page(ME).memories] == ["The lake is deep."]
 
 
@@ -384,8 +384,8 @@ async def test_notes_that_somebody_writes_are_read_when_it_is_quiet(tmp_path):
         folder = tmp_path / "workspace" / "default"
         folder.mkdir(parents=True)
         (folder / "hosts.md").write_text("# Hosts\n\nThe gateway runs on the machine arion.\n")
-        engine.afterwards.noted()
-        await engine.afterwards.idle.wait_until_idle()
+        engine.background.after_notes_change()
+        await engine.background.idle.wait_until_idle()
         assert engine.store.passages.files(engine.remembering.index.places(ME)[0])
         client = Client(engine)
         await client.say("On which machine does the gateway run?")

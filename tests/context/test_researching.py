@@ -153,7 +153,7 @@ async def test_the_summary_is_written_by_the_model_after_the_answer(tmp_path):
         assert gold.summary_by == "text"
         client = Client(engine)
         assert await client.say("Was kostet Gold?", research=gold.id) == "Teuer."
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.background.idle.wait_until_idle()
         known = engine.research.get(ME, gold.id)
         assert known.summary_by == "model"
         assert "Zentralbanken fragen viel nach" in known.summary

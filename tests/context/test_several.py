@@ -14,7 +14,7 @@ async def test_who_went_on_at_another_server_is_put_at_rest_only_when_that_is_ov
     async with summing(Playing(), tmp_path) as engine:
         client = await talked(engine, turns=2)
         now = [time.time() - 2 * REST]
-        later = BackgroundJobs(engine.store, engine.compacting, None, clock=lambda: now[0])
+        later = BackgroundJobs(engine.store, engine.compaction, None, clock=lambda: now[0])
         # It was talked in here long ago; the last words were said to the other server just now.
         later.answered(client.conversation, near=False)
         now[0] = time.time()
@@ -30,6 +30,6 @@ async def test_who_went_on_at_another_server_is_put_at_rest_only_when_that_is_ov
 
 async def test_what_another_process_leaves_behind_is_looked_for_again_and_again(tmp_path):
     async with summing(Playing(), tmp_path) as engine:
-        engine.afterwards.start()
-        await engine.afterwards.idle.wait_until_idle()
-        assert {"notes", "left behind"} <= set(engine.afterwards.idle.waiting)
+        engine.background.start()
+        await engine.background.idle.wait_until_idle()
+        assert {"notes", "left behind"} <= set(engine.background.idle.waiting)

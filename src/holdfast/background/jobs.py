@@ -259,7 +259,7 @@ class BackgroundJobs:
         """What people should know of work that did not go well."""
         return ("not_noted",) if self._projector is not None and self._projector.problem else ()
 
-    def person(self) -> AbstractContextManager[None]:
+    def pause(self) -> AbstractContextManager[None]:
         """Somebody is being served: whatever else is done stops."""
         if self._notes:
             self._rouse()
@@ -278,23 +278,23 @@ class BackgroundJobs:
             self.idle.schedule("embedder", self._begin)
             self.idle.schedule("rest of the embedder", self._release, after=_LOOK)
             self.idle.schedule(_VECTORS, self._follow, after=_LOOK)
-            self.noted()
+            self.after_notes_change()
             if self._remembering.qmd is not None:
                 self.idle.schedule(_QMD, self._refresh_qmd)
             workspace = self._remembering.workspace
             if workspace.folder is not None:
-                self._watching.watch(workspace.folder, self.noted)
+                self._watching.watch(workspace.folder, self.after_notes_change)
             else:
-                self._watching.poll(lambda: _tags(workspace), self.noted)
+                self._watching.poll(lambda: _tags(workspace), self.after_notes_change)
 
-    def noted(self) -> None:
+    def after_notes_change(self) -> None:
         """Notes have changed, or may have: they are read and understood when it is quiet."""
         self.idle.schedule("index of notes", self._index_notes)
         qmd = self._remembering.qmd if self._remembering is not None else None
         if qmd is not None and not self.idle.is_waiting(_QMD_SOON):
             self.idle.schedule(_QMD_SOON, self._refresh_qmd, after=qmd.debounce)
 
-    def answered(self, conversation: str | None, *, near: bool = True) -> None:
+    def after_answer(self, conversation: str | None, *, near: bool = True) -> None:
         """An answer is kept: what follows from it is done as soon as it is quiet.
 
         `near` says whether it may be time for a summary.
@@ -315,11 +315,11 @@ class BackgroundJobs:
             if not self.idle.is_waiting(_REST):
                 self._rest_later()
 
-    def found(self, name: str, work: Work) -> None:
+    def after_finding(self, name: str, work: Work) -> None:
         """An answer was given from a finding: what it comes to is written down, with a model's help."""
         self.idle.schedule(f"finding {name}", work, after=self._pause)
 
-    def compacted(self, conversation: str) -> None:
+    def after_compaction(self, conversation: str) -> None:
         """Somebody had it summarised: its notes are written, and the server reads the new window."""
         self.idle.schedule("notes", self._write_notes)
         self.idle.schedule(f"reading of {conversation}", partial(self._compacting.warm, conversation))
@@ -343,7 +343,7 @@ class BackgroundJobs:
 
     async def _ahead(self, conversation: str) -> None:
         try:
-            changed = await self._compacting.ahead(conversation)
+            changed = await self._compacting.compact_ahead(conversation)
             if self._store.outbox.promised != self._promised:
                 await self._write_notes()
             if changed:

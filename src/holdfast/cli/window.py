@@ -318,7 +318,7 @@ async def compact_conversation(engine: "TurnEngine", row: "Conversation") -> dic
     with show_progress() as tell:
         following = asyncio.create_task(follow_progress(engine.events.follow(row.scope), row.id, tell))
         try:
-            await engine.compacting.compact(row.id)
+            await engine.compaction.compact(row.id)
         finally:
             following.cancel()
     return summary_account(engine.store, row)

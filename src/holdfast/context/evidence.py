@@ -86,7 +86,7 @@ class RecallService:
             return {}
         texts = {one.item.id: searchable(one.item.message) for one in view.shown}
         question = view.question.message.text[:_ABOUT]
-        work = self._begun(self._memory.meaning.nearness, question, texts)
+        work = self._submit(self._memory.meaning.nearness, question, texts)
         if work is None or wait({work}, _PATIENCE).not_done:
             return {}
         if (error := work.exception()) is not None:
@@ -97,7 +97,7 @@ class RecallService:
 
     def count(self, case: FitRequest, names: Sequence[str]) -> None:
         """Has it counted that these went into a window; nobody waits for it."""
-        self._begun(self._used, case.scope, names)
+        self._submit(self._used, case.scope, names)
 
     async def bring(
         self, view: View, case: FitRequest, lot: LoadedLane
@@ -115,7 +115,7 @@ class RecallService:
 
     async def in_time(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
         """What comes of work in a thread of memory's own; None where it fails, or nobody can wait for it."""
-        begun = self._begun(work, *args, **kwargs)
+        begun = self._submit(work, *args, **kwargs)
         if begun is None:
             return None
         waiting = asyncio.wrap_future(begun)
@@ -132,7 +132,7 @@ class RecallService:
             return None
         return begun.result()
 
-    def _begun(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> "Future[R] | None":
+    def _submit(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> "Future[R] | None":
         """Work in a thread of memory's own; None where all of them are busy."""
         if not self._busy.acquire(blocking=False):
             return None

@@ -45,10 +45,10 @@ class FindingSummariser:
         self._prompts = prompts
         self._events = events
 
-    def about(
+    def job_for(
         self, finding: Finding, model: str, provider: Provider
     ) -> Callable[[], Coroutine[Any, Any, None]]:
-        """The work of noting a finding down, for when there is time."""
+        """The work of summariser a finding down, for when there is time."""
         return partial(self.note, finding.scope, finding.id, model, provider)
 
     async def note(self, scope: Scope, name: str, model: str, provider: Provider) -> None:
@@ -119,11 +119,11 @@ class _Quoted:
 
 
 class FindingAttacher:
-    def __init__(self, research: Research, noting: FindingSummariser) -> None:
-        self.noting = noting
+    def __init__(self, research: Research, summariser: FindingSummariser) -> None:
+        self.summariser = summariser
         self._research = research
 
-    async def found(self, scope: Scope, name: str, *, sure: bool = True) -> Finding | None:
+    async def load(self, scope: Scope, name: str, *, sure: bool = True) -> Finding | None:
         """The finding of this name; where it is not `sure` that there still is one, None if there is not."""
         if not name:
             return None
@@ -134,7 +134,7 @@ class FindingAttacher:
                 raise
             return None
 
-    def along(self, view: View, question: Item, finding: Finding | None, scope: Scope) -> View:
+    def attach(self, view: View, question: Item, finding: Finding | None, scope: Scope) -> View:
         """With the sources for the question, and what is known by now of those for earlier ones."""
         quoted = [one for one in _shown_findings(view) if one.short]
         if quoted and (finding is not None or view.history >= view.thresholds.prune):
@@ -165,7 +165,7 @@ class FindingAttacher:
         cut = made.data.get("cut") or ("" if there == made.data["text"] else "sources_cut")
         return [cut] if cut else []
 
-    def beside(self, view: View, case: FitRequest) -> list[Proposal]:
+    def find_related(self, view: View, case: FitRequest) -> list[Proposal]:
         """What earlier findings say to the question, where they bear on it and the window lacks them; of what
         it has, that it holds no longer.
         """
@@ -174,9 +174,12 @@ class FindingAttacher:
             return []
         if any(one.name and not one.short for one in _shown_findings(view, question)):
             return []
-        return [*self._outdated(view, question, case.scope), *self._bearing(view, question, case.scope)]
+        return [
+            *self._propose_outdated(view, question, case.scope),
+            *self._propose_related(view, question, case.scope),
+        ]
 
-    def _outdated(self, view: View, question: Item, scope: Scope) -> list[Proposal]:
+    def _propose_outdated(self, view: View, question: Item, scope: Scope) -> list[Proposal]:
         """A line for each finding further up that has expired since; once, and what is there stays."""
         here = {one.name for one in _shown_findings(view, question)}
         above = [one for one in _shown_findings(view) if one.name and one.name not in here]
@@ -190,7 +193,7 @@ class FindingAttacher:
                 made.append(tell_finding(view, question, one.id, text, "it no longer holds"))
         return made
 
-    def _bearing(self, view: View, question: Item, scope: Scope) -> list[Proposal]:
+    def _propose_related(self, view: View, question: Item, scope: Scope) -> list[Proposal]:
         shown = _shown_findings(view)
         notes = [one for one in shown if one.name and not one.short]
         left = min(_TOKENS, int(view.draft.budget.window * _SHARE))

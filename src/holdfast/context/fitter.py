@@ -119,22 +119,22 @@ class Fitter:
         recalling: RecallService,
         notices: Callable[[], Sequence[str]] = tuple,
         tells: MayReadMemory = may_always_read,
-        researching: FindingAttacher | None = None,
+        findings_attacher: FindingAttacher | None = None,
     ) -> None:
         self.preset = preset
         self._store = store
         self._models = models
         self._turns = turns
-        self._compacting = compacting
+        self._compaction = compacting
         self._notices = notices
-        self._recalling = recalling
+        self._recall = recalling
         self._tells = tells
-        self._researching = researching
+        self._findings = findings_attacher
         # Conversations whose last request was refused: the share of their room that is still believed in, and
         # the share of the window that the server says is there.
         self._refused: dict[str, tuple[float, float]] = {}
         # Conversations whose last decisions could not be written, and the notice that says so.
-        self._unkept: dict[str, str] = {}
+        self._unsaved: dict[str, str] = {}
 
     async def fit(
         self,
@@ -155,7 +155,7 @@ class Fitter:
         request = replace(request, tools=in_order(request.tools))
         case = FitRequest(request, kept, provider, budget, counter, along)
         case = replace(case, tells=case.remembers and self._tells(provider.location))
-        made, report = await self._made(case)
+        made, report = await self._fit_request(case)
         options: dict[str, int] = {}
         if not has_fixed_window(provider):
             options["num_ctx"] = budget.window
@@ -164,7 +164,7 @@ class Fitter:
         ready = request.with_messages(made.messages).with_options(**options)
         return OutgoingRequest(ready, kept, budget.window, made.total, report)
 
-    async def refused(self, sent: OutgoingRequest, provider: Provider, error: Overflow) -> None:
+    async def note_refusal(self, sent: OutgoingRequest, provider: Provider, error: Overflow) -> None:
         """The server read less than was sent, or nothing: the next window of the conversation is smaller.
 
         Where the server says what it counted, that is learned; else less of the room is believed in.
@@ -181,24 +181,24 @@ class Fitter:
             there = min(1.0, error.window / sent.window) if error.window else 1.0
             self._refused[sent.kept.conversation.id] = share, there
 
-    async def _made(self, case: FitRequest) -> tuple[Fitted, dict[str, Any]]:
+    async def _fit_request(self, case: FitRequest) -> tuple[Fitted, dict[str, Any]]:
         if case.kept.conversation is None:
             made = await asyncio.to_thread(_fit_side_request, case)
             return made, report_of(made, prefix_of(made, (), ()), case.counter)
         async with self._turns.of(case.kept.conversation.id):
             await self._turns.settle(case.kept.conversation.id)
-            return await self._in_lane(case)
+            return await self._fit_in_lane(case)
 
-    async def _in_lane(self, case: FitRequest) -> tuple[Fitted, dict[str, Any]]:
+    async def _fit_in_lane(self, case: FitRequest) -> tuple[Fitted, dict[str, Any]]:
         began = time.perf_counter()
-        begun = await asyncio.to_thread(self._begun, case)
+        begun = await asyncio.to_thread(self._fit_first, case)
         lot, made, believed, notices = begun.lot, begun.made, begun.believed, begun.notices
         summary: CompactionRecord | None = None
         if made.view.history >= made.view.thresholds.summarise:
-            made, summary, believed = await self._summarised(case, lot, made, believed)
+            made, summary, believed = await self._summarise(case, lot, made, believed)
         notices += self._notices()
-        if lot.lane.conversation in self._unkept:
-            notices.append(self._unkept.pop(lot.lane.conversation))
+        if lot.lane.conversation in self._unsaved:
+            notices.append(self._unsaved.pop(lot.lane.conversation))
         evidence = Evidence()
         try:
             proposals, evidence, trouble = await self._bring(made.view, case, begun)
@@ -207,9 +207,9 @@ class Fitter:
             log.warning("what the window leaves out could not be searched: %s", error)
             notices.append("not_searched")
         else:
-            made = await asyncio.to_thread(self._again, made, proposals) if proposals else made
-        if self._researching is not None:
-            notices += self._researching.notices(made.view, case.along.finding)
+            made = await asyncio.to_thread(self._fit_again, made, proposals) if proposals else made
+        if self._findings is not None:
+            notices += self._findings.notices(made.view, case.along.finding)
         chain = chain_of(made.view)
         outcome = outcome_of(lot, made, believed, chain)
         sent = [Link(*link) for link in lot.lane.state.sent]
@@ -225,45 +225,45 @@ class Fitter:
         }
         duration = int((time.perf_counter() - began) * 1000)
         keep = partial(outcome.keep, self._store, report, duration, summary)
-        self._store.along(lot.lane.conversation, keep, partial(self._not_kept, lot.lane.conversation))
+        self._store.along(lot.lane.conversation, keep, partial(self._note_unsaved, lot.lane.conversation))
         names = [name for one in outcome.others for name in one.data.get("memories", ())]
         if names:
-            self._recalling.count(case, names)
+            self._recall.count(case, names)
         _log_report(report)
         return made, report
 
-    async def _summarised(
+    async def _summarise(
         self, case: FitRequest, lot: LoadedLane, made: Fitted, believed: lanes.LaneState
     ) -> tuple[Fitted, CompactionRecord | None, lanes.LaneState]:
         """The other levels were not enough: the older part becomes a summary now, if that helps."""
-        found = await self._compacting.inline(case, lot, made)
+        found = await self._compaction.inline(case, lot, made)
         if found is None:
             return made, None, believed
-        made = await asyncio.to_thread(self._again, found.made, ()) if found.made is not made else made
+        made = await asyncio.to_thread(self._fit_again, found.made, ()) if found.made is not made else made
         return made, found.keeping, replace(believed, tried=found.tried)
 
-    def _not_kept(self, conversation: str, error: HoldfastError) -> None:
+    def _note_unsaved(self, conversation: str, error: HoldfastError) -> None:
         """Another process was faster, or the disk is full: the next window is made without this."""
         log.warning("what was decided for a window could not be kept: %s", error)
-        self._unkept[conversation] = "not_kept"
+        self._unsaved[conversation] = "not_kept"
 
-    def _begun(self, case: FitRequest) -> "_FirstFit":
+    def _fit_first(self, case: FitRequest) -> "_FirstFit":
         lot = self._store.at_once(
             load_lane_for, self._store, case.request, case.kept, case.budget, case.count
         )
         refused = self._refused.pop(lot.lane.conversation, None)
         believed = _trusted_room(lot.lane.state, refused)
         draft = draft_of(case, lot, min(believed.slack, believed.most))
-        profile = self._recalling.profile(case)
-        view = self._along(case, lot, _add_attachments(case, lot, draft, profile.text))
+        profile = self._recall.profile(case)
+        view = self._attach(case, lot, _add_attachments(case, lot, draft, profile.text))
         if view.history >= view.thresholds.leave_out:
-            view = view.knowing(nearness=self._recalling.nearness(view))
-        made = self._fitted(view, 2 if refused else 0)
+            view = view.knowing(nearness=self._recall.nearness(view))
+        made = self._apply_levels(view, 2 if refused else 0)
         notices = ["profile_broken"] if profile.trouble else []
         if any(one.data.get("trouble") for one in view.proposals):
             notices.append("files_missing")
         notices += {one.data["cut"]: None for one in view.proposals if one.data.get("cut") == "context_cut"}
-        recalls = self._recalling.has_any(case)
+        recalls = self._recall.has_any(case)
         return _FirstFit(lot, made, believed, notices, recalls)
 
     async def _bring(
@@ -273,14 +273,14 @@ class Fitter:
         noted.
         """
         findings: list[Proposal] | None = []
-        if self._researching is not None and begun.recalls:
-            findings = await self._recalling.in_time(self._researching.beside, view, case)
+        if self._findings is not None and begun.recalls:
+            findings = await self._recall.in_time(self._findings.find_related, view, case)
         notices = ["not_recalled"] if findings is None else []
         view = view.having(*findings) if findings else view
-        proposals, evidence, more = await self._recalling.bring(view, case, begun.lot)
+        proposals, evidence, more = await self._recall.bring(view, case, begun.lot)
         return [*(findings or ()), *proposals], evidence, [*dict.fromkeys((*notices, *more))]
 
-    def _along(self, case: FitRequest, lot: LoadedLane, view: View) -> View:
+    def _attach(self, case: FitRequest, lot: LoadedLane, view: View) -> View:
         """With the files that the question points at, and the sources that were found for it."""
         question = view.question
         if question is None or question is not lot.items[-1]:
@@ -289,16 +289,18 @@ class Fitter:
             view = view.having(*taken)
         files = files_for(self._store, view, question, lot.lane.conversation, case.along)
         view = view.having(*files) if files else view
-        if self._researching is None:
+        if self._findings is None:
             return view
-        return self._researching.along(view, question, case.along.finding, case.scope)
+        return self._findings.attach(view, question, case.along.finding, case.scope)
 
-    def _fitted(self, view: View, at_least: int = 0) -> Fitted:
+    def _apply_levels(self, view: View, at_least: int = 0) -> Fitted:
         return fit_view(view, every_turn=self.preset.prune_every_turn, at_least=at_least)
 
-    def _again(self, made: Fitted, more: Sequence[Proposal]) -> Fitted:
+    def _fit_again(self, made: Fitted, more: Sequence[Proposal]) -> Fitted:
         """The window once more, with what was found for it."""
-        again = self._fitted(View(replace(made.view.draft, fired=made.fired), [*made.view.proposals, *more]))
+        again = self._apply_levels(
+            View(replace(made.view.draft, fired=made.fired), [*made.view.proposals, *more])
+        )
         return replace(again, batches=(*made.batches, *again.batches))
 
 

@@ -143,12 +143,12 @@ class SummaryModels:
         What it is asked is written down as work for this scope.
         """
         try:
-            return await self._chosen(model, provider, scope)
+            return await self._choose(model, provider, scope)
         except (ProviderError, ModelMissing) as error:
             logger.warning("no model helps with summaries: %s", error)
             return None
 
-    async def _chosen(self, talked_to: str, provider: Provider, scope: Scope) -> SummaryModel | None:
+    async def _choose(self, talked_to: str, provider: Provider, scope: Scope) -> SummaryModel | None:
         model = self._options.helper or talked_to
         if model != talked_to:
             provider = await self._upstreams.route(model)
@@ -214,7 +214,7 @@ class SummaryBuilder:
         self._helpers = helpers
         self._options = options
 
-    async def made(
+    async def build(
         self, span: SummarySpan, case: FitRequest | None, tell: Callable[[float], None] = lambda _: None
     ) -> WrittenSummary:
         """A new summary. Without a case no model is asked."""
@@ -226,7 +226,7 @@ class SummaryBuilder:
             await self._helpers.choose(wanted.request.model, wanted.provider, row.scope) if wanted else None
         )
         tell(0.0)
-        before, again = await self._store.run(self._known, latest) if helper else (latest, [])
+        before, again = await self._store.run(self._load_latest, latest) if helper else (latest, [])
         task = CompactionTask(
             tuple(item_of(stored) for stored in said),
             SummaryBody.from_json(before.body) if before else None,
@@ -252,7 +252,7 @@ class SummaryBuilder:
         )
         return WrittenSummary(keeping.id, said[-1].depth, made.body, tokens, keeping)
 
-    def _known(self, latest: Summarised | None) -> tuple[Summarised | None, list[Stored]]:
+    def _load_latest(self, latest: Summarised | None) -> tuple[Summarised | None, list[Stored]]:
         """The last summary somebody took time for, and what was said since: a model reads that once more."""
         before = latest
         while before is not None and before.path == _IN_PASSING:
@@ -327,12 +327,12 @@ class CompactionService:
         # No text has more tokens than bytes.
         return bool(report["at_most"] + len(answer.encode()) >= share * report["room"])
 
-    async def ahead(self, conversation: str) -> bool:
+    async def compact_ahead(self, conversation: str) -> bool:
         """Summarises if it is time to, while nobody waits; whether the window changed."""
         place = await self._places.of(conversation)
         if place is None or not is_due(place.view, place.left) or not self._may(place):
             return False
-        return await self._done(place, "ahead of need") is not None
+        return await self._compact(place, "ahead of need") is not None
 
     async def compact(self, conversation: str) -> Batch:
         """Summarises because somebody asked for it, however much room there is."""
@@ -345,7 +345,7 @@ class CompactionService:
                 ),
                 hint=say("Ask something in it first.", "Stellen Sie zuerst eine Frage darin."),
             )
-        batch = await self._done(replace(place, fills=False), "somebody asked for it")
+        batch = await self._compact(replace(place, fills=False), "somebody asked for it")
         if batch is None:
             raise BadRequest(
                 say(
@@ -374,16 +374,16 @@ class CompactionService:
                     return Inline(made, None, _fruitless(place))
                 # Nobody is kept waiting for a model where there is one ahead of need: it reads this later.
                 ask = self._preset.levels.ahead is None
-                written = await self._written(place, found, ask=ask)
-                proposals = self._proposed(place, written, "history was nearly full")
+                written = await self._find_or_write(place, found, ask=ask)
+                proposals = self._propose(place, written, "history was nearly full")
                 if not proposals:
                     return Inline(made, written.keeping, _fruitless(place))
                 batch, after = _batch(written, proposals), made.view.having(*proposals)
                 self._tell(place.conversation, "done", 1.0, batch)
                 shorter = replace(made, view=after, batches=(*made.batches, batch))
-                return Inline(shorter, written.keeping, self._succeeded(place, after))
+                return Inline(shorter, written.keeping, self._note_success(place, after))
         except HoldfastError as error:
-            self._failed(place, str(error))
+            self._note_failure(place, str(error))
             return None
 
     async def warm(self, conversation: str) -> None:
@@ -431,28 +431,28 @@ class CompactionService:
             count = place.case.count if place else lambda text: counter.count_text(text).high
             budget = self._preset.budget(lane.window)
             span = SummarySpan(row, latest, row.head, budget.summary // 2, count)
-            written = await self._made(span, place.case if place else None)
+            written = await self._write(span, place.case if place else None)
             if written.keeping is not None:
                 await store.run(store.atomically, written.keeping.save, store)
         return True
 
-    async def _done(self, place: RestingConversation, reason: str) -> Batch | None:
+    async def _compact(self, place: RestingConversation, reason: str) -> Batch | None:
         try:
             async with self._alone(place.conversation):
                 found = _border(place)
                 if found is None:
                     await self._in_vain(place)
                     return None
-                written = await self._written(place, found)
-                return await self._applied(place, written, reason)
+                written = await self._find_or_write(place, found)
+                return await self._apply(place, written, reason)
         except HoldfastError as error:
-            self._failed(place, str(error))
+            self._note_failure(place, str(error))
             raise
         except asyncio.CancelledError:
-            self._failed(place, say("somebody came first", "jemand ging vor"))
+            self._note_failure(place, say("somebody came first", "jemand ging vor"))
             raise
 
-    async def _written(
+    async def _find_or_write(
         self, place: RestingConversation, found: Border, *, ask: bool = True
     ) -> WrittenSummary:
         """The summary up to a border: the one that reaches so far already, or a new one."""
@@ -463,24 +463,22 @@ class CompactionService:
             return WrittenSummary(latest.id, latest.depth, SummaryBody.from_json(latest.body), latest.tokens)
         case = place.case
         span = SummarySpan(place.conversation, latest, found.through, case.budget.summary // 2, case.count)
-        return await self._made(span, case if ask else None)
+        return await self._write(span, case if ask else None)
 
-    async def _made(self, span: SummarySpan, case: FitRequest | None) -> WrittenSummary:
+    async def _write(self, span: SummarySpan, case: FitRequest | None) -> WrittenSummary:
         def tell(share: float) -> None:
             self._tell(span.conversation, "working" if share else "started", share)
 
-        return await self._summing.made(span, case, tell)
+        return await self._summing.build(span, case, tell)
 
-    async def _applied(
-        self, before: RestingConversation, written: WrittenSummary, reason: str
-    ) -> Batch | None:
+    async def _apply(self, before: RestingConversation, written: WrittenSummary, reason: str) -> Batch | None:
         """The decision, by what the window is now: others may have gone on talking meanwhile."""
         name = before.conversation.id
         async with self._turns.of(name):
             await self._turns.settle(name)
             place = await self._places.of(name)
             place = replace(place, fills=before.fills) if place else None
-            proposals = self._proposed(place, written, reason) if place else ()
+            proposals = self._propose(place, written, reason) if place else ()
             if place is None or not proposals:
                 if written.keeping is not None:
                     await self._store.run(self._store.atomically, written.keeping.save, self._store)
@@ -488,7 +486,7 @@ class CompactionService:
                 return None
             after = place.view.having(*proposals)
             batch = _batch(written, proposals)
-            state = replace(place.lot.lane.state, tried=self._succeeded(place, after))
+            state = replace(place.lot.lane.state, tried=self._note_success(place, after))
             outcome = outcome_of(place.lot, Fitted(after, (batch,), dict(state.fired)), state, None)
             row = await self._store.run(self._store.lanes.get, outcome.lane.id)
             report = row.report if row else {}
@@ -498,7 +496,7 @@ class CompactionService:
         self._tell(place.conversation, "done", 1.0, batch)
         return batch
 
-    def _proposed(
+    def _propose(
         self, place: RestingConversation, written: WrittenSummary, reason: str
     ) -> tuple[Proposal, ...]:
         """() where the window would not be smaller for it."""
@@ -515,7 +513,7 @@ class CompactionService:
             return ()
         return proposals
 
-    def _succeeded(self, place: RestingConversation, after: View) -> Attempt:
+    def _note_success(self, place: RestingConversation, after: View) -> Attempt:
         return self._clock(), place.depth, talk(after), 0
 
     async def _in_vain(self, place: RestingConversation) -> None:
@@ -560,14 +558,14 @@ class CompactionService:
                     ),
                     hint=say("Wait until that is done.", "Bitte warten, bis das fertig ist."),
                 )
-            holding = asyncio.create_task(self._held(name, owner))
+            holding = asyncio.create_task(self._hold_lease(name, owner))
             yield
         finally:
             if holding is not None:
                 holding.cancel()
             await asyncio.shield(self._store.run(leases.release, name, owner))
 
-    async def _held(self, name: str, owner: str) -> None:
+    async def _hold_lease(self, name: str, owner: str) -> None:
         """A model may take its time; a process that died must not keep others waiting for long."""
         while True:
             await asyncio.sleep(_LEASE / 3)
@@ -576,7 +574,7 @@ class CompactionService:
             except StoreError as error:
                 log.warning("%s could not be kept: %s", name, error)
 
-    def _failed(self, place: RestingConversation, why: str) -> None:
+    def _note_failure(self, place: RestingConversation, why: str) -> None:
         log.info("%s was not summarised: %s", place.conversation.id, why)
         self._tell(place.conversation, "failed", 0.0, error=why)
 

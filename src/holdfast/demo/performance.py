@@ -133,7 +133,7 @@ class _Performance:
         async for chunk in turn.chunks:
             answer.add(chunk)
         self._conversation, self._report = turn.conversation, dict(turn.report)
-        await self._engine.afterwards.idle.wait_until_idle()
+        await self._engine.background.idle.wait_until_idle()
         return answer.message.text
 
     def _turn_events(self, number: int, line: ScriptLine, answer: str) -> list[DemoEvent]:

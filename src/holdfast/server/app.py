@@ -366,7 +366,7 @@ def serve_once(config: Config, ready: Callable[[str], None], beside: str | None)
             server_header=False,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
-        server = _Server(how, ready, engine.stopping)
+        server = _Server(how, ready, engine.prepare_stop)
         app.state.restart = server.restart
         app.state.listening = [listener.getsockname()[:2] for listener in listeners]
         server.run(sockets=listeners)

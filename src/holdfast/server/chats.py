@@ -314,10 +314,10 @@ async def compact_chat(request: Request, conversation: str) -> dict[str, Any]:
     engine, scope = engine_of(request), scope_of(request)
     store = engine.store
     row = await store.run(store.log.get, conversation, scope)
-    with engine.afterwards.person():
-        await engine.compacting.compact(row.id)
+    with engine.background.pause():
+        await engine.compaction.compact(row.id)
     # Its notes still have to be written.
-    engine.afterwards.compacted(row.id)
+    engine.background.after_compaction(row.id)
     return await store.run(summary_account, store, row)
 
 

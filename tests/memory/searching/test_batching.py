@@ -316,7 +316,7 @@ async def test_a_server_looks_at_its_jobs_until_they_are_done(kit, tmp_path):
     options = BatchOptions(poll=0.01, least=10)
     async with remembering(Playing(), tmp_path, embedder=chosen) as engine:
         parts = Remembering(kit.store, Folder(kit.folder), chosen, batching=options)
-        later = BackgroundJobs(kit.store, engine.compacting, None, remembering=parts)
+        later = BackgroundJobs(kit.store, engine.compaction, None, remembering=parts)
         later.start()
         with anyio.fail_after(60):
             while parts.meaning.waiting() or later.idle.is_waiting("batches"):

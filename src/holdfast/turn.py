@@ -123,6 +123,39 @@ class Turn:
     report: Mapping[str, Any] = field(default_factory=dict)
 
 
+class Cancellation:
+    """Stops the one stream whose pieces are read through it."""
+
+    def __init__(self) -> None:
+        self.error: HoldfastError | None = None
+        # The task that waits for the next piece; several tasks may read one stream in turn.
+        self._waiting: asyncio.Task[object] | None = None
+
+    def cancel(self, error: HoldfastError) -> None:
+        if self.error is None:
+            self.error = error
+            if self._waiting is not None:
+                self._waiting.cancel()
+
+    async def next(self, pieces: AsyncGenerator[Chunk, None]) -> Chunk | None:
+        """Returns the next piece, None at the end; raises the error it was stopped with."""
+        self._check()
+        task = self._waiting = asyncio.current_task()
+        try:
+            return await anext(pieces, None)
+        except asyncio.CancelledError:
+            # If only the stream was cancelled, the task goes on.
+            if self.error is not None and task is not None and not task.uncancel():
+                raise self.error from None
+            raise
+        finally:
+            self._waiting = None
+
+    def _check(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+
 @dataclass(slots=True)
 class _Run:
     """What becomes known of a recorded turn on its way."""
@@ -134,7 +167,7 @@ class _Run:
     recorder: Recorder
     progress: TurnProgress
     turn: Turn = field(init=False)
-    cancellation: "_Cancellation" = field(default_factory=lambda: _Cancellation())
+    cancellation: Cancellation = field(default_factory=Cancellation)
     # The server that is asked, once it is this request's turn, and the slot in that server's queue.
     provider: Provider | None = None
     slot: QueueSlot | None = None
@@ -468,39 +501,6 @@ class TurnEngine:
 
 def _never(_: str) -> bool:
     return False
-
-
-class _Cancellation:
-    """Stops the one stream whose pieces are read through it."""
-
-    def __init__(self) -> None:
-        self.error: HoldfastError | None = None
-        # The task that waits for the next piece; several tasks may read one stream in turn.
-        self._waiting: asyncio.Task[object] | None = None
-
-    def cancel(self, error: HoldfastError) -> None:
-        if self.error is None:
-            self.error = error
-            if self._waiting is not None:
-                self._waiting.cancel()
-
-    async def next(self, pieces: AsyncGenerator[Chunk, None]) -> Chunk | None:
-        """Returns the next piece, None at the end; raises the error it was stopped with."""
-        self._check()
-        task = self._waiting = asyncio.current_task()
-        try:
-            return await anext(pieces, None)
-        except asyncio.CancelledError:
-            # If only the stream was cancelled, the task goes on.
-            if self.error is not None and task is not None and not task.uncancel():
-                raise self.error from None
-            raise
-        finally:
-            self._waiting = None
-
-    def _check(self) -> None:
-        if self.error is not None:
-            raise self.error
 
 
 class _Relay:

@@ -6,7 +6,7 @@ from contextlib import aclosing
 import pytest
 
 from holdfast.errors import BadRequest
-from holdfast.turn import StreamStop
+from holdfast.turn import Cancellation
 
 pytestmark = pytest.mark.anyio
 
@@ -35,12 +35,12 @@ async def read(stop, source):
 async def test_nothing_changes_unless_somebody_stops_it():
     source = Source()
     source.more.set()
-    assert [piece async for piece in read(StreamStop(), source)] == [1, 2, 3]
+    assert [piece async for piece in read(Cancellation(), source)] == [1, 2, 3]
     assert source.closed
 
 
 async def test_a_stream_that_waits_ends_with_the_error_and_its_reader_is_not_cancelled():
-    source, stop = Source(), StreamStop()
+    source, stop = Source(), Cancellation()
     stream = read(stop, source)
     assert [await anext(stream), await anext(stream)] == [1, 2]
 
@@ -53,17 +53,17 @@ async def test_a_stream_that_waits_ends_with_the_error_and_its_reader_is_not_can
 
     reading = asyncio.create_task(read_on())
     await asyncio.sleep(0)
-    stop.stop(BadRequest("enough"))
-    stop.stop(BadRequest("twice"))
+    stop.cancel(BadRequest("enough"))
+    stop.cancel(BadRequest("twice"))
     assert await reading == "alive"
     assert source.closed
 
 
 async def test_between_two_pieces_the_reader_hears_of_it_when_it_asks_for_the_next():
-    source, stop = Source(), StreamStop()
+    source, stop = Source(), Cancellation()
     stream = read(stop, source)
     await anext(stream)
-    stop.stop(BadRequest("enough"))
+    stop.cancel(BadRequest("enough"))
     await asyncio.sleep(0)
     with pytest.raises(BadRequest, match="enough"):
         await anext(stream)
@@ -71,7 +71,7 @@ async def test_between_two_pieces_the_reader_hears_of_it_when_it_asks_for_the_ne
 
 
 async def test_a_reader_that_is_cancelled_itself_stays_cancelled():
-    source, stop = Source(), StreamStop()
+    source, stop = Source(), Cancellation()
     stream = read(stop, source)
     await anext(stream), await anext(stream)
     reading = asyncio.ensure_future(anext(stream))

@@ -48,37 +48,40 @@ def files_for(
 ) -> list[Proposal]:
     """The decisions that bring files in; none where that is done already, or nothing is pointed at."""
     text, roots, named = _typed_text(question.message), along.files, along.brought
-    there = [one for shown in view.shown for one in shown.additions if one.section == RULE]
+    additions = [addition for shown in view.shown for addition in shown.additions if addition.section == RULE]
     of_question = (shown for shown in view.shown if shown.item is question)
-    if any(one.section == RULE for shown in of_question for one in shown.additions):
+    if any(addition.section == RULE for shown in of_question for addition in shown.additions):
         return []
-    wanted = [*named, *_files_mentioned(store, text, conversation, named, there, roots)]
-    needed = [one for one in wanted if not any(_has(shown, one) for shown in there)]
-    tags = {file_of(one.name): one.hash for one in needed if one.hash}
-    before = {file_of(one.name): one.tag for one in there if one.tag}
+    wanted = [*named, *_files_mentioned(store, text, conversation, named, additions, roots)]
+    needed = [addition for addition in wanted if not any(_has(shown, addition) for shown in additions)]
+    tags = {file_of(addition.name): addition.hash for addition in needed if addition.hash}
+    before = {file_of(addition.name): addition.tag for addition in additions if addition.tag}
     changed = {name for name, tag in before.items() if tags.get(name, tag) != tag}
     return [
         *outdated(view, tags),
-        *(_propose_file(view, question, one, changed=file_of(one.name) in changed) for one in needed),
+        *(
+            _propose_file(view, question, addition, changed=file_of(addition.name) in changed)
+            for addition in needed
+        ),
     ]
 
 
 def files_in(view: View) -> list[JsonObject]:
     """The files of a window, each with the message that brought it, how much of it is there, and trouble."""
     rows: list[JsonObject] = []
-    made = {one.id: one for one in view.decisions if one.rule == RULE}
+    decisions = {decision.id: decision for decision in view.decisions if decision.rule == RULE}
     for shown in view.shown:
-        for one in shown.additions:
-            if one.section == RULE and one.decision in made:
-                data = made[one.decision].data
+        for file in shown.additions:
+            if file.section == RULE and file.decision in decisions:
+                data = decisions[file.decision].data
                 rows.append(
                     {
-                        "name": one.name,
+                        "name": file.name,
                         "message": shown.item.id,
                         "newest": shown.item is view.question,
                         "mode": data["mode"],
-                        "shortened": one.text != data["text"],
-                        "tokens": view.text_tokens(one.text),
+                        "shortened": file.text != data["text"],
+                        "tokens": view.text_tokens(file.text),
                         "size": data["size"],
                         "changed": data["changed"],
                         "trouble": data["trouble"],
@@ -93,25 +96,27 @@ def files_of(store: Store, lane: Lane) -> list[JsonObject]:
     `state` is how it stands in the window that was last sent: whole, short, or out of it.
     """
     shown = {
-        (row["id"], one.get("name")): one["text"]
+        (row["id"], addition.get("name")): addition["text"]
         for row in lane.report.get("messages", ())
-        for one in row.get("added", ())
+        for addition in row.get("added", ())
     }
     rows: list[JsonObject] = []
     every = store.decisions.by_rule(lane.conversation, RULE)
-    for made in (one for one in every if one.lane == lane.id):
-        data, message = made.data, made.messages[0]
+    for decision in every:
+        if decision.lane != lane.id:
+            continue
+        data, message = decision.data, decision.messages[0]
         text = shown.get((message, data["name"]))
         state = "out" if text is None else "whole" if text == data["text"] else "short"
-        told = {name: data[name] for name in ("name", "path", "mode", "size", "reference", "trouble")}
+        row = {name: data[name] for name in ("name", "path", "mode", "size", "reference", "trouble")}
         rows.append(
             {
-                **told,
+                **row,
                 "message": message,
-                "tokens": made.tokens_after,
+                "tokens": decision.tokens_after,
                 "hash": data["tag"],
                 "state": state,
-                "at": made.created_at,
+                "at": decision.created_at,
             }
         )
     return rows
@@ -122,7 +127,7 @@ def _files_mentioned(
     text: str,
     conversation: str,
     named: Sequence["AttachedFile"],
-    there: Sequence[Addition],
+    additions: Sequence[Addition],
     roots: Roots | None,
 ) -> list["AttachedFile"]:
     """Files that were here before and are called by their name again: as they are now, if they may be read.
@@ -131,16 +136,16 @@ def _files_mentioned(
     """
     known = store.decisions.by_rule(conversation, RULE)
     newest: dict[str, JsonObject] = {}
-    for data in (one.data for one in known if not one.data["trouble"]):
+    for data in (decision.data for decision in known if not decision.data["trouble"]):
         # What was brought short is no reason to forget that it was there whole.
         if data["short"] or data["name"] not in newest:
             newest[data["name"]] = data
-    asked = {file_of(one.name) for one in named}
+    asked = {file_of(addition.name) for addition in named}
     spoken = [data for name, data in newest.items() if file_of(name) not in asked and is_named(name, text)]
-    whole = {one.name for one in there if one.short}
-    found = [_again(data, roots) for data in spoken if roots is not None or data["name"] not in whole]
-    full = {file_of(one.name) for one in found if one.mode == "full"}
-    return [one for one in found if one.mode == "full" or file_of(one.name) not in full]
+    whole = {addition.name for addition in additions if addition.short}
+    files = [_again(data, roots) for data in spoken if roots is not None or data["name"] not in whole]
+    full = {file_of(addition.name) for addition in files if addition.mode == "full"}
+    return [addition for addition in files if addition.mode == "full" or file_of(addition.name) not in full]
 
 
 def _again(data: JsonObject, roots: Roots | None) -> "AttachedFile":
@@ -205,8 +210,8 @@ class _Choice:
 def context_for(view: View, question: Item, texts: Sequence[str]) -> list[Proposal]:
     """The decision that puts these texts behind a question; none where that was done before."""
     tag = hashlib.sha256(canonical(list(texts)).encode()).hexdigest()[:16]
-    there = (one for shown in view.shown if shown.item is question for one in shown.additions)
-    if not texts or any(one.section == "research" and one.tag == tag for one in there):
+    additions = (addition for shown in view.shown if shown.item is question for addition in shown.additions)
+    if not texts or any(addition.section == "research" and addition.tag == tag for addition in additions):
         return []
     text, cut = _text(view, question, texts, room_for_sources(view))
     # When the talk has gone on, a few lines of it are enough.

@@ -74,8 +74,8 @@ class RecallService:
             state = self._memory.profile.show(scope).tag, case.budget.profile, id(case.counter)
             known = self._profiles.get(scope)
             if known is None or known[0] != state:
-                told = self._memory.profile.text(scope, case.budget.profile, case.count)
-                known = self._profiles[scope] = state, told
+                excerpt = self._memory.profile.text(scope, case.budget.profile, case.count)
+                known = self._profiles[scope] = state, excerpt
         except HoldfastError as error:
             return Told(trouble=str(error))
         return known[1]
@@ -84,7 +84,7 @@ class RecallService:
         """How close what was said is to the question by its meaning, as far as that is known by now."""
         if self._memory is None or view.question is None:
             return {}
-        texts = {one.item.id: searchable(one.item.message) for one in view.shown}
+        texts = {shown.item.id: searchable(shown.item.message) for shown in view.shown}
         question = view.question.message.text[:_ABOUT]
         work = self._submit(self._memory.meaning.nearness, question, texts)
         if work is None or wait({work}, _PATIENCE).not_done:
@@ -176,8 +176,10 @@ class RecallService:
             return []
         # Where it left with its message it is told again; a conversation that began without it goes on so.
         assert view.question is not None
-        told = any(made.data.get("name") == BEGINNING for made in view.decisions if made.kind == "add")
-        if view.question.depth > 0 and not told:
+        has_begun = any(
+            decision.data.get("name") == BEGINNING for decision in view.decisions if decision.kind == "add"
+        )
+        if view.question.depth > 0 and not has_begun:
             return []
         assert self._memory is not None
         room = min(case.budget.beginning, view.room - view.total.high)
@@ -198,7 +200,7 @@ class RecallService:
         assert conversation is not None
         before = [item.id for item in lot.items if 0 <= item.depth < question.depth]
         earlier = [shown.item.message for shown in view.shown if shown.item is not question]
-        said = [message.text for message in earlier[-2:] if message.role in ("user", "assistant")]
+        exchange = [message.text for message in earlier[-2:] if message.role in ("user", "assistant")]
         prompt = "\n".join(message.text for message in lot.system)
         return Need(
             question=about(question.message).text,
@@ -206,7 +208,7 @@ class RecallService:
             tree=conversation.tree,
             head=before[-1] if before else None,
             conversation=conversation.id,
-            before=[text[:_ABOUT] for text in said],
+            before=[text[:_ABOUT] for text in exchange],
             names=names_in_prompt(prompt),
             present=_whole(view),
             known={*memories_in(view), *_findings_in(view)},
@@ -232,15 +234,15 @@ def _as_much_as_fits(view: View, evidence: Evidence) -> list[Proposal]:
     while snippets:
         memories = [each for each in snippets if each.origin == "memory"]
         findings = [each for each in snippets if each.origin == "research"]
-        said = [each for each in snippets if each.origin in ("earlier", "here")]
+        messages = [each for each in snippets if each.origin in ("earlier", "here")]
         assert view.question is not None
         proposals = [tell_finding(view, view.question, each.id, each.text) for each in findings]
         if memories:
             names = [each.id for each in memories]
             proposals.append(_addition(view, [_quote_of(each) for each in memories], memories=names))
-        if said:
-            sources = [{"message": each.id, "why": f"{each.score:.0%}"} for each in said]
-            proposals.append(_addition(view, [_quote_of(each) for each in said], sources=sources))
+        if messages:
+            sources = [{"message": each.id, "why": f"{each.score:.0%}"} for each in messages]
+            proposals.append(_addition(view, [_quote_of(each) for each in messages], sources=sources))
         over = view.having(*proposals).total.high - view.room
         if over <= 0:
             return proposals
@@ -265,9 +267,9 @@ def _quote_of(snippet: Snippet) -> Quote:
 
 def memories_in(view: View) -> Iterator[str]:
     """The memories that stand in the window already."""
-    there = {one.decision for shown in view.shown for one in shown.additions}
+    decisions = {addition.decision for shown in view.shown for addition in shown.additions}
     for decision in view.decisions:
-        if decision.kind == "add" and decision.id in there:
+        if decision.kind == "add" and decision.id in decisions:
             yield from decision.data.get("memories", ())
 
 
@@ -281,13 +283,13 @@ def asks_anew(view: View) -> bool:
     question, newest = view.question, view.shown[-1] if view.shown else None
     if question is None or question.depth < 0 or newest is None or newest.item is not question:
         return False
-    return all(one.section != "recalled" for one in newest.additions)
+    return all(addition.section != "recalled" for addition in newest.additions)
 
 
 def about(question: Message) -> Message:
     """What points at something: of a statement only what was typed, for what is pasted with it is news."""
-    said = typed(question.text).strip()
-    return question if not said or asks(said) else Message.of("user", said)
+    text = typed(question.text).strip()
+    return question if not text or asks(text) else Message.of("user", text)
 
 
 def _has_all(view: View, lot: LoadedLane) -> bool:

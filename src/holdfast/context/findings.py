@@ -65,17 +65,22 @@ class FindingSummariser:
         room = max(_LEAST_TOKENS, (helper.budget.room - 2 * _ANSWER) * _CHARACTERS)
         try:
             prompt = build_prompt(finding, self._prompts.render, room=room)
-            said = await helper.ask(prompt, _ANSWER)
+            reply = await helper.ask(prompt, _ANSWER)
         except (ProviderError, ConfigError) as error:
             log.warning("%s did not sum up %s: %s", helper.name, finding.id, error)
             return
-        made = validate_summary(finding, said.text)
+        summary = validate_summary(finding, reply.text)
         # One that merely says less than the sources do may still be of use for other work.
-        self._helpers.judge(helper, useful=made.by == "model" or made.carried > 0, why=made.refused)
-        if made.by == "model":
+        self._helpers.judge(helper, useful=summary.by == "model" or summary.carried > 0, why=summary.refused)
+        if summary.by == "model":
             try:
                 done = await asyncio.to_thread(
-                    self._research.set_summary, scope, finding.id, made.summary, made.by, made.volatility
+                    self._research.set_summary,
+                    scope,
+                    finding.id,
+                    summary.summary,
+                    summary.by,
+                    summary.volatility,
                 )
             except HoldfastError as error:
                 log.warning("the summary of %s could not be written: %s", finding.id, error)
@@ -136,18 +141,29 @@ class FindingAttacher:
 
     def attach(self, view: View, question: Item, finding: Finding | None, scope: Scope) -> View:
         """With the sources for the question, and what is known by now of those for earlier ones."""
-        quoted = [one for one in _shown_findings(view) if one.short]
+        quoted = [addition for addition in _shown_findings(view) if addition.short]
         if quoted and (finding is not None or view.history >= view.thresholds.prune):
             view = view.knowing(notes=self._notes(scope, quoted))
-        if finding is None or any(one.name == finding.id for one in _shown_findings(view, question)):
+        if finding is None or any(
+            addition.name == finding.id for addition in _shown_findings(view, question)
+        ):
             return view
         view = view.having(*earlier_findings(view))
-        made = _quote_sources(view, question, finding, self._research.clock())
-        more = {"cut": made.cut} if made.cut else {}
+        quoted_sources = _quote_sources(view, question, finding, self._research.clock())
+        more = {"cut": quoted_sources.cut} if quoted_sources.cut else {}
         # What is a note already cannot become one.
-        short = "" if made.is_note else note_of(finding)
+        short = "" if quoted_sources.is_note else note_of(finding)
         return view.having(
-            addition(view, question, SECTION, made.text, new_id("d"), name=finding.id, short=short, **more)
+            addition(
+                view,
+                question,
+                SECTION,
+                quoted_sources.text,
+                new_id("d"),
+                name=finding.id,
+                short=short,
+                **more,
+            )
         )
 
     def notices(self, view: View, finding: Finding | None) -> list[str]:
@@ -155,14 +171,23 @@ class FindingAttacher:
         question = view.question
         if finding is None or question is None:
             return []
-        brought = (one for one in view.decisions if one.kind == "add" and question.id in one.messages)
-        made = next((one for one in brought if one.data.get("name") == finding.id), None)
-        if made is None:
+        brought = (
+            decision_
+            for decision_ in view.decisions
+            if decision_.kind == "add" and question.id in decision_.messages
+        )
+        decision = next(
+            (decision_ for decision_ in brought if decision_.data.get("name") == finding.id), None
+        )
+        if decision is None:
             return []
-        there = next((one.text for one in _shown_findings(view, question) if one.name == finding.id), "")
-        if not there:
+        text = next(
+            (decision_.text for decision_ in _shown_findings(view, question) if decision_.name == finding.id),
+            "",
+        )
+        if not text:
             return ["sources_missing"]
-        cut = made.data.get("cut") or ("" if there == made.data["text"] else "sources_cut")
+        cut = decision.data.get("cut") or ("" if text == decision.data["text"] else "sources_cut")
         return [cut] if cut else []
 
     def find_related(self, view: View, case: FitRequest) -> list[Proposal]:
@@ -172,7 +197,7 @@ class FindingAttacher:
         question = view.question
         if question is None or question is not view.shown[-1].item or not case.tells:
             return []
-        if any(one.name and not one.short for one in _shown_findings(view, question)):
+        if any(addition.name and not addition.short for addition in _shown_findings(view, question)):
             return []
         return [
             *self._propose_outdated(view, question, case.scope),
@@ -181,40 +206,44 @@ class FindingAttacher:
 
     def _propose_outdated(self, view: View, question: Item, scope: Scope) -> list[Proposal]:
         """A line for each finding further up that has expired since; once, and what is there stays."""
-        here = {one.name for one in _shown_findings(view, question)}
-        above = [one for one in _shown_findings(view) if one.name and one.name not in here]
-        names, said = {one.name for one in above}, {one.text for one in above}
+        here = {finding.name for finding in _shown_findings(view, question)}
+        above = [finding for finding in _shown_findings(view) if finding.name and finding.name not in here]
+        names, texts = {finding.name for finding in above}, {finding.text for finding in above}
         if not names:
             return []
-        made = []
-        for one in self._research.find_outdated(scope, question.message.text, names)[:_PAST]:
-            text = past(one.language, one.created_at, one.question, one.expires_at)
-            if text not in said:
-                made.append(tell_finding(view, question, one.id, text, "it no longer holds"))
-        return made
+        proposals = []
+        for finding in self._research.find_outdated(scope, question.message.text, names)[:_PAST]:
+            text = past(finding.language, finding.created_at, finding.question, finding.expires_at)
+            if text not in texts:
+                proposals.append(tell_finding(view, question, finding.id, text, "it no longer holds"))
+        return proposals
 
     def _propose_related(self, view: View, question: Item, scope: Scope) -> list[Proposal]:
         shown = _shown_findings(view)
-        notes = [one for one in shown if one.name and not one.short]
+        notes = [addition for addition in shown if addition.name and not addition.short]
         left = min(_TOKENS, int(view.draft.budget.window * _SHARE))
-        left -= sum(view.text_tokens(one.text) for one in notes)
+        left -= sum(view.text_tokens(addition.text) for addition in notes)
         most = _MOST - len(notes)
         if left < _LEAST or most < 1:
             return []
-        known = {one.name for one in shown if one.name}
-        made = []
+        known = {addition.name for addition in shown if addition.name}
+        proposals = []
         for bearing in self._research.find_related(scope, question.message.text, most, without=known):
             text = note_of(bearing.finding, brief=bearing.brief)
             cost = view.text_tokens(text)
             if cost <= left:
                 left -= cost
-                made.append(tell_finding(view, question, bearing.finding.id, text))
-        return made
+                proposals.append(tell_finding(view, question, bearing.finding.id, text))
+        return proposals
 
     def _notes(self, scope: Scope, quoted: Sequence[Addition]) -> Mapping[str, str]:
         """What the findings whose sources stand in a window come to by now."""
-        names = {one.name for one in quoted}
-        known = {name: one for one in self._research.list(scope) for name in (one.id, *one.merged)}
+        names = {addition.name for addition in quoted}
+        known = {
+            name: addition
+            for addition in self._research.list(scope)
+            for name in (addition.id, *addition.merged)
+        }
         return {name: note_of(known[name]) for name in names if name in known}
 
 
@@ -223,8 +252,8 @@ def live_notes(research: Research | None, scope: Scope) -> dict[str, str]:
     if research is None:
         return {}
     now = research.clock()
-    there = [finding for finding in research.list(scope) if not finding.is_expired(now)]
-    return {finding.id: note_of(finding, brief=is_old(finding, now)) for finding in there}
+    current = [finding for finding in research.list(scope) if not finding.is_expired(now)]
+    return {finding.id: note_of(finding, brief=is_old(finding, now)) for finding in current}
 
 
 def note_of(finding: Finding, *, brief: bool = False) -> str:
@@ -240,11 +269,11 @@ def tell_finding(view: View, question: Item, name: str, text: str, reason: str =
 
 def _shown_findings(view: View, item: Item | None = None) -> list[Addition]:
     return [
-        one
+        addition
         for shown in view.shown
         if item is None or shown.item is item
-        for one in shown.additions
-        if one.section == SECTION
+        for addition in shown.additions
+        if addition.section == SECTION
     ]
 
 
@@ -285,8 +314,8 @@ def _note(view: View, asked: str, finding: Finding, room: int) -> str:
     whole, brief = note_of(finding), note_of(finding, brief=True)
     if view.text_tokens(whole) <= room:
         return whole
-    (said,) = excerpts(asked, [finding.summary], room - view.text_tokens(brief), view.text_tokens)
-    return f"{brief}\n{defuse(said)}" if said else brief
+    (excerpt,) = excerpts(asked, [finding.summary], room - view.text_tokens(brief), view.text_tokens)
+    return f"{brief}\n{defuse(excerpt)}" if excerpt else brief
 
 
 def _heading(number: int, source: ResearchSource) -> str:

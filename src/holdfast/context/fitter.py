@@ -53,30 +53,32 @@ _SECTIONS = ("files", "research")
 
 def carry_over(store: Store, view: View, lane: lanes.Lane) -> list[Proposal]:
     """What a lane that is new has from the one before it; nothing where the conversation is new as well."""
-    before = next((one for one in store.lanes.of(lane.conversation) if one.id != lane.id), None)
+    before = next(
+        (decision for decision in store.lanes.of(lane.conversation) if decision.id != lane.id), None
+    )
     if before is None:
         return []
-    made = store.decisions.of(before.id)
+    decisions = store.decisions.of(before.id)
     instead: dict[str, str] = {}
-    for one in made:
-        instead |= one.data.get("instead", {})
-    there = {shown.item.id for shown in view.shown}
+    for decision in decisions:
+        instead |= decision.data.get("instead", {})
+    shown_ids = {shown.item.id for shown in view.shown}
     return [
-        _propose_again(view, one, instead.get(one.id))
-        for one in made
-        if one.kind == "add"
-        and one.data["section"] in _SECTIONS
+        _propose_again(view, decision, instead.get(decision.id))
+        for decision in decisions
+        if decision.kind == "add"
+        and decision.data["section"] in _SECTIONS
         # What bears on the question is looked for anew, for whoever may be told.
-        and not recalls(one)
-        and there.issuperset(one.messages)
-        and instead.get(one.id) != ""
+        and not recalls(decision)
+        and shown_ids.issuperset(decision.messages)
+        and instead.get(decision.id) != ""
     ]
 
 
-def _propose_again(view: View, made: Decision, instead: str | None) -> Proposal:
-    data = {**made.data} if instead is None else {**made.data, "text": instead, "short": ""}
+def _propose_again(view: View, decision: Decision, instead: str | None) -> Proposal:
+    data = {**decision.data} if instead is None else {**decision.data, "text": instead, "short": ""}
     tokens, reason = view.text_tokens(data["text"]), "it stood in another window"
-    return Proposal("add", made.rule, tuple(made.messages), 0, tokens, reason, data, id=new_id("d"))
+    return Proposal("add", decision.rule, tuple(decision.messages), 0, tokens, reason, data, id=new_id("d"))
 
 
 log = logging.getLogger("holdfast.window")
@@ -139,12 +141,12 @@ class Fitter:
     async def fit(
         self,
         request: ChatRequest,
-        kept: RecordedQuestion,
+        question: RecordedQuestion,
         provider: Provider,
-        along: Attachments = Attachments(),  # noqa: B008 - frozen
+        attachments: Attachments = Attachments(),  # noqa: B008 - frozen
     ) -> OutgoingRequest:
         """The request as it goes out."""
-        if kept.placement.kind == "main":
+        if question.placement.kind == "main":
             asked = request.options.get("num_ctx")
             windows = await self._models.settle_windows(provider, request.model, asked=asked)
         else:
@@ -153,16 +155,16 @@ class Fitter:
         budget = self.preset.budget(windows.used.tokens, thinks=windows.thinks)
         counter = await self._models.counters.counter(provider, request.model)
         request = replace(request, tools=in_order(request.tools))
-        case = FitRequest(request, kept, provider, budget, counter, along)
+        case = FitRequest(request, question, provider, budget, counter, attachments)
         case = replace(case, tells=case.remembers and self._tells(provider.location))
-        made, report = await self._fit_request(case)
+        fitted, report = await self._fit_request(case)
         options: dict[str, int] = {}
         if not has_fixed_window(provider):
             options["num_ctx"] = budget.window
         if (limit := request.options.get("max_tokens")) and limit > 0:
-            options["max_tokens"] = max(1, budget.for_answer(made.total.high, limit))
-        ready = request.with_messages(made.messages).with_options(**options)
-        return OutgoingRequest(ready, kept, budget.window, made.total, report)
+            options["max_tokens"] = max(1, budget.for_answer(fitted.total.high, limit))
+        ready = request.with_messages(fitted.messages).with_options(**options)
+        return OutgoingRequest(ready, question, budget.window, fitted.total, report)
 
     async def note_refusal(self, sent: OutgoingRequest, provider: Provider, error: Overflow) -> None:
         """The server read less than was sent, or nothing: the next window of the conversation is smaller.
@@ -178,13 +180,13 @@ class Fitter:
             share = 1.0
             if counter.calibration is known:
                 share = min(1.0, sent.report["at_most"] / sent.report["room"]) * _TIGHTER
-            there = min(1.0, error.window / sent.window) if error.window else 1.0
-            self._refused[sent.kept.conversation.id] = share, there
+            window_share = min(1.0, error.window / sent.window) if error.window else 1.0
+            self._refused[sent.kept.conversation.id] = share, window_share
 
     async def _fit_request(self, case: FitRequest) -> tuple[Fitted, dict[str, Any]]:
         if case.kept.conversation is None:
-            made = await asyncio.to_thread(_fit_side_request, case)
-            return made, report_of(made, prefix_of(made, (), ()), case.counter)
+            fitted = await asyncio.to_thread(_fit_side_request, case)
+            return fitted, report_of(fitted, prefix_of(fitted, (), ()), case.counter)
         async with self._turns.of(case.kept.conversation.id):
             await self._turns.settle(case.kept.conversation.id)
             return await self._fit_in_lane(case)
@@ -192,55 +194,57 @@ class Fitter:
     async def _fit_in_lane(self, case: FitRequest) -> tuple[Fitted, dict[str, Any]]:
         began = time.perf_counter()
         begun = await asyncio.to_thread(self._fit_first, case)
-        lot, made, believed, notices = begun.lot, begun.made, begun.believed, begun.notices
+        lot, fitted, believed, notices = begun.lot, begun.made, begun.believed, begun.notices
         summary: CompactionRecord | None = None
-        if made.view.history >= made.view.thresholds.summarise:
-            made, summary, believed = await self._summarise(case, lot, made, believed)
+        if fitted.view.history >= fitted.view.thresholds.summarise:
+            fitted, summary, believed = await self._summarise(case, lot, fitted, believed)
         notices += self._notices()
         if lot.lane.conversation in self._unsaved:
             notices.append(self._unsaved.pop(lot.lane.conversation))
         evidence = Evidence()
         try:
-            proposals, evidence, trouble = await self._bring(made.view, case, begun)
+            proposals, evidence, trouble = await self._bring(fitted.view, case, begun)
             notices += trouble
         except StoreError as error:
             log.warning("what the window leaves out could not be searched: %s", error)
             notices.append("not_searched")
         else:
-            made = await asyncio.to_thread(self._fit_again, made, proposals) if proposals else made
+            fitted = await asyncio.to_thread(self._fit_again, fitted, proposals) if proposals else fitted
         if self._findings is not None:
-            notices += self._findings.notices(made.view, case.along.finding)
-        chain = chain_of(made.view)
-        outcome = outcome_of(lot, made, believed, chain)
+            notices += self._findings.notices(fitted.view, case.along.finding)
+        chain = chain_of(fitted.view)
+        outcome = outcome_of(lot, fitted, believed, chain)
         sent = [Link(*link) for link in lot.lane.state.sent]
-        prefix = prefix_of(made, sent, chain, lot.lane.state.summary)
+        prefix = prefix_of(fitted, sent, chain, lot.lane.state.summary)
         report = {
-            **report_of(made, prefix, case.counter, outcome.names),
+            **report_of(fitted, prefix, case.counter, outcome.names),
             "lane": lot.lane.id,
             "conversation": lot.lane.conversation,
             "model": case.request.model,
-            "files": files_in(made.view),
+            "files": files_in(fitted.view),
             "recall": evidence.to_json(),
             "notices": notices,
         }
         duration = int((time.perf_counter() - began) * 1000)
         keep = partial(outcome.keep, self._store, report, duration, summary)
         self._store.along(lot.lane.conversation, keep, partial(self._note_unsaved, lot.lane.conversation))
-        names = [name for one in outcome.others for name in one.data.get("memories", ())]
+        names = [name for proposal in outcome.others for name in proposal.data.get("memories", ())]
         if names:
             self._recall.count(case, names)
         _log_report(report)
-        return made, report
+        return fitted, report
 
     async def _summarise(
-        self, case: FitRequest, lot: LoadedLane, made: Fitted, believed: lanes.LaneState
+        self, case: FitRequest, lot: LoadedLane, fitted: Fitted, believed: lanes.LaneState
     ) -> tuple[Fitted, CompactionRecord | None, lanes.LaneState]:
         """The other levels were not enough: the older part becomes a summary now, if that helps."""
-        found = await self._compaction.inline(case, lot, made)
-        if found is None:
-            return made, None, believed
-        made = await asyncio.to_thread(self._fit_again, found.made, ()) if found.made is not made else made
-        return made, found.keeping, replace(believed, tried=found.tried)
+        inline = await self._compaction.inline(case, lot, fitted)
+        if inline is None:
+            return fitted, None, believed
+        fitted = (
+            await asyncio.to_thread(self._fit_again, inline.made, ()) if inline.made is not fitted else fitted
+        )
+        return fitted, inline.keeping, replace(believed, tried=inline.tried)
 
     def _note_unsaved(self, conversation: str, error: HoldfastError) -> None:
         """Another process was faster, or the disk is full: the next window is made without this."""
@@ -258,13 +262,17 @@ class Fitter:
         view = self._attach(case, lot, _add_attachments(case, lot, draft, profile.text))
         if view.history >= view.thresholds.leave_out:
             view = view.knowing(nearness=self._recall.nearness(view))
-        made = self._apply_levels(view, 2 if refused else 0)
+        fitted = self._apply_levels(view, 2 if refused else 0)
         notices = ["profile_broken"] if profile.trouble else []
-        if any(one.data.get("trouble") for one in view.proposals):
+        if any(proposal.data.get("trouble") for proposal in view.proposals):
             notices.append("files_missing")
-        notices += {one.data["cut"]: None for one in view.proposals if one.data.get("cut") == "context_cut"}
+        notices += {
+            proposal.data["cut"]: None
+            for proposal in view.proposals
+            if proposal.data.get("cut") == "context_cut"
+        }
         recalls = self._recall.has_any(case)
-        return _FirstFit(lot, made, believed, notices, recalls)
+        return _FirstFit(lot, fitted, believed, notices, recalls)
 
     async def _bring(
         self, view: View, case: FitRequest, begun: "_FirstFit"
@@ -296,12 +304,12 @@ class Fitter:
     def _apply_levels(self, view: View, at_least: int = 0) -> Fitted:
         return fit_view(view, every_turn=self.preset.prune_every_turn, at_least=at_least)
 
-    def _fit_again(self, made: Fitted, more: Sequence[Proposal]) -> Fitted:
+    def _fit_again(self, fitted: Fitted, more: Sequence[Proposal]) -> Fitted:
         """The window once more, with what was found for it."""
         again = self._apply_levels(
-            View(replace(made.view.draft, fired=made.fired), [*made.view.proposals, *more])
+            View(replace(fitted.view.draft, fired=fitted.fired), [*fitted.view.proposals, *more])
         )
-        return replace(again, batches=(*made.batches, *again.batches))
+        return replace(again, batches=(*fitted.batches, *again.batches))
 
 
 def _fit_side_request(case: FitRequest) -> Fitted:
@@ -325,7 +333,9 @@ def _add_attachments(case: FitRequest, lot: LoadedLane, draft: Draft, profile: s
     if question is None or question is not lot.items[-1]:
         return view
     proposals = context_for(view, question, case.along.context)
-    clocks = [one.text for shown in view.shown for one in shown.additions if one.section == "clock"]
+    clocks = [
+        addition.text for shown in view.shown for addition in shown.additions if addition.section == "clock"
+    ]
     if lot.told and clocks[-1:] != [lot.told]:
         proposals.append(addition(view, question, "clock", lot.told, new_id("d")))
     return view.having(*proposals) if proposals else view
@@ -336,8 +346,8 @@ def _trusted_room(state: lanes.LaneState, refused: tuple[float, float] | None) -
     if refused is None:
         # Trust comes back slowly: counts have been learned since, or the trouble was a passing one.
         return replace(state, slack=min(1.0, state.slack + _TRUST))
-    share, there = refused
-    return replace(state, slack=max(_LEAST_TRUST, state.slack * share), most=min(state.most, there))
+    share, window_share = refused
+    return replace(state, slack=max(_LEAST_TRUST, state.slack * share), most=min(state.most, window_share))
 
 
 def _log_report(report: Mapping[str, Any]) -> None:

@@ -73,51 +73,57 @@ class LoadedLane:
 
 
 def load_lane_for(
-    store: Store, request: ChatRequest, kept: RecordedQuestion, budget: Budget, count: Callable[[str], int]
+    store: Store,
+    request: ChatRequest,
+    question: RecordedQuestion,
+    budget: Budget,
+    count: Callable[[str], int],
 ) -> LoadedLane:
-    assert kept.conversation is not None
-    lane = lanes.load_lane(store, kept.conversation.id, budget.window, kept.parent)
+    assert question.conversation is not None
+    lane = lanes.load_lane(store, question.conversation.id, budget.window, question.parent)
     characters = int(budget.room * _LOOKED_AT * _CHARACTERS)
-    if kept.placement.from_log and kept.parent is not None:
-        found = lanes.load_history(store, lane, kept.parent, characters)
-        lane, horizon = found.lane, found.horizon
-        items = tuple(item_of(stored) for stored in found.messages)
+    if question.placement.from_log and question.parent is not None:
+        history = lanes.load_history(store, lane, question.parent, characters)
+        lane, horizon = history.lane, history.horizon
+        items = tuple(item_of(stored) for stored in history.messages)
     else:
-        items = items_of(request, kept)
+        items = items_of(request, question)
         base = lane.state.base
         if base is not None and not is_on_way(places_of(items), *base.holds_at):
             lane = lanes.without_base(store, lane)
         horizon = None if lane.version else _far(items, characters, lane.pins)
-    system, prompt, told = _instructions(store, request, kept, lane)
+    system, prompt, clock = _instructions(store, request, question, lane)
     beyond = None
     if horizon is not None:
         kinds = {"rules": lanes.RULE, "agreed": lanes.AGREED, "forbidden": lanes.FORBIDDEN}
         most = sentence_tokens(budget)
-        said = {
+        sentences = {
             name: capped(_pairs(lane.sentences(kind, horizon.depth)), count, most[name])
             for name, kind in kinds.items()
         }
-        beyond = _everything_before(horizon, "horizon", **said)
-    return LoadedLane(lane, items, system, prompt, told, beyond)
+        beyond = _everything_before(horizon, "horizon", **sentences)
+    return LoadedLane(lane, items, system, prompt, clock, beyond)
 
 
-def stored_path(request: ChatRequest, kept: RecordedQuestion) -> tuple[Stored, ...]:
+def stored_path(request: ChatRequest, question: RecordedQuestion) -> tuple[Stored, ...]:
     """What the log has for the messages of a request, in order; nothing if it does not have all of them."""
-    matched = kept.placement.matched
-    if kept.placement.from_log or len(matched) != len(request.messages):
+    matched = question.placement.matched
+    if question.placement.from_log or len(matched) != len(request.messages):
         return ()
-    talk = [one for message, one in zip(request.messages, matched, strict=True) if message.role != "system"]
-    known = talk[: len(talk) - len(kept.appended)]
-    path = (*(one for one in known if one is not None), *kept.appended)
+    talk = [
+        stored for message, stored in zip(request.messages, matched, strict=True) if message.role != "system"
+    ]
+    known = talk[: len(talk) - len(question.appended)]
+    path = (*(stored for stored in known if stored is not None), *question.appended)
     return path if len(path) == len(talk) else ()
 
 
-def items_of(request: ChatRequest, kept: RecordedQuestion) -> tuple[Item, ...]:
+def items_of(request: ChatRequest, question: RecordedQuestion) -> tuple[Item, ...]:
     """The client's history. What matched is sent as stored; what was new has its name from the log."""
     start = len(leading_system(request.messages))
-    matched = kept.placement.matched or (None,) * len(request.messages)
+    matched = question.placement.matched or (None,) * len(request.messages)
     talk = [at for at, message in enumerate(request.messages) if message.role != "system"]
-    new = dict(zip(talk[len(talk) - len(kept.appended) :], kept.appended, strict=True))
+    new = dict(zip(talk[len(talk) - len(question.appended) :], question.appended, strict=True))
     items: list[Item] = []
     names: set[str] = set()
     for at, message in enumerate(request.messages[start:], start):
@@ -155,12 +161,12 @@ def _brings_more(sent: Message, stored: Message) -> bool:
 
 
 def _pairs(sentences: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
-    return [(name, said) for name, all_said in sentences.items() for said in all_said]
+    return [(name, sentence) for name, all_said in sentences.items() for sentence in all_said]
 
 
 def _everything_before(base: lanes.Base, rule: str, **sentences: Sequence[tuple[str, str]]) -> Proposal:
-    kept = {name: [list(pair) for pair in pairs] for name, pairs in sentences.items()}
-    data = {"through": base.through, "depth": base.depth, "keep": list(base.keep), **kept}
+    carried = {name: [list(pair) for pair in pairs] for name, pairs in sentences.items()}
+    data = {"through": base.through, "depth": base.depth, "keep": list(base.keep), **carried}
     reason = f"only {base.depth + 1:,} messages further on is there room"
     return Proposal("leave_out", rule, (), 0, 0, reason, data)
 
@@ -175,28 +181,32 @@ def _far(items: Sequence[Item], characters: int, pins: frozenset[str]) -> lanes.
         left -= len(items[at].message.text) + 100
         if left < 0 and question < len(items):
             edge = items[question - 1]
-            keep = tuple(one.id for one in items if one.id in pins and 0 <= one.depth <= edge.depth)
+            keep = tuple(item.id for item in items if item.id in pins and 0 <= item.depth <= edge.depth)
             return lanes.Base(edge.id, edge.depth, keep) if edge.depth >= 0 else None
         question = at if items[at].is_question else question
     return None
 
 
 def _instructions(
-    store: Store, request: ChatRequest, kept: RecordedQuestion, lane: lanes.Lane
+    store: Store, request: ChatRequest, question: RecordedQuestion, lane: lanes.Lane
 ) -> tuple[tuple[Message, ...], str, str]:
     """The system messages to send, the digest they are kept under, and the time if that alone changed."""
     system = leading_system(request.messages)
-    if not system and kept.placement.from_log:
+    if not system and question.placement.from_log:
         # Who leaves the history to us leaves the instructions to us as well.
-        earlier = [lane.state.prompt] if lane.state.prompt else _prompts(store, lane.conversation, kept.job)
-        found = ((_load_system(store, digest), digest) for digest in earlier)
-        system, prompt = next(((system, digest) for system, digest in found if system), ((), kept.prompt))
+        earlier = (
+            [lane.state.prompt] if lane.state.prompt else _prompts(store, lane.conversation, question.job)
+        )
+        candidates = ((_load_system(store, digest), digest) for digest in earlier)
+        system, prompt = next(
+            ((system, digest) for system, digest in candidates if system), ((), question.prompt)
+        )
         return system, prompt, ""
-    if lane.state.prompt in ("", kept.prompt):
-        return system, kept.prompt, ""
+    if lane.state.prompt in ("", question.prompt):
+        return system, question.prompt, ""
     before = _load_system(store, lane.state.prompt)
-    told = clock_for(before, system)
-    return (system, kept.prompt, "") if told is None else (before, lane.state.prompt, told)
+    clock = clock_for(before, system)
+    return (system, question.prompt, "") if clock is None else (before, lane.state.prompt, clock)
 
 
 def _load_system(store: Store, digest: str) -> tuple[Message, ...]:
@@ -209,7 +219,7 @@ def _load_system(store: Store, digest: str) -> tuple[Message, ...]:
 def _prompts(store: Store, conversation: str, job: str) -> list[str]:
     """What the conversation's last requests were told, the newest first; its lane here is new."""
     jobs = store.jobs.recent(_JOBS, conversation=conversation)
-    return list(dict.fromkeys(one.prompt for one in jobs if one.prompt and one.id != job))
+    return list(dict.fromkeys(row.prompt for row in jobs if row.prompt and row.id != job))
 
 
 # The rule that tells earlier findings which bear on a question.
@@ -271,13 +281,13 @@ def request_at_rest(
     except NotFound:
         tools = ()
     placement = Placement("main", "at rest", conversation=conversation.id, from_log=True)
-    kept = RecordedQuestion("", placement, conversation, conversation.head)
-    return ChatRequest(lane.report["model"], (), tools=in_order(tools)), kept
+    question = RecordedQuestion("", placement, conversation, conversation.head)
+    return ChatRequest(lane.report["model"], (), tools=in_order(tools)), question
 
 
-def recalls(made: Decision) -> bool:
+def recalls(decision: Decision) -> bool:
     """Whether a decision puts something into the window that nobody asked for: memories, old findings."""
-    return bool(made.data.get("memories")) or made.rule == FINDINGS
+    return bool(decision.data.get("memories")) or decision.rule == FINDINGS
 
 
 def in_order(tools: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
@@ -308,7 +318,10 @@ def draft_of(case: FitRequest, lot: LoadedLane, slack: float = 1.0) -> Draft:
         gauge=case.counter,
         system=lot.system,
         tools=case.request.tools,
-        decisions=(*lot.condensed, *(made for made in lane.decisions if case.tells or not recalls(made))),
+        decisions=(
+            *lot.condensed,
+            *(decision for decision in lane.decisions if case.tells or not recalls(decision)),
+        ),
         vetoes=lane.vetoes,
         pins=lane.pins,
         rules=lane.sentences(lanes.RULE),
@@ -380,13 +393,13 @@ class RestingConversations:
         used = [lane for lane in await store.run(store.lanes.of, conversation) if lane.report.get("model")]
         if not used or row.head is None:
             return None
-        request, kept = await store.run(request_at_rest, store, row, used[0])
+        request, question = await store.run(request_at_rest, store, row, used[0])
         provider = await self._upstreams.route(request.model)
         windows = await self._models.windows(provider, request.model)
         budget = self._preset.budget(used[0].window, thinks=windows.thinks)
         counter = await self._models.counters.counter(provider, request.model)
         tells = row.memory and self._tells(provider.location)
-        case = FitRequest(request, kept, provider, budget, counter, tells=tells)
-        lot = await store.run(load_lane_for, store, request, kept, budget, case.count)
+        case = FitRequest(request, question, provider, budget, counter, tells=tells)
+        lot = await store.run(load_lane_for, store, request, question, budget, case.count)
         first = [] if lot.horizon is None else [lot.horizon]
         return RestingConversation(case, lot, await asyncio.to_thread(View, draft_of(case, lot), first))

@@ -50,9 +50,9 @@ class MessageState:
         return {
             "state": self.state,
             "rules": list(self.rules),
-            "decisions": [serialize_decision(made) for made in self.decisions],
+            "decisions": [serialize_decision(decision) for decision in self.decisions],
             "shown": serialize_content(self.shown) if self.state == "shortened" and self.shown else None,
-            "added": [{"section": one.section, "text": one.text} for one in self.added],
+            "added": [{"section": addition.section, "text": addition.text} for addition in self.added],
         }
 
 
@@ -76,17 +76,17 @@ def load_states(store: Store, conversation: Conversation, lane: Lane) -> list[Me
     path = store.log.path(conversation.head) if conversation.head else []
     decisions = store.decisions.of(lane.id)
     rendered = render([item_of(stored) for stored in path], decisions)
-    shown = {one.item.id: one for one in rendered.shown}
+    shown = {message.item.id: message for message in rendered.shown}
     named = _by_message(decisions)
     way = {stored.id for stored in path}
-    floors = [made for made in decisions if made.data.get("through") in way]
-    found = []
+    floors = [decision for decision in decisions if decision.data.get("through") in way]
+    states = []
     for stored in path:
         by_name = named.get(stored.id, [])
-        below = [made for made in floors if made not in by_name and _is_below(made, stored)]
+        below = [decision for decision in floors if decision not in by_name and _is_below(decision, stored)]
         touching = (*by_name, *below)
-        found.append(_state_of(stored, shown.get(stored.id), rendered.out, touching))
-    return found
+        states.append(_state_of(stored, shown.get(stored.id), rendered.out, touching))
+    return states
 
 
 def _state_of(
@@ -94,21 +94,21 @@ def _state_of(
 ) -> MessageState:
     if shown is None:
         rule = out[stored.id]
-        behind = tuple(made for made in touching if made.kind in GONE and made.rule == rule)
+        behind = tuple(decision for decision in touching if decision.kind in GONE and decision.rule == rule)
         return MessageState(stored, "out", (rule,), behind)
     return MessageState(
         stored,
         "shortened" if shown.rules and shown.message is not stored.message else "in",
         shown.rules,
-        tuple(made for made in touching if made.kind not in GONE),
+        tuple(decision for decision in touching if decision.kind not in GONE),
         shown.message,
         shown.additions,
     )
 
 
-def changed_states(found: Sequence[MessageState]) -> list[MessageState]:
+def changed_states(states: Sequence[MessageState]) -> list[MessageState]:
     """Those of which a model is shown less than was said."""
-    return [one for one in found if one.state != "in" and set(one.rules) - _ALWAYS]
+    return [state for state in states if state.state != "in" and set(state.rules) - _ALWAYS]
 
 
 def message_account(store: Store, conversation: Conversation, stored: Stored) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def message_account(store: Store, conversation: Conversation, stored: Stored) ->
     pins = {mark.message for mark in store.marks.of(stored.id) if mark.kind == PIN}
     windows = []
     for lane in store.lanes.of(conversation.id):
-        of_all = {one.stored.id: one for one in load_states(store, conversation, lane)}
+        of_all = {state.stored.id: state for state in load_states(store, conversation, lane)}
         here = of_all.get(stored.id) or MessageState(stored, "elsewhere")
         windows.append({"lane": lane.id, "window": lane.window, **here.to_json()})
     return {
@@ -141,8 +141,8 @@ def window_account(store: Store, conversation: Conversation, window: int | None 
         "updated_at": lane.updated_at,
         "windows": [other.window for other in store.lanes.of(conversation.id)],
         "summary": Applied.of(decisions, [item_of(stored) for stored in path]).summary or None,
-        "decisions": [serialize_decision(made) for made in decisions],
-        "vetoes": [serialize_decision(made) for made in store.decisions.vetoes(lane.id)],
+        "decisions": [serialize_decision(decision) for decision in decisions],
+        "vetoes": [serialize_decision(decision) for decision in store.decisions.vetoes(lane.id)],
     }
 
 
@@ -172,12 +172,16 @@ def came_back(store: Store, conversation: Conversation, undone: Sequence[Decisio
 def compactions_account(store: Store, conversation: Conversation) -> dict[str, Any]:
     """Every batch that freed room in one of the conversation's windows, oldest first."""
     lanes = store.lanes.of(conversation.id)
-    made = [one for lane in lanes for one in (*store.decisions.of(lane.id), *store.decisions.vetoes(lane.id))]
-    made.sort(key=lambda one: (one.created_at, one.id))
+    decisions = [
+        decision
+        for lane in lanes
+        for decision in (*store.decisions.of(lane.id), *store.decisions.vetoes(lane.id))
+    ]
+    decisions.sort(key=lambda decision: (decision.created_at, decision.id))
     rows = store.compactions.of(conversation.id)
     return {
         "chat": serialize_conversation(conversation),
-        "compactions": [serialize_compaction(row, made) for row in rows],
+        "compactions": [serialize_compaction(row, decisions) for row in rows],
     }
 
 
@@ -187,16 +191,16 @@ def pins_of(store: Store, conversation: Conversation) -> set[str]:
 
 
 def _by_message(decisions: Sequence[Decision]) -> dict[str, list[Decision]]:
-    found: dict[str, list[Decision]] = {}
-    for made in decisions:
-        for name in made.messages:
-            found.setdefault(name, []).append(made)
-    return found
+    by_message: dict[str, list[Decision]] = {}
+    for decision in decisions:
+        for name in decision.messages:
+            by_message.setdefault(name, []).append(decision)
+    return by_message
 
 
-def _is_below(made: Decision, stored: Stored) -> bool:
+def _is_below(decision: Decision, stored: Stored) -> bool:
     """Whether a decision leaves out everything up to some message, this one included."""
-    return stored.depth <= made.data["depth"] and stored.id not in made.data.get("keep", ())
+    return stored.depth <= decision.data["depth"] and stored.id not in decision.data.get("keep", ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +294,7 @@ def load_reading(store: Store, conversation: Conversation, part: Part = Part()) 
 
 def banners_of(store: Store, conversation: Conversation) -> dict[str, tuple[Banner, ...]]:
     """All banners of a conversation, however long it is, by the message they stand behind."""
-    decisions = [made for made in _decisions(store, conversation) if made.kind == "summarise"]
+    decisions = [decision for decision in _decisions(store, conversation) if decision.kind == "summarise"]
     if not decisions or conversation.head is None:
         return {}
     return _banners(store, decisions, set(store.log.path_ids(conversation.head)))
@@ -333,20 +337,20 @@ def _banners(
     store: Store, decisions: Iterable[Decision], ways: Container[str]
 ) -> dict[str, tuple[Banner, ...]]:
     banners: dict[str, tuple[Banner, ...]] = {}
-    for made in decisions:
+    for decision in decisions:
         # What was summarised before an edit further up was never said in what is read now.
-        if made.kind == "summarise" and (through := made.data["through"]) in ways:
-            banners[through] = (*banners.get(through, ()), _banner(store, made))
+        if decision.kind == "summarise" and (through := decision.data["through"]) in ways:
+            banners[through] = (*banners.get(through, ()), _banner(store, decision))
     return banners
 
 
-def _banner(store: Store, made: Decision) -> Banner:
+def _banner(store: Store, decision: Decision) -> Banner:
     """Not from the statistics, which are forgotten one day: what is said here stays the same."""
-    before = made.tokens_before
-    if not made.messages and (summary := store.summaries.get(made.data["summary"])):
+    before = decision.tokens_before
+    if not decision.messages and (summary := store.summaries.get(decision.data["summary"])):
         # All of it was out of the window already: the summary stands for what was said.
         before = summary.tokens
-    return Banner(made, made.data["depth"] + 1, before, made.tokens_after)
+    return Banner(decision, decision.data["depth"] + 1, before, decision.tokens_after)
 
 
 # A conversation that was never sent anywhere has no window yet.
@@ -368,14 +372,14 @@ def note_sentences(store: Store, appended: Sequence[Stored]) -> None:
 
 def pin(store: Store, preset: Preset, conversation: Conversation, message: str) -> Stored:
     """Protect a message of the conversation, if that is not too much; where it had left, it comes back."""
-    found = lanes.get_message(store, conversation, message)
+    stored = lanes.get_message(store, conversation, message)
     used = store.lanes.of(conversation.id)
     room = used[0].report.get("history", {}).get("full") if used else None
     most = (room or preset.budget(used[0].window if used else _USUAL_WINDOW).room) // 4
-    tokens = _tokens(found, found.message) + sum(
-        _tokens(found, store.log.message(mark.message).message)
-        for mark in store.marks.of(conversation.head or found.id)
-        if mark.kind == lanes.PIN and mark.message != found.id
+    tokens = _tokens(stored, stored.message) + sum(
+        _tokens(stored, store.log.message(mark.message).message)
+        for mark in store.marks.of(conversation.head or stored.id)
+        if mark.kind == lanes.PIN and mark.message != stored.id
     )
     if tokens > most:
         raise BadRequest(
@@ -383,35 +387,35 @@ def pin(store: Store, preset: Preset, conversation: Conversation, message: str) 
             " a quarter of what history can have",
             hint="Unpin something first, or pin a shorter message.",
         )
-    store.atomically(_apply_pin, store, conversation, found, used)
-    return found
+    store.atomically(_apply_pin, store, conversation, stored, used)
+    return stored
 
 
-def _apply_pin(store: Store, conversation: Conversation, found: Stored, used: list[Lane]) -> None:
-    store.marks.put(found.id, lanes.PIN)
+def _apply_pin(store: Store, conversation: Conversation, stored: Stored, used: list[Lane]) -> None:
+    store.marks.put(stored.id, lanes.PIN)
     path = store.log.path(conversation.head) if conversation.head and used else []
     items = [item_of(stored) for stored in path]
-    around = [unit for unit in units_of(items) if unit.has({found.id})]
+    around = [unit for unit in units_of(items) if unit.has({stored.id})]
     # With a round of tools comes the frame it stands in: no answer without its question.
     whole = [
         unit
         for unit in units_of(items)
-        if unit in around or (unit.is_frame and any(unit.exchange == one.exchange for one in around))
+        if unit in around or (unit.is_frame and any(unit.exchange == other.exchange for other in around))
     ]
     names = {item.id for unit in whole for item in unit.items}
     for lane in used:
         out = Applied.of(store.decisions.of(lane.id), items).left_out(items)
-        if found.id in out:
+        if stored.id in out:
             _bring_back(store, lane, [item.id for item in items if item.id in names])
 
 
 def _bring_back(store: Store, lane: Lane, names: list[str]) -> None:
-    made = store.decisions.record(
+    decision = store.decisions.record(
         lane.id, lane.conversation, kind="keep", rule="pin", messages=names, tokens_before=0, tokens_after=0
     )
     state = lanes.LaneState.from_json(lane.state)
     if state.active is not None:
-        state = replace(state, active=(*state.active, made.id))
+        state = replace(state, active=(*state.active, decision.id))
     if state.base is not None:
         keep = tuple(dict.fromkeys((*state.base.keep, *names)))
         state = replace(state, base=replace(state.base, keep=keep))

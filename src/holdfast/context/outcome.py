@@ -43,13 +43,13 @@ class FitOutcome:
         lane = self.lane
         if summary is not None:
             summary.save(store)
-        others = [without_buried(store, lane.conversation, proposal) for proposal in self.others]
-        for proposal in others:
+        proposals = [without_buried(store, lane.conversation, proposal) for proposal in self.others]
+        for proposal in proposals:
             self._record(store, proposal)
         words = current_texts(store, lane.decisions)
         words |= {
             old.data["text"]: new.data["text"]
-            for old, new in zip(self.others, others, strict=True)
+            for old, new in zip(self.others, proposals, strict=True)
             if new is not old
         }
         for batch in self.batches:
@@ -97,84 +97,87 @@ def _freed_tokens(batch: Batch) -> int:
     """What was said and left the window by it. What a summary stands for may have left before, and was
     counted then; evidence for a question was only lent.
     """
-    lent = sum(one.tokens_before for one in batch.proposals if one.rule == "recalled_old")
+    lent = sum(proposal.tokens_before for proposal in batch.proposals if proposal.rule == "recalled_old")
     if batch.level != SUMMARY:
         return max(0, batch.tokens_before - batch.tokens_after - lent)
-    return sum(one.tokens_before - one.tokens_after for one in batch.proposals) - lent
+    return sum(proposal.tokens_before - proposal.tokens_after for proposal in batch.proposals) - lent
 
 
 def _summary_fields(summary: CompactionRecord | None, duration_ms: int) -> dict[str, Any]:
     """How a summary came about; one that was there before took no time."""
     if summary is None:
         return {"path": "reused"}
-    made = summary.result
+    result = summary.result
     return {
-        "memories": len(made.memories),
-        "model": made.model,
-        "path": made.method,
-        "duration_ms": duration_ms or round(made.seconds * 1000),
+        "memories": len(result.memories),
+        "model": result.model,
+        "path": result.method,
+        "duration_ms": duration_ms or round(result.seconds * 1000),
     }
 
 
 def outcome_of(
-    lot: LoadedLane, made: Fitted, believed: lanes.LaneState, chain: Sequence[Link] | None
+    lot: LoadedLane, fitted: Fitted, believed: lanes.LaneState, chain: Sequence[Link] | None
 ) -> FitOutcome:
     """`believed` is what is known of the server's room, `chain` the request that goes out if one does."""
     named = {
         id(proposal): proposal if proposal.id else replace(proposal, id=new_id("d"))
-        for proposal in made.view.proposals
+        for proposal in fitted.view.proposals
     }
-    in_batches = {id(proposal) for batch in made.batches for proposal in batch.proposals}
+    in_batches = {id(proposal) for batch in fitted.batches for proposal in batch.proposals}
     return FitOutcome(
         lot.lane,
         tuple(
-            replace(batch, proposals=tuple(named[id(one)] for one in batch.proposals))
-            for batch in made.batches
+            replace(batch, proposals=tuple(named[id(proposal)] for proposal in batch.proposals))
+            for batch in fitted.batches
         ),
         tuple(proposal for key, proposal in named.items() if key not in in_batches),
-        _state(lot, made, [*named.values()], believed, chain),
+        _state(lot, fitted, [*named.values()], believed, chain),
         {key: proposal.id for key, proposal in named.items()},
     )
 
 
 def _state(
     lot: LoadedLane,
-    made: Fitted,
+    fitted: Fitted,
     named: Sequence[Proposal],
     believed: lanes.LaneState,
     chain: Sequence[Link] | None,
 ) -> lanes.LaneState:
     """How the lane stands after this: what is out as one line, and only the decisions that still show."""
-    rendered, base = made.view.rendered, lot.lane.state.base
+    rendered, base = fitted.view.rendered, lot.lane.state.base
     out = {name for name, rule in rendered.out.items() if rule != "orphan"}
     ends = [(item.depth, item.id) for item in lot.items if item.id in out and item.depth >= 0]
     ends += [(base.depth, base.through)] if base is not None else []
     if lot.horizon is not None:
         ends.append((lot.horizon.data["depth"], lot.horizon.data["through"]))
     decisions: list[Decided] = [*lot.lane.decisions, *named]
-    new = [one for one in named if one.kind == "summarise"]
+    new = [proposal for proposal in named if proposal.kind == "summarise"]
     state = replace(
         believed,
         base=None,
         active=None,
-        fired=made.fired,
-        left=0 if new else believed.left + sum(one.tokens_before for one in named if one.kind == "leave_out"),
+        fired=fitted.fired,
+        left=0
+        if new
+        else believed.left
+        + sum(proposal.tokens_before for proposal in named if proposal.kind == "leave_out"),
     )
     if chain is not None:
-        told = next((one.id for one in new), made.view.rendered.summarised)
+        summary = next((proposal.id for proposal in new), fitted.view.rendered.summarised)
         sent = tuple((link.name, link.digest, link.size) for link in chain)
-        state = replace(state, sent=sent, prompt=lot.prompt, summary=told)
+        state = replace(state, sent=sent, prompt=lot.prompt, summary=summary)
     if not ends:
         return state
     depth, through = max(ends)
     keep = tuple(item.id for item in lot.items if 0 <= item.depth <= depth and item.id not in out)
-    active = tuple(decision.id for decision in _showing(decisions, lot, made))
+    active = tuple(decision.id for decision in _showing(decisions, lot, fitted))
     return replace(state, base=lanes.Base(through, depth, keep, _at(base, named)), active=active)
 
 
 def _at(base: lanes.Base | None, named: Sequence[Proposal]) -> tuple[str, int]:
     """The furthest point at which any of what is out was decided to be."""
-    gone = [one.data for one in named if one.kind in GONE]
+    gone = [proposal.data for proposal in named if proposal.kind in GONE]
     places = [(data["at"][0], data["at"][1]) for data in gone if "at" in data]
     summed = max((data["depth"] for data in gone if "text" in data and "depth" in data), default=-1)
     if base is not None and base.depth > summed:
@@ -182,20 +185,23 @@ def _at(base: lanes.Base | None, named: Sequence[Proposal]) -> tuple[str, int]:
     return max(places, key=lambda place: place[1], default=("", -1))
 
 
-def _showing(decisions: Sequence[Decided], lot: LoadedLane, made: Fitted) -> list[Decided]:
+def _showing(decisions: Sequence[Decided], lot: LoadedLane, fitted: Fitted) -> list[Decided]:
     """The decisions without which the window would not look as it does, what is merely out apart."""
-    shown, places = {one.item.id for one in made.view.shown}, places_of(lot.items)
+    shown, places = {decision.item.id for decision in fitted.view.shown}, places_of(lot.items)
     gone = [
-        one
-        for one in decisions
-        if one.kind in GONE and ("at" not in one.data or is_on_way(places, *one.data["at"]))
+        decision
+        for decision in decisions
+        if decision.kind in GONE and ("at" not in decision.data or is_on_way(places, *decision.data["at"]))
     ]
     # The sentences and the summary that stand for what is out, each as it was last written.
-    told = [
-        one for key in ("rules", "forbidden", "text") for one in [one for one in gone if key in one.data][-1:]
+    carried = [
+        decision
+        for key in ("rules", "forbidden", "text")
+        for decision in [decision for decision in gone if key in decision.data][-1:]
     ]
     return [
-        one
-        for one in decisions
-        if one in told or (one.kind not in GONE and (not one.messages or shown.intersection(one.messages)))
+        decision
+        for decision in decisions
+        if decision in carried
+        or (decision.kind not in GONE and (not decision.messages or shown.intersection(decision.messages)))
     ]

@@ -29,36 +29,40 @@ class WindowRedactor:
         self._store = store
 
     def __call__(self, news: Sequence[News]) -> None:
-        if self._store.decisions.quoting({one.memory for one in news}):
+        if self._store.decisions.quoting({change.memory for change in news}):
             self._store.atomically(self._rewrite, news)
 
     def _rewrite(self, news: Sequence[News]) -> None:
         scopes: dict[str, Scope] = {}
-        for made in self._store.decisions.quoting({one.memory for one in news}):
-            if made.conversation not in scopes:
-                scopes[made.conversation] = self._store.log.get(made.conversation).scope
-            ours = {one.memory: one.text for one in news if hears_of(scopes[made.conversation], one.folder)}
-            data = reword_memories(made.data, ours)
-            if data != made.data:
-                self._decide(made, data)
+        for decision in self._store.decisions.quoting({change.memory for change in news}):
+            if decision.conversation not in scopes:
+                scopes[decision.conversation] = self._store.log.get(decision.conversation).scope
+            ours = {
+                change.memory: change.text
+                for change in news
+                if hears_of(scopes[decision.conversation], change.folder)
+            }
+            data = reword_memories(decision.data, ours)
+            if data != decision.data:
+                self._decide(decision, data)
 
-    def _decide(self, made: Decision, data: JsonObject) -> None:
-        old, new = made.data["text"], data["text"]
-        tokens = made.tokens_after * len(new) // max(1, len(old))
-        self._store.decisions.rewrite(made.id, data=data, tokens_after=tokens)
+    def _decide(self, decision: Decision, data: JsonObject) -> None:
+        old, new = decision.data["text"], data["text"]
+        tokens = decision.tokens_after * len(new) // max(1, len(old))
+        self._store.decisions.rewrite(decision.id, data=data, tokens_after=tokens)
         # Nothing hangs on this one: it tells when and why the window changed.
         self._store.decisions.record(
-            made.lane,
-            made.conversation,
+            decision.lane,
+            decision.conversation,
             kind="replace",
             rule="forgotten",
-            messages=made.messages,
-            tokens_before=made.tokens_after,
+            messages=decision.messages,
+            tokens_before=decision.tokens_after,
             tokens_after=tokens,
             reason="a memory was forgotten or corrected",
             data={"instead": {}},
         )
-        lane = self._store.lanes.get(made.lane)
+        lane = self._store.lanes.get(decision.lane)
         if lane is not None:
             self._store.lanes.retell(lane.id, reword_report(lane.report, {old: new}))
 
@@ -73,18 +77,18 @@ class FindingGone:
         self._store.atomically(self._rewrite, {finding.id, *finding.merged})
 
     def _rewrite(self, names: set[str]) -> None:
-        for made in self._store.decisions.quoting(names):
-            gone = {made.data["text"]: "", made.data.get("short", ""): ""}
+        for decision in self._store.decisions.quoting(names):
+            gone = {decision.data["text"]: "", decision.data.get("short", ""): ""}
             self._store.decisions.rewrite(
-                made.id, data={**made.data, "text": "", "short": ""}, tokens_after=0
+                decision.id, data={**decision.data, "text": "", "short": ""}, tokens_after=0
             )
-            for other in self._store.decisions.of(made.lane):
+            for other in self._store.decisions.of(decision.lane):
                 instead = other.data.get("instead", {})
-                if instead.get(made.id):
-                    gone[instead[made.id]] = ""
-                    data = {**other.data, "instead": {**instead, made.id: ""}}
+                if instead.get(decision.id):
+                    gone[instead[decision.id]] = ""
+                    data = {**other.data, "instead": {**instead, decision.id: ""}}
                     self._store.decisions.rewrite(other.id, data=data, tokens_after=other.tokens_after)
-            lane = self._store.lanes.get(made.lane)
+            lane = self._store.lanes.get(decision.lane)
             if lane is not None:
                 self._store.lanes.retell(lane.id, reword_report(lane.report, gone))
 
@@ -95,7 +99,9 @@ def without_buried(store: Store, conversation: str, proposal: Proposal) -> Propo
     if not names:
         return proposal
     scope = store.log.get(conversation).scope
-    gone = {name for one in visible(scope) for name in store.recollections.buried(one, names)}
+    gone = {
+        name for visible_scope in visible(scope) for name in store.recollections.buried(visible_scope, names)
+    }
     return (
         replace(proposal, data=reword_memories(proposal.data, dict.fromkeys(gone, ""))) if gone else proposal
     )
@@ -103,19 +109,19 @@ def without_buried(store: Store, conversation: str, proposal: Proposal) -> Propo
 
 def current_texts(store: Store, decisions: Sequence[Decision]) -> dict[str, str]:
     """The texts of decisions that quote something else by now than when they were read, and what it is."""
-    known = {one.id: one.data["text"] for one in decisions if "memories" in one.data}
-    now = {one.id: one.data["text"] for one in store.decisions.named([*known])}
+    known = {decision.id: decision.data["text"] for decision in decisions if "memories" in decision.data}
+    now = {decision.id: decision.data["text"] for decision in store.decisions.named([*known])}
     return {text: now[name] for name, text in known.items() if now.get(name, text) != text}
 
 
 def reword_memories(data: JsonObject, now: Mapping[str, str]) -> JsonObject:
     """What a decision that quotes memories holds, with the words these have now; without those with none."""
     heading, *lines = data["text"].split("\n")
-    told = {
+    lines_by_memory = {
         name: _correct_line(line, now[name]) if name in now else line
         for name, line in zip(data["memories"], lines, strict=False)
     }
-    left = {name: line for name, line in told.items() if line}
+    left = {name: line for name, line in lines_by_memory.items() if line}
     text = "\n".join((heading, *left.values())) if left else ""
     return {**data, "text": text, "memories": [*left]}
 

@@ -81,8 +81,8 @@ class _Past:
         self._store = store
         self.lane = lane
         self.jobs = _jobs(store, conversation, lane)
-        made = [*store.decisions.of(lane.id), *store.decisions.vetoes(lane.id)]
-        self.decisions = sorted(made, key=lambda one: (one.created_at, one.id))
+        decisions = [*store.decisions.of(lane.id), *store.decisions.vetoes(lane.id)]
+        self.decisions = sorted(decisions, key=lambda one: (one.created_at, one.id))
         head = conversation.head
         self._marked = lanes.load_lane(store, conversation.id, lane.window, head)
         self._prompts: dict[str, tuple[tuple[Message, ...], tuple[JsonObject, ...]]] = {}
@@ -92,8 +92,8 @@ class _Past:
             return (), ()
         if digest not in self._prompts:
             try:
-                kept = self._store.prompts.get(digest)
-                self._prompts[digest] = leading_system(kept.system), in_order(kept.tools)
+                prompt = self._store.prompts.get(digest)
+                self._prompts[digest] = leading_system(prompt.system), in_order(prompt.tools)
             except NotFound:
                 self._prompts[digest] = (), ()
         return self._prompts[digest]
@@ -124,9 +124,9 @@ class _Past:
         """What held for the request of a job; without one, what holds now."""
         start, end = (job.queued_at, _end(job)) if job else (inf, inf)
         return [
-            one
-            for one in self.decisions
-            if one.created_at <= end and (one.vetoed_at is None or one.vetoed_at > start)
+            decision
+            for decision in self.decisions
+            if decision.created_at <= end and (decision.vetoed_at is None or decision.vetoed_at > start)
         ]
 
 
@@ -143,7 +143,7 @@ def last_sent(store: Store, conversation: Conversation, lane: Lane) -> Sent:
     best: tuple[View, tuple[str, ...]] | None = None
     then, now = past.in_force(job), past.in_force(None)
     # A server that may not be told what is remembered got the same without it.
-    for decisions in (then, now, [one for one in then if not recalls(one)]):
+    for decisions in (then, now, [decision for decision in then if not recalls(decision)]):
         view = past.view(items, decisions, system, tools)
         differs = _differing(chain_of(view), sent)
         if best is None or len(differs) < len(best[1]):
@@ -165,8 +165,8 @@ def turns_of(store: Store, conversation: Conversation, lane: Lane, limit: int) -
     batches = [row for row in store.compactions.of(conversation.id) if row.lane == lane.id]
     jobs = past.jobs[-limit - 1 :]
     turns = [] if len(past.jobs) > limit else [_first(past.jobs[0], path, places)] if past.jobs else []
-    made = _rebuild_requests(past, jobs, path, places)
-    for (before, job), (earlier, now) in zip(pairwise(jobs), pairwise(made), strict=True):
+    requests = _rebuild_requests(past, jobs, path, places)
+    for (before, job), (earlier, now) in zip(pairwise(jobs), pairwise(requests), strict=True):
         prefix = None
         if earlier is not None and now is not None:
             meanwhile = [row for row in batches if _end(before) < row.created_at <= _end(job)]
@@ -182,29 +182,29 @@ def _rebuild_requests(
     past: _Past, jobs: Sequence[Job], path: Sequence[Stored], places: dict[str, int]
 ) -> list[_RebuiltRequest | None]:
     """The request of each job, with what was new in it as proposed; None if its answer is not on the way."""
-    made: list[_RebuiltRequest | None] = []
+    requests: list[_RebuiltRequest | None] = []
     prompts, before = _prompts(past), -inf
     items = [item_of(stored) for stored in path]
     for job in jobs:
         if job.id in places:
             system, tools = past.instructions(prompts[job.id])[0], past.instructions(job.prompt)[1]
             held = past.in_force(job)
-            old = [one for one in held if one.created_at <= before]
-            new = [one for one in held if one.created_at > before]
+            old = [decision for decision in held if decision.created_at <= before]
+            new = [decision for decision in held if decision.created_at > before]
             view = past.view(items[: places[job.id]], old, system, tools, new)
-            made.append(_RebuiltRequest(view, chain_of(view)))
+            requests.append(_RebuiltRequest(view, chain_of(view)))
         else:
-            made.append(None)
+            requests.append(None)
         before = _end(job)
-    return made
+    return requests
 
 
 def _prompts(past: _Past) -> dict[str, str]:
     """The instructions that went out with each job, one after the other from the first."""
-    found, prompt = {}, ""
+    prompts, prompt = {}, ""
     for job in past.jobs:
-        found[job.id] = prompt = _prompt(past, prompt, job)
-    return found
+        prompts[job.id] = prompt = _prompt(past, prompt, job)
+    return prompts
 
 
 def _prompt(past: _Past, before: str, job: Job) -> str:
@@ -221,17 +221,17 @@ def _path_to(store: Store, conversation: Conversation, names: Sequence[str]) -> 
     """The messages that lead to the newest of these that the log has."""
     for name in reversed(names):
         try:
-            found = lanes.get_message(store, conversation, name)
+            message = lanes.get_message(store, conversation, name)
         except NotFound:
             continue
-        return store.log.path(found.id)
+        return store.log.path(message.id)
     return []
 
 
 def _jobs(store: Store, conversation: Conversation, lane: Lane) -> list[Job]:
     """The turns of the conversation in windows of this size, oldest first."""
-    found = store.jobs.recent(_JOBS, conversation=conversation.id)
-    return [job for job in reversed(found) if job.kind == "main" and job.window in (None, lane.window)]
+    jobs = store.jobs.recent(_JOBS, conversation=conversation.id)
+    return [job for job in reversed(jobs) if job.kind == "main" and job.window in (None, lane.window)]
 
 
 def _differing(now: Sequence[Link], sent: Sequence[Link]) -> tuple[str, ...]:
@@ -260,16 +260,16 @@ def _from_report(turn: ReplayedTurn, report: JsonObject) -> ReplayedTurn:
     return ReplayedTurn(turn.job, turn.question, turn.answer, prefix)
 
 
-def _propose_again(made: Decision) -> Proposal:
+def _propose_again(decision: Decision) -> Proposal:
     return Proposal(
-        cast(Kind, made.kind),
-        made.rule,
-        tuple(made.messages),
-        made.tokens_before,
-        made.tokens_after,
-        made.reason,
-        made.data,
-        made.id,
+        cast(Kind, decision.kind),
+        decision.rule,
+        tuple(decision.messages),
+        decision.tokens_before,
+        decision.tokens_after,
+        decision.reason,
+        decision.data,
+        decision.id,
     )
 
 

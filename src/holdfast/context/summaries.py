@@ -219,8 +219,12 @@ class SummaryBuilder:
     ) -> WrittenSummary:
         """A new summary. Without a case no model is asked."""
         latest, row = span.latest, span.conversation
-        said = await self._store.run(self._store.log.part, span.through, below=latest.depth if latest else -1)
-        tokens = await asyncio.to_thread(lambda: sum(span.count(_words(stored.message)) for stored in said))
+        messages = await self._store.run(
+            self._store.log.part, span.through, below=latest.depth if latest else -1
+        )
+        tokens = await asyncio.to_thread(
+            lambda: sum(span.count(_words(stored.message)) for stored in messages)
+        )
         wanted = case if tokens > _SHORT * span.target else None
         helper = (
             await self._helpers.choose(wanted.request.model, wanted.provider, row.scope) if wanted else None
@@ -228,7 +232,7 @@ class SummaryBuilder:
         tell(0.0)
         before, again = await self._store.run(self._load_latest, latest) if helper else (latest, [])
         task = CompactionTask(
-            tuple(item_of(stored) for stored in said),
+            tuple(item_of(stored) for stored in messages),
             SummaryBody.from_json(before.body) if before else None,
             span.target,
             span.count,
@@ -236,21 +240,23 @@ class SummaryBuilder:
             again=tuple(item_of(stored) for stored in again),
             ledger=SummaryBody.from_json(latest.body).ledger if latest else None,
         )
-        made = await self._compactor.compact(task, helper, tell)
+        summary = await self._compactor.compact(task, helper, tell)
         if helper is not None:
-            self._helpers.judge(helper, useful=made.method != "extractive", why=", ".join(made.problems))
+            self._helpers.judge(
+                helper, useful=summary.method != "extractive", why=", ".join(summary.problems)
+            )
         if case is None:
-            made = replace(made, method=_IN_PASSING)
+            summary = replace(summary, method=_IN_PASSING)
         keeping = CompactionRecord(
             new_id("s"),
             row,
             latest.id if latest else None,
-            tuple(said),
-            made,
+            tuple(messages),
+            summary,
             tokens,
             writes_notes=self._options.memory and row.memory,
         )
-        return WrittenSummary(keeping.id, said[-1].depth, made.body, tokens, keeping)
+        return WrittenSummary(keeping.id, messages[-1].depth, summary.body, tokens, keeping)
 
     def _load_latest(self, latest: Summarised | None) -> tuple[Summarised | None, list[Stored]]:
         """The last summary somebody took time for, and what was said since: a model reads that once more."""
@@ -359,28 +365,28 @@ class CompactionService:
             )
         return batch
 
-    async def inline(self, case: FitRequest, lot: LoadedLane, made: Fitted) -> Inline | None:
+    async def inline(self, case: FitRequest, lot: LoadedLane, fitted: Fitted) -> Inline | None:
         """The window of a request that is nearly full, with a summary in it; None if none was to be had.
 
         The caller has the conversation's turn, and keeps what comes of it with its own decisions.
         """
-        place = RestingConversation(case, lot, made.view)
+        place = RestingConversation(case, lot, fitted.view)
         if not self._may(place):
             return None
         try:
             async with self._alone(place.conversation):
-                found = _border(place)
-                if found is None:
-                    return Inline(made, None, _fruitless(place))
+                border = _border(place)
+                if border is None:
+                    return Inline(fitted, None, _fruitless(place))
                 # Nobody is kept waiting for a model where there is one ahead of need: it reads this later.
                 ask = self._preset.levels.ahead is None
-                written = await self._find_or_write(place, found, ask=ask)
+                written = await self._find_or_write(place, border, ask=ask)
                 proposals = self._propose(place, written, "history was nearly full")
                 if not proposals:
-                    return Inline(made, written.keeping, _fruitless(place))
-                batch, after = _batch(written, proposals), made.view.having(*proposals)
+                    return Inline(fitted, written.keeping, _fruitless(place))
+                batch, after = _batch(written, proposals), fitted.view.having(*proposals)
                 self._tell(place.conversation, "done", 1.0, batch)
-                shorter = replace(made, view=after, batches=(*made.batches, batch))
+                shorter = replace(fitted, view=after, batches=(*fitted.batches, batch))
                 return Inline(shorter, written.keeping, self._note_success(place, after))
         except HoldfastError as error:
             self._note_failure(place, str(error))
@@ -414,7 +420,7 @@ class CompactionService:
         store = self._store
         row = await store.run(store.log.get, conversation)
         lane = next(
-            (one for one in await store.run(store.lanes.of, conversation) if one.report.get("model")), None
+            (row for row in await store.run(store.lanes.of, conversation) if row.report.get("model")), None
         )
         if row.head is None or lane is None:
             return False
@@ -439,11 +445,11 @@ class CompactionService:
     async def _compact(self, place: RestingConversation, reason: str) -> Batch | None:
         try:
             async with self._alone(place.conversation):
-                found = _border(place)
-                if found is None:
+                border = _border(place)
+                if border is None:
                     await self._in_vain(place)
                     return None
-                written = await self._find_or_write(place, found)
+                written = await self._find_or_write(place, border)
                 return await self._apply(place, written, reason)
         except HoldfastError as error:
             self._note_failure(place, str(error))
@@ -453,16 +459,16 @@ class CompactionService:
             raise
 
     async def _find_or_write(
-        self, place: RestingConversation, found: Border, *, ask: bool = True
+        self, place: RestingConversation, border: Border, *, ask: bool = True
     ) -> WrittenSummary:
         """The summary up to a border: the one that reaches so far already, or a new one."""
         head = place.conversation.head
         assert head is not None
         latest = await self._store.run(self._store.summaries.latest, head)
-        if latest is not None and latest.depth >= found.depth:
+        if latest is not None and latest.depth >= border.depth:
             return WrittenSummary(latest.id, latest.depth, SummaryBody.from_json(latest.body), latest.tokens)
         case = place.case
-        span = SummarySpan(place.conversation, latest, found.through, case.budget.summary // 2, case.count)
+        span = SummarySpan(place.conversation, latest, border.through, case.budget.summary // 2, case.count)
         return await self._write(span, case if ask else None)
 
     async def _write(self, span: SummarySpan, case: FitRequest | None) -> WrittenSummary:
@@ -500,13 +506,13 @@ class CompactionService:
         self, place: RestingConversation, written: WrittenSummary, reason: str
     ) -> tuple[Proposal, ...]:
         """() where the window would not be smaller for it."""
-        found = _border(place, written.depth)
-        if found is None:
+        border = _border(place, written.depth)
+        if border is None:
             return ()
         view, count = place.view, place.case.count
-        room, told = room_for_text(view, found, max(written.tokens, place.left))
-        text = written.body.text(count, room, told)
-        proposals = (summarised(view, found, text, written.id, reason), *cleared(view, found))
+        room, current = room_for_text(view, border, max(written.tokens, place.left))
+        text = written.body.text(count, room, current)
+        proposals = (summarised(view, border, text, written.id, reason), *cleared(view, border))
         # What was left out since the last summary is in this one too.
         before = view.total.high + place.left
         if view.having(*proposals).total.high > before * (1 - LEAST_SAVED):
@@ -579,15 +585,15 @@ class CompactionService:
         self._tell(place.conversation, "failed", 0.0, error=why)
 
     def _tell(
-        self, row: Conversation, phase: Phase, share: float, made: Batch | None = None, error: str = ""
+        self, row: Conversation, phase: Phase, share: float, batch: Batch | None = None, error: str = ""
     ) -> None:
         data: dict[str, Any] = {
             "conversation": row.id,
             "phase": phase,
             "percent": round(share * 100),
         }
-        if made is not None:
-            data |= {"tokens_before": made.tokens_before, "tokens_after": made.tokens_after}
+        if batch is not None:
+            data |= {"tokens_before": batch.tokens_before, "tokens_after": batch.tokens_after}
         if error:
             data["error"] = error
         self._events.publish("compaction", data, row.scope)
@@ -611,6 +617,6 @@ def _batch(written: WrittenSummary, proposals: Sequence[Proposal]) -> Batch:
 
     Where all of it was out already, the summary stands for what was said.
     """
-    made = proposals[0]
-    before = made.tokens_before if made.messages else written.tokens
-    return Batch(SUMMARY, STRATEGIES[SUMMARY], tuple(proposals), before, made.tokens_after)
+    proposal = proposals[0]
+    before = proposal.tokens_before if proposal.messages else written.tokens
+    return Batch(SUMMARY, STRATEGIES[SUMMARY], tuple(proposals), before, proposal.tokens_after)

@@ -381,7 +381,7 @@ async def test_conversations_wait_for_their_rest_together_and_get_it_one_after_t
         later = BackgroundJobs(engine.store, engine.compaction, None, clock=lambda: now[0])
         engine.store.log.delete(clients[0].conversation)
         for client in clients:
-            later.answered(client.conversation, near=False)
+            later.after_answer(client.conversation, near=False)
         now[0] += REST
         later.start()
         await later.idle.wait_until_idle()
@@ -436,11 +436,11 @@ async def test_an_embedder_rests_when_all_is_understood_and_is_roused_for_a_full
         async with afterwards(engine) as later:
             assert embedder.embedded > 0
             assert not embedder.awake.is_set()
-            with later.person():
+            with later.pause():
                 pass
-            later.answered(client.conversation, near=False)
+            later.after_answer(client.conversation, near=False)
             assert not embedder.awake.is_set()
-            later.answered(client.conversation, near=True)
+            later.after_answer(client.conversation, near=True)
             assert await asyncio.to_thread(embedder.awake.wait, 30)
 
 
@@ -451,5 +451,5 @@ async def test_an_embedder_stays_awake_for_those_who_have_notes_and_is_woken_whe
         async with afterwards(engine) as later:
             assert embedder.awake.is_set()
             assert engine.remembering.embedder.rest()
-            with later.person():
+            with later.pause():
                 assert await asyncio.to_thread(embedder.awake.wait, 30)

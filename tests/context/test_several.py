@@ -16,7 +16,7 @@ async def test_who_went_on_at_another_server_is_put_at_rest_only_when_that_is_ov
         now = [time.time() - 2 * REST]
         later = BackgroundJobs(engine.store, engine.compaction, None, clock=lambda: now[0])
         # It was talked in here long ago; the last words were said to the other server just now.
-        later.answered(client.conversation, near=False)
+        later.after_answer(client.conversation, near=False)
         now[0] = time.time()
         later.start()
         await later.idle.wait_until_idle()

@@ -26,6 +26,6 @@ async def test_what_is_remembered_and_forgotten_reaches_it_when_nobody_asks(tmp_
         async with afterwards(engine) as later:
             assert said(shelf) == {memory.text for memory in kept}
             engine.remembering.library.forget(Scope(), kept[0].id)
-            later.noted()
+            later.after_notes_change()
             await later.idle.wait_until_idle()
             assert said(shelf) == {kept[1].text}

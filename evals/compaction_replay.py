@@ -18,14 +18,14 @@ from evals.compaction_chats import Chat, Planted
 from evals.compaction_checks import Course, Kept, covered, kept_in, unlike
 from evals.compaction_scripts import Summariser, asks_on_the_side
 from evals.window_rows import progress
-from holdfast.engine import Ask, Engine
-from holdfast.fitting.helpers import SummaryOptions
+from holdfast.context.summaries import SummaryOptions
 from holdfast.memory.notes import Notes
 from holdfast.messages import ChatRequest, Message, Text, ToolCall
 from holdfast.store import open_store
 from holdfast.testing.provider import Script, ScriptedProvider, Step
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
@@ -79,12 +79,12 @@ def script_of(message: Message) -> list[Step]:
 @asynccontextmanager
 async def engine_on(
     folder: Path, server: Provider, embedded: Provider | None = None, helper: str = "", model: str = _MODEL
-) -> AsyncIterator[Engine]:
+) -> AsyncIterator[TurnEngine]:
     async def find() -> Provider:
         return server
 
     store = open_store(f"sqlite:///{folder / 'db'}")
-    engine = Engine(
+    engine = TurnEngine(
         store,
         Upstreams(find, embedded or ScriptedProvider()),
         ModelRegistry(store, folder),
@@ -104,7 +104,7 @@ async def engine_on(
 class Client:
     """Keeps its history and sends all of it again."""
 
-    engine: Engine
+    engine: TurnEngine
     system: str
     history: list[Message] = field(default_factory=list)
     conversation: str = ""
@@ -117,7 +117,7 @@ class Client:
         pieces = [chunk async for chunk in turn.chunks]
         if self.conversation and turn.conversation != self.conversation:
             raise RuntimeError("the conversation was not known again")
-        self.conversation, self.report = turn.conversation or "", dict(turn.facts.report)
+        self.conversation, self.report = turn.conversation or "", dict(turn.report)
         return "".join(chunk.text for chunk in pieces)
 
 
@@ -147,7 +147,7 @@ async def replay(chat: Chat, setting: Setting, label: str = "") -> Course:
 
 
 async def _talk(
-    chat: Chat, setting: Setting, folder: Path, server: Server, engine: Engine, course: Course, label: str
+    chat: Chat, setting: Setting, folder: Path, server: Server, engine: TurnEngine, course: Course, label: str
 ) -> Client:
     client, planted = Client(engine, chat.system), list[Planted]()
     waiting = [*setting.marks]
@@ -157,7 +157,7 @@ async def _talk(
         client.history.append(exchange.answer)
         planted += exchange.planted
         course.hear(client.report)
-        await engine.afterwards.idle.wait_until_idle()
+        await engine.background.idle.wait_until_idle()
         done = [row for row in engine.store.compactions.of(client.conversation) if row.level == 3]
         if waiting and len(done) >= waiting[0]:
             waiting = [mark for mark in waiting if mark > len(done)]

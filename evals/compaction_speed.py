@@ -78,11 +78,11 @@ async def compacted(messages: list[Message], counting: Counting) -> Took:
         async with engine_on(Path(name), server) as engine:
             client = Client(engine, "You are helpful.", [*messages])
             # Somebody is there all the time, so that idle work does not do it before.
-            with engine.afterwards.person():
+            with engine.background.pause():
                 await client.say(Message.of("user", "And what is next?"))
                 await engine.turns.settle(client.conversation)
                 watch = Watch()
-                await engine.compacting.compact(client.conversation)
+                await engine.compaction.compact(client.conversation)
                 return watch.took
 
 

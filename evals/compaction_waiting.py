@@ -14,8 +14,8 @@ from pathlib import Path
 from evals.compaction_chats import generated
 from evals.compaction_replay import Counting, engine_on
 from evals.window_rows import Row, progress
-from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Chunk, Message, Usage
+from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.embedded import EmbeddedProvider
 from holdfast.upstreams.embedded_server import MODEL
 
@@ -58,7 +58,7 @@ class Watched(EmbeddedProvider):
 
 @dataclass
 class Talk:
-    engine: Engine
+    engine: TurnEngine
     server: Watched
     history: list[Message]
     conversation: str = ""
@@ -73,7 +73,7 @@ class Talk:
             said, usage = said + chunk.text, chunk.usage or usage
         self.history.append(Message.of("assistant", said))
         self.conversation = turn.conversation or ""
-        self.batch = any(batch["level"] > 0 for batch in turn.facts.report["batches"])
+        self.batch = any(batch["level"] > 0 for batch in turn.report["batches"])
         return usage
 
     @property
@@ -99,7 +99,7 @@ async def measured(weights: Path, compactions: int, window: int = WINDOW) -> lis
                 if done > before and done >= compactions:
                     break
                 before = done
-                await engine.afterwards.idle.wait_until_idle()
+                await engine.background.idle.wait_until_idle()
                 done = talk.summaries
     return found
 

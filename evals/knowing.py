@@ -20,9 +20,8 @@ from typing import Any
 from evals.compaction_scripts import asks_on_the_side, good
 from evals.window_rows import progress
 from holdfast.compaction.extractive import sort_sentences
-from holdfast.engine import Ask, Engine
+from holdfast.context.summaries import SummaryOptions
 from holdfast.errors import EmbedderError
-from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.base import Memory
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
@@ -30,6 +29,7 @@ from holdfast.memory.service import MemoryService
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import open_store
 from holdfast.testing.provider import Script, ScriptedProvider
+from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
@@ -112,7 +112,7 @@ class Server(ScriptedProvider):
 
 
 @asynccontextmanager
-async def engine_on(folder: Path, server: Provider) -> AsyncIterator[Engine]:
+async def engine_on(folder: Path, server: Provider) -> AsyncIterator[TurnEngine]:
     async def find() -> Provider:
         return server
 
@@ -123,7 +123,7 @@ async def engine_on(folder: Path, server: Provider) -> AsyncIterator[Engine]:
         await asyncio.to_thread(embedder.wake)
     except EmbedderError as error:
         progress(f"without an embedder: {error}")
-    engine = Engine(
+    engine = TurnEngine(
         store,
         Upstreams(find, ScriptedProvider()),
         ModelRegistry(store, folder),
@@ -141,7 +141,7 @@ async def engine_on(folder: Path, server: Provider) -> AsyncIterator[Engine]:
 class Client:
     """Keeps its history and sends all of it again, as most clients do."""
 
-    engine: Engine
+    engine: TurnEngine
     scope: Scope
     history: list[Message] = field(default_factory=list)
     conversation: str = ""
@@ -152,10 +152,10 @@ class Client:
         said = "".join([chunk.text async for chunk in turn.chunks])
         self.history.append(Message.of("assistant", said))
         self.conversation = turn.conversation or ""
-        return turn.facts.report
+        return turn.report
 
     async def rest(self, *, ask: bool) -> None:
-        await self.engine.compacting.at_rest(self.conversation, ask=ask)
+        await self.engine.compaction.at_rest(self.conversation, ask=ask)
 
 
 async def talks(
@@ -173,7 +173,7 @@ async def talks(
                     for text in said:
                         await client.say(text)
                     await client.rest(ask=model != "none")
-            await engine.afterwards.idle.wait_until_idle()
+            await engine.background.idle.wait_until_idle()
         notes = MemoryService(
             open_store(f"sqlite:///{folder / 'db'}"),
             FolderWorkspace(folder / "workspace"),
@@ -304,7 +304,7 @@ async def _carried(
                 )
                 sent = _plain(" ".join(message.text for message in next(asked).messages))
                 lost |= {span for span in said if _plain(span) not in sent}
-                await engine.afterwards.idle.wait_until_idle()
+                await engine.background.idle.wait_until_idle()
     return lost, level
 
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.context import RecordedQuestion
 from holdfast.conversations import Placement
-from holdfast.engine import Engine
-from holdfast.fitting import Kept
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import Store
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
@@ -40,7 +40,7 @@ class Product:
         self._store = store
         self._provider = ScriptedProvider(models=models, vocabulary=Vocabulary.from_gguf(weights))
         self._models = ModelRegistry(store, cache)
-        self._engine = Engine(store, Upstreams(self._found, self._provider), self._models)
+        self._engine = TurnEngine(store, Upstreams(self._found, self._provider), self._models)
         self._fitter = self._engine.fitter
         # A loop of its own, as a server has one: what a runner does about signals is no part of a turn.
         self._loop = asyncio.new_event_loop()
@@ -67,7 +67,7 @@ class Product:
             parent=row.head,
             from_log=True,
         )
-        kept = Kept("", placement, row, row.head)
+        kept = RecordedQuestion("", placement, row, row.head)
         made = self._loop.run_until_complete(
             self._fitter.fit(ChatRequest(_MODEL, tuple(system)), kept, self._provider)
         )

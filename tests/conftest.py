@@ -19,8 +19,8 @@ from hypothesis import settings
 
 from holdfast import recall
 from holdfast.config import default_home
+from holdfast.context import evidence
 from holdfast.errors import FetchFailed
-from holdfast.fitting import recalling
 from holdfast.i18n import speak
 from holdfast.memory.search import Search
 from holdfast.upstreams.model_file import fetch_model_file
@@ -48,7 +48,7 @@ atexit.register(_ONE_CERTIFICATE.unlink, missing_ok=True)
 
 # An answer waits a second or so for memory, and a search for its index. How busy this machine is must not
 # decide what a test sees, so here they wait; whoever tests the waiting makes it short.
-recalling._PATIENCE = recall._PATIENCE = 60.0
+evidence._PATIENCE = recall._PATIENCE = 60.0
 Search.__init__.__kwdefaults__["budget"] = 60.0
 
 
@@ -67,7 +67,7 @@ _WHOLE = (
     "docs",
     "evals",
     "files/test_reading.py",
-    "fitting",
+    "context",
     "library",
     "mcp",
     "memory/test_embedder_process.py",

@@ -4,10 +4,10 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import open_store
 from holdfast.testing.provider import ScriptedProvider
+from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import Preset, preset_named
@@ -23,7 +23,7 @@ def long_talk(exchanges: int = 14) -> list[Message]:
     return [*told, Message.of("user", "And now something else entirely?")]
 
 
-def engine_on(home: Path, provider: ScriptedProvider) -> Engine:
+def engine_on(home: Path, provider: ScriptedProvider) -> TurnEngine:
     home.mkdir(parents=True, exist_ok=True)
     store = open_store(f"sqlite:///{home / 'holdfast.db'}")
 
@@ -31,7 +31,7 @@ def engine_on(home: Path, provider: ScriptedProvider) -> Engine:
         return provider
 
     models = ModelRegistry(store, home / "cache")
-    return Engine(store, Upstreams(find, ScriptedProvider()), models, without_summaries())
+    return TurnEngine(store, Upstreams(find, ScriptedProvider()), models, without_summaries())
 
 
 def without_summaries() -> Preset:
@@ -41,7 +41,7 @@ def without_summaries() -> Preset:
 
 
 async def carry(
-    engine: Engine,
+    engine: TurnEngine,
     *messages: Message,
     scope: Scope | None = None,
     continues: str | None = None,

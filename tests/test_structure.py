@@ -33,9 +33,9 @@ LAYERS = (
     ("recall", "research"),
     ("window",),
     ("compaction",),
+    ("context", "transfer"),
     ("background",),
-    ("fitting", "transfer"),
-    ("engine",),
+    ("turn",),
     # Backends are reached through the table in `extras` alone, fakes by whoever wants one.
     ("wiring", "backends", "testing"),
     ("server", "mcp", "cli", "demo", "library", "__init__", "__main__"),

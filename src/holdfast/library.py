@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from holdfast.config import Settings, load
+from holdfast.context.loading import in_order, leading_system
 from holdfast.conversations.search import MessageResults
 from holdfast.conversations.search import search as search_conversations
 from holdfast.conversations.serialization import serialize_message
-from holdfast.engine import Ask, Engine
 from holdfast.errors import BadRequest, ConfigError, HoldfastError, ModelMissing, ProviderError
-from holdfast.fitting.case import in_order
-from holdfast.fitting.lot import leading_system
 from holdfast.memory.base import Kind, Memory
 from holdfast.memory.search import SearchResult as Found
 from holdfast.memory.service import MemoryService
@@ -29,6 +27,7 @@ from holdfast.protocols.openai_chat import parse_message
 from holdfast.protocols.openai_chat import serialize_message as message_to_wire
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.tokens.estimate import family_of
+from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.counting import LearningCounter
 from holdfast.window.decisions import Decided
 from holdfast.window.fit import fit
@@ -117,7 +116,7 @@ class Conversation:
     `id` is there after the first answer: `Holdfast.conversation(id)` goes on with it another day.
     """
 
-    def __init__(self, engine: Engine, scope: Scope, name: str | None, model: str, system: str) -> None:
+    def __init__(self, engine: TurnEngine, scope: Scope, name: str | None, model: str, system: str) -> None:
         self.id = name
         self.model = model
         # The last answer; while it streams, as far as it has come.
@@ -160,7 +159,7 @@ class Conversation:
                             yield chunk.text
             finally:
                 said = answer.message
-                self.reply = Reply(said.text, said.thinking, answer.finish, answer.usage, turn.facts.report)
+                self.reply = Reply(said.text, said.thinking, answer.finish, answer.usage, turn.report)
 
     async def messages(self) -> list[dict[str, Any]]:
         """All that was said, whole, whatever the window left out."""
@@ -197,7 +196,7 @@ class Holdfast:
         _check_names(settings)
         self.settings: Settings = load({"home": home, **settings}).settings
         self._scope = Scope(user, project)
-        self._engine: Engine | None = None
+        self._engine: TurnEngine | None = None
         # Models of which no server knew anything, and until when that is believed.
         self._unknown: dict[str, float] = {}
 
@@ -214,7 +213,7 @@ class Holdfast:
 
     async def __aexit__(self, *_: object) -> None:
         engine, self._engine = self._opened, None
-        engine.stopping()
+        engine.prepare_stop()
         await engine.close()
 
     def conversation(self, id: str | None = None, *, model: str = "", system: str = "") -> Conversation:  # noqa: A002
@@ -301,7 +300,7 @@ class Holdfast:
         return gauge, window or windows.used.tokens, windows.thinks
 
     @property
-    def _opened(self) -> Engine:
+    def _opened(self) -> TurnEngine:
         if self._engine is None:
             raise BadRequest("Holdfast is not open.", hint="Use it inside of `async with Holdfast(…) as …`.")
         return self._engine

@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from holdfast.background.queue import parse_parallel
 from holdfast.background.retention import Retention
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.config import Settings
-from holdfast.engine import Engine
+from holdfast.context.redaction import FindingGone, WindowRedactor
+from holdfast.context.summaries import SummaryOptions
 from holdfast.errors import ConfigError
 from holdfast.extras import load_backend
-from holdfast.fitting.forgetting import FindingGone, Forgetting
-from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions, parse_headers
 from holdfast.memory.folder import S3Options, is_bucket, open_workspace
 from holdfast.memory.index import ExtraPaths, parse_paths
@@ -30,6 +28,7 @@ from holdfast.memory.workspace import Workspace
 from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
 from holdfast.research.library import Research
 from holdfast.store import Store, open_store
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.discovery import (
     CANDIDATES,
@@ -47,6 +46,7 @@ from holdfast.upstreams.discovery import (
 from holdfast.upstreams.http import Patience, redact_url
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.ollama import parse_keep_alive
+from holdfast.upstreams.queue import parse_parallel
 from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from holdfast.window.presets import preset_from
 
@@ -54,11 +54,11 @@ if TYPE_CHECKING:
     from holdfast.research.web import ReadLocal
 
 
-def build_engine(settings: Settings) -> Engine:
+def build_engine(settings: Settings) -> TurnEngine:
     preset = preset_from(settings)
     store = open_store(settings.store)
     remembering = build_remembering(settings, store)
-    engine = Engine(
+    engine = TurnEngine(
         store,
         build_upstreams(settings),
         ModelRegistry(store, settings.home / "cache"),
@@ -78,7 +78,7 @@ def build_engine(settings: Settings) -> Engine:
     )
     if settings.retention_days:
         forget = settings.retention_memories == "forget"
-        engine.afterwards.retention = Retention(store, remembering, settings.retention_days, forget)
+        engine.background.retention = Retention(store, remembering, settings.retention_days, forget)
     return engine
 
 
@@ -110,7 +110,7 @@ def build_remembering(settings: Settings, store: Store) -> MemoryService:
         qmd=load_backend("qmd")(settings) if settings.memory_backend == "qmd" else None,
     )
     # What is forgotten leaves the windows of conversations too.
-    made.listeners.append(Forgetting(store))
+    made.listeners.append(WindowRedactor(store))
     return made
 
 
@@ -172,7 +172,7 @@ def build_research(
 
 
 @asynccontextmanager
-async def running_engine(settings: Settings) -> AsyncIterator[Engine]:
+async def running_engine(settings: Settings) -> AsyncIterator[TurnEngine]:
     """An engine for as long as a command needs it."""
     engine = build_engine(settings)
     try:

@@ -8,9 +8,9 @@ import pytest
 
 from holdfast.backends.embedding_batches import BatchEmbedder, BatchOptions
 from holdfast.backends.gemini import GeminiEmbedder
+from holdfast.background.jobs import BackgroundJobs
 from holdfast.config import load
 from holdfast.errors import EmbedderError
-from holdfast.fitting.afterwards import Afterwards
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.embedder_http import EmbeddingClient, OpenAIEmbedder
 from holdfast.memory.embedder_local import HashingEmbedder
@@ -24,8 +24,8 @@ from holdfast.messages import Scope
 from holdfast.store import open_store
 from holdfast.testing.embedders import FakeGemini, FakeOpenAI
 from holdfast.wiring import build_remembering
-from tests.fitting.remembering import remembering
-from tests.fitting.summing import Playing
+from tests.context.remembering import remembering
+from tests.context.summing import Playing
 from tests.upstreams.hostile import hostile, response
 
 MANY = 20
@@ -321,7 +321,7 @@ async def test_a_server_looks_at_its_jobs_until_they_are_done(kit, tmp_path):
         parts = MemoryService(
             kit.store, FolderWorkspace(kit.folder), chosen, batching=BatchEmbedder(kit.store, options)
         )
-        later = Afterwards(kit.store, engine.compacting, None, remembering=parts)
+        later = BackgroundJobs(kit.store, engine.compaction, None, remembering=parts)
         later.start()
         with anyio.fail_after(60):
             while parts.meaning.waiting() or later.idle.is_waiting("batches"):

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from holdfast.background.idle import IdleScheduler
+from holdfast.background.jobs import IdleScheduler
 from holdfast.errors import Unreachable
 from holdfast.i18n import say, speak
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.background.queue import Queue, QueueLength, parse_parallel
 from holdfast.errors import ConfigError, Stopped
+from holdfast.upstreams.queue import Queue, QueueLength, parse_parallel
 
 pytestmark = pytest.mark.anyio
 

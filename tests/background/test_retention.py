@@ -102,10 +102,10 @@ def test_a_server_prunes_when_it_starts_and_again_later(tmp_path):
         engine = build_engine(load(given, {}).settings)
         row = engine.store.log.create(ADA, now=time.time() - 31 * DAY)
         kept = engine.store.log.create(ADA)
-        engine.afterwards.start()
-        await engine.afterwards.idle.wait_until_idle()
+        engine.background.start()
+        await engine.background.idle.wait_until_idle()
         there = left(engine.store)
-        waiting = engine.afterwards.idle.waiting
+        waiting = engine.background.idle.waiting
         await engine.close()
         return row.id in there, kept.id in there, "retention" in waiting
 

@@ -15,9 +15,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from holdfast.config import load
-from holdfast.engine import Engine
 from holdfast.server.app import create_app
 from holdfast.testing.provider import serve_app
+from holdfast.turn import TurnEngine
 from holdfast.wiring import build_engine
 from tests.browser import finding
 from tests.browser.upstream import Upstream
@@ -73,7 +73,7 @@ class Server:
 
     url: str
     client: httpx.Client
-    engine: Engine
+    engine: TurnEngine
     upstream: Upstream
     home: Path
 

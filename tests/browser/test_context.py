@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PHONE
-from tests.fitting.talking import filler
+from tests.context.talking import filler
 
 HOSTILE = '<img src=x onerror="document.title=`taken`"><script>document.title="taken"</script>'
 PROJECT = "context"

@@ -9,7 +9,7 @@ from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.messages import Message, Text, ToolCall, ToolResult
 from holdfast.testing.provider import count_words
 from tests.compaction.helping import helper_of
-from tests.fitting.summing import GOOD, SECRET, Playing, said
+from tests.context.summing import GOOD, SECRET, Playing, said
 from tests.window.talks import items_of
 
 pytestmark = pytest.mark.anyio

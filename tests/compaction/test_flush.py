@@ -10,7 +10,7 @@ from holdfast.errors import CutOff, Overflow
 from holdfast.messages import Message, Thinking, ToolCall
 from holdfast.testing.provider import count_words
 from tests.compaction.helping import helper_of
-from tests.fitting.summing import Playing
+from tests.context.summing import Playing
 from tests.window.talks import items_of
 
 pytestmark = pytest.mark.anyio

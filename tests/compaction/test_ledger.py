@@ -44,7 +44,7 @@ def words(text):
 
 
 SENTENCES = [
-    ("file", "src/holdfast/engine.py", "Please open {} and look at the top."),
+    ("file", "src/holdfast/turn.py", "Please open {} and look at the top."),
     ("file", "README.md", "Steht das in der {}?"),
     ("file", "/etc/nginx/nginx.conf", "The setting is in {}, I think."),
     ("file", r"C:\Users\anna\report.docx", "Ich habe es unter {} gespeichert."),

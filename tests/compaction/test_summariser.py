@@ -14,7 +14,7 @@ from holdfast.messages import Message, Thinking, ToolCall
 from holdfast.testing.provider import count_words
 from holdfast.tokens.budget import budget_for
 from tests.compaction.helping import helper_of
-from tests.fitting.summing import (
+from tests.context.summing import (
     FACTS,
     FIRST,
     GOOD,
@@ -88,7 +88,7 @@ async def test_without_use_of_a_model_there_is_a_summary_of_what_was_said(tmp_pa
     server = Playing(summary=bad, flush=bad)
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         (row,) = check_chain(engine, client)
         assert (row.path, row.model) == ("extractive", "")
         assert SummaryBody.from_json(row.body).summary
@@ -103,7 +103,7 @@ async def test_what_a_model_got_wrong_once_it_may_mend_once(tmp_path, name):
     server = Playing(summary=Turns(BAD[name], GOOD))
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         (row,) = check_chain(engine, client)
         assert (row.path, row.model) == ("repaired", "small")
         first, second = (request.messages[-1].text for request in server.asked())
@@ -118,10 +118,10 @@ async def test_an_old_summary_is_never_overwritten_by_a_worse_one(tmp_path, bad)
     server = Playing(summary=Turns(GOOD, bad))
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         for at in range(20, 30):
             await client.say(said(at))
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         first, second = check_chain(engine, client)
         assert (first.path, second.path) == ("model", "extractive")
         assert SummaryBody.from_json(first.body).summary.goal == (
@@ -137,7 +137,7 @@ async def test_a_model_that_says_nothing_and_does_not_end_is_given_up(tmp_path):
     server = Playing(summary=["Requests\n", silence], flush=[silence])
     async with summing(server, tmp_path, stall=0.05) as engine:
         client = await talked(engine)
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         (row,) = check_chain(engine, client)
         assert row.path == "extractive"
         assert server.aborted == len(server.asked()) + len(server.asked("flush"))
@@ -149,7 +149,7 @@ async def test_a_model_that_does_not_stop_is_stopped(tmp_path):
     server = Playing(summary=ENDLESS)
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         assert server.aborted == len(server.asked())
         assert chain(engine, client)[0].path == "extractive"
 
@@ -163,7 +163,7 @@ async def test_what_a_server_refuses_as_too_large_is_asked_in_smaller_portions(t
     server = Playing(summary=strict)
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
-        await engine.compacting.compact(client.conversation)
+        await engine.compaction.compact(client.conversation)
         (row,) = check_chain(engine, client)
         sizes = [len(request.messages[-1].text) for request in server.asked()]
         assert row.path == "smaller", sizes

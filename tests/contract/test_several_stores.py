@@ -10,17 +10,17 @@ from sqlalchemy import text
 
 from holdfast.background.projector import LEASE, LEASE_SECONDS, Projector
 from holdfast.background.retention import DAY, Retention
+from holdfast.context.loading import RecordedQuestion
 from holdfast.errors import Conflict
-from holdfast.fitting.intake import Intake
-from holdfast.fitting.lot import Kept
 from holdfast.memory.base import MEMORY_TOPIC, Memory
 from holdfast.memory.notes import Notes
 from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Scope
 from holdfast.store import open_store
+from holdfast.turn import QuestionRecorder
+from tests.context.test_intake import answered, incoming
 from tests.contract.conftest import POSTGRES, place_for_a_store
 from tests.contract.test_store import talk
-from tests.fitting.test_intake import answered, incoming
 
 HOUR = 3_600.0
 
@@ -149,11 +149,11 @@ def test_a_talk_that_began_alike_at_two_servers_is_not_mixed_up_with_the_other(o
     next_question = Message.of("user", "What is for lunch?")
     with open_store(on_server) as here, open_store(on_server) as there:
 
-        async def both() -> tuple[Kept, Kept, Kept]:
-            one, other = Intake(here), Intake(there)
+        async def both() -> tuple[RecordedQuestion, RecordedQuestion, RecordedQuestion]:
+            one, other = QuestionRecorder(here), QuestionRecorder(there)
             first = await answered(here, one, incoming(hello[0]), hello[1].text)
             second = await answered(there, other, incoming(hello[0]), hello[1].text)
-            return first, second, await one.keep(incoming(*hello, next_question))
+            return first, second, await one.record(*incoming(*hello, next_question))
 
         first, second, third = asyncio.run(both())
         assert first.conversation.id != second.conversation.id

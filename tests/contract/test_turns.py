@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from holdfast.conversations import lanes
-from holdfast.engine import Engine
 from holdfast.testing.provider import ScriptedProvider
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
-from tests.fitting.talking import Client, long_talk, provider, sent, texts
+from tests.context.talking import Client, long_talk, provider, sent, texts
 from tests.talks import without_summaries
 
 
@@ -23,7 +23,7 @@ def talked(store, tmp_path):
             return server
 
         # The fixture closes the store itself, and closing twice is harmless.
-        engine = Engine(
+        engine = TurnEngine(
             store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, tmp_path), without_summaries()
         )
         client = Client(engine, "Be kind.")

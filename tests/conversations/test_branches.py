@@ -5,10 +5,10 @@ import random
 
 import pytest
 
-from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import open_store
 from holdfast.testing.provider import ScriptedProvider
+from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
@@ -74,7 +74,7 @@ def test_every_chat_reads_as_the_person_sees_it_after_every_turn(seed, tmp_path)
             return server
 
         store = open_store("sqlite://")
-        engine = Engine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, tmp_path))
+        engine = TurnEngine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, tmp_path))
         people = [Person(engine, chance, "one"), Person(engine, chance), Person(engine, chance, "three")]
         for number in range(90):
             person = chance.choice(people)

@@ -1,6 +1,7 @@
 """An answer reaches whoever reads it, also when there is no place left to keep it in."""
 
 import asyncio
+from contextlib import aclosing
 
 import pytest
 
@@ -30,13 +31,20 @@ async def chunks(*, before_the_end):
     yield Chunk(finish="stop", usage=Usage(prompt=5, completion=2))
 
 
+async def record(recorder, answer):
+    async with recorder, aclosing(answer):
+        async for chunk in answer:
+            await recorder.add(chunk)
+            yield chunk
+
+
 async def nothing():
     pass
 
 
 async def test_an_answer_is_kept_and_its_job_ends(store, asked):
     recorder, conversation, job = asked
-    said = [chunk.text async for chunk in recorder.record(chunks(before_the_end=nothing))]
+    said = [chunk.text async for chunk in record(recorder, chunks(before_the_end=nothing))]
     assert said == ["one ", "two", ""]
     assert store.log.message(store.log.get(conversation).head).message == answer("one two")
     assert store.jobs.get(job).status == "done"
@@ -48,7 +56,7 @@ async def test_an_answer_goes_on_when_its_conversation_is_deleted_and_its_job_en
     async def delete():
         store.log.delete(conversation)
 
-    said = [chunk.text async for chunk in recorder.record(chunks(before_the_end=delete))]
+    said = [chunk.text async for chunk in record(recorder, chunks(before_the_end=delete))]
     assert said == ["one ", "two", ""]
     ended = store.jobs.get(job)
     assert (ended.status, ended.error, ended.usage.completion) == ("done", "", 2)
@@ -61,7 +69,7 @@ async def test_an_answer_that_breaks_off_after_that_ends_its_job_too(store, aske
     async def delete():
         store.log.delete(conversation)
 
-    recorded = recorder.record(chunks(before_the_end=delete))
+    recorded = record(recorder, chunks(before_the_end=delete))
     assert [(await anext(recorded)).text, (await anext(recorded)).text] == ["one ", "two"]
     await recorded.aclose()
     assert store.jobs.get(job).status == "cut"
@@ -74,7 +82,7 @@ async def test_saving_in_between_gives_up_quietly(store, asked, caplog):
         store.log.delete(conversation)
         await asyncio.wait_for(asyncio.shield(recorder._saver), 30)
 
-    said = [chunk.text async for chunk in recorder.record(chunks(before_the_end=delete_and_wait))]
+    said = [chunk.text async for chunk in record(recorder, chunks(before_the_end=delete_and_wait))]
     assert said == ["one ", "two", ""]
     assert store.jobs.get(job).status == "done"
     assert caplog.records == []

@@ -83,9 +83,9 @@ def test_what_stands_beside_code_counts():
 
 
 def test_a_name_with_a_slash_or_a_suffix_counts_if_it_exists():
-    found = find_references("@src/holdfast/engine.py, @README.md, @types/node, @pytest.fixture, @name, @.env")
+    found = find_references("@src/holdfast/turn.py, @README.md, @types/node, @pytest.fixture, @name, @.env")
     assert [one.path for one in found] == [
-        "src/holdfast/engine.py",
+        "src/holdfast/turn.py",
         "README.md",
         "types/node",
         "pytest.fixture",

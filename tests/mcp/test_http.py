@@ -12,11 +12,11 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 
 import holdfast
 from holdfast import config
-from holdfast.engine import Engine
 from holdfast.messages import Scope
 from holdfast.server.app import create_app
 from holdfast.store import Key, open_store
 from holdfast.testing.provider import ScriptedProvider, serve_app
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
@@ -64,7 +64,7 @@ def serving(tmp_path_factory):
                 return ScriptedProvider()
 
             remembering = build_remembering(settings, store)
-            engine = Engine(
+            engine = TurnEngine(
                 store,
                 Upstreams(find, ScriptedProvider()),
                 ModelRegistry(store, home / "cache"),

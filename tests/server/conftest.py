@@ -9,12 +9,12 @@ import httpx
 import pytest
 
 from holdfast.config import Settings
-from holdfast.engine import Engine
 from holdfast.errors import HoldfastError
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.tokens.budget import Levels
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
@@ -48,7 +48,7 @@ def running(
     # The embedded model is not wanted here: nobody asks for it by its name.
     upstreams = provider if isinstance(provider, Upstreams) else Upstreams(find, ScriptedProvider())
     parallel = settings.get("parallel", 0)
-    engine = Engine(store, upstreams, ModelRegistry(store, folder / "cache"), preset, parallel=parallel)
+    engine = TurnEngine(store, upstreams, ModelRegistry(store, folder / "cache"), preset, parallel=parallel)
     app = create_app(engine, Settings(home=folder, **settings))
     with serve_app(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
         yield Running(url, client, store, provider)

@@ -13,10 +13,10 @@ from typing import Any
 import httpx
 
 from holdfast.config import Settings
-from holdfast.engine import Engine
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from holdfast.testing.provider import ScriptedProvider, serve_app
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from tests.server.conftest import AT_REST
@@ -66,7 +66,7 @@ class Gated(ScriptedProvider):
 class Lined:
     url: str
     client: httpx.Client
-    engine: Engine
+    engine: TurnEngine
     store: Store
     provider: Gated
     people: ThreadPoolExecutor
@@ -105,7 +105,7 @@ def lined(folder: Path, **settings: Any) -> Iterator[Lined]:
     async def find() -> Gated:
         return provider
 
-    engine = Engine(
+    engine = TurnEngine(
         store,
         Upstreams(find, ScriptedProvider()),
         ModelRegistry(store, folder / "cache"),

@@ -8,7 +8,6 @@ from pathlib import Path
 import httpx
 
 from holdfast.config import Settings
-from holdfast.engine import Engine
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.service import MemoryService
@@ -16,6 +15,7 @@ from holdfast.memory.workspace import Workspace
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from holdfast.testing.provider import ScriptedProvider, serve_app
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
@@ -34,7 +34,7 @@ class Door:
     client: httpx.Client
     parts: MemoryService
     notes: Path
-    engine: Engine
+    engine: TurnEngine
     provider: ScriptedProvider
 
     @property
@@ -55,7 +55,7 @@ def remembering(
 
     chosen = ChosenEmbedder(EmbedderOptions(embedder, log=folder / "embedder.log"))
     parts = MemoryService(store, workspace or FolderWorkspace(folder / "workspace"), chosen)
-    engine = Engine(
+    engine = TurnEngine(
         store,
         Upstreams(find, ScriptedProvider()),
         ModelRegistry(store, folder / "cache"),

@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.config import Settings
-from holdfast.engine import Engine
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.service import MemoryService
@@ -25,6 +24,7 @@ from holdfast.store import open_store
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from holdfast.testing.provider import ScriptedProvider, serve_app
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.ollama import Ollama
@@ -68,7 +68,7 @@ def client(request, tmp_path_factory):
         store = open_store(f"sqlite:///{folder / 'holdfast.db'}")
         chosen = ChosenEmbedder(EmbedderOptions("off", log=folder / "embedder.log"))
         remembering = MemoryService(store, FolderWorkspace(folder / "workspace"), chosen)
-        engine = Engine(
+        engine = TurnEngine(
             store,
             Upstreams(find, ScriptedProvider()),
             ModelRegistry(store, folder / "cache"),

@@ -8,7 +8,6 @@ import httpx
 import pytest
 
 from holdfast.config import Settings
-from holdfast.engine import Engine
 from holdfast.errors import ConfigError
 from holdfast.messages import Scope
 from holdfast.server.app import create_app
@@ -16,6 +15,7 @@ from holdfast.server.guard import COOKIE, LoginThrottle, Origins
 from holdfast.store import Key, open_store
 from holdfast.store.access import password_digest
 from holdfast.testing.provider import ScriptedProvider
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
@@ -42,7 +42,7 @@ def elsewhere(tmp_path):
         return ScriptedProvider()
 
     store = open_store(f"sqlite:///{tmp_path / 'holdfast.db'}")
-    engine = Engine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, tmp_path / "cache"))
+    engine = TurnEngine(store, Upstreams(find, ScriptedProvider()), ModelRegistry(store, tmp_path / "cache"))
 
     class Elsewhere:
         def __init__(self):

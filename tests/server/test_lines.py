@@ -148,7 +148,7 @@ def test_work_in_the_background_gives_way_to_those_who_wait(holdfast):
     place = holdfast.inside(lambda: holdfast.engine.queue.enter("scripted:", "nobody"))
     waiting = holdfast.ask("bob", "second")
     holdfast.wait_for("queued")
-    idle, begun = holdfast.engine.afterwards.idle, threading.Event()
+    idle, begun = holdfast.engine.background.idle, threading.Event()
 
     async def work():
         begun.set()
@@ -166,7 +166,7 @@ def test_when_the_server_stops_those_who_wait_are_told(tmp_path):
         holdfast.wait_for("running")
         waiting = holdfast.ask("bob", "second")
         (job,) = holdfast.wait_for("queued")
-        holdfast.engine.stopping()
+        holdfast.engine.prepare_stop()
         refused = waiting.result(PATIENCE)
         assert refused.status_code == 503
         assert "stopped" in refused.json()["error"]
@@ -281,7 +281,7 @@ def test_what_is_remembered_and_forgotten_is_told_in_its_scope(holdfast):
     holdfast.engine.events.listeners.append(heard.append)
     memory = Memory("m_1", "fact", "The shed is green.", Scope("ann", "garden"))
     for change in ("added", "forgotten"):
-        holdfast.engine.remembered([memory], change)
+        holdfast.engine.publish_memory_change([memory], change)
     assert [(event.kind, event.data["change"], event.data["id"], event.scope) for event in heard] == [
         ("memory", "added", "m_1", memory.scope),
         ("memory", "forgotten", "m_1", memory.scope),

@@ -11,7 +11,6 @@ import httpx
 import pytest
 
 from holdfast.config import Settings
-from holdfast.engine import Engine
 from holdfast.errors import FetchFailed
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
@@ -22,6 +21,7 @@ from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
 from holdfast.testing.provider import ScriptedProvider, serve_app
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from tests.research.making import NOW
@@ -69,7 +69,7 @@ def serving(folder, web):
 
     chosen = ChosenEmbedder(EmbedderOptions("off", log=folder / "embedder.log"))
     parts = MemoryService(store, FolderWorkspace(folder / "workspace"), chosen)
-    engine = Engine(
+    engine = TurnEngine(
         store,
         Upstreams(find, ScriptedProvider()),
         ModelRegistry(store, folder / "cache"),

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from holdfast.config import load
-from holdfast.errors import ConfigError, CutOff, ModelMissing, Unreachable, UpstreamError
+from holdfast.errors import ConfigError, ModelMissing, Unreachable, UpstreamError
 from holdfast.messages import ChatRequest, Message, Text
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel
@@ -42,8 +42,10 @@ def several(**found):
 
 
 async def said(upstreams, model):
-    chunks = upstreams.stream(model, lambda provider: provider.chat(ChatRequest(model, ASK)))
-    return "".join([chunk.text async for chunk in chunks])
+    async def ask(provider):
+        return "".join([chunk.text async for chunk in provider.chat(ChatRequest(model, ASK))])
+
+    return await upstreams.call(model, ask)
 
 
 async def test_a_model_goes_to_the_server_that_has_it():
@@ -90,16 +92,6 @@ async def test_another_server_stands_in_for_what_has_one_answer_too():
     upstreams = several(one=Away(models=[ModelInfo("a")]), two=server("a"))
     made = await upstreams.call("a", lambda provider: provider.embed("a", ["text"]))
     assert len(made.vectors) == 1
-
-
-async def test_after_the_first_piece_nobody_stands_in():
-    first, second = server("a", answers=[["one ", CutOff("broke")]]), server("a")
-    upstreams = several(one=first, two=second)
-    chunks = upstreams.stream("a", lambda provider: provider.chat(ChatRequest("a", ASK)))
-    assert (await anext(chunks)).text.strip() == "one"
-    with pytest.raises(CutOff):
-        await anext(chunks)
-    assert second.requests == []
 
 
 async def test_who_names_a_server_gets_that_one_or_its_trouble():

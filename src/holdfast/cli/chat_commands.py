@@ -23,7 +23,7 @@ from holdfast.errors import BadRequest, HoldfastError, NotFound
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.fitting.reading import Reading
+    from holdfast.context.message_state import WindowReading
     from holdfast.memory.service import MemoryService
     from holdfast.store import ConversationRecord, Store
 
@@ -80,7 +80,7 @@ async def show_help(_: ChatContext, __: str) -> None:
 
 async def show_window(chat: ChatContext, _: str) -> None:
     from holdfast.cli.window import print_window
-    from holdfast.fitting.account import window_account
+    from holdfast.context.message_state import window_account
 
     store, row = chat.session.engine.store, chat.row
     print_window(store, row, window_account(store, row))
@@ -284,10 +284,10 @@ def require_argument(text: str, name: str, description: tuple[str, str]) -> None
 
 
 def save_markdown(store: "Store", row: "ConversationRecord", name: str) -> Path:
-    from holdfast.fitting.reading import reading_of
+    from holdfast.context.message_state import load_reading
 
     place = Path(name).expanduser()
-    text = render_markdown(reading_of(store, row))
+    text = render_markdown(load_reading(store, row))
     try:
         with place.open("x", encoding="utf-8", errors="replace") as file:
             file.write(text)
@@ -304,7 +304,7 @@ def save_markdown(store: "Store", row: "ConversationRecord", name: str) -> Path:
     return place
 
 
-def render_markdown(reading: "Reading") -> str:
+def render_markdown(reading: "WindowReading") -> str:
     """Render a conversation as Markdown: who said what, and where older messages were summarised."""
     row = reading.conversation
     pieces = [f"# {row.title or row.id}", f"{row.id} · {format_time(row.created_at)}"]

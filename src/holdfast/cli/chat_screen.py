@@ -223,7 +223,7 @@ class ChatScreen:
                         write(f"\n\n{chunk.text}" if thought else chunk.text)
                         thought = False
         took_all, took_writing = time.monotonic() - began, time.monotonic() - (first or began)
-        await self._session.engine.afterwards.write_notes()
+        await self._session.engine.background.write_notes()
         self._print_details(took_all, took_writing)
 
     def print_updates(self) -> None:

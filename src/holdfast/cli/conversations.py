@@ -82,10 +82,10 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show a conversation from its first word to its last."""
-    from holdfast.fitting.reading import reading_of
+    from holdfast.context.message_state import load_reading
 
     with open_conversation(load(context).settings, conversation, project) as (store, row):
-        reading = reading_of(store, row)
+        reading = load_reading(store, row)
     if as_json:
         print_json(reading.to_json())
         return

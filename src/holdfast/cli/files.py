@@ -88,7 +88,7 @@ def list_(
     as_json: JsonOption = False,
 ) -> None:
     """List the files that a conversation's messages brought in, and which of them have changed since."""
-    from holdfast.fitting.filing import files_of
+    from holdfast.context.attachments import files_of
 
     with open_conversation(load(context).settings, conversation, project) as (store, row):
         lanes = store.lanes.of(row.id)

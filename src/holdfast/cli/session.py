@@ -15,7 +15,7 @@ from holdfast.i18n import say
 from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 
 if TYPE_CHECKING:
-    from holdfast.engine import Engine, Facts
+    from holdfast.turn import Turn, TurnEngine
 
 ModelOption = Annotated[str | None, typer.Option("--model", "-m", help="The model to ask.")]
 SystemOption = Annotated[
@@ -32,7 +32,7 @@ class ChatSession:
 
     def __init__(
         self,
-        engine: "Engine",
+        engine: "TurnEngine",
         model: str,
         scope: Scope,
         system: str | None = None,
@@ -45,25 +45,25 @@ class ChatSession:
         self.conversation = conversation
         self.answer = Answer()
         self._system = system
-        self._facts: Facts | None = None
+        self._turn: Turn | None = None
         # Piped text was not typed by the user, so its file references are not followed.
         self._files = current_roots(clean(pasted))
 
     @property
     def report(self) -> Mapping[str, Any]:
-        return self._facts.report if self._facts else {}
+        return self._turn.report if self._turn else {}
 
     async def send(self, text: str, research: str = "") -> AsyncGenerator[Chunk, None]:
         """Yield the answer to `text` in chunks, collected in `answer`; `research` is a finding's id."""
-        from holdfast.engine import Ask
+        from holdfast.turn import Ask
 
-        self.answer, self._facts = Answer(), None
+        self.answer, self._turn = Answer(), None
         system = [Message.of("system", clean(self._system))] if self._system else []
         request = ChatRequest(self.model, (*system, Message.of("user", clean(text))))
         ask = Ask(request, self.scope, continues=self.conversation, research=research, files=self._files)
         turn = await self.engine.turn(ask)
         # A conversation that is switched off has no id in its turns; keep the one that was given.
-        self.conversation, self._facts = turn.conversation or self.conversation, turn.facts
+        self.conversation, self._turn = turn.conversation or self.conversation, turn
         async with aclosing(turn.chunks) as chunks:
             async for chunk in chunks:
                 self.answer.add(chunk)
@@ -107,5 +107,5 @@ def read_stdin() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
-async def choose_model(engine: "Engine", wanted: str) -> str:
+async def choose_model(engine: "TurnEngine", wanted: str) -> str:
     return clean(wanted) if wanted else await engine.upstreams.usual_model()

@@ -36,10 +36,10 @@ from holdfast.cli.output import (
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.engine import Engine
+    from holdfast.context.message_state import MessageState
     from holdfast.events import Event
-    from holdfast.fitting.account import Standing
     from holdfast.store import Compaction, ConversationRecord, Decision, Store
+    from holdfast.turn import TurnEngine
 
 _WIDTH = 64
 # Each section has a fill of its own, so that the bar is readable without colours.
@@ -75,7 +75,7 @@ def window(
     as_json: JsonOption = False,
 ) -> None:
     """Show what a model was last shown of a conversation: section by section, and what is out and why."""
-    from holdfast.fitting.account import window_account
+    from holdfast.context.message_state import window_account
 
     with open_conversation(load(context).settings, conversation, project) as (store, row):
         report = window_account(store, row, size)
@@ -89,10 +89,10 @@ def window(
 
 def print_window(store: "Store", row: "ConversationRecord", report: Report) -> None:
     """Print the whole report on a window."""
-    from holdfast.fitting.account import lane_of, standings
+    from holdfast.context.message_state import lane_of, load_states
 
     lane = lane_of(store, row, report["window"])
-    states = standings(store, row, lane)
+    states = load_states(store, row, lane)
     decisions, vetoes = store.decisions.of(lane.id), store.decisions.vetoes(lane.id)
     batches = [batch for batch in store.compactions.of(row.id) if batch.lane == lane.id]
     print_headline(row.title, row.id)
@@ -311,14 +311,14 @@ def compact(
         print_summary_result(result)
 
 
-async def compact_conversation(engine: "Engine", row: "ConversationRecord") -> dict[str, Any]:
+async def compact_conversation(engine: "TurnEngine", row: "ConversationRecord") -> dict[str, Any]:
     """Summarise a conversation with progress; return the report on the summary."""
-    from holdfast.fitting.account import summary_account
+    from holdfast.context.message_state import summary_account
 
     with show_progress() as tell:
         following = asyncio.create_task(follow_progress(engine.events.follow(row.scope), row.id, tell))
         try:
-            await engine.compacting.compact(row.id)
+            await engine.compaction.compact(row.id)
         finally:
             following.cancel()
     return summary_account(engine.store, row)
@@ -385,15 +385,15 @@ def pin(
     as_json: JsonOption = False,
 ) -> None:
     """Keep a message in the window as it is, whatever has to give way."""
+    from holdfast.context import message_state
     from holdfast.conversations.identity import find_message
     from holdfast.conversations.serialization import serialize_message
-    from holdfast.fitting import marks
     from holdfast.window.presets import preset_from
 
     settings = load(context).settings
     with open_conversation(settings, conversation, project) as (store, row):
         stored = find_message(store, row, message)
-        store.atomically(marks.pin, store, preset_from(settings), row, stored.id)
+        store.atomically(message_state.pin, store, preset_from(settings), row, stored.id)
         (standing,) = load_states(store, row, stored.id)
     if as_json:
         print_json({**serialize_message(stored), "pinned": True})
@@ -456,9 +456,9 @@ def undo_decisions(
     store: "Store", row: "ConversationRecord", decision: str | None = None
 ) -> tuple[Sequence["Decision"], list[str]]:
     """Undo a decision or the last batch; return the decisions undone and the messages restored."""
+    from holdfast.context.message_state import came_back
     from holdfast.conversations import lanes
     from holdfast.conversations.identity import find_decision
-    from holdfast.fitting.account import came_back
 
     name = None if decision is None else find_decision(store, row, decision)
     undone = store.atomically(lanes.undo, store, row, name)
@@ -498,20 +498,22 @@ def expand(
         print_original(state)
 
 
-def load_states(store: "Store", row: "ConversationRecord", message: str | None) -> Sequence["Standing"]:
+def load_states(store: "Store", row: "ConversationRecord", message: str | None) -> Sequence["MessageState"]:
+    from holdfast.context.message_state import MessageState, changed_states, lane_of, load_states
     from holdfast.conversations.identity import find_message
-    from holdfast.fitting.account import Standing, changed, lane_of, standings
 
     if message is None:
-        return changed(standings(store, row, lane_of(store, row)))
+        return changed_states(load_states(store, row, lane_of(store, row)))
     stored = find_message(store, row, message)
     # A message can be shown even if no model ever received it.
     used = store.lanes.of(row.id)
-    here = [state for state in standings(store, row, used[0]) if state.stored.id == stored.id] if used else []
-    return here or [Standing(stored, "elsewhere" if used else "in")]
+    here = (
+        [state for state in load_states(store, row, used[0]) if state.stored.id == stored.id] if used else []
+    )
+    return here or [MessageState(stored, "elsewhere" if used else "in")]
 
 
-def print_original(state: "Standing") -> None:
+def print_original(state: "MessageState") -> None:
     from holdfast.window import sentences
 
     why = ", ".join(map(sentences.rule, state.rules))

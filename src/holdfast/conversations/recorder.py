@@ -7,8 +7,9 @@ message, marked as cut off, and the job ends. Only if the conversation is delete
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
 
 from holdfast.conversations.alignment import anchor
 from holdfast.errors import Conflict, HoldfastError, NotFound, StoreError
@@ -25,7 +26,8 @@ SAVE_EVERY = 1.0
 class Recorder:
     """Records one answer of one job; without a conversation (a side request) only the job.
 
-    The draft exists already: it was created in the same commit as the question. `on_saved` is called with the
+    A context manager around the chunks, each of which is passed to `add`. The draft exists already: it was
+    created in the same commit as the question. `on_saved` is called with the
     stored message, or None if there is none, before the last chunk goes out.
     """
 
@@ -58,28 +60,31 @@ class Recorder:
         """The answer so far."""
         return self._answer.message
 
-    async def record(self, chunks: AsyncGenerator[Chunk, None]) -> AsyncGenerator[Chunk, None]:
-        """Pass the chunks on, and store what arrives."""
+    async def add(self, chunk: Chunk) -> None:
+        """Takes the next chunk; the whole answer is stored before its last chunk goes out."""
+        if self._first_token_at is None:
+            self._first_token_at = time.time()
+        self._answer.add(chunk)
+        if chunk.finish is not None:
+            await self._commit(chunk.finish, over=chunk.usage is not None)
+
+    async def __aenter__(self) -> Self:
         self._saver = asyncio.create_task(self._save_often())
-        trouble = "something went wrong inside Holdfast"
-        try:
-            async with aclosing(chunks):
-                async for chunk in chunks:
-                    if self._first_token_at is None:
-                        self._first_token_at = time.time()
-                    self._answer.add(chunk)
-                    if chunk.finish is not None:
-                        await self._commit(chunk.finish, over=chunk.usage is not None)
-                    yield chunk
-            trouble = ""
-        except HoldfastError as error:
-            trouble = error.message
-            raise
-        except (GeneratorExit, asyncio.CancelledError):
-            trouble = "the client went away before the answer was complete"
-            raise
-        finally:
-            await self._commit("cut", over=True, trouble=trouble)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        match error:
+            case None:
+                trouble = ""
+            case HoldfastError():
+                trouble = error.message
+            case GeneratorExit() | asyncio.CancelledError():
+                trouble = "the client went away before the answer was complete"
+            case _:
+                trouble = "something went wrong inside Holdfast"
+        await self._commit("cut", over=True, trouble=trouble)
 
     async def stop(self) -> None:
         """Store what has arrived so far: there will be no more."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.compaction.compactor import SummaryBody
 from holdfast.config import Config, Settings
+from holdfast.context.summaries import SummaryOptions
 from holdfast.demo.events import (
     AnswerEvent,
     DemoEvent,
@@ -23,13 +24,12 @@ from holdfast.demo.events import (
 )
 from holdfast.demo.model import NAME, WINDOW, AnswerSentence, Player, count_request, count_tokens, find_answer
 from holdfast.demo.script import DemoScript, ScriptLine
-from holdfast.engine import Ask, Engine
 from holdfast.errors import EmbedderError
 from holdfast.events import Event
-from holdfast.fitting.helpers import SummaryOptions
 from holdfast.messages import Answer, ChatRequest, Message
 from holdfast.store import open_store
 from holdfast.testing.provider import ScriptedProvider
+from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.presets import preset_named
@@ -50,7 +50,7 @@ async def perform(
 
 
 @asynccontextmanager
-async def open_engine(home: Path, server: ScriptedProvider, embedder: str) -> AsyncIterator[Engine]:
+async def open_engine(home: Path, server: ScriptedProvider, embedder: str) -> AsyncIterator[TurnEngine]:
     """Open the usual engine on a data folder, with the scripted server."""
     settings = Config.of(Settings(home=home, embedder=embedder)).settings
     store = open_store(settings.store)
@@ -59,7 +59,7 @@ async def open_engine(home: Path, server: ScriptedProvider, embedder: str) -> As
     async def find() -> ScriptedProvider:
         return server
 
-    engine = Engine(
+    engine = TurnEngine(
         store,
         Upstreams(find, server),
         ModelRegistry(store, home / "cache"),
@@ -101,7 +101,7 @@ class _Performance:
     """One run of a script with one engine."""
 
     def __init__(
-        self, script: DemoScript, engine: Engine, player: Player, server: ScriptedProvider, tally: _Tally
+        self, script: DemoScript, engine: TurnEngine, player: Player, server: ScriptedProvider, tally: _Tally
     ) -> None:
         self._script, self._engine, self._player, self._server = script, engine, player, server
         self._tally = tally
@@ -132,8 +132,8 @@ class _Performance:
         answer = Answer()
         async for chunk in turn.chunks:
             answer.add(chunk)
-        self._conversation, self._report = turn.conversation, dict(turn.facts.report)
-        await self._engine.afterwards.idle.wait_until_idle()
+        self._conversation, self._report = turn.conversation, dict(turn.report)
+        await self._engine.background.idle.wait_until_idle()
         return answer.message.text
 
     def _turn_events(self, number: int, line: ScriptLine, answer: str) -> list[DemoEvent]:
@@ -239,7 +239,7 @@ def count_dropped(sizes: list[int], room: int) -> int:
     return len(sizes) - remaining
 
 
-def find_origin(engine: Engine, report: Report, answer: AnswerSentence | None) -> Origin:
+def find_origin(engine: TurnEngine, report: Report, answer: AnswerSentence | None) -> Origin:
     """Return where the sentence that the model answered with came from."""
     if answer is None:
         return Origin("nowhere")
@@ -256,7 +256,7 @@ def find_origin(engine: Engine, report: Report, answer: AnswerSentence | None) -
     return Origin("window", turn_number(engine, row["id"]))
 
 
-def find_recall_origins(engine: Engine, report: Report, message: str, sentence: str = "") -> list[Origin]:
+def find_recall_origins(engine: TurnEngine, report: Report, message: str, sentence: str = "") -> list[Origin]:
     """Return where the text added to a message came from: all of it, or what contains the sentence."""
     origins: list[Origin] = []
     for decision in engine.store.decisions.of(report["lane"]):
@@ -272,7 +272,7 @@ def find_recall_origins(engine: Engine, report: Report, message: str, sentence: 
     return origins
 
 
-def is_in_ledger(engine: Engine, report: Report, sentence: str) -> bool:
+def is_in_ledger(engine: TurnEngine, report: Report, sentence: str) -> bool:
     """Return whether a sentence is an entry of the summary's ledger; a cut entry keeps its name."""
     summary = engine.store.summaries.latest(report["messages"][-1]["id"])
     if summary is None:
@@ -282,7 +282,7 @@ def is_in_ledger(engine: Engine, report: Report, sentence: str) -> bool:
     return any(sentence.startswith(f"{name}:") for name in {line.partition(":")[0] for line in lines})
 
 
-def find_note_origins(engine: Engine, name: str, sentence: str) -> list[Origin]:
+def find_note_origins(engine: TurnEngine, name: str, sentence: str) -> list[Origin]:
     """Return the files and lines of a memory that contains the sentence."""
     assert engine.remembering is not None
     folder = engine.remembering.workspace.folder
@@ -298,6 +298,6 @@ def find_note_origins(engine: Engine, name: str, sentence: str) -> list[Origin]:
     return origins
 
 
-def turn_number(engine: Engine, message: str) -> int:
+def turn_number(engine: TurnEngine, message: str) -> int:
     """Return the turn of a message; a turn is a question and its answer."""
     return engine.store.log.message(message).depth // 2 + 1

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from holdfast.context.message_state import changed_states, lane_of, load_states, window_account
 from holdfast.conversations.search import MessageHit
 from holdfast.conversations.search import search as find
 from holdfast.conversations.serialization import serialize_conversation, serialize_results
 from holdfast.errors import BadRequest, NotFound
-from holdfast.fitting.account import changed, lane_of, standings, window_account
 from holdfast.mcp.base import (
     LONGEST_REPLY,
     Caller,
@@ -125,7 +125,7 @@ def find_originals(store: Store, scope: Scope, name: str, last: str | None) -> _
 def originals_of_window(store: Store, row: ConversationRecord) -> _Originals:
     """Return the messages that a window shortened or left out, or the last messages if there are none."""
     used = [lane for lane in store.lanes.of(row.id) if lane.report]
-    out = changed(standings(store, row, lane_of(store, row))) if used else []
+    out = changed_states(load_states(store, row, lane_of(store, row))) if used else []
     title = f"{row.id} “{row.title}”"
     if out:
         return _Originals(
@@ -222,7 +222,7 @@ def build_account(store: Store, scope: Scope, name: str) -> dict[str, Any]:
     row = find_conversation(store, scope, name)
     whole = window_account(store, row)
     decisions = whole["decisions"]
-    states = Counter(message.state for message in standings(store, row, lane_of(store, row)))
+    states = Counter(message.state for message in load_states(store, row, lane_of(store, row)))
     return {
         **{name: whole[name] for name in _ACCOUNT_FIELDS if name in whole},
         "chat": serialize_conversation(row),

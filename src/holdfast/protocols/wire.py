@@ -113,36 +113,50 @@ def placeholder(what: str) -> str:
     return f"[not shown: {what}]"
 
 
+class LineSplitter:
+    """Splits a byte stream that arrives in parts into lines, without their line ends."""
+
+    def __init__(self) -> None:
+        self._pending: list[bytes] = []
+
+    def split(self, data: bytes) -> list[bytes]:
+        """Returns the lines that are complete now."""
+        *lines, remaining = data.split(b"\n")
+        if lines:
+            lines[0] = b"".join((*self._pending, lines[0]))
+            self._pending.clear()
+        self._pending.append(remaining)
+        return [line.rstrip(b"\r") for line in lines]
+
+    def rest(self) -> bytes:
+        """Returns the last, unterminated line."""
+        return b"".join(self._pending).rstrip(b"\r")
+
+
 async def iter_lines(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yields the lines of a byte stream without line ends, including a last unterminated line."""
-    pending: list[bytes] = []
+    """Yields the lines of a byte stream, including a last unterminated one, without empty ones."""
+    splitter = LineSplitter()
     async for data in stream:
-        *complete, remaining = data.split(b"\n")
-        for line in complete:
-            pending.append(line)
-            yield b"".join(pending).rstrip(b"\r")
-            pending.clear()
-        pending.append(remaining)
-    if last := b"".join(pending).rstrip(b"\r"):
-        yield last
-
-
-async def iter_ndjson(stream: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
-    """Yields the objects of a stream of newline-delimited JSON."""
-    async for line in iter_lines(stream):
-        if line.strip():
-            yield parse_server_payload(line)
+        for line in splitter.split(data):
+            if line.strip():
+                yield line
+    if splitter.rest().strip():
+        yield splitter.rest()
 
 
 async def iter_sse(stream: AsyncIterator[bytes]) -> AsyncIterator[str]:
     """Yields the data of each server-sent event."""
+    splitter = LineSplitter()
     data: list[str] = []
-    async for line in iter_lines(stream):
-        if line.startswith(b"data:"):
-            data.append(line[5:].removeprefix(b" ").decode("utf-8", "replace"))
-        elif not line and data:
-            yield "\n".join(data)
-            data.clear()
+    async for part in stream:
+        for line in splitter.split(part):
+            if line.startswith(b"data:"):
+                data.append(line[5:].removeprefix(b" ").decode("utf-8", "replace"))
+            elif not line and data:
+                yield "\n".join(data)
+                data.clear()
+    if (last := splitter.rest()).startswith(b"data:"):
+        data.append(last[5:].removeprefix(b" ").decode("utf-8", "replace"))
     if data:
         yield "\n".join(data)
 

@@ -7,7 +7,6 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from holdfast.engine import Turn
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest
 from holdfast.protocols import anthropic
@@ -25,6 +24,7 @@ from holdfast.server.endpoint import (
     start_turn,
 )
 from holdfast.server.errors import anthropic_error
+from holdfast.turn import Turn
 
 router = APIRouter(tags=["Anthropic"])
 
@@ -40,7 +40,7 @@ def _read(fields: dict[str, Any]) -> ChatRequest:
 
 def _writer(chat: ChatRequest, turn: Turn) -> anthropic.AnthropicWriter:
     def estimate_tokens() -> int:
-        return int(turn.facts.report.get("tokens", 0))
+        return int(turn.report.get("tokens", 0))
 
     return anthropic.AnthropicWriter(chat.model, f"msg_{turn.job or secrets.token_hex(12)}", estimate_tokens)
 

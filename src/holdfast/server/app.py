@@ -26,7 +26,6 @@ from starlette.types import Scope as AsgiScope
 
 from holdfast import __version__
 from holdfast.config import Config, Settings
-from holdfast.engine import Engine
 from holdfast.errors import (
     BadRequest,
     ConfigError,
@@ -66,6 +65,7 @@ from holdfast.server.guard import ANONYMOUS, Access, RequestGuard, access_of, ch
 from holdfast.server.pages import site
 from holdfast.server.reindex import ReindexJob
 from holdfast.store import open_store
+from holdfast.turn import TurnEngine
 from holdfast.wiring import build_engine
 
 log = logging.getLogger("holdfast.server")
@@ -113,7 +113,7 @@ _ROUTERS = (
 )
 
 
-def create_app(engine: Engine, settings: Settings, config: Config | None = None) -> FastAPI:
+def create_app(engine: TurnEngine, settings: Settings, config: Config | None = None) -> FastAPI:
     """Build the application for a ready engine.
 
     `config` records where each setting came from; without it, all of them count as given by the caller.
@@ -186,7 +186,7 @@ def add_middleware(app: FastAPI, guard: RequestGuard) -> None:
     app.add_middleware(metrics.MetricsMiddleware, metrics=app.state.metrics)
 
 
-async def log_model_server(engine: Engine) -> None:
+async def log_model_server(engine: TurnEngine) -> None:
     try:
         provider = await engine.upstreams.main()
         log.info("model server: %s at %s", provider.name, provider.location)
@@ -298,7 +298,7 @@ async def show_health(request: Request) -> dict[str, object]:
     """Say that the server is alive, and which model server is in use; that one is not asked whether it is
     well.
     """
-    engine: Engine = request.app.state.engine
+    engine: TurnEngine = request.app.state.engine
     health: dict[str, object] = {"status": "ok", "version": __version__}
     if access_of(request) is ANONYMOUS:
         return health
@@ -366,7 +366,7 @@ def serve_once(config: Config, ready: Callable[[str], None], beside: str | None)
             server_header=False,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
-        server = _Server(how, ready, engine.stopping)
+        server = _Server(how, ready, engine.prepare_stop)
         app.state.restart = server.restart
         app.state.listening = [listener.getsockname()[:2] for listener in listeners]
         server.run(sockets=listeners)

@@ -11,6 +11,21 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, model_validator
 from starlette.requests import Request
 from starlette.responses import Response
 
+from holdfast.context.attachments import files_of
+from holdfast.context.message_state import (
+    MessageState,
+    Part,
+    came_back,
+    compactions_account,
+    lane_of,
+    load_states,
+    message_account,
+    pin,
+    pins_of,
+    summary_account,
+    window_account,
+)
+from holdfast.context.replay import Sent, last_sent, turns_of
 from holdfast.conversations import lanes
 from holdfast.conversations.identity import find_decision, find_message
 from holdfast.conversations.search import search
@@ -22,21 +37,6 @@ from holdfast.conversations.serialization import (
     serialize_results,
 )
 from holdfast.errors import BadRequest, HoldfastError
-from holdfast.fitting.account import (
-    Standing,
-    came_back,
-    compactions_account,
-    lane_of,
-    message_account,
-    pins_of,
-    standings,
-    summary_account,
-    window_account,
-)
-from holdfast.fitting.course import Sent, last_sent, turns_of
-from holdfast.fitting.filing import files_of
-from holdfast.fitting.marks import pin
-from holdfast.fitting.reading import Part
 from holdfast.messages import ChatRequest
 from holdfast.protocols import ollama, openai_chat
 from holdfast.protocols.requests import add_call_ids, add_tool_names
@@ -314,10 +314,10 @@ async def compact_chat(request: Request, conversation: str) -> dict[str, Any]:
     engine, scope = engine_of(request), scope_of(request)
     store = engine.store
     row = await store.run(store.log.get, conversation, scope)
-    with engine.afterwards.person():
-        await engine.compacting.compact(row.id)
+    with engine.background.pause():
+        await engine.compaction.compact(row.id)
     # Its notes still have to be written.
-    engine.afterwards.compacted(row.id)
+    engine.background.after_compaction(row.id)
     return await store.run(summary_account, store, row)
 
 
@@ -392,7 +392,7 @@ async def list_window_messages(
     def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
         lane = lane_of(store, row, window)
-        states = standings(store, row, lane)
+        states = load_states(store, row, lane)
         counts = {
             name: sum(message.state == name for message in states) for name in ("in", "shortened", "out")
         }
@@ -480,7 +480,7 @@ def serialize_body(request: ChatRequest, dialect: Dialect) -> dict[str, Any]:
     return openai_chat.serialize_request(add_call_ids(request))
 
 
-def serialize_window_message(message: Standing, lane: LaneRecord, *, pinned: bool) -> dict[str, Any]:
+def serialize_window_message(message: MessageState, lane: LaneRecord, *, pinned: bool) -> dict[str, Any]:
     stored, content = message.stored, serialize_content(message.stored.message)
     tokens = {row["id"]: row["tokens"] for row in lane.report["messages"]}
     shown = message.shown.text if message.state == "shortened" and message.shown else None
@@ -508,7 +508,7 @@ def serialize_batch(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "undone": bool(decisions) and all("undone_at" in decision for decision in decisions)}
 
 
-def position_after(messages: list[Standing], before: str | None) -> int:
+def position_after(messages: list[MessageState], before: str | None) -> int:
     """Return the index after the message that a `before` cursor names."""
     if before is None:
         return 0

@@ -11,10 +11,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.engine import Engine, Turn
 from holdfast.errors import Conflict, HoldfastError, NotFound
 from holdfast.messages import Answer, Chunk, JsonObject, Scope
 from holdfast.server.pages.markdown import MarkdownBlocks, render_html
+from holdfast.turn import Turn, TurnEngine
 from holdfast.window import sentences
 
 
@@ -100,7 +100,7 @@ ResultLoader = Callable[[], Awaitable[JsonObject | None]]
 class DetachedTurn:
     """One running turn, published on its channel. `load_result` returns what was recorded of it."""
 
-    engine: Engine
+    engine: TurnEngine
     scope: Scope
     turn: Turn
     load_result: ResultLoader
@@ -145,7 +145,7 @@ class DetachedTurn:
     def _add_chunk(self, chunk: Chunk) -> None:
         if self._first is None:
             self._first = time.monotonic()
-            self.channel.publish("report", serialize_report(self.turn.facts.report))
+            self.channel.publish("report", serialize_report(self.turn.report))
         self._answer.add(chunk)
         self._pieces += bool(chunk.text or chunk.thinking)
         self._pending_thinking += chunk.thinking

@@ -18,12 +18,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from holdfast.engine import Ask, Engine, Turn
 from holdfast.errors import BadRequest, Forbidden, HoldfastError
 from holdfast.messages import ChatRequest, Chunk, Scope, canonical
 from holdfast.protocols.wire import expect
 from holdfast.server.files import roots_for
 from holdfast.server.guard import access_of
+from holdfast.turn import Ask, Turn, TurnEngine
 from holdfast.upstreams.base import ForwardedResponse, handles_path
 
 # Upper limit of pieces in the buffer: a source that never waits would hide that the client disconnected.
@@ -176,8 +176,8 @@ def post_route(router: APIRouter, path: str) -> Callable[[Handler], Handler]:
     return add
 
 
-def engine_of(request: Request) -> Engine:
-    engine: Engine = request.app.state.engine
+def engine_of(request: Request) -> TurnEngine:
+    engine: TurnEngine = request.app.state.engine
     return engine
 
 
@@ -256,9 +256,11 @@ async def pass_through(
     if not handles_path(provider, shape.path):
         # This model server does not speak the client's protocol: translate, but neither change nor record.
         chat = shape.read(fields)
-        return await respond(request, shape, chat, Turn(chat.model, engine.passed(chat, user, provider)))
+        return await respond(
+            request, shape, chat, Turn(chat.model, engine.relay_unrecorded(chat, user, provider))
+        )
     with ExitStack() as held:
-        place = held.enter_context(engine.serving(provider, user))
+        place = held.enter_context(engine.enter_queue(provider, user))
         if not place.served:
             await unless_disconnected(request, place.wait())
         passed = provider.forward("POST", shape.path, content_type_of(request), body)
@@ -297,7 +299,7 @@ async def respond(request: Request, shape: ChatProtocol, chat: ChatRequest, turn
 
 def window_headers(turn: Turn) -> dict[str, str]:
     """Return the headers that describe the window an answer was made from."""
-    report = turn.facts.report
+    report = turn.report
     headers = {"X-Holdfast-Conversation": turn.conversation} if turn.conversation else {}
     if report:
         headers |= {
@@ -408,7 +410,7 @@ def event_frame(payload: dict[str, Any]) -> bytes:
 _NEAREST_EFFORT = {"minimal": "low", "xhigh": "high"}
 
 
-async def adapt_thinking(engine: Engine, chat: ChatRequest) -> ChatRequest:
+async def adapt_thinking(engine: TurnEngine, chat: ChatRequest) -> ChatRequest:
     """Return the request without a thinking option that its model server would refuse.
 
     Ollama refuses thinking for models that cannot do it, and knows fewer degrees than clients do.

@@ -15,10 +15,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.config import Settings
-from holdfast.engine import Engine
 from holdfast.errors import NotFound
 from holdfast.server.endpoint import engine_of, is_off, scope_of
 from holdfast.server.guard import access_of
+from holdfast.turn import TurnEngine
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -37,7 +37,7 @@ class _Service:
         self._manager: StreamableHTTPSessionManager | None = None
         self._running: asyncio.Task[None] | None = None
 
-    async def app(self, engine: Engine, settings: Settings) -> ASGIApp:
+    async def app(self, engine: TurnEngine, settings: Settings) -> ASGIApp:
         async with self._starting:
             if self._manager is None:
                 self._manager = await asyncio.to_thread(build_manager, engine, settings)
@@ -57,7 +57,7 @@ class _Service:
             await self._closing.wait()
 
 
-def build_manager(engine: Engine, settings: Settings) -> "StreamableHTTPSessionManager":
+def build_manager(engine: TurnEngine, settings: Settings) -> "StreamableHTTPSessionManager":
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from holdfast.mcp.base import McpServices

@@ -18,7 +18,6 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.engine import Engine
 from holdfast.events import Event
 from holdfast.messages import JsonObject
 from holdfast.server.endpoint import engine_of
@@ -31,6 +30,7 @@ from holdfast.store.statistics import (
     Statistics,
     StatisticsPeriod,
 )
+from holdfast.turn import TurnEngine
 
 router = APIRouter(tags=["Server"])
 
@@ -129,7 +129,7 @@ class Metrics:
             self._errors.labels(data["reason"]).inc()
 
 
-def create_metrics(engine: Engine) -> Metrics:
+def create_metrics(engine: TurnEngine) -> Metrics:
     """Create the metrics of an engine, and subscribe to its events."""
     metrics = Metrics()
     metrics.registry.register(_QueueCollector(engine))
@@ -140,7 +140,7 @@ def create_metrics(engine: Engine) -> Metrics:
 class _QueueCollector:
     """Collects the current lengths of the queues of model servers."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: TurnEngine) -> None:
         self._engine = engine
 
     def collect(self) -> Iterator[GaugeMetricFamily]:

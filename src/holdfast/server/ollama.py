@@ -18,7 +18,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast import __version__
-from holdfast.engine import Engine
 from holdfast.errors import BadRequest, HoldfastError, ProviderError, UpstreamError
 from holdfast.messages import ChatRequest, canonical
 from holdfast.protocols import ollama
@@ -40,6 +39,7 @@ from holdfast.server.endpoint import (
     unless_disconnected,
 )
 from holdfast.server.errors import ollama_error
+from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import ForwardedResponse, ModelInfo, Provider, handles_path
 from holdfast.upstreams.ollama import parse_keep_alive
 
@@ -327,14 +327,14 @@ async def transfer_blob(request: Request, digest: str) -> Response:
     return forward_response(answer)
 
 
-async def find_manager(engine: Engine, path: str, model: str) -> Provider:
+async def find_manager(engine: TurnEngine, path: str, model: str) -> Provider:
     """Return the server that has the model; to get a new model, any Ollama server."""
     if path in ("/api/pull", "/api/create") and not engine.upstreams.names_server(model):
         return await find_ollama(engine)
     return require_ollama(await engine.upstreams.route(model))
 
 
-async def find_ollama(engine: Engine) -> Provider:
+async def find_ollama(engine: TurnEngine) -> Provider:
     servers = await engine.upstreams.servers()
     return require_ollama(
         next((server for server in servers if handles_path(server, "/api/pull")), servers[0])
@@ -352,7 +352,7 @@ def require_ollama(provider: Provider) -> Provider:
 
 
 def refresh_after(
-    answer: ForwardedResponse, engine: Engine, provider: Provider, names: list[str]
+    answer: ForwardedResponse, engine: TurnEngine, provider: Provider, names: list[str]
 ) -> ForwardedResponse:
     """Return the same response; at its end, what is known about these models is discarded."""
 

@@ -13,11 +13,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from holdfast.engine import Turn
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols import ollama, openai_chat
-from holdfast.protocols.wire import expect, iter_ndjson, parse_object
+from holdfast.protocols.wire import expect, iter_lines, parse_object, parse_server_payload
 from holdfast.server import embeddings
 from holdfast.server.endpoint import (
     ChatProtocol,
@@ -32,7 +31,8 @@ from holdfast.server.endpoint import (
 )
 from holdfast.server.errors import openai_error
 from holdfast.server.guard import access_of
-from holdfast.upstreams.base import Provider, error_from_response, iter_chunks
+from holdfast.turn import Turn
+from holdfast.upstreams.base import AnswerReader, Provider, error_from_response
 
 router = APIRouter(tags=["OpenAI"])
 
@@ -156,7 +156,7 @@ def _generate_out(chat: ChatRequest) -> dict[str, Any]:
 async def generate_in_queue(
     request: Request, provider: Provider, asked: JsonObject
 ) -> AsyncGenerator[Chunk, None]:
-    with engine_of(request).serving(provider, access_of(request).user) as place:
+    with engine_of(request).enter_queue(provider, access_of(request).user) as place:
         await place.wait()
         async with aclosing(stream_generate(provider, asked)) as chunks:
             async for chunk in chunks:
@@ -172,8 +172,9 @@ async def stream_generate(provider: Provider, asked: JsonObject) -> AsyncGenerat
             raise error_from_response(
                 answer.status, refusal_body, model=asked["model"], where=provider.location
             )
-        async for chunk in iter_chunks(iter_ndjson(answer.stream), _chunk_in, where=provider.location):
-            yield chunk
+        with AnswerReader(_chunk_in, where=provider.location) as reader:
+            async for line in iter_lines(answer.stream):
+                yield reader.parse(parse_server_payload(line))
     finally:
         await answer.close()
 

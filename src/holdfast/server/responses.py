@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast.conversations.identity import find_answer
-from holdfast.engine import Turn
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import ChatRequest, Scope
 from holdfast.protocols import openai_responses
@@ -32,6 +31,7 @@ from holdfast.server.endpoint import (
 )
 from holdfast.server.errors import openai_error
 from holdfast.store import JobRecord, Store
+from holdfast.turn import Turn
 
 router = APIRouter(tags=["OpenAI"])
 

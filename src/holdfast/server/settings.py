@@ -17,7 +17,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from holdfast.background.queue import parse_parallel
 from holdfast.config import (
     FILE,
     HIDDEN,
@@ -46,6 +45,7 @@ from holdfast.settings_words import GROUPS, group_of
 from holdfast.tokens.budget import NEVER, SMALLEST, Budget
 from holdfast.upstreams.discovery import is_embedded, parse_keys, parse_location, parse_upstreams
 from holdfast.upstreams.ollama import parse_keep_alive
+from holdfast.upstreams.queue import parse_parallel
 from holdfast.window.presets import Preset, preset_from, preset_named
 from holdfast.wiring import vector_options
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from holdfast.context.message_state import Part, WindowReading, banners_of, load_reading
 from holdfast.conversations.lanes import get_message
-from holdfast.engine import Engine
 from holdfast.errors import BadRequest, NotFound
-from holdfast.fitting.reading import Part, Reading, banners_of, reading_of
 from holdfast.memory.base import Memory
 from holdfast.memory.scopes import is_summary
 from holdfast.server.files import BROWSER_IMAGE_TYPES, files_in, image_part, text_without_files
 from holdfast.server.pages.markdown import render_html
 from holdfast.store import ConversationRecord, Decision, JobRecord, MessageRecord, Store
+from holdfast.turn import TurnEngine
 
 # Characters of the longest message that is rendered; longer ones are slow in browsers and shown as text.
 _MAX_RENDERED = 400_000
@@ -41,10 +41,12 @@ class QuestionContext:
 _NO_CONTEXT = QuestionContext()
 
 
-def serialize_messages(engine: Engine, row: ConversationRecord, part: Part, *, html: bool) -> dict[str, Any]:
+def serialize_messages(
+    engine: TurnEngine, row: ConversationRecord, part: Part, *, html: bool
+) -> dict[str, Any]:
     """Serialize a part of a conversation; `next` and `newer` are where the adjoining parts begin."""
     store = engine.store
-    reading = reading_of(store, row, part)
+    reading = load_reading(store, row, part)
     payload = reading.to_json()
     if part.limit is not None:
         payload |= {"next": reading.older, "newer": reading.newer, "banners": serialize_banners(store, row)}
@@ -70,7 +72,7 @@ def serialize_banners(store: Store, row: ConversationRecord) -> list[dict[str, A
     ]
 
 
-def memories_for(engine: Engine, row: ConversationRecord, question: str) -> list[dict[str, Any]]:
+def memories_for(engine: TurnEngine, row: ConversationRecord, question: str) -> list[dict[str, Any]]:
     """Return the memories that were recalled for a question with their sources, without forgotten ones."""
     names = context_by_question(engine.store, row).get(question, _NO_CONTEXT).memories
     if not names or engine.remembering is None:
@@ -85,7 +87,7 @@ def memories_for(engine: Engine, row: ConversationRecord, question: str) -> list
     return [entries[name] for name in names if name in entries]
 
 
-def memories_by_message(engine: Engine, row: ConversationRecord) -> dict[str, list[dict[str, Any]]]:
+def memories_by_message(engine: TurnEngine, row: ConversationRecord) -> dict[str, list[dict[str, Any]]]:
     """Return the active memories of a conversation, by the message they were last taken from."""
     by_message: dict[str, list[dict[str, Any]]] = {}
     if engine.remembering is None:
@@ -120,7 +122,7 @@ def move_head(store: Store, row: ConversationRecord, message: str) -> Conversati
 
 
 def page_fields(
-    store: Store, reading: Reading, stored: MessageRecord, brought: Mapping[str, QuestionContext]
+    store: Store, reading: WindowReading, stored: MessageRecord, brought: Mapping[str, QuestionContext]
 ) -> dict[str, Any]:
     message = stored.message
     fields: dict[str, Any] = {"text": text_without_files(message)}

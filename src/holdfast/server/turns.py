@@ -18,9 +18,7 @@ from starlette.requests import Request
 from holdfast.conversations.identity import find_answer
 from holdfast.conversations.lanes import get_message
 from holdfast.conversations.serialization import serialize_conversation
-from holdfast.engine import Ask, Engine, Turn
 from holdfast.errors import BadRequest, Conflict, NotFound
-from holdfast.fitting.intake import title_of
 from holdfast.i18n import speak
 from holdfast.messages import ChatRequest, JsonObject, Message, Scope, canonical
 from holdfast.server.detached import DetachedTurn, DetachedTurns, PublishedEvent
@@ -30,6 +28,7 @@ from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
 from holdfast.server.transcript import context_by_question, memories_for, serialize_banners
 from holdfast.store import ConversationRecord, Store
+from holdfast.turn import Ask, Turn, TurnEngine, title_of
 
 router = APIRouter(prefix="/api/chats/turns", tags=["Conversations"])
 
@@ -118,7 +117,7 @@ async def begin_turn(request: Request, wanted: NewTurn) -> AsyncGenerator[Publis
     return turns.follow(job, scope)
 
 
-async def start_detached(engine: Engine, turns: DetachedTurns, place: QuestionPlace, ask: Ask) -> str:
+async def start_detached(engine: TurnEngine, turns: DetachedTurns, place: QuestionPlace, ask: Ask) -> str:
     """Start the turn in the background, and return its job."""
     store = engine.store
     # Followed from before the start, so that no event is missed.
@@ -265,7 +264,7 @@ def load_start(store: Store, place: QuestionPlace, turn: Turn) -> tuple[str | No
 class TurnResult:
     """What came of a turn: the recorded answer, the recalled memories and findings, and the summaries."""
 
-    engine: Engine
+    engine: TurnEngine
     scope: Scope
     place: QuestionPlace
     turn: Turn

@@ -11,7 +11,8 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from types import TracebackType
+from typing import Any, Literal, Protocol, Self
 
 from holdfast.errors import CutOff, HoldfastError, ModelMissing, UpstreamError
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
@@ -197,32 +198,42 @@ def parse_error_body(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-async def iter_chunks(
-    payloads: AsyncIterator[JsonObject | None], read: Callable[[JsonObject], Chunk], *, where: str
-) -> AsyncIterator[Chunk]:
-    """Parses the payloads of a streamed answer to chunks; None is the server's end mark.
+class AnswerReader:
+    """Reads the payloads of a streamed answer; a context manager around all of them.
 
     An answer is complete when the server gave a finish reason or its end mark; failures after that are
-    ignored.
+    ignored. `read` parses a payload, `where` is the server's location.
     """
-    started = ended = False
-    try:
-        async for payload in payloads:
-            if payload is None:
-                if not ended:
-                    yield Chunk(finish="stop")
-                return
-            if payload.get("error"):
-                raise stream_error(payload, started=started, where=where)
-            chunk = read(payload)
-            started = started or bool(chunk.text or chunk.thinking or chunk.calls)
-            ended = ended or chunk.finish is not None
-            yield chunk
-    except CutOff:
-        if not ended:
-            raise
-    if not ended:
-        raise CutOff(f"{where} stopped in the middle of its answer.", hint="Look at the model server's log.")
+
+    def __init__(self, read: Callable[[JsonObject], Chunk], *, where: str) -> None:
+        self._read = read
+        self._where = where
+        self._started = self._ended = False
+
+    def parse(self, payload: JsonObject) -> Chunk:
+        if payload.get("error"):
+            raise stream_error(payload, started=self._started, where=self._where)
+        chunk = self._read(payload)
+        self._started = self._started or bool(chunk.text or chunk.thinking or chunk.calls)
+        self._ended = self._ended or chunk.finish is not None
+        return chunk
+
+    def end(self) -> Chunk | None:
+        """Takes the server's end mark; returns the chunk that ends the answer if no other did."""
+        ended, self._ended = self._ended, True
+        return None if ended else Chunk(finish="stop")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if error is None and not self._ended:
+            raise CutOff(
+                f"{self._where} stopped in the middle of its answer.", hint="Look at the model server's log."
+            )
+        return self._ended and isinstance(error, CutOff)
 
 
 def stream_error(payload: JsonObject, *, started: bool, where: str) -> HoldfastError:

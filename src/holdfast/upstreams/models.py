@@ -5,6 +5,7 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -27,6 +28,9 @@ from holdfast.upstreams.windows import (
 )
 
 log = logging.getLogger("holdfast.models")
+
+# The location of a server, and the full name of a model on it.
+ModelKey = tuple[str, str]
 
 # After so many answers to similar requests it is known what the template leaves out.
 _MANY_SAMPLES = 8
@@ -52,6 +56,7 @@ class UsageWatch:
         self._window = window
         self._expected = expected
         self._reported: int | None = None
+        self.model: ModelKey = provider.location, full_name(provider, request.model)
 
     async def see(self, chunk: Chunk) -> None:
         """Raises Overflow if the server's count in this chunk shows that it read less than it was sent."""
@@ -135,8 +140,10 @@ class ModelRegistry:
         self.counters = Counters(store, self.vocabularies)
         self._store = store
         self._clock = clock
-        self._rows: dict[tuple[str, str], tuple[float, KnownModel | None]] = {}
-        self._described: OrderedDict[tuple[str, str], tuple[float, ModelInfo]] = OrderedDict()
+        self._rows: dict[ModelKey, tuple[float, KnownModel | None]] = {}
+        self._described: OrderedDict[ModelKey, tuple[float, ModelInfo]] = OrderedDict()
+        # What is being learned about counting.
+        self._lessons: dict[ModelKey, set[asyncio.Task[None]]] = {}
 
     async def windows(self, provider: Provider, model: str, *, asked: int | None = None) -> Windows:
         """Returns the windows of `model`; `asked` is the window a client named. Stores nothing."""
@@ -183,11 +190,30 @@ class ModelRegistry:
         return await self.windows(provider, model)
 
     async def aclose(self) -> None:
+        if lessons := {task for tasks in self._lessons.values() for task in tasks}:
+            await asyncio.wait(lessons)
         await self.vocabularies.aclose()
 
     def watch(self, provider: Provider, request: ChatRequest, window: int, expected: Estimate) -> UsageWatch:
         """Returns a watch that compares this request's true size with the expected one."""
         return UsageWatch(self.counters, provider, request, window, expected)
+
+    def learn_later(self, watch: UsageWatch) -> None:
+        """Learns from what a watch saw, beside the answer; `wait_until_learned` waits for it."""
+        task = asyncio.create_task(watch.close())
+        self._lessons.setdefault(watch.model, set()).add(task)
+        task.add_done_callback(partial(self._end_lesson, watch.model))
+
+    def _end_lesson(self, model: ModelKey, task: asyncio.Task[None]) -> None:
+        lessons = self._lessons[model]
+        lessons.discard(task)
+        if not lessons:
+            del self._lessons[model]
+
+    async def wait_until_learned(self, provider: Provider, model: str) -> None:
+        """Waits until all that earlier answers of a model taught about counting is learned."""
+        if lessons := self._lessons.get((provider.location, full_name(provider, model))):
+            await asyncio.wait(set(lessons))
 
     def look_again(self, provider: Provider, model: str) -> None:
         """Drops the cached description, because after a load or an overflow it may have changed."""

@@ -13,16 +13,16 @@ from holdfast.errors import BadRequest, ConfigError
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols import ollama
 from holdfast.protocols.requests import add_tool_names
-from holdfast.protocols.wire import iter_ndjson, parse_json
+from holdfast.protocols.wire import iter_lines, parse_json, parse_server_payload
 from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import (
+    AnswerReader,
     Dialect,
     EmbeddingResponse,
     ForwardedResponse,
     ModelInfo,
     error_from_response,
-    iter_chunks,
     unreadable_response,
 )
 from holdfast.upstreams.http import Connection
@@ -79,11 +79,14 @@ class Ollama:
         async with self._http.stream("/api/chat", body, model=request.model) as incoming:
             if "json" not in incoming.content_type:
                 raise unreadable_response(self.location)
-            payloads = iter_ndjson(incoming.stream)
-            async for chunk in iter_chunks(payloads, ollama.parse_chunk, where=self.location):
-                # Calls come in a line of their own, before the line with the finish reason.
-                has_calls = has_calls or bool(chunk.calls)
-                yield replace(chunk, finish="tool_calls") if has_calls and chunk.finish == "stop" else chunk
+            with AnswerReader(ollama.parse_chunk, where=self.location) as reader:
+                async for line in iter_lines(incoming.stream):
+                    chunk = reader.parse(parse_server_payload(line))
+                    # Calls come in a line of their own, before the line with the finish reason.
+                    has_calls = has_calls or bool(chunk.calls)
+                    yield (
+                        replace(chunk, finish="tool_calls") if has_calls and chunk.finish == "stop" else chunk
+                    )
 
     async def models(self) -> list[ModelInfo]:
         listed, running = await asyncio.gather(self._list("/api/tags"), self._list("/api/ps"))

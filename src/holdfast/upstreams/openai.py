@@ -4,7 +4,7 @@ Base of the more specific providers. vLLM is recognised by its window in the lis
 `/tokenize`.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,14 +15,14 @@ from holdfast.protocols.requests import add_call_ids
 from holdfast.protocols.wire import iter_sse, parse_server_payload
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import (
+    AnswerReader,
     Dialect,
     EmbeddingResponse,
     ForwardedResponse,
     ModelInfo,
-    iter_chunks,
     unreadable_response,
 )
-from holdfast.upstreams.http import Connection, UpstreamResponse
+from holdfast.upstreams.http import Connection
 
 _VERSION = "/v1"
 # The fields in which servers list a model's window.
@@ -66,10 +66,20 @@ class OpenAI:
         }
         path = f"{self._prefix}/chat/completions"
         async with self._http.stream(path, body, model=request.model) as incoming:
-            async for chunk in iter_chunks(
-                self._payloads(incoming), openai_chat.parse_chunk, where=self.location
-            ):
-                yield chunk
+            with AnswerReader(openai_chat.parse_chunk, where=self.location) as reader:
+                if incoming.content_type == "application/json":
+                    # Not every server streams; then the answer comes as one object.
+                    whole = b"".join([data async for data in incoming.stream])
+                    yield reader.parse(parse_server_payload(whole))
+                    return
+                if incoming.content_type != "text/event-stream":
+                    raise unreadable_response(self.location)
+                async for data in iter_sse(incoming.stream):
+                    if data.strip() == "[DONE]":
+                        if (end := reader.end()) is not None:
+                            yield end
+                        return
+                    yield reader.parse(parse_server_payload(data))
 
     async def models(self) -> list[ModelInfo]:
         return [parse_listing(item) for item in await self._list(f"{self._prefix}/models", "data")]
@@ -135,19 +145,6 @@ class OpenAI:
         if path.startswith(_VERSION + "/"):
             path = self._prefix + path.removeprefix(_VERSION)
         return await self._http.forward(method, path, headers, body)
-
-    async def _payloads(self, incoming: UpstreamResponse) -> AsyncIterator[JsonObject | None]:
-        if incoming.content_type == "application/json":
-            # Not every server streams; then the answer comes as one object.
-            yield parse_server_payload(b"".join([data async for data in incoming.stream]))
-            return
-        if incoming.content_type != "text/event-stream":
-            raise unreadable_response(self.location)
-        async for data in iter_sse(incoming.stream):
-            if data.strip() == "[DONE]":
-                yield None
-            else:
-                yield parse_server_payload(data)
 
     async def _list(self, path: str, field: str) -> list[dict[str, Any]]:
         answer = await self._http.get(path)

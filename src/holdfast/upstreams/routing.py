@@ -6,13 +6,11 @@ With several servers, a model goes to the first healthy one that has it; `name/m
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from holdfast.errors import BadRequest, ConfigError, HoldfastError, ModelMissing, ProviderError
-from holdfast.messages import Chunk
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.discovery import EMBEDDED
 from holdfast.upstreams.health import Health, LabelledProvider, is_unavailable
@@ -211,37 +209,24 @@ class Upstreams:
             )
         return main
 
-    async def stream(
-        self, model: str, ask: Callable[[Provider], AsyncGenerator[Chunk, None]]
-    ) -> AsyncGenerator[Chunk, None]:
-        """Yields the answer of the provider for `model`, or of another one that has it if it is unavailable.
-
-        Another provider may have another window, so `ask` is called again for it. There is no failover once
-        the answer has started.
-        """
-        tried = [await self.route(model)]
-        while True:
-            started = False
-            try:
-                async with aclosing(ask(tried[-1])) as chunks:
-                    async for chunk in chunks:
-                        started = True
-                        yield chunk
-            except ProviderError as error:
-                if started:
-                    raise
-                tried.append(await self._next_provider(error, tried, model))
-            else:
-                return
-
     async def call(self, model: str, ask: Callable[[Provider], Awaitable[T]]) -> T:
-        """Returns the result of `ask`, with the same failover."""
+        """Returns the result of `ask` for the provider of `model`, or another one that has it if it is
+        unavailable.
+        """
         tried = [await self.route(model)]
         while True:
             try:
                 return await ask(tried[-1])
             except ProviderError as error:
-                tried.append(await self._next_provider(error, tried, model))
+                tried.append(await self.next_provider(error, tried, model))
+
+    async def next_provider(self, error: ProviderError, tried: Collection[Provider], model: str) -> Provider:
+        """Returns the provider to try after an error; raises the error if no other one could help."""
+        alternative = await self.find_alternative(tried, model) if is_unavailable(error) else None
+        if alternative is None:
+            raise error
+        log.warning("%s Now %s is asked.", error, alternative.location)
+        return alternative
 
     async def find_alternative(self, tried: Collection[Provider], model: str) -> Provider | None:
         """Returns another provider for `model` after those that were `tried`, or None.
@@ -303,14 +288,6 @@ class Upstreams:
         await self._embedded.aclose()
         for slot in self._slots:
             await slot.aclose()
-
-    async def _next_provider(self, error: ProviderError, tried: Collection[Provider], model: str) -> Provider:
-        """Returns the provider to try after an error; raises the error if no other one could help."""
-        alternative = await self.find_alternative(tried, model) if is_unavailable(error) else None
-        if alternative is None:
-            raise error
-        log.warning("%s Now %s is asked.", error, alternative.location)
-        return alternative
 
     def _find_named(self, model: str) -> UpstreamSlot | None:
         """Returns the slot whose name is in front of the model's. Model names may have slashes, too."""

@@ -1,0 +1,300 @@
+"""What of the past goes into a window: the profile, what a conversation begins with, evidence for a
+question.
+
+Finding is done in `recall`, how it is written in `window`; here it is decided if, how much, and to whom it
+may be told. Nobody waits long for it.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, ParamSpec, TypeVar
+
+from holdfast.context.findings import SECTION, tell_finding
+from holdfast.context.loading import FitRequest, LoadedLane
+from holdfast.errors import HoldfastError, StoreError
+from holdfast.memory.profile import ProfileExcerpt
+from holdfast.memory.service import MemoryService
+from holdfast.messages import Message, Scope
+from holdfast.recall import Evidence, Need, Recall, Snippet
+from holdfast.store import Store, new_id, searchable_text
+from holdfast.text.questions import asks, names_in_prompt
+from holdfast.window.additions import Quote, addition, recalled
+from holdfast.window.decisions import BEGINNING, Proposal
+from holdfast.window.pasted import typed
+from holdfast.window.view import View
+
+log = logging.getLogger("holdfast.memory")
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# So many questions can be looked up at once.
+_THREADS = 4
+# So much of a question tells what it is about.
+_ABOUT = 2_000
+# With less room than this nothing is brought.
+_LEAST = 40
+# What the date and the bullet take beside each memory, about.
+_AROUND = 12
+# Seconds that an answer waits for memory, at most: an embedder that starts takes longer.
+_PATIENCE = 1.5
+# Of a server that counts differently, a little is left.
+_SAFE = 0.97
+
+
+class RecallService:
+    """`remembering` is None where there is nothing but the log: then only this conversation is searched."""
+
+    def __init__(self, store: Store, recall: Recall, remembering: MemoryService | None = None) -> None:
+        self._store = store
+        self._recall = recall
+        self._memory = remembering
+        # Threads of its own: a search that hangs must not hold up what everybody else does.
+        self._pool = ThreadPoolExecutor(_THREADS, "holdfast-recall")
+        self._busy = threading.BoundedSemaphore(_THREADS)
+        # What a profile comes to, by its owner: it is read for every request and seldom changes.
+        self._profiles: dict[Scope, tuple[object, ProfileExcerpt]] = {}
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def has_any(self, case: FitRequest) -> bool:
+        """Whether there is anything that could be remembered in this conversation."""
+        return self._memory is not None and case.remembers and not self._memory.index.is_empty(case.scope)
+
+    def profile(self, case: FitRequest) -> ProfileExcerpt:
+        """What the model is told of the person who asks."""
+        scope = case.scope
+        if self._memory is None or scope.kind == "group" or not case.tells:
+            return ProfileExcerpt()
+        try:
+            state = self._memory.profile.show(scope).tag, case.budget.profile, id(case.counter)
+            known = self._profiles.get(scope)
+            if known is None or known[0] != state:
+                excerpt = self._memory.profile.render(scope, case.budget.profile, case.count)
+                known = self._profiles[scope] = state, excerpt
+        except HoldfastError as error:
+            return ProfileExcerpt(trouble=str(error))
+        return known[1]
+
+    def nearness(self, view: View) -> dict[str, float]:
+        """How close what was said is to the question by its meaning, as far as that is known by now."""
+        if self._memory is None or view.question is None:
+            return {}
+        texts = {shown.item.id: searchable_text(shown.item.message) for shown in view.shown}
+        question = view.question.message.text[:_ABOUT]
+        work = self._submit(self._memory.meaning.nearness, question, texts)
+        if work is None or wait({work}, _PATIENCE).not_done:
+            return {}
+        if (error := work.exception()) is not None:
+            # Whatever is wrong with memory, the window is made.
+            log.info("what was said is compared by words alone: %r", error)
+            return {}
+        return work.result()
+
+    def count(self, case: FitRequest, names: Sequence[str]) -> None:
+        """Has it counted that these went into a window; nobody waits for it."""
+        self._submit(self._used, case.scope, names)
+
+    async def bring(
+        self, view: View, case: FitRequest, lot: LoadedLane
+    ) -> tuple[list[Proposal], Evidence, list[str]]:
+        """The decisions that put evidence behind the question, what was looked for, and what did not go
+        well.
+        """
+        if not asks_anew(view):
+            return [], Evidence(), []
+        if lot.is_whole and _has_all(view, lot) and not self._may_have_earlier(case):
+            held_back = self._memory is not None and case.remembers and not case.tells
+            return [], Evidence(), ["held_back"] if held_back else []
+        answer = await self.in_time(self._look, view, case, lot)
+        return ([], Evidence(), ["not_recalled"]) if answer is None else answer
+
+    async def in_time(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
+        """What comes of work in a thread of memory's own; None where it fails, or nobody can wait for it."""
+        begun = self._submit(work, *args, **kwargs)
+        if begun is None:
+            return None
+        waiting = asyncio.wrap_future(begun)
+        # What goes wrong after nobody waits any more is nobody's trouble.
+        waiting.add_done_callback(lambda late: late.cancelled() or late.exception())
+        await asyncio.wait({waiting}, timeout=_PATIENCE)
+        if not begun.done():
+            return None
+        if isinstance(error := begun.exception(), StoreError):
+            raise error
+        if error is not None:
+            # Whatever is wrong with memory, the question is asked.
+            log.error("what was said earlier could not be looked through", exc_info=error)
+            return None
+        return begun.result()
+
+    def _submit(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> "Future[R] | None":
+        """Work in a thread of memory's own; None where all of them are busy."""
+        if not self._busy.acquire(blocking=False):
+            return None
+        try:
+            future = self._pool.submit(work, *args, **kwargs)
+        except RuntimeError:
+            # It is being closed.
+            self._busy.release()
+            return None
+        future.add_done_callback(lambda _: self._busy.release())
+        return future
+
+    def _used(self, scope: Scope, names: Sequence[str]) -> None:
+        try:
+            if self._memory is not None:
+                self._memory.note_used(scope, names)
+        except HoldfastError as error:
+            log.info("that memories were of use could not be counted: %s", error)
+
+    def _may_have_earlier(self, case: FitRequest) -> bool:
+        return self._memory is not None and case.remembers and case.tells
+
+    def _look(
+        self, view: View, case: FitRequest, lot: LoadedLane
+    ) -> tuple[list[Proposal], Evidence, list[str]]:
+        opening = self._begin(view, case)
+        view = view.having(*opening) if opening else view
+        room = int((view.room - view.total.high) * _SAFE)
+        need = self._need(view, case, lot)
+        evidence = self._recall.bring(need, room, view.likely_tokens) if room >= _LEAST else Evidence()
+        notices = [] if case.tells or not case.remembers else ["held_back"]
+        if self._by_words_alone(evidence):
+            notices.append("recalled_by_words")
+        return [*opening, *_as_much_as_fits(view, evidence)], evidence, notices
+
+    def _begin(self, view: View, case: FitRequest) -> list[Proposal]:
+        """What a private conversation begins with, where the window does not have it (any more)."""
+        if case.scope.kind != "private" or not case.tells or not self.has_any(case):
+            return []
+        if any(each.name == BEGINNING for shown in view.shown for each in shown.additions):
+            return []
+        # Where it left with its message it is told again; a conversation that began without it goes on so.
+        assert view.question is not None
+        has_begun = any(
+            decision.data.get("name") == BEGINNING for decision in view.decisions if decision.kind == "add"
+        )
+        if view.question.depth > 0 and not has_begun:
+            return []
+        assert self._memory is not None
+        room = min(case.budget.beginning, view.room - view.total.high)
+        quotes, names = [], []
+        for memory in self._memory.library.list_opening(case.scope):
+            text = " ".join(memory.text.split())
+            cost = view.likely_tokens(text) + _AROUND
+            if cost <= room:
+                room -= cost
+                quotes.append(Quote("memory", memory.date, "", text))
+                names.append(memory.id)
+        proposal = _addition(view, quotes, name=BEGINNING, memories=names)
+        return [proposal] if quotes and view.having(proposal).fits else []
+
+    def _need(self, view: View, case: FitRequest, lot: LoadedLane) -> Need:
+        question, conversation = view.question, case.kept.conversation
+        assert question is not None
+        assert conversation is not None
+        before = [item.id for item in lot.items if 0 <= item.depth < question.depth]
+        earlier = [shown.item.message for shown in view.shown if shown.item is not question]
+        exchange = [message.text for message in earlier[-2:] if message.role in ("user", "assistant")]
+        prompt = "\n".join(message.text for message in lot.system)
+        return Need(
+            question=about(question.message).text,
+            scope=case.scope,
+            tree=conversation.tree,
+            head=before[-1] if before else None,
+            conversation=conversation.id,
+            before=[text[:_ABOUT] for text in exchange],
+            names=names_in_prompt(prompt),
+            present=_whole(view),
+            known={*memories_in(view), *_findings_in(view)},
+            said=[message.text for message in earlier],
+            remembers=self._may_have_earlier(case),
+            at=question.at,
+        )
+
+    def _by_words_alone(self, evidence: Evidence) -> bool:
+        if self._memory is None or self._memory.embedder.off:
+            return False
+        return bool(evidence.degraded) and "vectors" not in evidence.engines and bool(evidence.engines)
+
+
+def _as_much_as_fits(view: View, evidence: Evidence) -> list[Proposal]:
+    """The decisions that put evidence behind the question: only the whole request tells what it really
+    takes.
+
+    Memories stand apart from what was said, since they are rewritten where they are corrected or forgotten;
+    findings each for itself, since they expire.
+    """
+    snippets = list(evidence.snippets)
+    while snippets:
+        memories = [each for each in snippets if each.origin == "memory"]
+        findings = [each for each in snippets if each.origin == "research"]
+        messages = [each for each in snippets if each.origin in ("earlier", "here")]
+        assert view.question is not None
+        proposals = [tell_finding(view, view.question, each.id, each.text) for each in findings]
+        if memories:
+            names = [each.id for each in memories]
+            proposals.append(_addition(view, [_quote_of(each) for each in memories], memories=names))
+        if messages:
+            sources = [{"message": each.id, "why": f"{each.score:.0%}"} for each in messages]
+            proposals.append(_addition(view, [_quote_of(each) for each in messages], sources=sources))
+        over = view.having(*proposals).total.high - view.room
+        if over <= 0:
+            return proposals
+        # The least likely ones go, as many as it takes.
+        for snippet in sorted(snippets, key=lambda each: each.score):
+            snippets.remove(snippet)
+            over -= view.likely_tokens(snippet.text)
+            if over <= 0:
+                break
+    return []
+
+
+def _addition(view: View, quotes: Sequence[Quote], **more: Any) -> Proposal:
+    assert view.question is not None
+    text = recalled(view.question.message, quotes)
+    return addition(view, view.question, "recalled", text, new_id("d"), **more)
+
+
+def _quote_of(snippet: Snippet) -> Quote:
+    return Quote(snippet.origin, snippet.at, snippet.role, snippet.text)
+
+
+def memories_in(view: View) -> Iterator[str]:
+    """The memories that stand in the window already."""
+    decisions = {addition.decision for shown in view.shown for addition in shown.additions}
+    for decision in view.decisions:
+        if decision.kind == "add" and decision.id in decisions:
+            yield from decision.data.get("memories", ())
+
+
+def _findings_in(view: View) -> Iterator[str]:
+    for shown in view.shown:
+        yield from (each.name for each in shown.additions if each.section == SECTION and each.name)
+
+
+def asks_anew(view: View) -> bool:
+    """Whether the newest message is a question for which nothing was brought yet: not inside a tool loop."""
+    question, newest = view.question, view.shown[-1] if view.shown else None
+    if question is None or question.depth < 0 or newest is None or newest.item is not question:
+        return False
+    return all(addition.section != "recalled" for addition in newest.additions)
+
+
+def about(question: Message) -> Message:
+    """What points at something: of a statement only what was typed, for what is pasted with it is news."""
+    text = typed(question.text).strip()
+    return question if not text or asks(text) else Message.of("user", text)
+
+
+def _has_all(view: View, lot: LoadedLane) -> bool:
+    return len(_whole(view)) == len(lot.items)
+
+
+def _whole(view: View) -> set[str]:
+    return {shown.item.id for shown in view.shown if not shown.rules or shown.rules == ("thinking",)}

@@ -1,0 +1,207 @@
+"""What is stored of a window: its decisions, the record of each level, and the state of its lane after it.
+
+The state is condensed: however long a conversation is, its next window begins with little to read.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from holdfast.compaction.persistence import CompactionRecord
+from holdfast.context.loading import (
+    LoadedLane,
+)
+from holdfast.context.redaction import current_texts, reword_report, without_buried
+from holdfast.conversations import lanes
+from holdfast.messages import JsonObject
+from holdfast.store import Store, new_id
+from holdfast.window.decisions import GONE, Decided, Proposal, is_on_way, places_of
+from holdfast.window.fit import Batch, Fitted
+from holdfast.window.report import Link
+
+# The level whose work is a summary.
+SUMMARY = 3
+
+
+@dataclass(frozen=True, slots=True)
+class FitOutcome:
+    """`batches` is what levels did; `others` was decided beside that. `names` has new ids, by identity."""
+
+    lane: lanes.Lane
+    batches: tuple[Batch, ...]
+    others: tuple[Proposal, ...]
+    state: lanes.LaneState
+    names: Mapping[int, str]
+
+    def keep(
+        self, store: Store, report: JsonObject, duration_ms: int, summary: CompactionRecord | None = None
+    ) -> None:
+        """To be done in one transaction: decisions, the record of each batch, the lane, and a new summary.
+
+        What was forgotten while the window was made is not kept with it.
+        """
+        lane = self.lane
+        if summary is not None:
+            summary.save(store)
+        proposals = [without_buried(store, lane.conversation, proposal) for proposal in self.others]
+        for proposal in proposals:
+            self._record(store, proposal)
+        words = current_texts(store, lane.decisions)
+        words |= {
+            old.data["text"]: new.data["text"]
+            for old, new in zip(self.others, proposals, strict=True)
+            if new is not old
+        }
+        for batch in self.batches:
+            row = store.compactions.record(
+                lane.conversation,
+                lane=lane.id,
+                level=batch.level,
+                strategy=batch.strategy,
+                messages=len(summary.covers) if summary and batch.level == SUMMARY else batch.messages,
+                tokens_before=batch.tokens_before,
+                tokens_after=batch.tokens_after,
+                tokens_freed=_freed_tokens(batch),
+                **_summary_fields(summary, duration_ms)
+                if batch.level == SUMMARY
+                else {"duration_ms": duration_ms},
+            )
+            for proposal in batch.proposals:
+                self._record(store, proposal, row.id)
+        store.lanes.put(
+            lane.id,
+            lane.conversation,
+            window=lane.window,
+            state=self.state.to_json(),
+            report=reword_report(report, words) if words else report,
+            expect=lane.version,
+        )
+
+    def _record(self, store: Store, proposal: Proposal, batch: str = "") -> None:
+        store.decisions.record(
+            self.lane.id,
+            self.lane.conversation,
+            kind=proposal.kind,
+            rule=proposal.rule,
+            messages=proposal.messages,
+            tokens_before=proposal.tokens_before,
+            tokens_after=proposal.tokens_after,
+            reason=proposal.reason,
+            data=proposal.data,
+            batch=batch,
+            name=proposal.id,
+        )
+
+
+def _freed_tokens(batch: Batch) -> int:
+    """What was said and left the window by it. What a summary stands for may have left before, and was
+    counted then; evidence for a question was only lent.
+    """
+    lent = sum(proposal.tokens_before for proposal in batch.proposals if proposal.rule == "recalled_old")
+    if batch.level != SUMMARY:
+        return max(0, batch.tokens_before - batch.tokens_after - lent)
+    return sum(proposal.tokens_before - proposal.tokens_after for proposal in batch.proposals) - lent
+
+
+def _summary_fields(summary: CompactionRecord | None, duration_ms: int) -> dict[str, Any]:
+    """How a summary came about; one that was there before took no time."""
+    if summary is None:
+        return {"path": "reused"}
+    result = summary.result
+    return {
+        "memories": len(result.memories),
+        "model": result.model,
+        "path": result.method,
+        "duration_ms": duration_ms or round(result.seconds * 1000),
+    }
+
+
+def outcome_of(
+    lot: LoadedLane, fitted: Fitted, believed: lanes.LaneState, chain: Sequence[Link] | None
+) -> FitOutcome:
+    """`believed` is what is known of the server's room, `chain` the request that goes out if one does."""
+    named = {
+        id(proposal): proposal if proposal.id else replace(proposal, id=new_id("d"))
+        for proposal in fitted.view.proposals
+    }
+    in_batches = {id(proposal) for batch in fitted.batches for proposal in batch.proposals}
+    return FitOutcome(
+        lot.lane,
+        tuple(
+            replace(batch, proposals=tuple(named[id(proposal)] for proposal in batch.proposals))
+            for batch in fitted.batches
+        ),
+        tuple(proposal for key, proposal in named.items() if key not in in_batches),
+        _state(lot, fitted, [*named.values()], believed, chain),
+        {key: proposal.id for key, proposal in named.items()},
+    )
+
+
+def _state(
+    lot: LoadedLane,
+    fitted: Fitted,
+    named: Sequence[Proposal],
+    believed: lanes.LaneState,
+    chain: Sequence[Link] | None,
+) -> lanes.LaneState:
+    """How the lane stands after this: what is out as one line, and only the decisions that still show."""
+    rendered, base = fitted.view.rendered, lot.lane.state.base
+    out = {name for name, rule in rendered.out.items() if rule != "orphan"}
+    ends = [(item.depth, item.id) for item in lot.items if item.id in out and item.depth >= 0]
+    ends += [(base.depth, base.through)] if base is not None else []
+    if lot.horizon is not None:
+        ends.append((lot.horizon.data["depth"], lot.horizon.data["through"]))
+    decisions: list[Decided] = [*lot.lane.decisions, *named]
+    new = [proposal for proposal in named if proposal.kind == "summarise"]
+    state = replace(
+        believed,
+        base=None,
+        active=None,
+        fired=fitted.fired,
+        left=0
+        if new
+        else believed.left
+        + sum(proposal.tokens_before for proposal in named if proposal.kind == "leave_out"),
+    )
+    if chain is not None:
+        summary = next((proposal.id for proposal in new), fitted.view.rendered.summarised)
+        sent = tuple((link.name, link.digest, link.size) for link in chain)
+        state = replace(state, sent=sent, prompt=lot.prompt, summary=summary)
+    if not ends:
+        return state
+    depth, through = max(ends)
+    keep = tuple(item.id for item in lot.items if 0 <= item.depth <= depth and item.id not in out)
+    active = tuple(decision.id for decision in _showing(decisions, lot, fitted))
+    return replace(state, base=lanes.Base(through, depth, keep, _at(base, named)), active=active)
+
+
+def _at(base: lanes.Base | None, named: Sequence[Proposal]) -> tuple[str, int]:
+    """The furthest point at which any of what is out was decided to be."""
+    gone = [proposal.data for proposal in named if proposal.kind in GONE]
+    places = [(data["at"][0], data["at"][1]) for data in gone if "at" in data]
+    summed = max((data["depth"] for data in gone if "text" in data and "depth" in data), default=-1)
+    if base is not None and base.depth > summed:
+        places.append(base.holds_at)
+    return max(places, key=lambda place: place[1], default=("", -1))
+
+
+def _showing(decisions: Sequence[Decided], lot: LoadedLane, fitted: Fitted) -> list[Decided]:
+    """The decisions without which the window would not look as it does, what is merely out apart."""
+    shown, places = {decision.item.id for decision in fitted.view.shown}, places_of(lot.items)
+    gone = [
+        decision
+        for decision in decisions
+        if decision.kind in GONE and ("at" not in decision.data or is_on_way(places, *decision.data["at"]))
+    ]
+    # The sentences and the summary that stand for what is out, each as it was last written.
+    carried = [
+        decision
+        for key in ("rules", "forbidden", "text")
+        for decision in [decision for decision in gone if key in decision.data][-1:]
+    ]
+    return [
+        decision
+        for decision in decisions
+        if decision in carried
+        or (decision.kind not in GONE and (not decision.messages or shown.intersection(decision.messages)))
+    ]

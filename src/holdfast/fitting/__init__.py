@@ -1,9 +1,0 @@
-"""One request made to fit: its lane is loaded, a window made of it, and what was decided is kept.
-
-Between the store and the pure `window`: it knows both, and decides nothing about what stays or goes.
-"""
-
-from holdfast.fitting.fitter import Fit, Fitter
-from holdfast.fitting.lot import Kept
-
-__all__ = ["Fit", "Fitter", "Kept"]

@@ -42,7 +42,7 @@ from holdfast.text.questions import asks, read_question, split_question, traits_
 from holdfast.transfer.formats.markdown import split
 from holdfast.window.borders import fences
 from holdfast.window.clock import same_but_for_time
-from holdfast.window.outputs import unwrapped, written_json
+from holdfast.window.outputs import json_writer, unwrap_fence
 from holdfast.window.own_words import own_sentences
 from holdfast.window.pasted import stretches
 from holdfast.window.rules import decisions_in, rules_in
@@ -210,11 +210,11 @@ READERS: dict[str, Callable[[str], object]] = {
     "supersedes": lambda text: supersedes(text, text + "1"),
     "telling": telling,
     "terms": terms,
-    "unwrapped": unwrapped,
+    "unwrapped": unwrap_fence,
     "volatility_of": estimate_volatility,
     "without_banners": without_banners,
     "without_blocks": lambda text: remove_blocks(text, ("context", "file")),
-    "written_json": lambda text: written_json(text, str),
+    "written_json": lambda text: json_writer(text, str),
 }
 # What comes in masses, and words that make readers look closer.
 TEXTS = [

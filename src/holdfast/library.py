@@ -30,10 +30,10 @@ from holdfast.protocols.openai_chat import serialize_message as message_to_wire
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.tokens.estimate import family_of
 from holdfast.upstreams.counting import LearningCounter
-from holdfast.window.decisions import Decided
+from holdfast.window.decisions import DecisionLike
 from holdfast.window.fit import fit
 from holdfast.window.items import Item
-from holdfast.window.own_words import ends
+from holdfast.window.own_words import drop_middle
 from holdfast.window.report import Link, chain_of, prefix_of, report_of
 from holdfast.window.rules import decisions_in, forbidden_in, rules_in
 from holdfast.window.view import Draft
@@ -67,7 +67,7 @@ class Fitted:
 
     messages: list[dict[str, Any]]
     report: Mapping[str, Any]
-    decisions: tuple[Decided, ...] = field(repr=False)
+    decisions: tuple[DecisionLike, ...] = field(repr=False)
     fired: Mapping[int, int] = field(repr=False)
     sent: tuple[Link, ...] = field(repr=False)
 
@@ -342,5 +342,5 @@ def _items(messages: Sequence[Message]) -> tuple[Item, ...]:
 
 def _said(items: Sequence[Item], find: Callable[[str], Sequence[str]]) -> dict[str, Sequence[str]]:
     """What a person said that binds what is said later, by the message it stands in."""
-    found = ((item.id, find(ends(item.message.text))) for item in items if item.message.role == "user")
+    found = ((item.id, find(drop_middle(item.message.text))) for item in items if item.message.role == "user")
     return {name: sentences for name, sentences in found if sentences}

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.messages import Message
-from holdfast.window.decisions import Applied, Floor, Proposal, is_on_way, places_of
+from holdfast.window.decisions import AppliedDecisions, Floor, Proposal, is_on_way, places_of
 from holdfast.window.items import Item
 from holdfast.window.render import render
 from tests.window.talks import items_of
@@ -80,7 +80,7 @@ def test_a_floor_holds_while_its_message_is_on_the_way(fork, holds):
     items = edited(talk(8), fork)
     floor = Floor("m_3", 3, frozenset({"m_1"}), "horizon")
     assert floor.holds(items) == holds
-    applied = Applied(floors=[floor])
+    applied = AppliedDecisions(floors=[floor])
     assert applied.left_out(items).keys() == ({"m_0", "m_2", "m_3"} if holds else set())
 
 

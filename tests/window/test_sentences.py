@@ -89,7 +89,7 @@ def test_a_banner_has_its_numbers_as_the_language_spells_them(language):
     ("before", "after", "saved"), [(100, 100, 0), (0, 0, 0), (10, 20, 0), (1_000, 1, 99), (10_000, 1, 99)]
 )
 def test_never_more_is_claimed_to_be_saved_than_was(before, after, saved):
-    assert sentences.saved(before, after) == saved
+    assert sentences.percent_saved(before, after) == saved
 
 
 def test_every_way_to_a_summary_and_every_notice_has_a_sentence(language):

@@ -28,7 +28,7 @@ from holdfast.compaction.ledger_reading import (
 from holdfast.messages import ToolCall, ToolResult
 from holdfast.patterns import late
 from holdfast.text.slots import compare
-from holdfast.window.items import Item, answered
+from holdfast.window.items import Item, match_results
 from holdfast.words import terms
 
 # Characters at the beginning and end of an output in which a program reports how it went.
@@ -89,7 +89,7 @@ def _pair_calls(items: Sequence[Item]) -> Iterator[tuple[ToolCall, ToolResult, i
         depths = {
             id(result): item.depth for item in items[at + 1 : end] for result in item.message.tool_results
         }
-        for result, call in answered(items[at].message, answers):
+        for result, call in match_results(items[at].message, answers):
             if call is not None:
                 yield call, result, depths[id(result)]
         at = end

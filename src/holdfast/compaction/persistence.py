@@ -13,7 +13,7 @@ from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNot
 from holdfast.memory.private import redacted
 from holdfast.store import Conversation, Store, Stored, new_id
 from holdfast.text.statements import takes_back
-from holdfast.window.own_words import ends, own_sentences
+from holdfast.window.own_words import drop_middle, own_sentences
 from holdfast.words import language_of
 
 # The importance of an explicit memory request.
@@ -80,7 +80,7 @@ def enqueue_memory_requests(store: Store, conversation: Conversation, appended: 
     """Enqueues the memories that user messages ask for when they arrive, not when they leave the window."""
     for stored in appended:
         if stored.message.role == "user":
-            text = redacted(ends(stored.message.text))
+            text = redacted(drop_middle(stored.message.text))
             _enqueue_withdrawals(store, conversation, text)
             requests = read_memory_requests(text) or read_memory_requests(
                 text, _previous_messages(store, stored)
@@ -106,7 +106,9 @@ def _previous_messages(store: Store, stored: Stored) -> list[str]:
     if stored.parent is None or not refers_back(stored.message.text):
         return []
     before = store.log.tail(stored.parent, _REFERENCE_DISTANCE)
-    return [redacted(ends(earlier.message.text)) for earlier in before if earlier.message.role == "user"]
+    return [
+        redacted(drop_middle(earlier.message.text)) for earlier in before if earlier.message.role == "user"
+    ]
 
 
 def enqueue_memories(

@@ -21,8 +21,8 @@ from holdfast.fitting.outcome import SUMMARY
 from holdfast.messages import Message
 from holdfast.store import Conversation, Decision, Lane, Store, Stored
 from holdfast.window import sentences
-from holdfast.window.decisions import GONE, Addition, Applied
-from holdfast.window.render import Shown, render
+from holdfast.window.decisions import GONE, Addition, AppliedDecisions
+from holdfast.window.render import ShownMessage, render
 
 # What every window leaves away, whatever else is done: it is not worth telling for each message.
 _ALWAYS = {"thinking", "banner"}
@@ -86,7 +86,7 @@ def standings(store: Store, conversation: Conversation, lane: Lane) -> list[Stan
 
 
 def _standing(
-    stored: Stored, shown: Shown | None, out: Mapping[str, str], touching: Sequence[Decision]
+    stored: Stored, shown: ShownMessage | None, out: Mapping[str, str], touching: Sequence[Decision]
 ) -> Standing:
     if shown is None:
         rule = out[stored.id]
@@ -136,7 +136,7 @@ def window_account(store: Store, conversation: Conversation, window: int | None 
         "conversation": conversation.id,
         "updated_at": lane.updated_at,
         "windows": [other.window for other in store.lanes.of(conversation.id)],
-        "summary": Applied.of(decisions, [item_of(stored) for stored in path]).summary or None,
+        "summary": AppliedDecisions.of(decisions, [item_of(stored) for stored in path]).summary or None,
         "decisions": [serialize_decision(made) for made in decisions],
         "vetoes": [serialize_decision(made) for made in store.decisions.vetoes(lane.id)],
     }
@@ -150,7 +150,7 @@ def summary_account(store: Store, conversation: Conversation) -> dict[str, Any]:
     return {
         "conversation": conversation.id,
         **last,
-        "saved_percent": sentences.saved(before, after),
+        "saved_percent": sentences.percent_saved(before, after),
         "banner": sentences.banner(before, after),
     }
 
@@ -161,8 +161,8 @@ def came_back(store: Store, conversation: Conversation, undone: Sequence[Decisio
     items = [item_of(stored) for stored in path]
     in_force = store.decisions.of(undone[0].lane)
     before = sorted([*in_force, *undone], key=lambda one: (one.created_at, one.id))
-    gone = Applied.of(in_force, items).left_out(items)
-    return [name for name in Applied.of(before, items).left_out(items) if name not in gone]
+    gone = AppliedDecisions.of(in_force, items).left_out(items)
+    return [name for name in AppliedDecisions.of(before, items).left_out(items) if name not in gone]
 
 
 def compactions_account(store: Store, conversation: Conversation) -> dict[str, Any]:

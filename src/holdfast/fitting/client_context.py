@@ -11,8 +11,8 @@ from holdfast.fitting.researching import READABLE, room_for_sources
 from holdfast.messages import canonical
 from holdfast.store import new_id
 from holdfast.text.excerpts import bearing, excerpts
-from holdfast.window.additions import addition, sources
-from holdfast.window.brought import RESEARCH
+from holdfast.window.additions import format_sources, propose_addition
+from holdfast.window.brought import SOURCE_TOKENS
 from holdfast.window.decisions import Proposal
 from holdfast.window.items import Item
 from holdfast.window.shorten import marker
@@ -38,20 +38,20 @@ def context_for(view: View, question: Item, texts: Sequence[str]) -> list[Propos
         return []
     text, cut = _text(view, question, texts, room_for_sources(view))
     # When the talk has gone on, a few lines of it are enough.
-    short, _ = _text(view, question, texts, RESEARCH)
+    short, _ = _text(view, question, texts, SOURCE_TOKENS)
     more = {"cut": "context_cut"} if cut else {}
-    return [addition(view, question, "research", text, new_id("d"), tag=tag, short=short, **more)]
+    return [propose_addition(view, question, "research", text, new_id("d"), tag=tag, short=short, **more)]
 
 
 def _text(view: View, question: Item, texts: Sequence[str], room: int) -> tuple[str, bool]:
     """The texts within so many tokens, and whether anything of them is missing."""
-    whole = sources(question.message, texts)
+    whole = format_sources(question.message, texts)
     if (tokens := view.text_tokens(whole)) <= room:
         return whole, False
-    frame = view.text_tokens(sources(question.message, [marker(tokens)]))
+    frame = view.text_tokens(format_sources(question.message, [marker(tokens)]))
     choice = _chosen(view, question.message.text, texts, room - frame)
     shown = [text for _, text in sorted(choice.shown.items())]
-    return sources(question.message, [*shown, marker(choice.left_out)]), True
+    return format_sources(question.message, [*shown, marker(choice.left_out)]), True
 
 
 def _chosen(view: View, asked: str, texts: Sequence[str], room: int) -> _Choice:

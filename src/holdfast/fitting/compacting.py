@@ -32,20 +32,20 @@ from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.windows import has_fixed_window
 from holdfast.window.decisions import Proposal
-from holdfast.window.fit import STRATEGIES, Batch, Fitted
+from holdfast.window.fit import STRATEGIES, Batch, FittedWindow
 from holdfast.window.presets import Preset
 from holdfast.window.summarise import (
     FRUITLESS,
     LEAST_SAVED,
     Border,
     Cooldown,
-    Tried,
+    SummaryAttempts,
     border,
-    cleared,
+    clear_quotes,
     is_due,
     may_try,
+    propose_summary,
     room_for_text,
-    summarised,
     talk,
 )
 from holdfast.window.view import View
@@ -72,7 +72,7 @@ Attempt = tuple[float, int, int, int]
 class Inline:
     """What came of summarising at once: the window, a summary that is to be kept, and how it went."""
 
-    made: Fitted
+    made: FittedWindow
     keeping: CompactionRecord | None
     tried: Attempt
 
@@ -143,7 +143,7 @@ class Compacting:
             )
         return batch
 
-    async def inline(self, case: Case, lot: Lot, made: Fitted) -> Inline | None:
+    async def inline(self, case: Case, lot: Lot, made: FittedWindow) -> Inline | None:
         """The window of a request that is nearly full, with a summary in it; None if none was to be had.
 
         The caller has the conversation's turn, and keeps what comes of it with its own decisions.
@@ -269,7 +269,7 @@ class Compacting:
             after = place.view.having(*proposals)
             batch = _batch(written, proposals)
             state = replace(place.lot.lane.state, tried=self._succeeded(place, after))
-            outcome = outcome_of(place.lot, Fitted(after, (batch,), dict(state.fired)), state, None)
+            outcome = outcome_of(place.lot, FittedWindow(after, (batch,), dict(state.fired)), state, None)
             row = await self._store.run(self._store.lanes.get, outcome.lane.id)
             report = row.report if row else {}
             await self._store.run(
@@ -286,7 +286,7 @@ class Compacting:
         view, count = place.view, place.case.count
         room, told = room_for_text(view, found, max(written.tokens, place.left))
         text = written.body.text(count, room, told)
-        proposals = (summarised(view, found, text, written.id, reason), *cleared(view, found))
+        proposals = (propose_summary(view, found, text, written.id, reason), *clear_quotes(view, found))
         # What was left out since the last summary is in this one too.
         before = view.total.high + place.left
         if view.having(*proposals).total.high > before * (1 - LEAST_SAVED):
@@ -320,7 +320,7 @@ class Compacting:
         at, depth, so_far, fruitless = state.tried
         # What other levels left out since then was said as well: without it, a window that they keep small
         # would never have grown enough.
-        tried = Tried(at, depth, so_far - state.left, fruitless)
+        tried = SummaryAttempts(at, depth, so_far - state.left, fruitless)
         return may_try(place.view, tried, self._cooldown, self._clock(), place.depth)
 
     @asynccontextmanager

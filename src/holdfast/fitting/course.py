@@ -20,7 +20,7 @@ from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.window.additions import clock_for
 from holdfast.window.decisions import Kind, Proposal
-from holdfast.window.fit import Batch, Fitted
+from holdfast.window.fit import Batch, FittedWindow
 from holdfast.window.items import Item
 from holdfast.window.report import SYSTEM, TOOLS, Link, Prefix, chain_of, prefix_of
 from holdfast.window.view import Draft, View
@@ -171,7 +171,7 @@ def turns_of(store: Store, conversation: Conversation, lane: Lane, limit: int) -
         prefix = None
         if earlier is not None and now is not None:
             meanwhile = [row for row in batches if _end(before) < row.created_at <= _end(job)]
-            fitted = Fitted(now.view, tuple(map(_batch, meanwhile)), {})
+            fitted = FittedWindow(now.view, tuple(map(_batch, meanwhile)), {})
             prefix = prefix_of(fitted, earlier.chain, now.chain, earlier.view.rendered.summarised)
         turns.append(Turn(job, *_ends(job, path, places), prefix))
     if turns and turns[-1].job is past.jobs[-1] and turns[-1].answer is not None:

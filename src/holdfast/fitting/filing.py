@@ -13,8 +13,8 @@ from holdfast.files.roots import Roots
 from holdfast.fitting.case import Along
 from holdfast.messages import OURS, ChatRequest, JsonObject, Message, Text
 from holdfast.store import Lane, Store, new_id
-from holdfast.window.additions import addition
-from holdfast.window.brought import file_of, has, is_named, outdated
+from holdfast.window.additions import propose_addition
+from holdfast.window.brought import covers, file_of, is_mentioned, replace_outdated_files
 from holdfast.window.decisions import Addition, Proposal, Section
 from holdfast.window.items import Item
 from holdfast.window.view import View
@@ -57,7 +57,7 @@ def files_for(store: Store, view: View, question: Item, conversation: str, along
     before = {file_of(one.name): one.tag for one in there if one.tag}
     changed = {name for name, tag in before.items() if tags.get(name, tag) != tag}
     return [
-        *outdated(view, tags),
+        *replace_outdated_files(view, tags),
         *(_added(view, question, one, changed=file_of(one.name) in changed) for one in needed),
     ]
 
@@ -135,7 +135,9 @@ def _spoken_of(
         if data["short"] or data["name"] not in newest:
             newest[data["name"]] = data
     asked = {file_of(one.name) for one in named}
-    spoken = [data for name, data in newest.items() if file_of(name) not in asked and is_named(name, text)]
+    spoken = [
+        data for name, data in newest.items() if file_of(name) not in asked and is_mentioned(name, text)
+    ]
     whole = {one.name for one in there if one.short}
     found = [_again(data, roots) for data in spoken if roots is not None or data["name"] not in whole]
     full = {file_of(one.name) for one in found if one.mode == "full"}
@@ -167,11 +169,11 @@ def _again(data: JsonObject, roots: Roots | None) -> "AttachedFile":
 def _has(shown: Addition, file: "AttachedFile") -> bool:
     """Whether the window has it already, as it is now."""
     same = file_of(shown.name) == file_of(file.name)
-    return same and shown.tag == file.hash and has(shown, file.text)
+    return same and shown.tag == file.hash and covers(shown, file.text)
 
 
 def _added(view: View, question: Item, file: "AttachedFile", *, changed: bool) -> Proposal:
-    return addition(
+    return propose_addition(
         view,
         question,
         RULE,

@@ -31,9 +31,9 @@ from holdfast.tokens.estimate import Estimate
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.windows import has_fixed_window
-from holdfast.window.additions import addition, leave_evidence, told
+from holdfast.window.additions import drop_evidence, propose_addition, propose_profile
 from holdfast.window.decisions import Proposal
-from holdfast.window.fit import Fitted, fit, fit_view
+from holdfast.window.fit import FittedWindow, fit, fit_view
 from holdfast.window.items import Item
 from holdfast.window.presets import Preset
 from holdfast.window.report import Link, chain_of, prefix_of, report_of
@@ -62,7 +62,7 @@ class _Begun:
     """A window before anything is summarised or brought back; `recalls` says if there are memories at all."""
 
     lot: Lot
-    made: Fitted
+    made: FittedWindow
     believed: lanes.LaneState
     notices: list[str]
     recalls: bool
@@ -141,7 +141,7 @@ class Fitter:
             there = min(1.0, error.window / sent.window) if error.window else 1.0
             self._refused[sent.kept.conversation.id] = share, there
 
-    async def _made(self, case: Case) -> tuple[Fitted, dict[str, Any]]:
+    async def _made(self, case: Case) -> tuple[FittedWindow, dict[str, Any]]:
         if case.kept.conversation is None:
             made = await asyncio.to_thread(_alone, case)
             return made, report_of(made, prefix_of(made, (), ()), case.counter)
@@ -149,7 +149,7 @@ class Fitter:
             await self._turns.settle(case.kept.conversation.id)
             return await self._in_lane(case)
 
-    async def _in_lane(self, case: Case) -> tuple[Fitted, dict[str, Any]]:
+    async def _in_lane(self, case: Case) -> tuple[FittedWindow, dict[str, Any]]:
         began = time.perf_counter()
         begun = await asyncio.to_thread(self._begun, case)
         lot, made, believed, notices = begun.lot, begun.made, begun.believed, begun.notices
@@ -193,8 +193,8 @@ class Fitter:
         return made, report
 
     async def _summarised(
-        self, case: Case, lot: Lot, made: Fitted, believed: lanes.LaneState
-    ) -> tuple[Fitted, CompactionRecord | None, lanes.LaneState]:
+        self, case: Case, lot: Lot, made: FittedWindow, believed: lanes.LaneState
+    ) -> tuple[FittedWindow, CompactionRecord | None, lanes.LaneState]:
         """The other levels were not enough: the older part becomes a summary now, if that helps."""
         found = await self._compacting.inline(case, lot, made)
         if found is None:
@@ -251,16 +251,16 @@ class Fitter:
             return view
         return self._researching.along(view, question, case.along.finding, case.scope)
 
-    def _fitted(self, view: View, at_least: int = 0) -> Fitted:
+    def _fitted(self, view: View, at_least: int = 0) -> FittedWindow:
         return fit_view(view, every_turn=self.preset.prune_every_turn, at_least=at_least)
 
-    def _again(self, made: Fitted, more: Sequence[Proposal]) -> Fitted:
+    def _again(self, made: FittedWindow, more: Sequence[Proposal]) -> FittedWindow:
         """The window once more, with what was found for it."""
         again = self._fitted(View(replace(made.view.draft, fired=made.fired), [*made.view.proposals, *more]))
         return replace(again, batches=(*made.batches, *again.batches))
 
 
-def _alone(case: Case) -> Fitted:
+def _alone(case: Case) -> FittedWindow:
     """A side request: nothing is kept of it, so nothing is decided but what must be."""
     system = leading_system(case.request.messages)
     talk = case.request.messages[len(system) :]
@@ -272,10 +272,10 @@ def _alone(case: Case) -> Fitted:
 def _first(case: Case, lot: Lot, draft: Draft, profile: str = "") -> View:
     """With what is decided before any level looks at the window: a question brings things along."""
     view = View(draft, [] if lot.horizon is None else [lot.horizon])
-    if asks_anew(view) and (leaving := leave_evidence(view)):
+    if asks_anew(view) and (leaving := drop_evidence(view)):
         # Before any level looks: evidence for an earlier question must not push out what was said.
         view = view.having(*leaving)
-    if changed := told(view, profile):
+    if changed := propose_profile(view, profile):
         view = view.having(*changed)
     question = view.question
     if question is None or question is not lot.items[-1]:
@@ -283,7 +283,7 @@ def _first(case: Case, lot: Lot, draft: Draft, profile: str = "") -> View:
     proposals = context_for(view, question, case.along.context)
     clocks = [one.text for shown in view.shown for one in shown.additions if one.section == "clock"]
     if lot.told and clocks[-1:] != [lot.told]:
-        proposals.append(addition(view, question, "clock", lot.told, new_id("d")))
+        proposals.append(propose_addition(view, question, "clock", lot.told, new_id("d")))
     return view.having(*proposals) if proposals else view
 
 

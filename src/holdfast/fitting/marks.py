@@ -13,9 +13,9 @@ from holdfast.fitting.lot import item_of
 from holdfast.messages import Message
 from holdfast.store import Conversation, Lane, Store, Stored
 from holdfast.tokens.counter import EstimatingCounter
-from holdfast.window.decisions import Applied
+from holdfast.window.decisions import AppliedDecisions
 from holdfast.window.items import units_of
-from holdfast.window.own_words import ends
+from holdfast.window.own_words import drop_middle
 from holdfast.window.presets import Preset
 from holdfast.window.rules import decisions_in, forbidden_in, rules_in
 
@@ -27,7 +27,7 @@ def note(store: Store, appended: Sequence[Stored]) -> None:
     """Prohibitions, rules and decisions in what a person just said: they outlive their message."""
     for stored in appended:
         if stored.message.role == "user":
-            said = ends(stored.message.text)
+            said = drop_middle(stored.message.text)
             forbidden = forbidden_in(said)
             rules = tuple(rule for rule in rules_in(said) if rule not in forbidden)
             marked = ((lanes.FORBIDDEN, forbidden), (lanes.RULE, rules), (lanes.AGREED, decisions_in(said)))
@@ -70,7 +70,7 @@ def _pinned(store: Store, conversation: Conversation, found: Stored, used: list[
     ]
     names = {item.id for unit in whole for item in unit.items}
     for lane in used:
-        out = Applied.of(store.decisions.of(lane.id), items).left_out(items)
+        out = AppliedDecisions.of(store.decisions.of(lane.id), items).left_out(items)
         if found.id in out:
             _bring_back(store, lane, [item.id for item in items if item.id in names])
 

@@ -13,8 +13,8 @@ from holdfast.fitting.forgetting import reworded, rewritten, standing
 from holdfast.fitting.lot import Lot
 from holdfast.messages import JsonObject
 from holdfast.store import Store, new_id
-from holdfast.window.decisions import GONE, Decided, Proposal, is_on_way, places_of
-from holdfast.window.fit import Batch, Fitted
+from holdfast.window.decisions import GONE, DecisionLike, Proposal, is_on_way, places_of
+from holdfast.window.fit import Batch, FittedWindow
 from holdfast.window.report import Link
 
 # The level whose work is a summary.
@@ -112,7 +112,9 @@ def _how(summary: CompactionRecord | None, duration_ms: int) -> dict[str, Any]:
     }
 
 
-def outcome_of(lot: Lot, made: Fitted, believed: lanes.LaneState, chain: Sequence[Link] | None) -> Outcome:
+def outcome_of(
+    lot: Lot, made: FittedWindow, believed: lanes.LaneState, chain: Sequence[Link] | None
+) -> Outcome:
     """`believed` is what is known of the server's room, `chain` the request that goes out if one does."""
     named = {
         id(proposal): proposal if proposal.id else replace(proposal, id=new_id("d"))
@@ -132,7 +134,11 @@ def outcome_of(lot: Lot, made: Fitted, believed: lanes.LaneState, chain: Sequenc
 
 
 def _state(
-    lot: Lot, made: Fitted, named: Sequence[Proposal], believed: lanes.LaneState, chain: Sequence[Link] | None
+    lot: Lot,
+    made: FittedWindow,
+    named: Sequence[Proposal],
+    believed: lanes.LaneState,
+    chain: Sequence[Link] | None,
 ) -> lanes.LaneState:
     """How the lane stands after this: what is out as one line, and only the decisions that still show."""
     rendered, base = made.view.rendered, lot.lane.state.base
@@ -141,7 +147,7 @@ def _state(
     ends += [(base.depth, base.through)] if base is not None else []
     if lot.horizon is not None:
         ends.append((lot.horizon.data["depth"], lot.horizon.data["through"]))
-    decisions: list[Decided] = [*lot.lane.decisions, *named]
+    decisions: list[DecisionLike] = [*lot.lane.decisions, *named]
     new = [one for one in named if one.kind == "summarise"]
     state = replace(
         believed,
@@ -172,7 +178,7 @@ def _at(base: lanes.Base | None, named: Sequence[Proposal]) -> tuple[str, int]:
     return max(places, key=lambda place: place[1], default=("", -1))
 
 
-def _showing(decisions: Sequence[Decided], lot: Lot, made: Fitted) -> list[Decided]:
+def _showing(decisions: Sequence[DecisionLike], lot: Lot, made: FittedWindow) -> list[DecisionLike]:
     """The decisions without which the window would not look as it does, what is merely out apart."""
     shown, places = {one.item.id for one in made.view.shown}, places_of(lot.items)
     gone = [

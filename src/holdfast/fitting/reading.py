@@ -14,7 +14,7 @@ from holdfast.fitting.account import pins_of
 from holdfast.fitting.lot import item_of
 from holdfast.store import Conversation, Decision, Draft, Store, Stored
 from holdfast.window import sentences
-from holdfast.window.decisions import Applied
+from holdfast.window.decisions import AppliedDecisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,9 @@ def reading_of(store: Store, conversation: Conversation, part: Part = Part()) ->
     path = _read(store, conversation, part)
     decisions = _decisions(store, conversation)
     ways = {stored.id for stored in path}
-    summary = Applied.of(decisions, [item_of(stored) for stored in path]).summary if part.at_end else ""
+    summary = (
+        AppliedDecisions.of(decisions, [item_of(stored) for stored in path]).summary if part.at_end else ""
+    )
     ends = not path or path[-1].id == conversation.head
     return Reading(
         conversation,

@@ -22,9 +22,9 @@ from holdfast.messages import Message, Scope
 from holdfast.recall import Evidence, Need, Recall, Snippet
 from holdfast.store import Store, new_id, searchable
 from holdfast.text.questions import asks, names_in_prompt
-from holdfast.window.additions import Quote, addition, recalled
+from holdfast.window.additions import Quote, format_quotes, propose_addition
 from holdfast.window.decisions import BEGINNING, Proposal
-from holdfast.window.pasted import typed
+from holdfast.window.pasted import typed_text
 from holdfast.window.view import View
 
 log = logging.getLogger("holdfast.memory")
@@ -252,8 +252,8 @@ def _as_much_as_fits(view: View, evidence: Evidence) -> list[Proposal]:
 
 def _addition(view: View, quotes: Sequence[Quote], **more: Any) -> Proposal:
     assert view.question is not None
-    text = recalled(view.question.message, quotes)
-    return addition(view, view.question, "recalled", text, new_id("d"), **more)
+    text = format_quotes(view.question.message, quotes)
+    return propose_addition(view, view.question, "recalled", text, new_id("d"), **more)
 
 
 def _quote_of(snippet: Snippet) -> Quote:
@@ -283,7 +283,7 @@ def asks_anew(view: View) -> bool:
 
 def about(question: Message) -> Message:
     """What points at something: of a statement only what was typed, for what is pasted with it is news."""
-    said = typed(question.text).strip()
+    said = typed_text(question.text).strip()
     return question if not said or asks(said) else Message.of("user", said)
 
 

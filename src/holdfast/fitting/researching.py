@@ -19,8 +19,8 @@ from holdfast.research.matching import is_old
 from holdfast.research.summary import defuse
 from holdfast.store import new_id
 from holdfast.text.excerpts import excerpts
-from holdfast.window.additions import addition, found, pages, past
-from holdfast.window.brought import earlier_findings
+from holdfast.window.additions import format_expired, format_finding, format_pages, propose_addition
+from holdfast.window.brought import shrink_findings
 from holdfast.window.decisions import Addition, Proposal, Section
 from holdfast.window.items import Item
 from holdfast.window.view import View
@@ -84,13 +84,15 @@ class Researching:
             view = view.knowing(notes=self._notes(scope, quoted))
         if finding is None or any(one.name == finding.id for one in _shown(view, question)):
             return view
-        view = view.having(*earlier_findings(view))
+        view = view.having(*shrink_findings(view))
         made = _quoted(view, question, finding, self._research.clock())
         more = {"cut": made.cut} if made.cut else {}
         # What is a note already cannot become one.
         short = "" if made.is_note else note_of(finding)
         return view.having(
-            addition(view, question, SECTION, made.text, new_id("d"), name=finding.id, short=short, **more)
+            propose_addition(
+                view, question, SECTION, made.text, new_id("d"), name=finding.id, short=short, **more
+            )
         )
 
     def notices(self, view: View, finding: Finding | None) -> list[str]:
@@ -128,7 +130,7 @@ class Researching:
             return []
         made = []
         for one in self._research.find_outdated(scope, question.message.text, names)[:_PAST]:
-            text = past(one.language, one.created_at, one.question, one.expires_at)
+            text = format_expired(one.language, one.created_at, one.question, one.expires_at)
             if text not in said:
                 made.append(tell_finding(view, question, one.id, text, "it no longer holds"))
         return made
@@ -170,12 +172,14 @@ def live_notes(research: Research | None, scope: Scope) -> dict[str, str]:
 def note_of(finding: Finding, *, brief: bool = False) -> str:
     """What stands for a finding in a window; of one that is very old, only that there was one."""
     summary = "" if brief else defuse(finding.summary)
-    return found(finding.language, finding.created_at, finding.question, summary, finding.expires_at)
+    return format_finding(finding.language, finding.created_at, finding.question, summary, finding.expires_at)
 
 
 def tell_finding(view: View, question: Item, name: str, text: str, reason: str = _BEARS) -> Proposal:
     """The decision that puts what stands for a finding behind a question."""
-    return addition(view, question, SECTION, text, new_id("d"), rule=FINDINGS, reason=reason, name=name)
+    return propose_addition(
+        view, question, SECTION, text, new_id("d"), rule=FINDINGS, reason=reason, name=name
+    )
 
 
 def _shown(view: View, item: Item | None = None) -> list[Addition]:
@@ -208,7 +212,7 @@ def _quoted(view: View, question: Item, finding: Finding, now: float) -> _Quoted
     texts = [defuse(source.text) for source in finding.usable]
     needed = [min(READABLE, view.text_tokens(text[:_GLANCE])) for text in texts]
     for most in range(len(texts), 0, -1):
-        left = room - view.text_tokens(pages(language, headings[:most], held))
+        left = room - view.text_tokens(format_pages(language, headings[:most], held))
         if left < sum(needed[:most]):
             continue
         bodies = excerpts(asked, texts[:most], left, view.text_tokens)
@@ -216,7 +220,7 @@ def _quoted(view: View, question: Item, finding: Finding, now: float) -> _Quoted
         shown = [f"{head}\n{defuse(body)}" for head, body in zip(headings, bodies, strict=False) if body]
         if shown:
             cut = "" if len(shown) == len(texts) else "sources_cut"
-            return _Quoted(pages(language, shown, held), cut)
+            return _Quoted(format_pages(language, shown, held), cut)
     return _Quoted(_note(view, asked, finding, max(room, _NOTE)), "sources_noted")
 
 

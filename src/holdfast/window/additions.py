@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from holdfast.messages import Message
-from holdfast.window.clock import same_but_for_time, told_time
+from holdfast.window.clock import same_but_for_time, time_changes
 from holdfast.window.decisions import BEGINNING, Addition, Proposal, Section
 from holdfast.window.items import Item
-from holdfast.window.pasted import typed
+from holdfast.window.pasted import typed_text
 from holdfast.window.view import View
 from holdfast.words import language_of
 
 # What stands above things from the past, by where they are from.
-_RECALLED = {
+_QUOTE_HEADINGS = {
     "memory": {
         "en": "Relevant memories from earlier conversations:",
         "de": "Relevante Erinnerungen aus früheren Gesprächen:",
@@ -26,7 +26,7 @@ _RECALLED = {
     "here": {"en": "[From earlier in this conversation]", "de": "[Von weiter oben im Gespräch]"},
 }
 # In words that stay true: a note stands in a window for as long as the conversation goes on.
-_FOUND = {
+_FINDING = {
     "en": "[Earlier research of {at}, need not be done again{until}] {question}",
     "de": "[Frühere Recherche vom {at}, muss{until} nicht wiederholt werden] {question}",
 }
@@ -61,7 +61,7 @@ _REASONS = {
 _RULES = {"research": "context"}
 
 
-def addition(
+def propose_addition(
     view: View,
     question: Item,
     section: Section,
@@ -89,18 +89,18 @@ class Quote:
     text: str
 
 
-def recalled(question: Message, quotes: Sequence[Quote]) -> str:
+def format_quotes(question: Message, quotes: Sequence[Quote]) -> str:
     """What is brought back for a question: memories, then earlier conversations, then this one."""
-    language = _spoken(question)
+    language = question_language(question)
     blocks = []
-    for origin, headings in _RECALLED.items():
-        lines = [_line(quote, language) for quote in quotes if quote.origin == origin]
+    for origin, headings in _QUOTE_HEADINGS.items():
+        lines = [format_quote(quote, language) for quote in quotes if quote.origin == origin]
         if lines:
             blocks.append("\n".join((headings[language], *lines)))
     return "\n\n".join(blocks)
 
 
-def _line(quote: Quote, language: str) -> str:
+def format_quote(quote: Quote, language: str) -> str:
     # What somebody wrote by hand has no date.
     date = f"{datetime.fromtimestamp(quote.at, UTC):%Y-%m-%d}" if quote.at else ""
     speaker = _SPEAKER[language].get(quote.role, "")
@@ -109,12 +109,12 @@ def _line(quote: Quote, language: str) -> str:
     return f"- {known}: {text}" if known else f"- {text}"
 
 
-def _spoken(question: Message) -> str:
+def question_language(question: Message) -> str:
     """The language of a question: of what was typed, for what is pasted may have another."""
-    return language_of(typed(question.text)) or language_of(question.text) or "en"
+    return language_of(typed_text(question.text)) or language_of(question.text) or "en"
 
 
-def told(view: View, profile: str) -> list[Proposal]:
+def propose_profile(view: View, profile: str) -> list[Proposal]:
     """The profile at the end of the instructions, where it is not what stands there already."""
     before = view.rendered.profile
     if profile == before:
@@ -124,33 +124,33 @@ def told(view: View, profile: str) -> list[Proposal]:
     return [Proposal("tell", "profile", (), then, now, reason, {"profile": profile})]
 
 
-def sources(question: Message, texts: Sequence[str]) -> str:
+def format_sources(question: Message, texts: Sequence[str]) -> str:
     language = language_of(question.text) or language_of(" ".join(texts)[:_SAMPLE]) or "en"
     return "\n\n".join((_SOURCES[language], *texts))
 
 
-def pages(language: str, texts: Sequence[str], held: float = 0.0) -> str:
+def format_pages(language: str, texts: Sequence[str], held: float = 0.0) -> str:
     """Sources that were read for a question; `held` is until when, where they no longer do."""
     heading = _PAGES[language]
     if held:
-        heading += "\n" + _EXPIRED[language].format(until=_moment(held))
+        heading += "\n" + _EXPIRED[language].format(until=format_time(held))
     return "\n\n".join((heading, *texts))
 
 
-def found(language: str, at: float, question: str, summary: str, until: float = 0.0) -> str:
+def format_finding(language: str, at: float, question: str, summary: str, until: float = 0.0) -> str:
     """What stands for an earlier finding: from when it is, how long it holds, what was asked and found."""
-    holds = _UNTIL[language].format(until=_moment(until)) if until else ""
-    asked = _FOUND[language].format(at=_moment(at), until=holds, question=_one_line(question))
+    holds = _UNTIL[language].format(until=format_time(until)) if until else ""
+    asked = _FINDING[language].format(at=format_time(at), until=holds, question=_one_line(question))
     return f"{asked}\n{summary}" if summary else asked
 
 
-def past(language: str, at: float, question: str, until: float) -> str:
+def format_expired(language: str, at: float, question: str, until: float) -> str:
     """That an earlier finding, of which something stands further up, holds no longer."""
-    told = {"at": _moment(at), "until": _moment(until), "question": _one_line(question)}
+    told = {"at": format_time(at), "until": format_time(until), "question": _one_line(question)}
     return _OUTDATED[language].format(**told)
 
 
-def _moment(at: float) -> str:
+def format_time(at: float) -> str:
     """As clocks show it where the person is."""
     return f"{datetime.fromtimestamp(at, UTC).astimezone():%Y-%m-%d %H:%M}"
 
@@ -169,7 +169,7 @@ def clock_for(before: Sequence[Message], now: Sequence[Message]) -> str | None:
         if not same_but_for_time(old.text, new.text):
             return None
         if old.text != new.text:
-            told.append(told_time(old.text, new.text))
+            told.append(time_changes(old.text, new.text))
     return "\n".join(told)
 
 
@@ -178,7 +178,7 @@ def is_evidence(addition: Addition) -> bool:
     return addition.section == "recalled" and addition.name != BEGINNING and bool(addition.decision)
 
 
-def leave_evidence(view: View) -> list[Proposal]:
+def drop_evidence(view: View) -> list[Proposal]:
     """What was brought back for earlier questions leaves: each question brings its own."""
     vetoed = view.vetoed("replace")
     old = [

@@ -23,7 +23,7 @@ _BORDERS = (
     re.compile(r"\s+"),
 )
 # No character as a person sees it is longer; what claims to be is cut.
-_LONGEST = 64
+_LONGEST_CHARACTER = 64
 
 
 def fences(text: str) -> list[Span]:
@@ -108,14 +108,14 @@ def tail_start(text: str, position: int, whole: Sequence[Span]) -> int:
 def whole_characters(text: str, position: int, step: int) -> int:
     """The nearest place in this direction that splits no character as a person sees it."""
     place = position
-    for _ in range(_LONGEST):
-        if not 0 < place < len(text) or not _joined(text, place):
+    for _ in range(_LONGEST_CHARACTER):
+        if not 0 < place < len(text) or not _splits_character(text, place):
             return place
         place += step
     return position
 
 
-def _joined(text: str, place: int) -> bool:
+def _splits_character(text: str, place: int) -> bool:
     before, after = text[place - 1], text[place]
     if after < "\u0300":
         return before == "\r" and after == "\n"
@@ -135,6 +135,6 @@ def _flag(character: str) -> bool:
 
 def _flags_before(text: str, place: int) -> int:
     start = place
-    while start > max(0, place - _LONGEST) and _flag(text[start - 1]):
+    while start > max(0, place - _LONGEST_CHARACTER) and _flag(text[start - 1]):
         start -= 1
     return place - start

@@ -61,7 +61,7 @@ _TIMES = late(
 )
 
 # A line up to this long is told whole; of a longer one only the sentences that changed.
-_LINE = 200
+_WHOLE_LINE = 200
 _SENTENCE_END = late(r"(?<=[.!?])[ \t]+(?=[A-ZÄÖÜ<\[(])")
 
 
@@ -72,21 +72,22 @@ def same_but_for_time(before: str, now: str) -> bool:
     # No time goes over the end of a line, so only lines that changed need a closer look.
     old, new = before.split("\n"), now.split("\n")
     return len(old) == len(new) and all(
-        was == line or _timeless(was) == _timeless(line) for was, line in zip(old, new, strict=True)
+        was == line or _split_at_times(was) == _split_at_times(line)
+        for was, line in zip(old, new, strict=True)
     )
 
 
-def told_time(before: str, now: str) -> str:
+def time_changes(before: str, now: str) -> str:
     """What of `now` is no longer as it was `before`: the changed lines, each once, in order."""
     changed: dict[str, None] = {}
     for old, new in zip_longest(before.split("\n"), now.split("\n")):
         if new is not None and new != old:
-            for part in _changed_parts(old or "", new):
+            for part in _split_changes(old or "", new):
                 changed[part.strip()] = None
     return "\n".join(part for part in changed if part)
 
 
-def _timeless(line: str) -> list[str]:
+def _split_at_times(line: str) -> list[str]:
     """The line around its dates and times."""
     pieces, start = [], 0
     for match in _TIMES.finditer(line):
@@ -97,8 +98,8 @@ def _timeless(line: str) -> list[str]:
     return pieces
 
 
-def _changed_parts(old: str, new: str) -> list[str]:
-    if len(new) <= _LINE:
+def _split_changes(old: str, new: str) -> list[str]:
+    if len(new) <= _WHOLE_LINE:
         return [new]
     before, after = _SENTENCE_END.split(old), _SENTENCE_END.split(new)
     if len(before) != len(after):

@@ -47,7 +47,7 @@ LEVEL_OF: Mapping[str, int] = {
 }
 
 
-class Decided(Protocol):
+class DecisionLike(Protocol):
     """A decision, made or only proposed."""
 
     @property
@@ -128,7 +128,7 @@ def is_on_way(places: Mapping[int, str], name: str, depth: int) -> bool:
 
 
 @dataclass(slots=True)
-class Applied:
+class AppliedDecisions:
     """All decisions of a lane taken together, by message."""
 
     out: dict[str, str] = field(default_factory=dict)
@@ -150,7 +150,7 @@ class Applied:
     system: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, decisions: Iterable[Decided], items: Sequence[Item]) -> "Applied":
+    def of(cls, decisions: Iterable[DecisionLike], items: Sequence[Item]) -> "AppliedDecisions":
         """What holds of the decisions for these messages: what was left out of a conversation that then went
         another way was never left out of this one."""
         applied, places = cls(), places_of(items)
@@ -163,7 +163,7 @@ class Applied:
             applied._take(decision, instead)
         return applied
 
-    def _take(self, decision: Decided, instead: Mapping[str, str]) -> None:
+    def _take(self, decision: DecisionLike, instead: Mapping[str, str]) -> None:
         data = decision.data
         if decision.kind in GONE:
             self.out.update(dict.fromkeys(decision.messages, decision.rule))
@@ -207,7 +207,7 @@ class Applied:
         return gone
 
 
-def level_of(decisions: Iterable[Decided]) -> int:
+def level_of(decisions: Iterable[DecisionLike]) -> int:
     """The highest level at which any of these was made."""
     return max((LEVEL_OF.get(decision.rule, 0) for decision in decisions), default=0)
 

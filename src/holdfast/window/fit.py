@@ -11,7 +11,7 @@ from holdfast.tokens.budget import NEVER
 from holdfast.tokens.estimate import Estimate
 from holdfast.window.decisions import LAST, Proposal, level_of
 from holdfast.window.last import last_resort
-from holdfast.window.prune import at_entry, older
+from holdfast.window.prune import shorten_at_entry, shorten_older
 from holdfast.window.relevance import leave_out
 from holdfast.window.view import Draft, View
 
@@ -40,7 +40,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedWindow:
     """A window, and what had to be decided for it."""
 
     view: View
@@ -75,12 +75,12 @@ def fit(
     levels: bool = True,
     every_turn: bool = False,
     at_least: int = 0,
-) -> Fitted:
+) -> FittedWindow:
     """Makes the draft fit, with what is proposed already. Without `levels` only the last resort may work."""
     return fit_view(View(draft, proposals), levels=levels, every_turn=every_turn, at_least=at_least)
 
 
-def fit_view(view: View, *, levels: bool = True, every_turn: bool = False, at_least: int = 0) -> Fitted:
+def fit_view(view: View, *, levels: bool = True, every_turn: bool = False, at_least: int = 0) -> FittedWindow:
     """Makes what is there fit.
 
     `at_least` is a level that must do its work whatever the numbers say, because a server said otherwise;
@@ -89,11 +89,11 @@ def fit_view(view: View, *, levels: bool = True, every_turn: bool = False, at_le
     batches: list[Batch] = []
     due: set[int] = set()
     if levels:
-        view, batches = _worked(view, [], 0, at_entry)
+        view, batches = _apply_level(view, [], 0, shorten_at_entry)
         due = {level for level, mark in _marks(view) if level <= at_least or _is_due(view, level, mark)}
         if every_turn:
             due.add(1)
-        view, batches = _batched(view, batches, due, forced=every_turn or at_least > 0)
+        view, batches = _apply_batch(view, batches, due, forced=every_turn or at_least > 0)
     if not view.fits:
         before, known = view.total.high, len(view.proposals)
         view = last_resort(view).because(known, f"the request had {before:,} of {view.room:,} tokens")
@@ -105,10 +105,12 @@ def fit_view(view: View, *, levels: bool = True, every_turn: bool = False, at_le
         level: view.history if tokens < 0 else min(tokens, view.history)
         for level, tokens in view.draft.fired.items()
     }
-    return Fitted(view, tuple(batches), fired | dict.fromkeys(due, view.history))
+    return FittedWindow(view, tuple(batches), fired | dict.fromkeys(due, view.history))
 
 
-def _batched(view: View, batches: list[Batch], due: set[int], *, forced: bool) -> tuple[View, list[Batch]]:
+def _apply_batch(
+    view: View, batches: list[Batch], due: set[int], *, forced: bool
+) -> tuple[View, list[Batch]]:
     """What levels 1 and 2 do together, if it is worth the prefix that it costs."""
     if not due:
         return view, batches
@@ -117,9 +119,9 @@ def _batched(view: View, batches: list[Batch], due: set[int], *, forced: bool) -
     after, made = view, batches
     if 1 in due or marks[1] < NEVER:
         # What leaves anything out begins with shortening, where a preset has that: less has to go then.
-        after, made = _worked(after, made, 1, older)
+        after, made = _apply_level(after, made, 1, shorten_older)
     if 2 in due and (forced or after.history > low):
-        after, made = _worked(after, made, 2, leave_out)
+        after, made = _apply_level(after, made, 2, leave_out)
     enough = view.history - int(view.thresholds.full * LEAST_FREED)
     if 2 not in due:
         # Alone, level 1 must free much and come well below its mark, or it would be due again in a moment.
@@ -127,7 +129,7 @@ def _batched(view: View, batches: list[Batch], due: set[int], *, forced: bool) -
     return (after, made) if forced or after.history <= enough else (view, batches)
 
 
-def _worked(
+def _apply_level(
     view: View, batches: list[Batch], level: int, does: Callable[[View], list[Proposal]]
 ) -> tuple[View, list[Batch]]:
     reason = f"history had {view.history:,} of {view.thresholds.full:,} tokens"

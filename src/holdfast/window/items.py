@@ -88,7 +88,7 @@ def question_of(items: Sequence[Item]) -> Item | None:
     return next((item for item in reversed(items) if item.is_question), None)
 
 
-def readable(message: Message) -> Message:
+def repair_arguments(message: Message) -> Message:
     """The message with arguments that are JSON: a server that cannot read them refuses every later request.
 
     Models leave them unfinished when their answer is cut off.
@@ -115,7 +115,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def paired(messages: Sequence[Message]) -> list[Message | None]:
+def repair_pairs(messages: Sequence[Message]) -> list[Message | None]:
     """The messages without tool calls that nobody answered and results that nobody asked for.
 
     None stands for a message of which nothing is left.
@@ -127,7 +127,7 @@ def paired(messages: Sequence[Message]) -> list[Message | None]:
         while end < len(messages) and messages[end].tool_results and messages[at].role == "assistant":
             end += 1
         if messages[at].role == "assistant" and messages[at].tool_calls:
-            mended[at:end] = _mended(messages[at], messages[at + 1 : end])
+            mended[at:end] = _repair_round(messages[at], messages[at + 1 : end])
         else:
             mended[at:end] = [
                 _without(message, message.tool_results) if message.tool_results else message
@@ -137,7 +137,7 @@ def paired(messages: Sequence[Message]) -> list[Message | None]:
     return mended
 
 
-def answered(caller: Message, answers: Sequence[Message]) -> list[tuple[ToolResult, ToolCall | None]]:
+def match_results(caller: Message, answers: Sequence[Message]) -> list[tuple[ToolResult, ToolCall | None]]:
     """Each result with the call it answers; None where nobody called."""
     calls = list(caller.tool_calls)
     results = [result for message in answers for result in message.tool_results]
@@ -151,8 +151,8 @@ def answered(caller: Message, answers: Sequence[Message]) -> list[tuple[ToolResu
     return found
 
 
-def _mended(caller: Message, answers: Sequence[Message]) -> list[Message | None]:
-    pairs = answered(caller, answers)
+def _repair_round(caller: Message, answers: Sequence[Message]) -> list[Message | None]:
+    pairs = match_results(caller, answers)
     known = {id(call) for _, call in pairs if call is not None}
     stray = [result for result, call in pairs if call is None]
     silent = [call for call in caller.tool_calls if id(call) not in known]

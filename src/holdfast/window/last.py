@@ -16,8 +16,8 @@ from holdfast.thinking import spoken
 from holdfast.tokens.calibration import PromptFeatures
 from holdfast.window.decisions import Addition, Proposal, as_json
 from holdfast.window.items import Item, Unit, units_of
-from holdfast.window.prune import Shorten, has_media, stand_in, text_of
-from holdfast.window.relevance import propose
+from holdfast.window.prune import Shortener, has_media, media_placeholder, text_of
+from holdfast.window.relevance import propose_leaving_out
 from holdfast.window.shorten import cut_middle, shorten_result
 from holdfast.window.view import View
 
@@ -37,7 +37,7 @@ class _Kind:
     """One kind of text that can be cut, and how."""
 
     parts: tuple[type, ...]
-    cut: Shorten
+    cut: Shortener
 
 
 def last_resort(view: View) -> View:
@@ -45,15 +45,15 @@ def last_resort(view: View) -> View:
     _check_tools(view)
     quarter = view.room // 4
     steps: tuple[Step, ...] = (
-        _oldest,
-        _additions,
-        _thinking,
-        _media,
+        _leave_out_oldest,
+        _cut_additions,
+        _drop_thinking,
+        _drop_media,
         *(partial(_cut_texts, kind=kind, least=_LEAST) for kind in (_RESULTS, _CALLS, _FILES)),
-        _newest_results,
+        _drop_newest_results,
         partial(_cut_texts, kind=_WORDS, least=quarter),
-        _summary,
-        _sentences,
+        _cut_summary,
+        _drop_sentences,
         partial(_cut_system, least=quarter),
         partial(_cut_texts, kind=_WORDS, least=_LEAST),
         partial(_cut_system, least=_LEAST),
@@ -89,7 +89,7 @@ def _too_large(view: View, tokens: int, what: str) -> Overflow:
 # Leaving out
 
 
-def _oldest(view: View) -> View:
+def _leave_out_oldest(view: View) -> View:
     """The oldest units go; pinned and vetoed ones only if all the others were not enough."""
     newest = {item.id for item in view.newest}
     if view.question is not None:
@@ -105,7 +105,7 @@ def _oldest(view: View) -> View:
         gone += _enough(view, spared, view.room, already=gone)
     frames = {unit.exchange for unit in gone if unit.is_frame}
     whole = [unit for unit in free if unit in gone or (unit.exchange in frames and not unit.is_frame)]
-    return view.having(*propose(view, whole, "last")) if whole else view
+    return view.having(*propose_leaving_out(view, whole, "last")) if whole else view
 
 
 def _enough(view: View, units: Sequence[Unit], target: int, already: Sequence[Unit] = ()) -> list[Unit]:
@@ -130,7 +130,7 @@ def _sum(parts: Iterable[PromptFeatures]) -> PromptFeatures:
     return sum(parts, PromptFeatures(text=0, messages=0))
 
 
-def _newest_results(view: View) -> View:
+def _drop_newest_results(view: View) -> View:
     """Of a hundred results at once the oldest go; rendering takes out the calls they answered."""
     results = [item for item in view.newest if item.message.tool_results]
     low, high = 1, len(results) - 1
@@ -138,24 +138,24 @@ def _newest_results(view: View) -> View:
         return view
     while low < high:
         middle = (low + high) // 2
-        if view.having(_without(view, results[:middle])).fits:
+        if view.having(_leave_out_items(view, results[:middle])).fits:
             high = middle
         else:
             low = middle + 1
-    return view.having(_without(view, results[:low]))
+    return view.having(_leave_out_items(view, results[:low]))
 
 
-def _without(view: View, gone: Sequence[Item]) -> Proposal:
+def _leave_out_items(view: View, gone: Sequence[Item]) -> Proposal:
     tokens = sum(view.tokens(item.message) for item in gone)
     return Proposal("leave_out", "last", tuple(item.id for item in gone), tokens, 0)
 
 
-def _summary(view: View) -> View:
+def _cut_summary(view: View) -> View:
     """What stands for messages that are gone is cut before the rules in them go."""
     if not view.rendered.summary:
         return view
     tokens = view.text_tokens(view.rendered.summary)
-    return _largest(0, tokens, partial(_with_less_summary, view, tokens))
+    return _apply_largest(0, tokens, partial(_with_less_summary, view, tokens))
 
 
 def _with_less_summary(view: View, tokens: int, limit: int) -> View:
@@ -163,7 +163,7 @@ def _with_less_summary(view: View, tokens: int, limit: int) -> View:
     return view.having(Proposal("leave_out", "last", (), tokens, min(limit, tokens), data={"text": text}))
 
 
-def _sentences(view: View) -> View:
+def _drop_sentences(view: View) -> View:
     """Rules and decisions of messages that are gone; what is forbidden goes after them."""
     for names in (("rules", "agreed"), ("forbidden",)):
         carried = [said for name in names for _, said in getattr(view, name)]
@@ -177,7 +177,7 @@ def _sentences(view: View) -> View:
 # Cutting
 
 
-def _additions(view: View) -> View:
+def _cut_additions(view: View) -> View:
     """What was brought in beside the conversation: recalled text goes, sources are cut to what is left.
 
     So are files of which even the digest is too much.
@@ -193,7 +193,7 @@ def _additions(view: View) -> View:
             if view.fits:
                 break
         most = view.text_tokens(addition.text) if addition.section in _SPARED else 0
-        view = _largest(0, most, partial(_with_less, view, name, addition, tokens))
+        view = _apply_largest(0, most, partial(_with_less, view, name, addition, tokens))
     return view
 
 
@@ -203,7 +203,7 @@ def _with_less(view: View, name: str, addition: Addition, tokens: int, limit: in
     return view.having(Proposal("replace", "last", (name,), tokens, min(limit, tokens), data=data))
 
 
-def _largest(least: int, most: int, made: Callable[[int], View]) -> View:
+def _apply_largest(least: int, most: int, made: Callable[[int], View]) -> View:
     """What is made with the largest limit that fits, to about a hundredth; with the least if none does."""
     best, low, high = None, least, most - 1
     while low <= high:
@@ -216,7 +216,7 @@ def _largest(least: int, most: int, made: Callable[[int], View]) -> View:
     return best or made(least)
 
 
-def _thinking(view: View) -> View:
+def _drop_thinking(view: View) -> View:
     """What was thought goes, also that of the turn that is not over yet."""
     thoughts = {
         shown.item.id: _thoughts(shown.item.message, view.rendered.cuts.get(shown.item.id, {}))
@@ -241,7 +241,7 @@ def _thoughts(message: Message, cuts: Collection[int]) -> dict[int, str]:
     }
 
 
-def _media(view: View) -> View:
+def _drop_media(view: View) -> View:
     """Pictures and other attachments go, the oldest first, until it fits."""
     cuts = view.rendered.cuts
     media = [
@@ -253,7 +253,7 @@ def _media(view: View) -> View:
     for name, at, part in media:
         if view.fits:
             break
-        data = as_json({name: {at: stand_in(part)}})
+        data = as_json({name: {at: media_placeholder(part)}})
         view = view.having(Proposal("shorten", "last", (name,), 0, 0, data=data))
     return view
 
@@ -297,7 +297,7 @@ def _cut_texts(view: View, *, kind: _Kind, least: int) -> View:
                 before, after = before + size, after + limit
         return view.having(Proposal("shorten", "last", tuple(parts), before, after, data=as_json(parts)))
 
-    return _largest(least, most, made)
+    return _apply_largest(least, most, made)
 
 
 def _cuttable(part: Part) -> str:
@@ -311,7 +311,7 @@ def _cut_system(view: View, *, least: int) -> View:
             break
         tokens = view.text_tokens(view.rendered.system.get(message.digest, message.text))
         if tokens > least:
-            view = _largest(least, tokens, partial(_with_short, view, message, tokens))
+            view = _apply_largest(least, tokens, partial(_with_short, view, message, tokens))
     return view
 
 

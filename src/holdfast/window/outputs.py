@@ -22,13 +22,13 @@ _ERROR = re.compile(
 _NO_ERROR = re.compile(r"(?i)\b(?:0|no|zero|without|keine|ohne) (?:errors?|failures?|failed|fehler)\b")
 _OPENING = re.compile(r"\s*((`{3,}+|~{3,}+)[^\n`]*\n)")
 
-_HEAD = 0.6
+_HEAD_SHARE = 0.6
 _FOR_ERRORS = 0.5
 # Below this a value is not worth cutting: the note in its place is about as long.
 _SHORT = 32
 
 
-def unwrapped(text: str) -> tuple[str, str, str]:
+def unwrap_fence(text: str) -> tuple[str, str, str]:
     """Opening, inside and closing of an output that is one code fence; else all of it is inside."""
     opening, whole = _OPENING.match(text), text.rstrip()
     if opening is None or not whole.endswith(opening[2]) or len(whole) - len(opening[2]) < opening.end():
@@ -39,7 +39,7 @@ def unwrapped(text: str) -> tuple[str, str, str]:
     return opening[1], inside, whole[opening.end() + len(inside) :]
 
 
-class Lines:
+class OutputLines:
     """An output line by line. It is read once and can be written in many sizes."""
 
     def __init__(self, text: str, note: Note) -> None:
@@ -54,13 +54,13 @@ class Lines:
         """Lines that say errors with their neighbours and the last line; in what is left, head and tail."""
         lines = self._lines
         if len(lines) == 1:
-            return _clipped(lines[0], room, self._note)
+            return clip_line(lines[0], room, self._note)
         # One enormous line must not push out all others.
         most = max(_SHORT, room // 4)
         kept: set[int] = set()
         left = room - self._take(kept, self._last_lines(), room // 2, most)
         left -= self._take(kept, _with_neighbours(self._errors, len(lines)), int(room * _FOR_ERRORS), most)
-        left -= self._take(kept, range(len(lines)), int(left * _HEAD), most)
+        left -= self._take(kept, range(len(lines)), int(left * _HEAD_SHARE), most)
         self._take(kept, range(len(lines) - 1, -1, -1), left, most)
         return "\n".join(self._with_notes(sorted(kept), most))
 
@@ -88,7 +88,7 @@ class Lines:
         for number in kept:
             if number > following:
                 yield self._note(self._starts[number] - self._starts[following])
-            yield _clipped(self._lines[number], most, self._note)
+            yield clip_line(self._lines[number], most, self._note)
             following = number + 1
         if following < len(self._lines):
             yield self._note(self._starts[-1] - self._starts[following])
@@ -115,12 +115,12 @@ def _with_neighbours(numbers: Iterable[int], end: int) -> Iterator[int]:
                 yield near
 
 
-def _clipped(text: str, room: int, note: Note) -> str:
+def clip_line(text: str, room: int, note: Note) -> str:
     if len(text) <= room:
         return text
     if room < _SHORT:
         return note(len(text))
-    head = int(room * _HEAD)
+    head = int(room * _HEAD_SHARE)
     tail = room - head
     return f"{text[:head]} {note(len(text) - room)} {text[-tail:]}"
 
@@ -136,24 +136,24 @@ class _Object(list[tuple[str, Any]]):
     """In its order, a name that comes twice included."""
 
 
-def written_json(text: str, note: Note) -> Callable[[int], str] | None:
+def json_writer(text: str, note: Note) -> Callable[[int], str] | None:
     """How to write this JSON in about so much room, still as JSON; None if it is none, or a bare value."""
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
         value = json.loads(text, object_pairs_hook=_Object, parse_int=_Number, parse_float=_Number)
-        writer = _Writer(note)
+        writer = JsonOutput(note)
         writer.size(value)
     except (ValueError, RecursionError):
         return None
     return lambda room: writer.write(value, room)
 
 
-class _Writer:
+class JsonOutput:
     def __init__(self, note: Note) -> None:
         self._note = note
         self._sizes: dict[int, int] = {}
-        self._lines: dict[str, Lines] = {}
+        self._lines: dict[str, OutputLines] = {}
 
     def size(self, value: Any) -> int:
         """The length of the value written in full."""
@@ -176,7 +176,7 @@ class _Writer:
 
     def _string(self, text: str, room: int) -> str:
         if text not in self._lines:
-            self._lines[text] = Lines(text, self._note)
+            self._lines[text] = OutputLines(text, self._note)
         return self._lines[text].write(room)
 
     def _array(self, items: Sequence[Any], room: int) -> str:
@@ -210,7 +210,7 @@ class _Writer:
         # In place of one or two a note would save nothing.
         if len(items) <= most + 2:
             return len(items), len(items)
-        first = max(1, int(most * _HEAD))
+        first = max(1, int(most * _HEAD_SHARE))
         return first, len(items) - max(1, most - first)
 
     def _shares(self, items: Sequence[Any], room: int) -> list[int]:

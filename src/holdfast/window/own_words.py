@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from holdfast.patterns import late
 from holdfast.window.borders import Span, fences
-from holdfast.window.pasted import MAIL, PASTED_LINE, tagged
+from holdfast.window.pasted import MAIL, PASTED_LINE, tag_spans
 
 # A longer text is a document somebody pasted; a person's own words stand before or after it.
 _LONG_TEXT = 2_000
@@ -44,7 +44,7 @@ _OFTEN_READ = 4_000
 _END = late(r"(?<![.!?…])[.!?…]+[\"'”“)\]]*(?=\s|$)")
 
 
-def ends(text: str) -> str:
+def drop_middle(text: str) -> str:
     """A message without its middle, if it is very long: there stands what was pasted, not what was said."""
     return text if len(text) <= 2 * _END_READ else f"{text[:_END_READ]}\n{text[-_END_READ:]}"
 
@@ -83,17 +83,17 @@ def _sentence(text: str, masked: str, start: int, end: int, longest: int) -> Ite
 
 def _paragraphs(text: str) -> Iterator[tuple[str, str]]:
     """Runs of lines that belong together, as written and masked; a list's items are runs of their own."""
-    masked = _masked(text)
+    masked = _mask_quotes(text)
     blocks = list(_blocks(text, masked))
     if len(text) > _LONG_TEXT:
         ends = [*blocks[:2], *blocks[-2:]] if len(blocks) > 4 else blocks
         blocks = [block for block in ends if len(block[0]) <= _LONG_PARAGRAPH]
     for written, hidden in blocks:
-        yield from _runs(written.split("\n"), hidden.split("\n"))
+        yield from _split_lines(written.split("\n"), hidden.split("\n"))
 
 
-def _masked(text: str) -> str:
-    for spans in (fences, tagged, _inline, _quoted):
+def _mask_quotes(text: str) -> str:
+    for spans in (fences, tag_spans, _inline, _quoted):
         pieces, done = [], 0
         for start, end in spans(text):
             pieces += [text[done:start], _NOT_NEWLINE.sub(_HIDDEN, text[start:end])]
@@ -129,7 +129,7 @@ def _blocks(text: str, masked: str) -> Iterator[tuple[str, str]]:
         yield "\n".join(written), "\n".join(hidden)
 
 
-def _runs(lines: list[str], masks: list[str]) -> Iterator[tuple[str, str]]:
+def _split_lines(lines: list[str], masks: list[str]) -> Iterator[tuple[str, str]]:
     written = hidden = ""
     for line, mask in zip(lines, masks, strict=True):
         bullet = _BULLET.match(mask)

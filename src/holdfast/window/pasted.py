@@ -41,7 +41,7 @@ _OF_DATA = late(r"[0;:{}\[\]=\"|\t]")
 def stretches(text: str) -> Iterator[tuple[int, int, bool]]:
     """The text in its order, in stretches that were typed and such that were pasted (True)."""
     done = 0
-    for start, end in _merged([*fences(text), *tagged(text), *_lines(text)]):
+    for start, end in _merge_spans([*fences(text), *tag_spans(text), *_lines(text)]):
         if start > done:
             yield done, start, False
         yield start, end, True
@@ -50,12 +50,12 @@ def stretches(text: str) -> Iterator[tuple[int, int, bool]]:
         yield done, len(text), False
 
 
-def typed(text: str) -> str:
+def typed_text(text: str) -> str:
     """Only what was typed."""
     return "".join(text[start:end] for start, end, pasted in stretches(text) if not pasted)
 
 
-def tagged(text: str) -> Iterator[Span]:
+def tag_spans(text: str) -> Iterator[Span]:
     """What stands between a tag and its end."""
     done, unclosed = 0, set()
     for tag in _TAG.finditer(text):
@@ -80,7 +80,7 @@ def _lines(text: str) -> list[Span]:
     often = {shape for shape, count in Counter(shapes).items() if shape and count >= _MANY}
     alike = [number for number, shape in enumerate(shapes) if shape in often]
     pasted = {number for number in range(mail) if PASTED_LINE.search(lines[number].rstrip("\n"))}
-    pasted |= _runs(alike) | set(range(mail, len(lines)))
+    pasted |= _fill_gaps(alike) | set(range(mail, len(lines)))
     return [spans[number] for number in sorted(pasted)]
 
 
@@ -90,7 +90,7 @@ def _shape(line: str) -> str:
     return shape if _OF_DATA.search(shape) else ""
 
 
-def _runs(alike: Sequence[int]) -> set[int]:
+def _fill_gaps(alike: Sequence[int]) -> set[int]:
     """These lines and what stands between them."""
     found: set[int] = set()
     for before, after in pairwise(alike):
@@ -99,7 +99,7 @@ def _runs(alike: Sequence[int]) -> set[int]:
     return found
 
 
-def _merged(spans: Sequence[Span]) -> Iterator[Span]:
+def _merge_spans(spans: Sequence[Span]) -> Iterator[Span]:
     last: Span | None = None
     for span in sorted(spans):
         if last is None:

@@ -11,9 +11,9 @@ from functools import partial
 
 from holdfast.messages import File, Image, Message, Opaque, Part, Text, ToolResult
 from holdfast.thinking import spoken
-from holdfast.window.brought import MENTIONED_IN, WORTH, earlier_files, earlier_quotes, earlier_research
+from holdfast.window.brought import MENTIONED_IN, WORTH, drop_quotes, shrink_files, shrink_research
 from holdfast.window.decisions import Proposal, as_json
-from holdfast.window.items import Item, answered
+from holdfast.window.items import Item, match_results
 from holdfast.window.shorten import marker, shorten, shorten_result
 from holdfast.window.view import View
 
@@ -28,11 +28,11 @@ REPEAT = 50
 
 _NO_MEDIA = "[attachment left out]"
 
-Shorten = Callable[[str, int, Callable[[str], int]], str]
+Shortener = Callable[[str, int, Callable[[str], int]], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPart:
     """A part of a message in the window. Decisions are on originals; `now` is the text it has at present."""
 
     item: Item
@@ -49,35 +49,35 @@ class Piece:
         return text_of(self.part) or ""
 
 
-def at_entry(view: View) -> list[Proposal]:
+def shorten_at_entry(view: View) -> list[Proposal]:
     """Tool results that come in larger than any one should be."""
     limit = int(view.draft.budget.window * ENTRY_SHARE)
     spared = view.draft.seen | view.pins | view.vetoed("shorten")
-    new = [piece for piece in pieces_of(view, ToolResult) if piece.item.id not in spared]
-    return shortened(view, new, "entry", limit, shorten_result, limit)
+    new = [piece for piece in text_parts(view, ToolResult) if piece.item.id not in spared]
+    return propose_cuts(view, new, "entry", limit, shorten_result, limit)
 
 
-def older(view: View) -> list[Proposal]:
+def shorten_older(view: View) -> list[Proposal]:
     """One batch over everything older: tool results, files, repeats, long messages, earlier research."""
     spared = view.pins | view.vetoed("shorten") | {item.id for item in view.newest}
     spared |= {view.question.id} if view.question is not None else set()
-    free = [piece for piece in pieces_of(view) if piece.item.id not in spared]
+    free = [piece for piece in text_parts(view) if piece.item.id not in spared]
     proposals: list[Proposal] = []
     for rule in (_repeats, _old_results, _files, _long_messages):
         taken = {
             (name, int(at)) for made in proposals for name, cut in made.data["parts"].items() for at in cut
         }
         proposals += rule(view, [piece for piece in free if piece.key not in taken])
-    return [*proposals, *earlier_files(view), *earlier_research(view), *earlier_quotes(view)]
+    return [*proposals, *shrink_files(view), *shrink_research(view), *drop_quotes(view)]
 
 
-def _repeats(view: View, free: Sequence[Piece]) -> list[Proposal]:
+def _repeats(view: View, free: Sequence[TextPart]) -> list[Proposal]:
     """Of the same words, and of the results of the same call, only the newest stays."""
     may = {piece.key for piece in free}
-    asked = _calls(view)
+    asked = _call_texts(view)
     seen: set[str] = set()
-    again: list[Piece] = []
-    for piece in reversed(pieces_of(view)):
+    again: list[TextPart] = []
+    for piece in reversed(text_parts(view)):
         if len(piece.now) < REPEAT:
             continue
         names = {piece.original, asked.get(id(piece.part), piece.original)}
@@ -85,18 +85,18 @@ def _repeats(view: View, free: Sequence[Piece]) -> list[Proposal]:
             again.append(piece)
         seen |= names
     again.reverse()
-    return shortened(view, again, "repeat", 0, lambda text, _, count: marker(count(text)), REPEAT)
+    return propose_cuts(view, again, "repeat", 0, lambda text, _, count: marker(count(text)), REPEAT)
 
 
-def _old_results(view: View, free: Sequence[Piece]) -> list[Proposal]:
-    kept = {piece.key for piece in pieces_of(view, ToolResult)[-RESULTS_KEPT:]}
+def _old_results(view: View, free: Sequence[TextPart]) -> list[Proposal]:
+    kept = {piece.key for piece in text_parts(view, ToolResult)[-RESULTS_KEPT:]}
     old = [piece for piece in free if isinstance(piece.part, ToolResult) and piece.key not in kept]
-    made = shortened(view, old, "tool_result", RESULT, shorten_result, RESULT)
+    made = propose_cuts(view, old, "tool_result", RESULT, shorten_result, RESULT)
     cut = {(name, int(at)) for one in made for name, parts in one.data["parts"].items() for at in parts}
     return made + _media(view, [piece for piece in old if piece.key not in cut])
 
 
-def _media(view: View, old: Sequence[Piece]) -> list[Proposal]:
+def _media(view: View, old: Sequence[TextPart]) -> list[Proposal]:
     """Screenshots and the like in old results whose text is short."""
     cuts: dict[str, dict[int, str]] = {}
     before = after = 0
@@ -112,30 +112,30 @@ def _media(view: View, old: Sequence[Piece]) -> list[Proposal]:
     )
 
 
-def _files(view: View, free: Sequence[Piece]) -> list[Proposal]:
+def _files(view: View, free: Sequence[TextPart]) -> list[Proposal]:
     talk = " ".join(shown.message.text for shown in view.shown[-MENTIONED_IN:])
     old = [piece for piece in free if isinstance(piece.part, File) and piece.part.name not in talk]
-    return shortened(view, old, "file", FILE, partial(_digested, view), FILE)
+    return propose_cuts(view, old, "file", FILE, partial(digest_file, view), FILE)
 
 
-def _digested(view: View, text: str, limit: int, count: Callable[[str], int]) -> str:
+def digest_file(view: View, text: str, limit: int, count: Callable[[str], int]) -> str:
     """What a file comes to; a large one may take a tenth of what it took."""
     name, _, body = text.partition("\n")
     digest = f"{name}\n{view.draft.digest(name, body)}" if view.draft.digest else text
     return shorten(digest, max(limit, count(text) // 10), count)
 
 
-def _long_messages(view: View, free: Sequence[Piece]) -> list[Proposal]:
+def _long_messages(view: View, free: Sequence[TextPart]) -> list[Proposal]:
     """The answer that is being replied to stays whole: the question is about it."""
     ids = [shown.item.id for shown in view.shown]
     asked = ids.index(view.question.id) if view.question is not None else len(ids)
     replied_to = set(ids[max(0, asked - 1) : asked])
     long = [piece for piece in free if isinstance(piece.part, Text) and piece.item.id not in replied_to]
-    return shortened(view, long, "long", LONG_LEFT, shorten, LONG)
+    return propose_cuts(view, long, "long", LONG_LEFT, shorten, LONG)
 
 
-def shortened(
-    view: View, pieces: Iterable[Piece], rule: str, limit: int, how: Shorten, over: int
+def propose_cuts(
+    view: View, pieces: Iterable[TextPart], rule: str, limit: int, how: Shortener, over: int
 ) -> list[Proposal]:
     """One decision for all of these pieces that have more than `over` tokens and get smaller by a tenth."""
     cuts: dict[str, dict[int, str]] = {}
@@ -157,7 +157,7 @@ def shortened(
     return [Proposal("shorten", rule, tuple(cuts), before, after, data=as_json(cuts))] if cuts else []
 
 
-def pieces_of(view: View, *kinds: type) -> list[Piece]:
+def text_parts(view: View, *kinds: type) -> list[TextPart]:
     """The texts in the window that could be shortened, in order."""
     cuts = view.rendered.cuts
     found = []
@@ -169,7 +169,7 @@ def pieces_of(view: View, *kinds: type) -> list[Piece]:
                 continue
             now = cut[at].text if at in cut else text_of(part)
             if now is not None:
-                found.append(Piece(shown.item, at, part, now))
+                found.append(TextPart(shown.item, at, part, now))
     return found
 
 
@@ -196,12 +196,12 @@ def has_media(part: Part) -> bool:
     return isinstance(part, Image | File | Opaque) and text_of(part) is None
 
 
-def stand_in(part: Part) -> str:
+def media_placeholder(part: Part) -> str:
     """What is said in the place of media."""
     return f"{part.text}{_NO_MEDIA}" if isinstance(part, ToolResult) else _NO_MEDIA
 
 
-def _calls(view: View) -> dict[int, str]:
+def _call_texts(view: View) -> dict[int, str]:
     """For each result, what had been asked of the tool."""
     messages = [shown.item.message for shown in view.shown]
     asked: dict[int, str] = {}
@@ -210,7 +210,7 @@ def _calls(view: View) -> dict[int, str]:
             end = at + 1
             while end < len(messages) and messages[end].tool_results:
                 end += 1
-            for result, call in answered(message, messages[at + 1 : end]):
+            for result, call in match_results(message, messages[at + 1 : end]):
                 if call is not None:
                     asked[id(result)] = f"{call.name} {call.arguments}"
     return asked

@@ -14,7 +14,7 @@ from holdfast.messages import Message
 from holdfast.tokens.budget import Budget
 from holdfast.window.decisions import Proposal, places_of
 from holdfast.window.items import Unit, units_of
-from holdfast.window.render import Shown
+from holdfast.window.render import ShownMessage
 from holdfast.window.view import View
 from holdfast.words import terms
 
@@ -30,7 +30,7 @@ _RULES_SHARE, _FORBIDDEN_SHARE = 1 / 4, 1 / 5
 
 # The question says what is talked about; the messages before it say it too, but less.
 _TOPIC, _TOPIC_WEIGHT = 3, 0.4
-_LONGEST = 2_000
+_TOPIC_CHARACTERS = 2_000
 _CODE = re.compile(r"```|\b(?:def|class|function|import|SELECT|return)\b")
 _FILE = re.compile(r"\b[\w-]+\.[a-z]{1,5}\b|(?:/[\w.-]+){2,}")
 _NUMBER = re.compile(r"\d{2,}|\d[.,]\d")
@@ -50,16 +50,16 @@ def leave_out(view: View) -> list[Proposal]:
     held = {unit.exchange for unit in units if unit.has(staying)}
     free = [unit for unit in units if not unit.has(staying) and not (unit.is_frame and unit.exchange in held)]
     gone = _least_relevant(view, free)
-    return propose(view, gone, "relevance") if gone else []
+    return propose_leaving_out(view, gone, "relevance") if gone else []
 
 
-def propose(view: View, gone: Sequence[Unit], rule: str) -> list[Proposal]:
+def propose_leaving_out(view: View, gone: Sequence[Unit], rule: str) -> list[Proposal]:
     """The decision to leave these units out, with the sentences in them that must not be lost."""
     left = {item.id for unit in gone for item in unit.items}
     shown = [one for one in view.shown if one.item.id in left]
     tokens = sum(view.tokens(one.message) for one in shown)
     data: dict[str, object] = {
-        name: [list(one) for one in said] for name, said in outliving(view, shown).items()
+        name: [list(one) for one in said] for name, said in sentences_to_keep(view, shown).items()
     }
     if places := places_of(view.draft.items):
         # How far the conversation had come: where it goes another way before that, this was never decided.
@@ -77,14 +77,15 @@ def sentence_tokens(budget: Budget) -> dict[str, int]:
     }
 
 
-def outliving(view: View, gone: Sequence[Shown]) -> dict[str, tuple[tuple[str, str], ...]]:
+def sentences_to_keep(view: View, gone: Sequence[ShownMessage]) -> dict[str, tuple[tuple[str, str], ...]]:
     """The rules, the decisions and what is forbidden that bind on when these are gone, by kind."""
     left = {one.item.id for one in gone}
     staying = {one.item.id for one in view.shown if one.item.id not in left}
     draft, most = view.draft, sentence_tokens(view.draft.budget)
     marked = {"rules": draft.rules, "agreed": draft.agreed, "forbidden": draft.forbidden}
     return {
-        name: capped(_sentences(said, staying), view.text_tokens, most[name]) for name, said in marked.items()
+        name: limit_sentences(_sentences(said, staying), view.text_tokens, most[name])
+        for name, said in marked.items()
     }
 
 
@@ -93,7 +94,7 @@ def _sentences(marked: Mapping[str, Sequence[str]], staying: Collection[str]) ->
     return ((name, said) for name, all_said in marked.items() if name not in staying for said in all_said)
 
 
-def capped(
+def limit_sentences(
     sentences: Iterable[tuple[str, str]], count: Callable[[str], int], most: int = SENTENCE_TOKENS
 ) -> tuple[tuple[str, str], ...]:
     """When there are too many, the first ones and the last ones: what was said early and what holds now."""
@@ -174,4 +175,4 @@ def _topic(view: View) -> dict[str, float]:
 def _read(message: Message) -> str:
     """What a message says, as much of it as is needed to know what it is about."""
     pieces = (message.text, *(call.arguments for call in message.tool_calls))
-    return " ".join(islice((piece[:_LONGEST] for piece in pieces), 8))
+    return " ".join(islice((piece[:_TOPIC_CHARACTERS] for piece in pieces), 8))

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from holdfast.i18n import without_banners
 from holdfast.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
 from holdfast.thinking import spoken
-from holdfast.window.decisions import Addition, Applied, Cut, Decided
-from holdfast.window.items import Item, paired, question_of, readable
+from holdfast.window.decisions import Addition, AppliedDecisions, Cut, DecisionLike
+from holdfast.window.items import Item, question_of, repair_arguments, repair_pairs
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownMessage:
     """A message of the history as it goes out, and the rules that made it so."""
 
     item: Item
@@ -24,8 +24,8 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
-    shown: tuple[Shown, ...]
+class RenderedHistory:
+    shown: tuple[ShownMessage, ...]
     # The names of messages that are out, each with its rule.
     out: dict[str, str]
     # Sentences of left-out messages that bind what is said from now on, each with its message.
@@ -40,18 +40,18 @@ class Rendered:
     profile: str = ""
 
 
-def render(items: Sequence[Item], decisions: Iterable[Decided]) -> Rendered:
-    applied = Applied.of(decisions, items)
+def render(items: Sequence[Item], decisions: Iterable[DecisionLike]) -> RenderedHistory:
+    applied = AppliedDecisions.of(decisions, items)
     out = applied.left_out(items)
     staying = [item for item in items if item.id not in out]
     question = question_of(staying)
     earlier = question is not None
-    drafts: list[Shown] = []
+    drafts: list[ShownMessage] = []
     for item in staying:
         earlier = earlier and item is not question
-        drafts.append(_shown(item, applied, earlier=earlier))
-    mended = paired([draft.message for draft in drafts])
-    shown: list[Shown] = []
+        drafts.append(_render_item(item, applied, earlier=earlier))
+    mended = repair_pairs([draft.message for draft in drafts])
+    shown: list[ShownMessage] = []
     for draft, message in zip(drafts, mended, strict=True):
         if message is None:
             out[draft.item.id] = "orphan"
@@ -59,7 +59,7 @@ def render(items: Sequence[Item], decisions: Iterable[Decided]) -> Rendered:
             shown.append(draft)
         else:
             shown.append(replace(draft, message=message, rules=(*draft.rules, "orphan")))
-    return Rendered(
+    return RenderedHistory(
         tuple(shown),
         out,
         tuple(applied.rules),
@@ -73,12 +73,12 @@ def render(items: Sequence[Item], decisions: Iterable[Decided]) -> Rendered:
     )
 
 
-def _shown(item: Item, applied: Applied, *, earlier: bool) -> Shown:
+def _render_item(item: Item, applied: AppliedDecisions, *, earlier: bool) -> ShownMessage:
     message, rules = item.message, []
     if cuts := applied.cuts.get(item.id):
-        message = with_cuts(message, cuts)
+        message = apply_cuts(message, cuts)
         rules += sorted({cut.rule for cut in cuts.values()})
-    if message.tool_calls and (mended := readable(message)) is not message:
+    if message.tool_calls and (mended := repair_arguments(message)) is not message:
         message = mended
         rules.append("unreadable")
     if earlier and (answered := _without_thinking(message)) is not message:
@@ -89,8 +89,8 @@ def _shown(item: Item, applied: Applied, *, earlier: bool) -> Shown:
         rules.append("banner")
     additions = tuple(applied.additions.get(item.id, ()))
     for addition in additions:
-        message = appended(message, addition.text)
-    return Shown(item, message, tuple(rules), additions)
+        message = append_text(message, addition.text)
+    return ShownMessage(item, message, tuple(rules), additions)
 
 
 def _without_thinking(message: Message) -> Message:
@@ -101,12 +101,12 @@ def _without_thinking(message: Message) -> Message:
     return spoken(message)
 
 
-def with_cuts(message: Message, cuts: dict[int, Cut]) -> Message:
-    parts = tuple(_cut(part, cuts[at]) if at in cuts else part for at, part in enumerate(message.parts))
+def apply_cuts(message: Message, cuts: dict[int, Cut]) -> Message:
+    parts = tuple(_cut_part(part, cuts[at]) if at in cuts else part for at, part in enumerate(message.parts))
     return replace(message, parts=tuple(part for part in parts if part is not None))
 
 
-def _cut(part: Part, cut: Cut) -> Part | None:
+def _cut_part(part: Part, cut: Cut) -> Part | None:
     """What stands for a part: a tool call keeps its name, a result the call it belongs to."""
     text = cut.text
     match part:
@@ -123,7 +123,7 @@ def _cut(part: Part, cut: Cut) -> Part | None:
     return Text(text) if text else None
 
 
-def appended(message: Message, text: str) -> Message:
+def append_text(message: Message, text: str) -> Message:
     """The message with a text at its end, in its last text where it has one: strict servers want a string."""
     for at in range(len(message.parts) - 1, -1, -1):
         part = message.parts[at]

@@ -14,8 +14,8 @@ from holdfast.thinking import spoken
 from holdfast.tokens.budget import NEVER
 from holdfast.tokens.calibration import PromptFeatures
 from holdfast.window.decisions import GONE, LEVEL_OF, Addition
-from holdfast.window.fit import Fitted
-from holdfast.window.render import Shown
+from holdfast.window.fit import FittedWindow
+from holdfast.window.render import ShownMessage
 from holdfast.window.view import Gauge, View, block
 
 TOOLS, SYSTEM = "tools", "system"
@@ -57,7 +57,7 @@ def _link(name: str, text: str) -> Link:
     return Link(name, hashlib.blake2b(raw, digest_size=8).hexdigest(), len(raw))
 
 
-def prefix_of(fitted: Fitted, before: Sequence[Link], now: Sequence[Link], summary: str = "") -> Prefix:
+def prefix_of(fitted: FittedWindow, before: Sequence[Link], now: Sequence[Link], summary: str = "") -> Prefix:
     """`summary` is the decision whose summary went out with the request before."""
     same = 0
     while same < min(len(before), len(now)) and before[same] == now[same]:
@@ -72,7 +72,7 @@ def prefix_of(fitted: Fitted, before: Sequence[Link], now: Sequence[Link], summa
     return Prefix(shared, size, _cause(fitted, before[same], now[same:]))
 
 
-def _cause(fitted: Fitted, lost: Link, now: Sequence[Link]) -> str:
+def _cause(fitted: FittedWindow, lost: Link, now: Sequence[Link]) -> str:
     """Why the request does not go on as the one before did."""
     worked = max((batch.level for batch in fitted.batches), default=0)
     rules = {proposal.rule for proposal in fitted.view.proposals}
@@ -99,7 +99,7 @@ def _cause(fitted: Fitted, lost: Link, now: Sequence[Link]) -> str:
 
 
 def report_of(
-    fitted: Fitted, prefix: Prefix, gauge: Gauge, names: Mapping[int, str] | None = None
+    fitted: FittedWindow, prefix: Prefix, gauge: Gauge, names: Mapping[int, str] | None = None
 ) -> dict[str, Any]:
     """The report as plain JSON; `names` are the ids that new decisions will be kept under, by identity."""
     view, budget, total = fitted.view, fitted.view.draft.budget, fitted.total
@@ -206,7 +206,7 @@ def _sum(view: View, messages: Sequence[Message]) -> PromptFeatures:
     return sum(map(view.parts, messages), PromptFeatures(0, 0))
 
 
-def _message(view: View, shown: Shown) -> dict[str, Any]:
+def _message(view: View, shown: ShownMessage) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": shown.item.id,
         "role": shown.message.role,

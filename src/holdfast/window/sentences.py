@@ -217,18 +217,18 @@ _METHODS: _Table = {
 
 
 def rule(name: str) -> str:
-    return _said(_RULES, name)
+    return _translate(_RULES, name)
 
 
 def notice(name: str) -> str:
-    return _said(_NOTICES, name)
+    return _translate(_NOTICES, name)
 
 
 def cause(name: str) -> str:
     if name.startswith("level "):
         number = int(name.removeprefix("level "))
         return say(f"{level(number)} stepped in", f"{level(number)} hat eingegriffen")
-    return _said(_CAUSES, name)
+    return _translate(_CAUSES, name)
 
 
 def level(number: int) -> str:
@@ -240,23 +240,23 @@ def level(number: int) -> str:
 
 
 def mark(name: str) -> str:
-    return _said(_MARKS, name)
+    return _translate(_MARKS, name)
 
 
 def section(name: str) -> str:
-    return _said(_SECTIONS, name)
+    return _translate(_SECTIONS, name)
 
 
 def state(name: str) -> str:
-    return _said(_STATES, name)
+    return _translate(_STATES, name)
 
 
 def method(name: str) -> str:
-    return _said(_METHODS, name)
+    return _translate(_METHODS, name)
 
 
 def way(name: str) -> str:
-    return _said(_WAYS, name)
+    return _translate(_WAYS, name)
 
 
 def number(amount: int) -> str:
@@ -265,19 +265,19 @@ def number(amount: int) -> str:
     return say(spelled, spelled.replace(",", "."))
 
 
-def saved(before: int, after: int) -> int:
+def percent_saved(before: int, after: int) -> int:
     """What a summary saves, in per cent; never more than it does."""
     return max(0, int(100 * (before - after) / before)) if before else 0
 
 
 def banner(before: int, after: int) -> str:
     """What stands in a conversation where its older part became a summary."""
-    tokens, share = f"{number(before)} → {number(after)}", saved(before, after)
+    tokens, share = f"{number(before)} → {number(after)}", percent_saved(before, after)
     return say(
         f"Context summarised: {tokens} tokens, {share} % saved",
         f"Kontext zusammengefasst: {tokens} Tokens, {share} % gespart",
     )
 
 
-def _said(table: _Table, name: str) -> str:
+def _translate(table: _Table, name: str) -> str:
     return say(*table[name]) if name in table else name

@@ -7,7 +7,7 @@ which are shortened, and to what, is decided elsewhere.
 from collections.abc import Callable, Sequence
 
 from holdfast.window.borders import Span, fences, head_end, tail_start, whole_characters
-from holdfast.window.outputs import Lines, unwrapped, written_json
+from holdfast.window.outputs import OutputLines, json_writer, unwrap_fence
 
 # How many tokens a text has. May be slow: it is called a dozen times a text, mostly on what is kept.
 Count = Callable[[str], int]
@@ -54,7 +54,7 @@ def shorten_result(text: str, limit: int, count: Count) -> str:
     """
     if (total := count(text)) <= limit:
         return text
-    opening, inside, closing = unwrapped(text)
+    opening, inside, closing = unwrap_fence(text)
     density = total / len(text)
 
     def note(characters: int) -> str:
@@ -67,8 +67,10 @@ def shorten_result(text: str, limit: int, count: Count) -> str:
         room = _largest_room(wrapped, limit, count, guess=int(limit / density), most=len(text))
         return None if room is None else wrapped(room)
 
-    shape = written_json(inside, note)
-    return (shape and fitted(shape)) or fitted(Lines(inside, note).write) or cut_middle(text, limit, count)
+    shape = json_writer(inside, note)
+    return (
+        (shape and fitted(shape)) or fitted(OutputLines(inside, note).write) or cut_middle(text, limit, count)
+    )
 
 
 def _head_and_tail(
@@ -89,17 +91,17 @@ def _head_and_tail(
 
     def draw(room: int) -> str:
         left, right = cuts(room)
-        return _joined(text, left, right, total * (right - left) // len(text))
+        return _join_cut(text, left, right, total * (right - left) // len(text))
 
     room = _largest_room(draw, limit, count, guess=limit * len(text) // total, most=len(text) - 1)
     if room is None:
         return _least(total, limit, count)
     left, right = cuts(room)
-    exact = _joined(text, left, right, total - count(text[:left]) - count(text[right:]))
+    exact = _join_cut(text, left, right, total - count(text[:left]) - count(text[right:]))
     return exact if count(exact) <= limit else draw(room)
 
 
-def _joined(text: str, left: int, right: int, tokens: int) -> str:
+def _join_cut(text: str, left: int, right: int, tokens: int) -> str:
     """The marker stands on its own line where lines were cut, else between two spaces."""
     if left >= right:
         return text

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from holdfast.window.decisions import BEGINNING, Proposal
 from holdfast.window.items import Item, Unit, units_of
-from holdfast.window.relevance import outliving
+from holdfast.window.relevance import sentences_to_keep
 from holdfast.window.view import View, block
 
 # So many exchanges, the newest, stay as they were said at least, where that can be.
@@ -32,7 +32,7 @@ _SENTENCES = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class SummaryAttempts:
     """How it went before: when it last succeeded, at which depth, and how often it came to nothing since."""
 
     at: float = 0.0
@@ -46,7 +46,7 @@ class Cooldown:
     seconds: float = 30.0
     messages: int = 2
 
-    def holds(self, tried: Tried, now: float, depth: int) -> bool:
+    def holds(self, tried: SummaryAttempts, now: float, depth: int) -> bool:
         """Whether it is too early: both have to pass, since a success."""
         if tried.depth < 0:
             return False
@@ -160,7 +160,7 @@ def _left(view: View, border: Border | None) -> int:
     return max(0, view.cost(one.message for one in staying).high - view.cost(()).high - lent)
 
 
-def may_try(view: View, tried: Tried, cooldown: Cooldown, now: float, depth: int) -> bool:
+def may_try(view: View, tried: SummaryAttempts, cooldown: Cooldown, now: float, depth: int) -> bool:
     """Whether enough has happened since the last time; the clock is the caller's."""
     if cooldown.holds(tried, now, depth):
         return False
@@ -174,7 +174,7 @@ def room_for_text(view: View, border: Border, span: int) -> tuple[int, tuple[str
 
     `span` is what it stands for: a summary is to be much shorter than that.
     """
-    carried = _outliving(view, border)
+    carried = _carried_sentences(view, border)
     told = tuple(said for kept in carried.values() for _, said in kept)
     most = view.draft.budget.summary
     gone = set(border.gone)
@@ -185,9 +185,9 @@ def room_for_text(view: View, border: Border, span: int) -> tuple[int, tuple[str
     return max(int(most * (1 - _SENTENCES)), most - beside), told
 
 
-def summarised(view: View, border: Border, text: str, summary: str, reason: str) -> Proposal:
+def propose_summary(view: View, border: Border, text: str, summary: str, reason: str) -> Proposal:
     """The decision that puts a summary in the place of what leaves."""
-    carried = _outliving(view, border)
+    carried = _carried_sentences(view, border)
     gone = set(border.gone)
     tokens = sum(view.tokens(one.message) for one in view.shown if one.item.id in gone)
     if view.rendered.summary:
@@ -205,7 +205,7 @@ def summarised(view: View, border: Border, text: str, summary: str, reason: str)
     return Proposal("summarise", "summary", border.gone, tokens, view.text_tokens(text), reason, data)
 
 
-def cleared(view: View, border: Border) -> list[Proposal]:
+def clear_quotes(view: View, border: Border) -> list[Proposal]:
     """Quotes brought in for earlier questions leave with it: their prefix is lost in any case."""
     gone, newest = set(border.gone), {item.id for item in view.newest}
     quotes = [
@@ -223,6 +223,6 @@ def cleared(view: View, border: Border) -> list[Proposal]:
     return [Proposal("replace", "recalled_old", names, tokens, 0, "a summary was made", data)]
 
 
-def _outliving(view: View, border: Border) -> dict[str, tuple[tuple[str, str], ...]]:
+def _carried_sentences(view: View, border: Border) -> dict[str, tuple[tuple[str, str], ...]]:
     gone = set(border.gone)
-    return outliving(view, [one for one in view.shown if one.item.id in gone])
+    return sentences_to_keep(view, [one for one in view.shown if one.item.id in gone])

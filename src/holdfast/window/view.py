@@ -13,9 +13,9 @@ from holdfast.tokens.budget import Budget, Thresholds
 from holdfast.tokens.calibration import PromptFeatures
 from holdfast.tokens.counter import Count
 from holdfast.tokens.estimate import Estimate
-from holdfast.window.decisions import Decided, Proposal
+from holdfast.window.decisions import DecisionLike, Proposal
 from holdfast.window.items import Item, newest_of, question_of
-from holdfast.window.render import Rendered, Shown, appended, render
+from holdfast.window.render import RenderedHistory, ShownMessage, append_text, render
 from holdfast.words import language_of
 
 _NOTHING = PromptFeatures(text=0, messages=0)
@@ -54,8 +54,8 @@ class Draft:
     gauge: Gauge
     system: tuple[Message, ...] = ()
     tools: tuple[JsonObject, ...] = ()
-    decisions: tuple[Decided, ...] = ()
-    vetoes: tuple[Decided, ...] = ()
+    decisions: tuple[DecisionLike, ...] = ()
+    vetoes: tuple[DecisionLike, ...] = ()
     pins: frozenset[str] = frozenset()
     # Sentences that bind what is said later, by the message they stand in.
     rules: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -81,14 +81,14 @@ class View:
         self.proposals = tuple(proposals)
         # By identity, because rendering hands an untouched message through as it is.
         self._measured = {} if measured is None else measured
-        self.rendered: Rendered = render(draft.items, self.decisions)
+        self.rendered: RenderedHistory = render(draft.items, self.decisions)
         # A sentence holds as long as its message is on the way: an edited one takes its rules along.
         self.rules = _sentences(self.rendered.rules, draft.rules)
         self.agreed = _sentences(self.rendered.agreed, draft.agreed)
         self.forbidden = _sentences(self.rendered.forbidden, draft.forbidden)
         summary = block(self.rendered.summary, self.rules, self.agreed, self.forbidden)
         told = (self.rendered.profile, summary)
-        system = _shortened(draft.system, self.rendered.system)
+        system = _shorten_system(draft.system, self.rendered.system)
         self.system = with_block(system, "\n\n".join(filter(None, told)))
         self.newest = newest_of([shown.item for shown in self.shown])
         self.question = question_of([shown.item for shown in self.shown])
@@ -117,11 +117,11 @@ class View:
         return View(self.draft, proposals, self._measured)
 
     @property
-    def decisions(self) -> tuple[Decided, ...]:
+    def decisions(self) -> tuple[DecisionLike, ...]:
         return (*self.draft.decisions, *self.proposals)
 
     @property
-    def shown(self) -> tuple[Shown, ...]:
+    def shown(self) -> tuple[ShownMessage, ...]:
         return self.rendered.shown
 
     @property
@@ -147,7 +147,7 @@ class View:
         """What a message adds to a request."""
         return round(self.draft.gauge.predict(self.parts(message)) - self._start)
 
-    def said_tokens(self, shown: Shown) -> int:
+    def said_tokens(self, shown: ShownMessage) -> int:
         """What a message adds to a request, without evidence that was put behind it."""
         lent = sum(self.text_tokens(each.text) for each in shown.additions if each.section == "recalled")
         return max(0, self.tokens(shown.message) - lent)
@@ -222,7 +222,7 @@ class View:
         return frozenset(name for veto in undone for name in veto.messages)
 
 
-def _shortened(system: tuple[Message, ...], cuts: Mapping[str, str]) -> tuple[Message, ...]:
+def _shorten_system(system: tuple[Message, ...], cuts: Mapping[str, str]) -> tuple[Message, ...]:
     if not cuts:
         return system
     return tuple(
@@ -262,4 +262,4 @@ def with_block(system: tuple[Message, ...], text: str) -> tuple[Message, ...]:
         return system
     if not system:
         return (Message.of("system", text),)
-    return (*system[:-1], appended(system[-1], text))
+    return (*system[:-1], append_text(system[-1], text))

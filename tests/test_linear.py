@@ -40,12 +40,9 @@ from holdfast.server.pages.markdown import render_html
 from holdfast.text.dates import dates_in
 from holdfast.text.questions import asks, read_question, split_question, traits_of
 from holdfast.transfer.formats.markdown import split
-from holdfast.window.borders import fences
-from holdfast.window.clock import same_but_for_time
-from holdfast.window.outputs import json_writer, unwrap_fence
-from holdfast.window.own_words import own_sentences
-from holdfast.window.pasted import stretches
-from holdfast.window.rules import decisions_in, rules_in
+from holdfast.window.additions import same_but_for_time
+from holdfast.window.rules import decisions_in, own_sentences, rules_in, stretches
+from holdfast.window.shorten import fences, json_writer, unwrap_fence
 from holdfast.words import language_of, sentences, telling, terms
 from tests.pathological import COMMON, Hostile, hostile_to, slow_text
 
@@ -148,7 +145,7 @@ def _work(pattern: re.Pattern[str], use: str) -> Callable[[str], object]:
 def test_every_pattern_is_found():
     places = {place for place, _, _ in patterns()}
     assert len(places) > 600
-    assert {"holdfast.i18n._BANNER", "holdfast.window.own_words._END"} <= places
+    assert {"holdfast.i18n._BANNER", "holdfast.window.rules._END"} <= places
     assert any(place.startswith("holdfast.compaction.ledger_patterns.TABLE[") for place in places)
 
 

@@ -33,9 +33,8 @@ from holdfast.upstreams.counting import LearningCounter
 from holdfast.window.decisions import DecisionLike
 from holdfast.window.fit import fit
 from holdfast.window.items import Item
-from holdfast.window.own_words import drop_middle
 from holdfast.window.report import Link, chain_of, prefix_of, report_of
-from holdfast.window.rules import decisions_in, forbidden_in, rules_in
+from holdfast.window.rules import decisions_in, drop_middle, forbidden_in, rules_in
 from holdfast.window.view import Draft
 from holdfast.wiring import build_engine
 

@@ -10,7 +10,7 @@ from holdfast.fitting.filing import files_of, pointed_at
 from holdfast.messages import OURS, ChatRequest, Message, Text
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider
-from holdfast.window.brought import file_of
+from holdfast.window.additions import file_of
 from tests.fitting.talking import Client, engine_with, filler, provider, sent, texts
 
 pytestmark = pytest.mark.anyio

@@ -8,11 +8,10 @@ import pytest
 from holdfast.messages import File, Image, Message, Text, ToolCall, ToolResult
 from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import ExactCounter
-from holdfast.window.additions import drop_evidence
-from holdfast.window.brought import SOURCE_TOKENS
+from holdfast.window.additions import SOURCE_TOKENS, drop_evidence
 from holdfast.window.decisions import LAST, Proposal
 from holdfast.window.fit import fit
-from holdfast.window.prune import RESULT
+from holdfast.window.levels import RESULT
 from holdfast.window.view import Draft, View
 from tests.window.talks import Pennies, items_of
 

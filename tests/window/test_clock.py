@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.window.clock import same_but_for_time, time_changes
+from holdfast.window.additions import same_but_for_time, time_changes
 
 TICKS = [
     ("Current time: 10:42 AM", "Current time: 9:05 PM"),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from holdfast.messages import Message
 from holdfast.window.decisions import AppliedDecisions, Floor, Proposal, is_on_way, places_of
 from holdfast.window.items import Item
-from holdfast.window.render import render
+from holdfast.window.view import render
 from tests.window.talks import items_of
 
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from holdfast.messages import File, Message, Text
-from holdfast.window.additions import format_finding
-from holdfast.window.brought import replace_outdated_files, shrink_findings
+from holdfast.window.additions import format_finding, replace_outdated_files, shrink_findings
 from holdfast.window.decisions import LAST, Proposal
 from holdfast.window.fit import fit
 from holdfast.window.report import Prefix, chain_of, prefix_of, report_of

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.window.pasted import stretches, typed_text
+from holdfast.window.rules import stretches, typed_text
 
 LOG = "\n".join(
     f"2026-02-11 01:0{at}:07 INFO box {at}: 217 pages, ok" if at != 4 else "feeder jammed, see above"

@@ -15,9 +15,8 @@ from holdfast.tokens.counter import ExactCounter
 from holdfast.window.decisions import LAST
 from holdfast.window.fit import fit
 from holdfast.window.items import question_of
-from holdfast.window.render import render
 from holdfast.window.report import chain_of, prefix_of
-from holdfast.window.view import Draft
+from holdfast.window.view import Draft, render
 from tests.window.talks import RULES, THOUGHT, Pennies, gauges, items_of, orphans_of, rounds, talks, texts
 
 pytestmark = pytest.mark.slow

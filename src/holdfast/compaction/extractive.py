@@ -20,9 +20,9 @@ from holdfast.compaction.summary import Summary, shorten_line
 from holdfast.messages import ToolCall
 from holdfast.patterns import late
 from holdfast.text.statements import statements_in
-from holdfast.window.borders import fences
 from holdfast.window.items import Item, match_results
-from holdfast.window.own_words import own_sentences
+from holdfast.window.rules import own_sentences
+from holdfast.window.shorten import fences
 
 # Only so many best lines are considered; a choice never needs nearly as many.
 _MOST_CANDIDATES = 240

@@ -16,9 +16,8 @@ from typing import Any
 from holdfast.compaction.ledger_patterns import EntryKind, LedgerMatch, blank_out, find_matches
 from holdfast.messages import Message, Text, ToolCall
 from holdfast.patterns import late
-from holdfast.window.borders import Span, fences
-from holdfast.window.pasted import stretches
-from holdfast.window.rules import decisions_in
+from holdfast.window.rules import decisions_in, stretches
+from holdfast.window.shorten import Span, fences
 from holdfast.words import terms
 
 # A longer line is a program or a dump rather than a command or an error.

@@ -13,7 +13,7 @@ from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNot
 from holdfast.memory.private import redacted
 from holdfast.store import Conversation, Store, Stored, new_id
 from holdfast.text.statements import takes_back
-from holdfast.window.own_words import drop_middle, own_sentences
+from holdfast.window.rules import drop_middle, own_sentences
 from holdfast.words import language_of
 
 # The importance of an explicit memory request.

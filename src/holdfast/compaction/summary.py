@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast import words
 from holdfast.patterns import late
-from holdfast.window.borders import whole_characters
+from holdfast.window.shorten import whole_characters
 
 SECTIONS = ("requests", "goal", "done", "open", "must_not")
 

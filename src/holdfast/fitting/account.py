@@ -22,7 +22,7 @@ from holdfast.messages import Message
 from holdfast.store import Conversation, Decision, Lane, Store, Stored
 from holdfast.window import sentences
 from holdfast.window.decisions import GONE, Addition, AppliedDecisions
-from holdfast.window.render import ShownMessage, render
+from holdfast.window.view import ShownMessage, render
 
 # What every window leaves away, whatever else is done: it is not worth telling for each message.
 _ALWAYS = {"thinking", "banner"}

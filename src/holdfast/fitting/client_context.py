@@ -11,8 +11,7 @@ from holdfast.fitting.researching import READABLE, room_for_sources
 from holdfast.messages import canonical
 from holdfast.store import new_id
 from holdfast.text.excerpts import bearing, excerpts
-from holdfast.window.additions import format_sources, propose_addition
-from holdfast.window.brought import SOURCE_TOKENS
+from holdfast.window.additions import SOURCE_TOKENS, format_sources, propose_addition
 from holdfast.window.decisions import Proposal
 from holdfast.window.items import Item
 from holdfast.window.shorten import marker

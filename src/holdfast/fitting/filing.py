@@ -13,8 +13,7 @@ from holdfast.files.roots import Roots
 from holdfast.fitting.case import Along
 from holdfast.messages import OURS, ChatRequest, JsonObject, Message, Text
 from holdfast.store import Lane, Store, new_id
-from holdfast.window.additions import propose_addition
-from holdfast.window.brought import covers, file_of, is_mentioned, replace_outdated_files
+from holdfast.window.additions import covers, file_of, is_mentioned, propose_addition, replace_outdated_files
 from holdfast.window.decisions import Addition, Proposal, Section
 from holdfast.window.items import Item
 from holdfast.window.view import View

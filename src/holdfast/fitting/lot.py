@@ -15,7 +15,7 @@ from holdfast.tokens.budget import Budget
 from holdfast.window.additions import clock_for
 from holdfast.window.decisions import Proposal, is_on_way, places_of
 from holdfast.window.items import Item
-from holdfast.window.relevance import limit_sentences, sentence_tokens
+from holdfast.window.levels import limit_sentences, sentence_tokens
 
 # How many windows of history are looked at when nothing is known of it, and characters in a token, at least.
 _LOOKED_AT, _CHARACTERS = 1.5, 4

@@ -15,9 +15,8 @@ from holdfast.store import Conversation, Lane, Store, Stored
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.window.decisions import AppliedDecisions
 from holdfast.window.items import units_of
-from holdfast.window.own_words import drop_middle
 from holdfast.window.presets import Preset
-from holdfast.window.rules import decisions_in, forbidden_in, rules_in
+from holdfast.window.rules import decisions_in, drop_middle, forbidden_in, rules_in
 
 # A conversation that was never sent anywhere has no window yet.
 _USUAL_WINDOW = 8_192

@@ -24,7 +24,7 @@ from holdfast.store import Store, new_id, searchable
 from holdfast.text.questions import asks, names_in_prompt
 from holdfast.window.additions import Quote, format_quotes, propose_addition
 from holdfast.window.decisions import BEGINNING, Proposal
-from holdfast.window.pasted import typed_text
+from holdfast.window.rules import typed_text
 from holdfast.window.view import View
 
 log = logging.getLogger("holdfast.memory")

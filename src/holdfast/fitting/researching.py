@@ -19,8 +19,13 @@ from holdfast.research.matching import is_old
 from holdfast.research.summary import defuse
 from holdfast.store import new_id
 from holdfast.text.excerpts import excerpts
-from holdfast.window.additions import format_expired, format_finding, format_pages, propose_addition
-from holdfast.window.brought import shrink_findings
+from holdfast.window.additions import (
+    format_expired,
+    format_finding,
+    format_pages,
+    propose_addition,
+    shrink_findings,
+)
 from holdfast.window.decisions import Addition, Proposal, Section
 from holdfast.window.items import Item
 from holdfast.window.view import View

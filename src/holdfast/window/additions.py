@@ -4,17 +4,246 @@ Each becomes a decision on that one message, so it is written once and stays as 
 be quoted is found elsewhere.
 """
 
-from collections.abc import Sequence
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import zip_longest
 
 from holdfast.messages import Message
-from holdfast.window.clock import same_but_for_time, time_changes
+from holdfast.patterns import late
 from holdfast.window.decisions import BEGINNING, Addition, Proposal, Section
 from holdfast.window.items import Item
-from holdfast.window.pasted import typed_text
+from holdfast.window.rules import typed_text
+from holdfast.window.shorten import shorten
 from holdfast.window.view import View
 from holdfast.words import language_of
+
+# What is left of sources that nobody summed up.
+SOURCE_TOKENS = 100
+# What does not shrink by a tenth is left as it is.
+WORTH = 0.9
+# A file stays whole while one of so many messages, the newest, mentions it.
+MENTIONED_IN = 3
+
+# How a part of a file is called: by its name, its lines, a word in it; or a folder by how it is shown.
+_PART = re.compile(r":(?=(?:name|lines|search):|(?:list|tree)$)")
+# A text behind an earlier question: the name of its message, and what it is.
+PlacedAddition = tuple[str, Addition]
+
+
+def shrink_files(view: View) -> list[Proposal]:
+    """Files that nobody talks about any more become digests; of a file that came again, the newest stays."""
+    placed = list(earlier_additions(view, "files"))
+    talk = " ".join(shown.item.message.text for shown in view.shown[-MENTIONED_IN:])
+    every = (one for shown in view.shown for one in shown.additions if one.section == "files")
+    newest = {file_of(one.name): one for one in every}
+    again = [pair for pair in placed if is_superseded(pair[1], newest[file_of(pair[1].name)])]
+    rest = [pair for pair in placed if pair not in again and pair[1].short]
+    old = [pair for pair in rest if not is_mentioned(pair[1].name, talk)]
+    return [
+        *propose_replacement(
+            view, again, {one.decision: further_down(one.name) for _, one in again}, "repeat"
+        ),
+        *propose_replacement(view, old, {one.decision: one.short for _, one in old}, "file"),
+    ]
+
+
+def shrink_research(view: View) -> list[Proposal]:
+    """What was found for earlier questions is noted down, not quoted."""
+    return _propose_notes(view, list(earlier_additions(view, "research")), "research")
+
+
+def shrink_findings(view: View) -> list[Proposal]:
+    """The same at once for what has a note: new sources came, and two sets of them are seldom needed."""
+    return _propose_notes(
+        view, [pair for pair in earlier_additions(view, "research") if pair[1].name], "research_new"
+    )
+
+
+def _propose_notes(view: View, placed: Sequence[PlacedAddition], rule: str) -> list[Proposal]:
+    def note(one: Addition) -> str:
+        known = view.draft.notes.get(one.name) or one.short
+        return known or (one.text if one.name else shorten(one.text, SOURCE_TOKENS, view.text_tokens))
+
+    return propose_replacement(view, placed, {one.decision: note(one) for _, one in placed}, rule)
+
+
+def drop_quotes(view: View) -> list[Proposal]:
+    """What was brought back for earlier questions has done its work; in a batch its going costs nothing."""
+    placed = [pair for pair in earlier_additions(view, "recalled") if pair[1].name != BEGINNING]
+    return propose_replacement(
+        view, placed, dict.fromkeys((one.decision for _, one in placed), ""), "recalled_old"
+    )
+
+
+def replace_outdated_files(view: View, tags: Mapping[str, str]) -> list[Proposal]:
+    """What was shown of files that have changed since, as their tags say: the question brings them anew."""
+    placed = earlier_additions(view, "files")
+    old = [pair for pair in placed if tags.get(file_of(pair[1].name), pair[1].tag) != pair[1].tag]
+    return propose_replacement(
+        view, old, {one.decision: further_down(one.name) for _, one in old}, "file_changed"
+    )
+
+
+def covers(addition: Addition, text: str) -> bool:
+    """Whether a file is shown with the same words, or as the whole that these are a part or a digest of."""
+    body = _body(text)
+    return body in addition.text or (bool(addition.short) and body == _body(addition.short))
+
+
+def _body(text: str) -> str:
+    """Without the heading."""
+    return text.partition("\n")[2] or text
+
+
+def file_of(name: str) -> str:
+    """The file of which something is a part."""
+    return _PART.split(name, maxsplit=1)[0]
+
+
+def is_superseded(one: Addition, newest: Addition) -> bool:
+    """Whether the newest of a file says all that an older one does, or better."""
+    return newest is not one and (one.tag != newest.tag or covers(newest, one.text))
+
+
+def is_mentioned(file: str, talk: str) -> bool:
+    """Whether a file is spoken of, by its path or by its name alone."""
+    # One letter may be spelled in two ways, on a disk and by a keyboard.
+    name, said = (unicodedata.normalize("NFC", text) for text in (file_of(file), talk))
+    alone = re.escape(name.rstrip("/").rpartition("/")[2])
+    return bool(alone) and re.search(rf"(?<![\w.-]){alone}(?![\w-]|\.\w)", said) is not None
+
+
+def further_down(name: str) -> str:
+    return f"[{name}: further down]"
+
+
+def earlier_additions(view: View, section: Section) -> Iterator[PlacedAddition]:
+    """What is there of a section, but for what stands behind the question that is to be answered."""
+    vetoed = view.vetoed("replace")
+    for shown in view.shown:
+        if shown.item is not view.question and shown.item.id not in vetoed:
+            yield from (
+                (shown.item.id, one) for one in shown.additions if one.section == section and one.decision
+            )
+
+
+def propose_replacement(
+    view: View, placed: Sequence[PlacedAddition], texts: Mapping[str, str], rule: str
+) -> list[Proposal]:
+    """One decision for all of these that get smaller by a tenth."""
+    names, instead, before, after = [], {}, 0, 0
+    for name, one in placed:
+        tokens, left = view.text_tokens(one.text), view.text_tokens(texts[one.decision])
+        if left < tokens * WORTH:
+            instead[one.decision] = texts[one.decision]
+            names.append(name)
+            before, after = before + tokens, after + left
+    if not instead:
+        return []
+    return [Proposal("replace", rule, tuple(dict.fromkeys(names)), before, after, data={"instead": instead})]
+
+
+_MONTHS = (
+    "January|February|March|April|May|June|July|August|September|October|November|December|"
+    "Januar|Jänner|Februar|März|Mai|Juni|Juli|Oktober|Dezember|"
+    "Jan|Feb|Mar|Mär|Apr|Jun|Jul|Aug|Sept|Sep|Okt|Oct|Nov|Dez|Dec"
+)
+_WEEKDAYS = (
+    "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|"
+    "Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonnabend|Sonntag|"
+    "Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun"
+)
+_ZONES = (
+    r"(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d{2})?)?|CES?T|MES?Z|WES?T|EES?T|[ECMP][SD]T|BST|IST|JST|AES?T|AEDT|"
+    r"(?:Africa|America|Asia|Atlantic|Australia|Europe|Indian|Pacific|Etc)/[A-Z]\w+(?:/[A-Z]\w+)?|"
+    r"(?:Central European|Eastern|Central|Mountain|Pacific|British|Coordinated Universal)"
+    r"(?: (?:Standard|Daylight|Summer))? Time|"
+    r"Mitteleuropäische (?:Normal|Sommer|Winter)?[Zz]eit"
+)
+_DAY = r"(?:3[01]|[12]\d|0?[1-9])"
+_MONTH = r"(?:1[0-2]|0?[1-9])"
+_YEAR = r"(?:19|20)\d\d"
+_TIME = r"(?:2[0-4]|[01]?\d):[0-5]\d(?::[0-6]\d(?:[.,]\d+)?)?"
+_OFFSET = r"(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d)"
+
+# No number or dot may touch a date or time: 10.11.20.26 is an address and 1.2.2026.3 a version.
+_ALONE, _ENDS = r"(?<![\w.,:/-])", r"(?![\w/]|[.,:-]\d)"
+
+# How long something takes is no time of day, though it may look like one.
+_DURATION = (
+    r"(?i:\b(?:uptime|elapsed|duration|took|runtime|laufzeit|dauert?|remaining|verbleibend)\b)"
+    r"[^\n\d]{0,16}\d[\d:.,]*"
+)
+_TIMES = late(
+    rf"(?P<lasts>{_DURATION})"
+    # 2026-11-15T10:42:07.123+01:00, 2026/11/15
+    rf"|{_ALONE}{_YEAR}([-/]){_MONTH}\2{_DAY}(?:T{_TIME}{_OFFSET}?)?{_ENDS}"
+    # 15.11.2026, 15.11.26 with a word that makes it a date, 11/15/2026
+    rf"|{_ALONE}{_DAY}\.[ ]?{_MONTH}\.[ ]?{_YEAR}{_ENDS}"
+    rf"|(?:(?<=\bam )|(?<=\bden )|(?<=\bvom )|(?<=, )){_DAY}\.{_MONTH}\.(?:\d\d)?{_ENDS}"
+    rf"|{_ALONE}(?:{_MONTH}/{_DAY}|{_DAY}/{_MONTH})/(?:{_YEAR}|\d\d){_ENDS}"
+    # November 15th, 2026; 15. November 2026; November 2026; November
+    rf"|\b(?:{_MONTHS})\b\.?(?:[ ]{_DAY}(?:st|nd|rd|th)?\b(?!:))?(?:,?[ ]{_YEAR}\b)?"
+    rf"|{_ALONE}{_DAY}(?:st|nd|rd|th|\.)?[ ](?:of[ ])?(?:{_MONTHS})\b\.?(?:,?[ ]{_YEAR}\b)?"
+    rf"|\b(?:{_WEEKDAYS})\b|\b(?:Mo|Di|Mi|Do|Fr|Sa|So)\.?,(?=[ ]\d)"
+    rf"|\b(?:year|Year|Jahr):?[ ]{_YEAR}\b|\b(?:KW|week|Week|Woche)[ ]?[0-5]?\d\b"
+    # 10:42 AM, 14:05 Uhr, 7 pm, 14 Uhr
+    rf"|{_ALONE}{_TIME}(?:[ ]?[AaPp]\.?[Mm]\b\.?)?(?:[ ]?Uhr\b)?(?:[ ]?{_OFFSET})?{_ENDS}"
+    rf"|{_ALONE}(?:1[0-2]|[1-9])[ ]?[AaPp]\.?[Mm]\b\.?|{_ALONE}(?:2[0-4]|1?\d)[ ]Uhr\b(?:[ ][0-5]\d\b)?"
+    rf"|\b(?:{_ZONES})\b(?:[ ]{_YEAR}\b)?|{_ALONE}[+-](?:0\d|1[0-4]):[0-5]\d\b"
+    # Seconds or milliseconds since 1970, where something says so.
+    r"|(?P<label>(?i:time|unix|epoch|now|zeit|stempel)\w{0,8}\W{1,12})1[5-9]\d{8}(?:\d{3})?(?:\.\d+)?(?!\d)"
+)
+
+# A line up to this long is told whole; of a longer one only the sentences that changed.
+_WHOLE_LINE = 200
+_SENTENCE_END = late(r"(?<=[.!?])[ \t]+(?=[A-ZÄÖÜ<\[(])")
+
+
+def same_but_for_time(before: str, now: str) -> bool:
+    """Whether the texts say the same at, perhaps, another time."""
+    if before == now:
+        return True
+    # No time goes over the end of a line, so only lines that changed need a closer look.
+    old, new = before.split("\n"), now.split("\n")
+    return len(old) == len(new) and all(
+        was == line or _split_at_times(was) == _split_at_times(line)
+        for was, line in zip(old, new, strict=True)
+    )
+
+
+def time_changes(before: str, now: str) -> str:
+    """What of `now` is no longer as it was `before`: the changed lines, each once, in order."""
+    changed: dict[str, None] = {}
+    for old, new in zip_longest(before.split("\n"), now.split("\n")):
+        if new is not None and new != old:
+            for part in _split_changes(old or "", new):
+                changed[part.strip()] = None
+    return "\n".join(part for part in changed if part)
+
+
+def _split_at_times(line: str) -> list[str]:
+    """The line around its dates and times."""
+    pieces, start = [], 0
+    for match in _TIMES.finditer(line):
+        if match["lasts"] is None:
+            pieces.append(line[start : max(match.start(), match.end("label"))])
+            start = match.end()
+    pieces.append(line[start:])
+    return pieces
+
+
+def _split_changes(old: str, new: str) -> list[str]:
+    if len(new) <= _WHOLE_LINE:
+        return [new]
+    before, after = _SENTENCE_END.split(old), _SENTENCE_END.split(new)
+    if len(before) != len(after):
+        return [new]
+    return [sentence for was, sentence in zip(before, after, strict=True) if was != sentence]
+
 
 # What stands above things from the past, by where they are from.
 _QUOTE_HEADINGS = {

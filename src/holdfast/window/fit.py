@@ -10,9 +10,8 @@ from holdfast.messages import Message
 from holdfast.tokens.budget import NEVER
 from holdfast.tokens.estimate import Estimate
 from holdfast.window.decisions import LAST, Proposal, level_of
-from holdfast.window.last import last_resort
-from holdfast.window.prune import shorten_at_entry, shorten_older
-from holdfast.window.relevance import leave_out
+from holdfast.window.last_resort import last_resort
+from holdfast.window.levels import leave_out, shorten_at_entry, shorten_older
 from holdfast.window.view import Draft, View
 
 # A level does something again only after history has grown by this share since it last did.

@@ -15,8 +15,7 @@ from holdfast.tokens.budget import NEVER
 from holdfast.tokens.calibration import PromptFeatures
 from holdfast.window.decisions import GONE, LEVEL_OF, Addition
 from holdfast.window.fit import FittedWindow
-from holdfast.window.render import ShownMessage
-from holdfast.window.view import Gauge, View, block
+from holdfast.window.view import Gauge, ShownMessage, View, block
 
 TOOLS, SYSTEM = "tools", "system"
 # What is done beside any level that changes what was sent before, and the cause it is.

@@ -3,10 +3,255 @@
 Only a person's own words count, not what they quote or paste. What a sentence states is told by its grammar.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
 
+from holdfast.patterns import late
 from holdfast.text.statements import Statement, statements_in
-from holdfast.window.own_words import own_sentences
+from holdfast.window.shorten import Span, fences
+
+# So many lines of one shape nobody types.
+_MANY = 8
+# Between two of them so many others may stand, as errors do in a log.
+_BETWEEN = 6
+
+# Lines no person types: quotes, tables, diffs, logs, stack traces, prompts of a shell, code.
+PASTED_LINE = late(
+    r"^\s*(?:>|\||\+{1,3}\s?\S|@@|---\s\S|\$\s|#!|//|/\*|\*/|at\s\S+\(|File \"|Traceback|Caused by:|E {2,}\S"
+    r"|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:ERROR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL)\b"
+    r"|\w+(?:Error|Exception)\b|(?:def|class|import|from|return|public|private|static|const|let|var"
+    r"|function)\s\S.*[({;:=]"
+    r"|#{1,6}\s)"
+    r"|[;{}]\s*$|\t.*\t|\S\s*\|\s*\S.*\|"
+)
+# From here on somebody else speaks.
+MAIL = late(
+    r"^\s*(?:From|To|Sent|Subject|Von|An|Gesendet|Betreff|Date|Datum):\s\S"
+    r"|^\s*(?:-{2,}\s*(?:Original Message|Ursprüngliche Nachricht|Forwarded|Weitergeleitet))"
+    r"|^\s*(?:On|Am) .{4,80}(?:wrote|schrieb).{0,60}:\s*$"
+    r"|^\s*(?:Dear|Hello|Hi|Sehr geehrte[rs]?|Liebe[rs]?) [A-ZÄÖÜ][\w .]{1,40},\s*$"
+)
+_TAG = late(r"<(\w[\w-]{0,40})(?:\s[^<>\n]{0,200})?>")
+_LETTERS = late(r"[^\W\d_]+(?: +[^\W\d_]+)*")
+_DIGITS = late(r"\d+")
+# What the shape of a line must have, to be one of data: prose has words and commas.
+_OF_DATA = late(r"[0;:{}\[\]=\"|\t]")
+
+
+def stretches(text: str) -> Iterator[tuple[int, int, bool]]:
+    """The text in its order, in stretches that were typed and such that were pasted (True)."""
+    done = 0
+    for start, end in _merge_spans([*fences(text), *tag_spans(text), *_lines(text)]):
+        if start > done:
+            yield done, start, False
+        yield start, end, True
+        done = end
+    if done < len(text):
+        yield done, len(text), False
+
+
+def typed_text(text: str) -> str:
+    """Only what was typed."""
+    return "".join(text[start:end] for start, end, pasted in stretches(text) if not pasted)
+
+
+def tag_spans(text: str) -> Iterator[Span]:
+    """What stands between a tag and its end."""
+    done, unclosed = 0, set()
+    for tag in _TAG.finditer(text):
+        if tag.start() < done or tag[1] in unclosed:
+            continue
+        closing = text.find(f"</{tag[1]}>", tag.end())
+        if closing < 0:
+            unclosed.add(tag[1])
+            continue
+        done = closing + len(tag[1]) + 3
+        yield tag.start(), done
+
+
+def _lines(text: str) -> list[Span]:
+    lines = text.splitlines(keepends=True)
+    spans, at = [], 0
+    for line in lines:
+        spans.append((at, at + len(line)))
+        at += len(line)
+    mail = next((number for number, line in enumerate(lines) if MAIL.match(line)), len(lines))
+    shapes = [_shape(line) for line in lines[:mail]]
+    often = {shape for shape, count in Counter(shapes).items() if shape and count >= _MANY}
+    alike = [number for number, shape in enumerate(shapes) if shape in often]
+    pasted = {number for number in range(mail) if PASTED_LINE.search(lines[number].rstrip("\n"))}
+    pasted |= _fill_gaps(alike) | set(range(mail, len(lines)))
+    return [spans[number] for number in sorted(pasted)]
+
+
+def _shape(line: str) -> str:
+    """Words and numbers by a sign each; empty for what may be a sentence."""
+    shape = _DIGITS.sub("0", _LETTERS.sub("a", line.strip()))
+    return shape if _OF_DATA.search(shape) else ""
+
+
+def _fill_gaps(alike: Sequence[int]) -> set[int]:
+    """These lines and what stands between them."""
+    found: set[int] = set()
+    for before, after in pairwise(alike):
+        if after - before <= _BETWEEN + 1:
+            found.update(range(before, after + 1))
+    return found
+
+
+def _merge_spans(spans: Sequence[Span]) -> Iterator[Span]:
+    last: Span | None = None
+    for span in sorted(spans):
+        if last is None:
+            last = span
+        elif span[0] <= last[1]:
+            last = last[0], max(last[1], span[1])
+        else:
+            yield last
+            last = span
+    if last is not None:
+        yield last
+
+
+# A longer text is a document somebody pasted; a person's own words stand before or after it.
+_LONG_TEXT = 2_000
+_LONG_PARAGRAPH = 700
+_LONGEST_SENTENCE = 200
+_END_READ = 10_000
+
+# Masked characters: as long as what they hide, and in no pattern.
+_HIDDEN = "\x00"
+_NOT_NEWLINE = late(r"[^\n]")
+
+_INLINE = late(r"`[^`\n]+`")
+_QUOTED = late(
+    r"\"[^\"\n]{2,400}\"|“[^“”\n]{2,400}”|„[^„“”\"\n]{2,400}[“”\"]|»[^»«\n]{2,400}«|«[^«»\n]{2,400}»"
+    r"|(?<![\w'])'[^'\n]{2,400}'(?!\w)|‚[^‚‘\n]{2,400}‘|‘[^‘’\n]{2,400}’(?!\w)"
+)
+_INTRODUCES = late(
+    r"(?i)\b(?:text|article|e-?mail|mail|document|log|logs|output|message|transcript|essay|story|paragraph"
+    r"|passage|artikel|dokument|ausgabe|nachricht|protokoll|absatz|brief|readme|lyrics|poem|gedicht|prompt"
+    r"|policy|review)\b"
+    r"[^:\n]{0,60}:\s*$"
+)
+_BULLET = late(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s+")
+_ABBREVIATION = late(
+    r"\b(?:[A-Za-z]|etc|vs|approx|Mr|Mrs|Ms|St|Prof|Dr|No|bzw|usw|ggf|evtl|ca|Nr|inkl|max|min)\.$"
+)
+# "Am 15. November": the dot after a number ends nothing when it goes on like this.
+_ORDINAL = late(r"\b\d{1,2}\.$")
+_GOES_ON = late(r"\s+(?:[a-zäöü]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")
+# A longer text is not held in memory for another look at it.
+_OFTEN_READ = 4_000
+_END = late(r"(?<![.!?…])[.!?…]+[\"'”“)\]]*(?=\s|$)")
+
+
+def drop_middle(text: str) -> str:
+    """A message without its middle, if it is very long: there stands what was pasted, not what was said."""
+    return text if len(text) <= 2 * _END_READ else f"{text[:_END_READ]}\n{text[-_END_READ:]}"
+
+
+def own_sentences(text: str, longest: int = _LONGEST_SENTENCE) -> Sequence[tuple[str, str]]:
+    """Each sentence as written, white space collapsed, and the same with quotes and code hidden."""
+    return _split_again(text, longest) if len(text) <= _OFTEN_READ else tuple(_split(text, longest))
+
+
+def _split(text: str, longest: int) -> Iterator[tuple[str, str]]:
+    for paragraph, masked in _paragraphs(text):
+        start = 0
+        for match in _END.finditer(masked):
+            # The last few characters tell; the whole sentence would be read again and again.
+            before = masked[max(start, match.end() - 12) : match.end()]
+            if _ABBREVIATION.search(before):
+                continue
+            if _ORDINAL.search(before) and _GOES_ON.match(masked, match.end()):
+                continue
+            yield from _sentence(paragraph, masked, start, match.end(), longest)
+            start = match.end()
+        yield from _sentence(paragraph, masked, start, len(masked), longest)
+
+
+# What was said is looked at again with every window.
+@lru_cache(maxsize=2_048)
+def _split_again(text: str, longest: int) -> Sequence[tuple[str, str]]:
+    return tuple(_split(text, longest))
+
+
+def _sentence(text: str, masked: str, start: int, end: int, longest: int) -> Iterator[tuple[str, str]]:
+    written, hidden = (" ".join(part[start:end].split()) for part in (text, masked))
+    if written and len(written) < longest:
+        yield written, hidden
+
+
+def _paragraphs(text: str) -> Iterator[tuple[str, str]]:
+    """Runs of lines that belong together, as written and masked; a list's items are runs of their own."""
+    masked = _mask_quotes(text)
+    blocks = list(_blocks(text, masked))
+    if len(text) > _LONG_TEXT:
+        ends = [*blocks[:2], *blocks[-2:]] if len(blocks) > 4 else blocks
+        blocks = [block for block in ends if len(block[0]) <= _LONG_PARAGRAPH]
+    for written, hidden in blocks:
+        yield from _split_lines(written.split("\n"), hidden.split("\n"))
+
+
+def _mask_quotes(text: str) -> str:
+    for spans in (fences, tag_spans, _inline, _quoted):
+        pieces, done = [], 0
+        for start, end in spans(text):
+            pieces += [text[done:start], _NOT_NEWLINE.sub(_HIDDEN, text[start:end])]
+            done = end
+        text = "".join([*pieces, text[done:]])
+    return text
+
+
+def _inline(text: str) -> Iterator[Span]:
+    return (match.span() for match in _INLINE.finditer(text))
+
+
+def _quoted(text: str) -> Iterator[Span]:
+    return (match.span() for match in _QUOTED.finditer(text))
+
+
+def _blocks(text: str, masked: str) -> Iterator[tuple[str, str]]:
+    """Paragraphs up to where somebody else begins to speak."""
+    written: list[str] = []
+    hidden: list[str] = []
+    for line, mask in zip(text.split("\n"), masked.split("\n"), strict=True):
+        if MAIL.match(mask):
+            break
+        if mask.strip() and not PASTED_LINE.search(mask) and mask.strip(_HIDDEN + " \t\r"):
+            written.append(line)
+            hidden.append(mask)
+        elif written:
+            yield "\n".join(written), "\n".join(hidden)
+            written, hidden = [], []
+        if _INTRODUCES.search(mask):
+            break
+    if written:
+        yield "\n".join(written), "\n".join(hidden)
+
+
+def _split_lines(lines: list[str], masks: list[str]) -> Iterator[tuple[str, str]]:
+    written = hidden = ""
+    for line, mask in zip(lines, masks, strict=True):
+        bullet = _BULLET.match(mask)
+        if written and (bullet or not _goes_on(hidden, mask)):
+            yield written, hidden
+            written = hidden = ""
+        cut = bullet.end() if bullet else 0
+        written, hidden = f"{written} {line[cut:]}", f"{hidden} {mask[cut:]}"
+    if written:
+        yield written, hidden
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Whether a line break is only where the editor wrapped."""
+    before, line = before.rstrip(), line.lstrip()
+    if before.endswith((".", "!", "?", ":", ";")):
+        return False
+    return line[:1].islower() or len(before.rpartition("\n")[2]) > 60
 
 
 def rules_in(text: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from holdfast.i18n import say
 from holdfast.window.decisions import LAST
-from holdfast.window.prune import ENTRY_SHARE, LONG, RESULT
+from holdfast.window.levels import ENTRY_SHARE, LONG, RESULT
 
 _Table = Mapping[str, tuple[str, str]]
 

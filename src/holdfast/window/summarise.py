@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from holdfast.window.decisions import BEGINNING, Proposal
 from holdfast.window.items import Item, Unit, units_of
-from holdfast.window.relevance import sentences_to_keep
+from holdfast.window.levels import sentences_to_keep
 from holdfast.window.view import View, block
 
 # So many exchanges, the newest, stay as they were said at least, where that can be.

@@ -16,8 +16,7 @@ from holdfast.thinking import spoken
 from holdfast.tokens.calibration import PromptFeatures
 from holdfast.window.decisions import Addition, Proposal, as_json
 from holdfast.window.items import Item, Unit, units_of
-from holdfast.window.prune import Shortener, has_media, media_placeholder, text_of
-from holdfast.window.relevance import propose_leaving_out
+from holdfast.window.levels import Shortener, has_media, media_placeholder, propose_leaving_out, text_of
 from holdfast.window.shorten import cut_middle, shorten_result
 from holdfast.window.view import View
 

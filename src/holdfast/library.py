@@ -280,7 +280,7 @@ class Holdfast:
         sent = chain_of(made.view)
         report = report_of(made, prefix_of(made, after.sent if after else (), sent), gauge)
         fitting = [message_to_wire(message) for message in made.messages]
-        return Fitted(fitting, {"model": model, **report}, made.view.decisions, made.fired, sent)
+        return Fitted(fitting, {"model": model, **report.to_json()}, made.view.decisions, made.fired, sent)
 
     async def _measure(self, model: str, window: int | None) -> tuple[LearningCounter, int, bool]:
         """What counts for a model, its window, and whether it thinks."""

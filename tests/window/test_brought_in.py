@@ -9,7 +9,7 @@ from holdfast.messages import File, Image, Message, Text, ToolCall, ToolResult
 from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import ExactCounter
 from holdfast.window.additions import SOURCE_TOKENS, drop_evidence
-from holdfast.window.decisions import LAST, Proposal
+from holdfast.window.decisions import LAST, Add
 from holdfast.window.fit import fit
 from holdfast.window.levels import RESULT
 from holdfast.window.view import Draft, View
@@ -41,8 +41,7 @@ def used(name, *parts):
 
 def added(section, message, text, name):
     rule = "context" if section == "research" else section
-    data = {"section": section, "text": text}
-    return Proposal("add", rule, (message,), 0, PENNIES.count(text), "", data, id=name)
+    return Add(rule, (message,), 0, PENNIES.count(text), section, text, id=name)
 
 
 def facts(about, number):

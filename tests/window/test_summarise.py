@@ -10,7 +10,7 @@ from holdfast.errors import Overflow
 from holdfast.messages import Message, Text, ToolCall, ToolResult
 from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import ExactCounter
-from holdfast.window.decisions import Proposal
+from holdfast.window.decisions import Add, LeaveOut, Summarise
 from holdfast.window.fit import fit
 from holdfast.window.summarise import (
     FRUITLESS,
@@ -64,7 +64,7 @@ def test_as_many_exchanges_stay_as_fit_into_their_share():
     view = view_of([*exchanges(6), Message.of("user", "And now?")])
     found = border(view)
     stay = [shown.message for shown in view.shown if shown.item.id not in found.gone]
-    left = view.cost(stay).high - view.fixed.high
+    left = view.cost(stay).high - view.fixed_cost.high
     assert left <= TARGET * view.thresholds.full < left + 2 * view.tokens(view.shown[0].message)
     assert border(view_of([*exchanges(2), Message.of("user", "And now?")])) is None, "it all fits"
 
@@ -101,11 +101,11 @@ def test_it_goes_no_deeper_than_the_summary_that_is_there():
 
 
 def test_pinned_and_vetoed_messages_stay_with_what_belongs_to_them():
-    veto = Proposal("summarise", "summary", ("m_4", "m_5"), 0, 0)
+    veto = Summarise("summary", ("m_4", "m_5"), 0, 0)
     found = border(view_of(exchanges(8), pins=frozenset({"m_1"}), vetoes=(veto,)))
     assert found.keep == ("m_0", "m_1", "m_4", "m_5")
     assert not set(found.gone) & set(found.keep)
-    other = Proposal("leave_out", "relevance", ("m_4", "m_5"), 0, 0)
+    other = LeaveOut("relevance", ("m_4", "m_5"), 0, 0)
     assert border(view_of(exchanges(8), vetoes=(other,))).keep == (), "that was another matter"
 
 
@@ -168,9 +168,7 @@ def test_the_summary_stands_behind_the_instructions_with_the_rules_word_for_word
 
 
 def test_quotes_for_earlier_questions_leave_with_it():
-    quote = Proposal(
-        "add", "recalled", ("m_10",), 0, 9, "", {"section": "recalled", "text": "[quote]"}, id="d_1"
-    )
+    quote = Add("recalled", ("m_10",), 0, 9, "recalled", "[quote]", id="d_1")
     view = view_of([*exchanges(6), Message.of("user", "And now?")], decisions=(quote,))
     assert any("[quote]" in message.text for message in view.messages)
     found = border(view)
@@ -189,7 +187,7 @@ def views(draw):
             draw(gauges()),
             pins=frozenset(draw(st.lists(st.sampled_from(ids), max_size=2))),
             vetoes=tuple(
-                Proposal("summarise", "summary", (name,), 0, 0)
+                Summarise("summary", (name,), 0, 0)
                 for name in draw(st.lists(st.sampled_from(ids), max_size=2))
             ),
         )
@@ -204,7 +202,7 @@ def test_a_border_tears_nothing_apart_and_keeps_what_must_stay(view, upto):
     if found is None:
         return
     items = {item.id: item for item in view.draft.items}
-    staying = view.pins | view.vetoed("summarise") | {item.id for item in view.newest}
+    staying = view.pins | view.list_vetoes("summarise") | {item.id for item in view.newest}
     assert not staying.intersection(found.gone)
     assert items[found.through].depth == found.depth
     assert upto is None or found.depth <= upto

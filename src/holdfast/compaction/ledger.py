@@ -28,6 +28,7 @@ from holdfast.compaction.ledger_reading import (
 from holdfast.messages import ToolCall, ToolResult
 from holdfast.patterns import late
 from holdfast.text.slots import compare
+from holdfast.tokens.budget import largest_fitting
 from holdfast.window.items import Item, match_results
 from holdfast.words import terms
 
@@ -192,13 +193,9 @@ class Ledger:
     def limit(self, count: Callable[[str], int], tokens: int, language: str) -> "Ledger":
         """Returns as many of the best entries as `render` can show in `tokens`."""
         entries = _drop_covered_names(self.entries)
-        fits, too_many = 0, len(entries) + 1
-        while too_many - fits > 1:
-            middle = (fits + too_many) // 2
-            if count(Ledger(entries[:middle]).render(language)) <= tokens:
-                fits = middle
-            else:
-                too_many = middle
+        fits = largest_fitting(
+            len(entries), lambda number: count(Ledger(entries[:number]).render(language)) <= tokens
+        )
         return Ledger(entries[:fits])
 
     def render(self, language: str) -> str:

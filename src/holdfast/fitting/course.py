@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
-from typing import Any, cast
+from typing import Any
 
 from holdfast.conversations import lanes
 from holdfast.errors import NotFound
@@ -19,7 +19,7 @@ from holdfast.store import Compaction, Conversation, Decision, Job, Lane, Store,
 from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.window.additions import clock_for
-from holdfast.window.decisions import Kind, Proposal
+from holdfast.window.decisions import read_decision
 from holdfast.window.fit import Batch, FittedWindow
 from holdfast.window.items import Item
 from holdfast.window.report import SYSTEM, TOOLS, Link, Prefix, chain_of, prefix_of
@@ -119,7 +119,7 @@ class _Past:
             agreed=self._marked.sentences(lanes.AGREED),
             forbidden=self._marked.sentences(lanes.FORBIDDEN),
         )
-        return View(draft, map(_proposed, new))
+        return View(draft, map(read_decision, new))
 
     def in_force(self, job: Job | None) -> list[Decision]:
         """What held for the request of a job; without one, what holds now."""
@@ -261,19 +261,6 @@ def _reported(turn: Turn, report: JsonObject) -> Turn:
     return Turn(turn.job, turn.question, turn.answer, prefix)
 
 
-def _proposed(made: Decision) -> Proposal:
-    return Proposal(
-        cast(Kind, made.kind),
-        made.rule,
-        tuple(made.messages),
-        made.tokens_before,
-        made.tokens_after,
-        made.reason,
-        made.data,
-        made.id,
-    )
-
-
 def _batch(row: Compaction) -> Batch:
     return Batch(row.level, row.strategy, (), row.tokens_before, row.tokens_after)
 
@@ -281,8 +268,8 @@ def _batch(row: Compaction) -> Batch:
 def _told(prefix: Prefix) -> dict[str, Any]:
     return {
         "kept": prefix.kept,
-        "shared_bytes": prefix.shared,
-        "previous_bytes": prefix.before,
+        "shared_bytes": prefix.shared_bytes,
+        "previous_bytes": prefix.previous_bytes,
         "cause": prefix.cause,
     }
 

@@ -144,7 +144,7 @@ class Fitter:
     async def _made(self, case: Case) -> tuple[FittedWindow, dict[str, Any]]:
         if case.kept.conversation is None:
             made = await asyncio.to_thread(_alone, case)
-            return made, report_of(made, prefix_of(made, (), ()), case.counter)
+            return made, report_of(made, prefix_of(made, (), ()), case.counter).to_json()
         async with self._turns.of(case.kept.conversation.id):
             await self._turns.settle(case.kept.conversation.id)
             return await self._in_lane(case)
@@ -175,7 +175,7 @@ class Fitter:
         sent = [Link(*link) for link in lot.lane.state.sent]
         prefix = prefix_of(made, sent, chain, lot.lane.state.summary)
         report = {
-            **report_of(made, prefix, case.counter, outcome.names),
+            **report_of(made, prefix, case.counter, outcome.names).to_json(),
             "lane": lot.lane.id,
             "conversation": lot.lane.conversation,
             "model": case.request.model,

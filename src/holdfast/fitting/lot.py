@@ -5,7 +5,7 @@ leaves its history to us. What becomes of them is not decided here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.conversations import Placement, lanes
 from holdfast.errors import NotFound
@@ -13,7 +13,7 @@ from holdfast.messages import ChatRequest, Message
 from holdfast.store import Conversation, Store, Stored
 from holdfast.tokens.budget import Budget
 from holdfast.window.additions import clock_for
-from holdfast.window.decisions import Proposal, is_on_way, places_of
+from holdfast.window.decisions import LeaveOut, Proposal, Sentences, is_on_way, places_of
 from holdfast.window.items import Item
 from holdfast.window.levels import limit_sentences, sentence_tokens
 
@@ -81,13 +81,17 @@ def lot_of(
     system, prompt, told = _instructions(store, request, kept, lane)
     beyond = None
     if horizon is not None:
-        kinds = {"rules": lanes.RULE, "agreed": lanes.AGREED, "forbidden": lanes.FORBIDDEN}
-        most = sentence_tokens(budget)
-        said = {
-            name: limit_sentences(_pairs(lane.sentences(kind, horizon.depth)), count, most[name])
-            for name, kind in kinds.items()
-        }
-        beyond = _everything_before(horizon, "horizon", **said)
+        edge, most = horizon, sentence_tokens(budget)
+
+        def said(name: str, kind: str) -> Sentences:
+            return limit_sentences(_pairs(lane.sentences(kind, edge.depth)), count, most[name])
+
+        beyond = replace(
+            _everything_before(edge, "horizon"),
+            rules=said("rules", lanes.RULE),
+            agreed=said("agreed", lanes.AGREED),
+            forbidden=said("forbidden", lanes.FORBIDDEN),
+        )
     return Lot(lane, items, system, prompt, told, beyond)
 
 
@@ -148,11 +152,10 @@ def _pairs(sentences: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
     return [(name, said) for name, all_said in sentences.items() for said in all_said]
 
 
-def _everything_before(base: lanes.Base, rule: str, **sentences: Sequence[tuple[str, str]]) -> Proposal:
-    kept = {name: [list(pair) for pair in pairs] for name, pairs in sentences.items()}
-    data = {"through": base.through, "depth": base.depth, "keep": list(base.keep), **kept}
+def _everything_before(base: lanes.Base, rule: str) -> LeaveOut:
     reason = f"only {base.depth + 1:,} messages further on is there room"
-    return Proposal("leave_out", rule, (), 0, 0, reason, data)
+    keep = tuple(base.keep)
+    return LeaveOut(rule, (), 0, 0, through=base.through, depth=base.depth, keep=keep, reason=reason)
 
 
 def _far(items: Sequence[Item], characters: int, pins: frozenset[str]) -> lanes.Base | None:

@@ -200,7 +200,7 @@ def _shown(view: View, item: Item | None = None) -> list[Addition]:
 def room_for_sources(view: View) -> int:
     """What research may have, and what history does not need."""
     # History must stay so far from its levels that nothing of it has to leave for this.
-    free = view.room - view.fixed.high - int(view.history * _HISTORY)
+    free = view.room - view.fixed_cost.high - int(view.history * _HISTORY)
     return max(view.draft.budget.research, int(free * _BORROWED))
 
 

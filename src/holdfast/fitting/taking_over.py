@@ -4,10 +4,12 @@ Files and sources that were put behind questions in the window that was used las
 one too, as they stand there now. What of it there is room for is decided as ever.
 """
 
+from dataclasses import replace
+
 from holdfast.conversations import lanes
 from holdfast.fitting.case import recalls
 from holdfast.store import Decision, Store, new_id
-from holdfast.window.decisions import Proposal
+from holdfast.window.decisions import Add, Proposal, read_decision
 from holdfast.window.view import View
 
 _SECTIONS = ("files", "research")
@@ -36,6 +38,9 @@ def taken_over(store: Store, view: View, lane: lanes.Lane) -> list[Proposal]:
 
 
 def _proposed(view: View, made: Decision, instead: str | None) -> Proposal:
-    data = {**made.data} if instead is None else {**made.data, "text": instead, "short": ""}
-    tokens, reason = view.text_tokens(data["text"]), "it stood in another window"
-    return Proposal("add", made.rule, tuple(made.messages), 0, tokens, reason, data, id=new_id("d"))
+    add = read_decision(made)
+    assert isinstance(add, Add)
+    if instead is not None:
+        add = replace(add, text=instead, short="")
+    tokens, reason = view.text_tokens(add.text), "it stood in another window"
+    return replace(add, tokens_before=0, tokens_after=tokens, reason=reason, id=new_id("d"))

@@ -159,8 +159,8 @@ def test_between_two_levels_each_request_begins_with_the_one_before(data, window
         if before is not None:
             prefix = prefix_of(made, before, now)
             worked = any(batch.level > 0 for batch in made.batches)
-            assert prefix.kept or worked or prefix.cause == "thinking"
-            if prefix.kept:
+            assert prefix.is_kept or worked or prefix.cause == "thinking"
+            if prefix.is_kept:
                 assert now[: len(before)] == before
         before = now
         draft = kept(made)

@@ -267,7 +267,7 @@ def _batch(row: Compaction) -> Batch:
 
 def _told(prefix: Prefix) -> dict[str, Any]:
     return {
-        "kept": prefix.kept,
+        "kept": prefix.is_kept,
         "shared_bytes": prefix.shared_bytes,
         "previous_bytes": prefix.previous_bytes,
         "cause": prefix.cause,

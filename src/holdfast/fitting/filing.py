@@ -186,5 +186,5 @@ def _added(view: View, question: Item, file: "AttachedFile", *, changed: bool) -
         reference=file.reference,
         size=file.size,
         changed=changed,
-        trouble=[file.trouble, file.trouble_de] if file.trouble else [],
+        trouble=(file.trouble, file.trouble_de) if file.trouble else (),
     )

@@ -186,7 +186,7 @@ class Recalling:
                 room -= cost
                 quotes.append(Quote("memory", memory.date, "", text))
                 names.append(memory.id)
-        proposal = _addition(view, quotes, name=BEGINNING, memories=names)
+        proposal = _addition(view, quotes, name=BEGINNING, memories=tuple(names))
         return [proposal] if quotes and view.having(proposal).fits else []
 
     def _need(self, view: View, case: Case, lot: Lot) -> Need:
@@ -233,10 +233,10 @@ def _as_much_as_fits(view: View, evidence: Evidence) -> list[Proposal]:
         assert view.question is not None
         proposals = [tell_finding(view, view.question, each.id, each.text) for each in findings]
         if memories:
-            names = [each.id for each in memories]
+            names = tuple(each.id for each in memories)
             proposals.append(_addition(view, [_quote_of(each) for each in memories], memories=names))
         if said:
-            sources = [{"message": each.id, "why": f"{each.score:.0%}"} for each in said]
+            sources = tuple({"message": each.id, "why": f"{each.score:.0%}"} for each in said)
             proposals.append(_addition(view, [_quote_of(each) for each in said], sources=sources))
         over = view.having(*proposals).total.high - view.room
         if over <= 0:

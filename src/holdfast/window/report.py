@@ -6,7 +6,7 @@ Rules and causes are names here; `sentences` has their wording.
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -51,13 +51,23 @@ class Link:
 class Prefix:
     """How much of the previous request this one begins with; `cause` says why it is not all of it."""
 
-    kept: bool = field(init=False)
     shared_bytes: int
     previous_bytes: int
     cause: str
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "kept", not self.cause)
+    @property
+    def is_kept(self) -> bool:
+        return not self.cause
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixUse:
+    """The prefix as the report has it."""
+
+    kept: bool
+    shared_bytes: int
+    previous_bytes: int
+    cause: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +160,7 @@ class WindowReport:
     forbidden: tuple[str, ...]
     pins: tuple[str, ...]
     batches: tuple[BatchUse, ...]
-    prefix: Prefix
+    prefix: PrefixUse
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as it is stored and sent to clients; fields that are None are left out."""
@@ -254,7 +264,7 @@ def report_of(
             BatchUse(batch.level, batch.strategy, batch.messages, batch.tokens_before, batch.tokens_after)
             for batch in fitted.batches
         ),
-        prefix=prefix,
+        prefix=PrefixUse(prefix.is_kept, prefix.shared_bytes, prefix.previous_bytes, prefix.cause),
     )
 
 

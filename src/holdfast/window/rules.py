@@ -1,6 +1,7 @@
-"""What binds the future in what a person wrote: rules, prohibitions and decisions, word for word.
+"""Rules, prohibitions and decisions in what a person typed, word for word.
 
-Only a person's own words count, not what they quote or paste. What a sentence states is told by its grammar.
+Pasted text (code, logs, tables, data, mails) and quotes do not count. Lines are recognised as pasted by their
+shape; what a sentence states is decided by its grammar.
 """
 
 from collections import Counter
@@ -12,12 +13,12 @@ from holdfast.patterns import late
 from holdfast.text.statements import Statement, statements_in
 from holdfast.window.shorten import Span, fences
 
-# So many lines of one shape nobody types.
+# This many lines of one shape are not typed by hand.
 _MANY = 8
-# Between two of them so many others may stand, as errors do in a log.
+# The number of other lines that may stand between two of them, like errors in a log.
 _BETWEEN = 6
 
-# Lines no person types: quotes, tables, diffs, logs, stack traces, prompts of a shell, code.
+# Lines that are not typed by hand: quotes, tables, diffs, logs, stack traces, prompts of a shell, code.
 PASTED_LINE = late(
     r"^\s*(?:>|\||\+{1,3}\s?\S|@@|---\s\S|\$\s|#!|//|/\*|\*/|at\s\S+\(|File \"|Traceback|Caused by:|E {2,}\S"
     r"|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:ERROR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL)\b"
@@ -26,7 +27,7 @@ PASTED_LINE = late(
     r"|#{1,6}\s)"
     r"|[;{}]\s*$|\t.*\t|\S\s*\|\s*\S.*\|"
 )
-# From here on somebody else speaks.
+# The begin of somebody else's words.
 MAIL = late(
     r"^\s*(?:From|To|Sent|Subject|Von|An|Gesendet|Betreff|Date|Datum):\s\S"
     r"|^\s*(?:-{2,}\s*(?:Original Message|Ursprüngliche Nachricht|Forwarded|Weitergeleitet))"
@@ -36,14 +37,14 @@ MAIL = late(
 _TAG = late(r"<(\w[\w-]{0,40})(?:\s[^<>\n]{0,200})?>")
 _LETTERS = late(r"[^\W\d_]+(?: +[^\W\d_]+)*")
 _DIGITS = late(r"\d+")
-# What the shape of a line must have, to be one of data: prose has words and commas.
+# What the shape of a line of data has: prose has words and commas.
 _OF_DATA = late(r"[0;:{}\[\]=\"|\t]")
 
 
 def stretches(text: str) -> Iterator[tuple[int, int, bool]]:
-    """The text in its order, in stretches that were typed and such that were pasted (True)."""
+    """Return the parts of a text in order: start, end, and whether it was pasted."""
     done = 0
-    for start, end in _merge_spans([*fences(text), *tag_spans(text), *_lines(text)]):
+    for start, end in _merge_spans([*fences(text), *tag_spans(text), *pasted_lines(text)]):
         if start > done:
             yield done, start, False
         yield start, end, True
@@ -53,12 +54,12 @@ def stretches(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def typed_text(text: str) -> str:
-    """Only what was typed."""
+    """Return only what was typed."""
     return "".join(text[start:end] for start, end, pasted in stretches(text) if not pasted)
 
 
 def tag_spans(text: str) -> Iterator[Span]:
-    """What stands between a tag and its end."""
+    """Return the spans from a tag to its end."""
     done, unclosed = 0, set()
     for tag in _TAG.finditer(text):
         if tag.start() < done or tag[1] in unclosed:
@@ -71,7 +72,8 @@ def tag_spans(text: str) -> Iterator[Span]:
         yield tag.start(), done
 
 
-def _lines(text: str) -> list[Span]:
+def pasted_lines(text: str) -> list[Span]:
+    """Return the lines that were pasted, by their shape."""
     lines = text.splitlines(keepends=True)
     spans, at = [], 0
     for line in lines:
@@ -87,18 +89,18 @@ def _lines(text: str) -> list[Span]:
 
 
 def _shape(line: str) -> str:
-    """Words and numbers by a sign each; empty for what may be a sentence."""
+    """Return the line with words and numbers replaced by a character each; empty for possible sentences."""
     shape = _DIGITS.sub("0", _LETTERS.sub("a", line.strip()))
     return shape if _OF_DATA.search(shape) else ""
 
 
 def _fill_gaps(alike: Sequence[int]) -> set[int]:
-    """These lines and what stands between them."""
-    found: set[int] = set()
+    """Return these lines with those in small gaps between them."""
+    numbers: set[int] = set()
     for before, after in pairwise(alike):
         if after - before <= _BETWEEN + 1:
-            found.update(range(before, after + 1))
-    return found
+            numbers.update(range(before, after + 1))
+    return numbers
 
 
 def _merge_spans(spans: Sequence[Span]) -> Iterator[Span]:
@@ -115,13 +117,13 @@ def _merge_spans(spans: Sequence[Span]) -> Iterator[Span]:
         yield last
 
 
-# A longer text is a document somebody pasted; a person's own words stand before or after it.
+# A longer text is a pasted document; a person's own words stand before or after it.
 _LONG_TEXT = 2_000
 _LONG_PARAGRAPH = 700
 _LONGEST_SENTENCE = 200
 _END_READ = 10_000
 
-# Masked characters: as long as what they hide, and in no pattern.
+# The mask has the length of what it hides, and matches no pattern.
 _HIDDEN = "\x00"
 _NOT_NEWLINE = late(r"[^\n]")
 
@@ -140,21 +142,21 @@ _BULLET = late(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s+")
 _ABBREVIATION = late(
     r"\b(?:[A-Za-z]|etc|vs|approx|Mr|Mrs|Ms|St|Prof|Dr|No|bzw|usw|ggf|evtl|ca|Nr|inkl|max|min)\.$"
 )
-# "Am 15. November": the dot after a number ends nothing when it goes on like this.
+# "Am 15. November": the dot after a number does not end the sentence.
 _ORDINAL = late(r"\b\d{1,2}\.$")
 _GOES_ON = late(r"\s+(?:[a-zäöü]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")
-# A longer text is not held in memory for another look at it.
+# Longer texts are not cached.
 _OFTEN_READ = 4_000
 _END = late(r"(?<![.!?…])[.!?…]+[\"'”“)\]]*(?=\s|$)")
 
 
 def drop_middle(text: str) -> str:
-    """A message without its middle, if it is very long: there stands what was pasted, not what was said."""
+    """Drop the middle of a very long message, which is pasted text."""
     return text if len(text) <= 2 * _END_READ else f"{text[:_END_READ]}\n{text[-_END_READ:]}"
 
 
 def own_sentences(text: str, longest: int = _LONGEST_SENTENCE) -> Sequence[tuple[str, str]]:
-    """Each sentence as written, white space collapsed, and the same with quotes and code hidden."""
+    """Return each sentence as written, white space collapsed, and the same with quotes and code masked."""
     return _split_again(text, longest) if len(text) <= _OFTEN_READ else tuple(_split(text, longest))
 
 
@@ -162,7 +164,7 @@ def _split(text: str, longest: int) -> Iterator[tuple[str, str]]:
     for paragraph, masked in _paragraphs(text):
         start = 0
         for match in _END.finditer(masked):
-            # The last few characters tell; the whole sentence would be read again and again.
+            # The last few characters are enough; the whole sentence would be read again and again.
             before = masked[max(start, match.end() - 12) : match.end()]
             if _ABBREVIATION.search(before):
                 continue
@@ -173,7 +175,7 @@ def _split(text: str, longest: int) -> Iterator[tuple[str, str]]:
         yield from _sentence(paragraph, masked, start, len(masked), longest)
 
 
-# What was said is looked at again with every window.
+# Every window reads the same messages again.
 @lru_cache(maxsize=2_048)
 def _split_again(text: str, longest: int) -> Sequence[tuple[str, str]]:
     return tuple(_split(text, longest))
@@ -186,7 +188,7 @@ def _sentence(text: str, masked: str, start: int, end: int, longest: int) -> Ite
 
 
 def _paragraphs(text: str) -> Iterator[tuple[str, str]]:
-    """Runs of lines that belong together, as written and masked; a list's items are runs of their own."""
+    """Return lines that belong together, as written and masked; each item of a list is on its own."""
     masked = _mask_quotes(text)
     blocks = list(_blocks(text, masked))
     if len(text) > _LONG_TEXT:
@@ -215,7 +217,7 @@ def _quoted(text: str) -> Iterator[Span]:
 
 
 def _blocks(text: str, masked: str) -> Iterator[tuple[str, str]]:
-    """Paragraphs up to where somebody else begins to speak."""
+    """Return the paragraphs before somebody else's words begin."""
     written: list[str] = []
     hidden: list[str] = []
     for line, mask in zip(text.split("\n"), masked.split("\n"), strict=True):
@@ -247,7 +249,7 @@ def _split_lines(lines: list[str], masks: list[str]) -> Iterator[tuple[str, str]
 
 
 def _goes_on(before: str, line: str) -> bool:
-    """Whether a line break is only where the editor wrapped."""
+    """Whether a line break was only inserted by an editor."""
     before, line = before.rstrip(), line.lstrip()
     if before.endswith((".", "!", "?", ":", ";")):
         return False
@@ -255,25 +257,33 @@ def _goes_on(before: str, line: str) -> bool:
 
 
 def rules_in(text: str) -> tuple[str, ...]:
-    """The sentences that say how things are to be done from now on, prohibitions included."""
-    return _sentences(text, lambda one: one.lasting and (one.kind in ("rule", "prohibition") or _binds(one)))
-
-
-def _binds(one: Statement) -> bool:
-    return one.binding and one.kind != "decision"
+    """Return the sentences that say how to do things from now on, prohibitions included."""
+    return select_sentences(
+        text,
+        lambda statement: (
+            statement.lasting
+            and (
+                statement.kind in ("rule", "prohibition")
+                or (statement.binding and statement.kind != "decision")
+            )
+        ),
+    )
 
 
 def forbidden_in(text: str) -> tuple[str, ...]:
-    """The sentences that forbid something or say that it failed; where it is not sure, they count."""
-    return _sentences(text, lambda one: one.kind in ("prohibition", "failure"))
+    """Return the sentences that forbid something or say that it failed; doubtful ones count."""
+    return select_sentences(text, lambda statement: statement.kind in ("prohibition", "failure"))
 
 
 def decisions_in(text: str) -> tuple[str, ...]:
-    """The sentences that say what was decided."""
-    return _sentences(text, lambda one: one.kind == "decision")
+    """Return the sentences that say what was decided."""
+    return select_sentences(text, lambda statement: statement.kind == "decision")
 
 
-def _sentences(text: str, wanted: Callable[[Statement], bool]) -> tuple[str, ...]:
+def select_sentences(text: str, wanted: Callable[[Statement], bool]) -> tuple[str, ...]:
+    """Return the person's own sentences with a statement that is wanted, each once."""
     sentences = list(own_sentences(text))
-    found = statements_in([masked for _, masked in sentences])
-    return tuple(dict.fromkeys(sentences[one.sentence][0] for one in found if wanted(one)))
+    statements = statements_in([masked for _, masked in sentences])
+    return tuple(
+        dict.fromkeys(sentences[statement.sentence][0] for statement in statements if wanted(statement))
+    )

@@ -1,7 +1,7 @@
-"""Shortens a text to a number of tokens: head and tail stay, a neutral marker says how much went.
+"""Shortens a text to a number of tokens: head and tail stay, a neutral marker says how much was cut.
 
-What comes out is never over the limit, and what is within the limit comes out as it is. It knows texts only:
-which are shortened, and to what, is decided elsewhere.
+The result is never over the limit, and a text within the limit is returned as it is. Cuts are made at
+paragraphs, lines, sentences or words, never inside a code fence. Tool output keeps its errors, JSON its form.
 """
 
 import json
@@ -13,30 +13,30 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-# Start and end of a stretch that stays whole or goes whole.
+# Start and end of a part of a text, in characters.
 Span = tuple[int, int]
 
-# For a better border a cut may give up this much of what it keeps.
+# The share of the kept text that a cut may give up for a better border.
 _GIVES = 0.3
 
 _FENCE = re.compile(r"^[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
-# From the best to the least; a cut goes to the end of the match.
+# From best to worst; a cut is made at the end of the match.
 _BORDERS = (
     re.compile(r"\n[ \t\r]*\n+"),
     re.compile(r"\n"),
     re.compile(r"[.!?…。！？][\"'”’“»)\]]*\s+|[。！？]"),
     re.compile(r"\s+"),
 )
-# No character as a person sees it is longer; what claims to be is cut.
+# The most code points of one visible character; longer sequences are cut.
 _LONGEST_CHARACTER = 64
 
 
 def fences(text: str) -> list[Span]:
-    """The fenced blocks, from opening to closing line; one that is never closed goes to the end."""
+    """Return the fenced blocks, from opening to closing line; one without an end goes to the end."""
     if "```" not in text and "~~~" not in text:
         return []
     lines = list(_FENCE.finditer(text))
-    found: list[Span] = []
+    spans: list[Span] = []
     number, nests = 0, True
     while number < len(lines):
         opening = lines[number]
@@ -49,11 +49,11 @@ def fences(text: str) -> list[Span]:
             nests = False
             closing = _closing(lines, number, opening, nests=False)
         if closing is None:
-            found.append((opening.start(), len(text)))
+            spans.append((opening.start(), len(text)))
             break
-        found.append((opening.start(), min(len(text), lines[closing].end() + 1)))
+        spans.append((opening.start(), min(len(text), lines[closing].end() + 1)))
         number = closing + 1
-    return found
+    return spans
 
 
 def _closing(
@@ -74,7 +74,7 @@ def _closing(
 
 
 def head_end(text: str, position: int, whole: Sequence[Span]) -> int:
-    """Where the head ends if it may go up to `position`, keeping clear of the spans in `whole`."""
+    """Return where the head ends if it may go up to `position`, outside the spans in `whole`."""
     before = bisect_right(whole, (position, -1)) - 1
     lowest = 0
     if before >= 0:
@@ -93,7 +93,7 @@ def head_end(text: str, position: int, whole: Sequence[Span]) -> int:
 
 
 def tail_start(text: str, position: int, whole: Sequence[Span]) -> int:
-    """Where the tail starts if it may begin at `position`."""
+    """Return where the tail starts if it may begin at `position`, outside the spans in `whole`."""
     after = bisect_right(whole, (position, len(text) + 1)) - 1
     if after >= 0 and position < whole[after][1]:
         start, end = whole[after]
@@ -111,7 +111,7 @@ def tail_start(text: str, position: int, whole: Sequence[Span]) -> int:
 
 
 def whole_characters(text: str, position: int, step: int) -> int:
-    """The nearest place in this direction that splits no character as a person sees it."""
+    """Return the nearest position in this direction that splits no visible character."""
     place = position
     for _ in range(_LONGEST_CHARACTER):
         if not 0 < place < len(text) or not _splits_character(text, place):
@@ -156,14 +156,14 @@ _ERROR = re.compile(
 _NO_ERROR = re.compile(r"(?i)\b(?:0|no|zero|without|keine|ohne) (?:errors?|failures?|failed|fehler)\b")
 _OPENING = re.compile(r"\s*((`{3,}+|~{3,}+)[^\n`]*\n)")
 
-_HEAD_SHARE = 0.6
+_HEAD = 0.6
 _FOR_ERRORS = 0.5
 # Below this a value is not worth cutting: the note in its place is about as long.
 _SHORT = 32
 
 
 def unwrap_fence(text: str) -> tuple[str, str, str]:
-    """Opening, inside and closing of an output that is one code fence; else all of it is inside."""
+    """Return opening, content and closing of an output that is one code fence; else all is content."""
     opening, whole = _OPENING.match(text), text.rstrip()
     if opening is None or not whole.endswith(opening[2]) or len(whole) - len(opening[2]) < opening.end():
         return "", text, ""
@@ -174,29 +174,29 @@ def unwrap_fence(text: str) -> tuple[str, str, str]:
 
 
 class OutputLines:
-    """An output line by line. It is read once and can be written in many sizes."""
+    """An output line by line: read once, and written in several sizes."""
 
     def __init__(self, text: str, note: Note) -> None:
         self._note = note
         self._lines = text.split("\n")
         # Where each line starts, and the end: what lies between two lines is a subtraction.
         self._starts = [0, *accumulate(len(line) + 1 for line in self._lines)]
-        errors = [number for number, line in enumerate(self._lines) if _says_error(line)]
-        self._errors = list(_from_both_ends(errors))
+        errors = [number for number, line in enumerate(self._lines) if says_error(line)]
+        self._errors = list(from_both_ends(errors))
 
     def write(self, room: int) -> str:
-        """Lines that say errors with their neighbours and the last line; in what is left, head and tail."""
+        """Return the last line and errors with their neighbours, and as much of head and tail as fits."""
         lines = self._lines
         if len(lines) == 1:
             return clip_line(lines[0], room, self._note)
         # One enormous line must not push out all others.
         most = max(_SHORT, room // 4)
-        kept: set[int] = set()
-        left = room - self._take(kept, self._last_lines(), room // 2, most)
-        left -= self._take(kept, _with_neighbours(self._errors, len(lines)), int(room * _FOR_ERRORS), most)
-        left -= self._take(kept, range(len(lines)), int(left * _HEAD_SHARE), most)
-        self._take(kept, range(len(lines) - 1, -1, -1), left, most)
-        return "\n".join(self._with_notes(sorted(kept), most))
+        chosen: set[int] = set()
+        left = room - self._take(chosen, self._last_lines(), room // 2, most)
+        left -= self._take(chosen, with_neighbours(self._errors, len(lines)), int(room * _FOR_ERRORS), most)
+        left -= self._take(chosen, range(len(lines)), int(left * _HEAD), most)
+        self._take(chosen, range(len(lines) - 1, -1, -1), left, most)
+        return "\n".join(self._with_notes(sorted(chosen), most))
 
     def _last_lines(self) -> Iterator[int]:
         for number in range(len(self._lines) - 1, -1, -1):
@@ -204,22 +204,22 @@ class OutputLines:
             if self._lines[number].strip():
                 return
 
-    def _take(self, kept: set[int], numbers: Iterable[int], room: int, most: int) -> int:
-        """Adds lines in this order until one does not fit; returns what they took."""
+    def _take(self, lines: set[int], numbers: Iterable[int], room: int, most: int) -> int:
+        """Add lines in this order until one does not fit; return their size."""
         taken = 0
         for number in numbers:
-            if number in kept:
+            if number in lines:
                 continue
             cost = min(len(self._lines[number]), most) + 1
             if taken + cost > room:
                 break
             taken += cost
-            kept.add(number)
+            lines.add(number)
         return taken
 
-    def _with_notes(self, kept: Sequence[int], most: int) -> Iterator[str]:
+    def _with_notes(self, numbers: Sequence[int], most: int) -> Iterator[str]:
         following = 0
-        for number in kept:
+        for number in numbers:
             if number > following:
                 yield self._note(self._starts[number] - self._starts[following])
             yield clip_line(self._lines[number], most, self._note)
@@ -228,21 +228,21 @@ class OutputLines:
             yield self._note(self._starts[-1] - self._starts[following])
 
 
-def _says_error(line: str) -> bool:
+def says_error(line: str) -> bool:
     # Errors are said early in a line; the rest of a long one is data.
     start = line[:500]
     return bool(_ERROR.search(start)) and not _NO_ERROR.search(start)
 
 
-def _from_both_ends(numbers: Sequence[int]) -> Iterator[int]:
-    """First, last, second, last but one: the cause tends to stand first and the outcome last."""
+def from_both_ends(numbers: Sequence[int]) -> Iterator[int]:
+    """Return first, last, second, last but one: the cause tends to be first and the outcome last."""
     for step in range((len(numbers) + 1) // 2):
         yield numbers[step]
         if len(numbers) - 1 - step != step:
             yield numbers[-1 - step]
 
 
-def _with_neighbours(numbers: Iterable[int], end: int) -> Iterator[int]:
+def with_neighbours(numbers: Iterable[int], end: int) -> Iterator[int]:
     for number in numbers:
         for near in (number, number - 1, number + 1):
             if 0 <= near < end:
@@ -254,24 +254,24 @@ def clip_line(text: str, room: int, note: Note) -> str:
         return text
     if room < _SHORT:
         return note(len(text))
-    head = int(room * _HEAD_SHARE)
+    head = int(room * _HEAD)
     tail = room - head
     return f"{text[:head]} {note(len(text) - room)} {text[-tail:]}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """As it was written: 1.10 and 1e400 come out as they went in."""
+    """A number as it was written: 1.10 and 1e400 do not change."""
 
     text: str
 
 
 class _Object(list[tuple[str, Any]]):
-    """In its order, a name that comes twice included."""
+    """An object in its order, with repeated names."""
 
 
 def json_writer(text: str, note: Note) -> Callable[[int], str] | None:
-    """How to write this JSON in about so much room, still as JSON; None if it is none, or a bare value."""
+    """Return a function that writes this JSON in about so many characters; None for other texts."""
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
@@ -284,13 +284,15 @@ def json_writer(text: str, note: Note) -> Callable[[int], str] | None:
 
 
 class JsonOutput:
+    """Writes parsed JSON in a given room, still as JSON."""
+
     def __init__(self, note: Note) -> None:
         self._note = note
         self._sizes: dict[int, int] = {}
         self._lines: dict[str, OutputLines] = {}
 
     def size(self, value: Any) -> int:
-        """The length of the value written in full."""
+        """Return the length of the value written in full."""
         if not isinstance(value, list):
             return len(_scalar(value))
         if id(value) not in self._sizes:
@@ -315,9 +317,9 @@ class JsonOutput:
 
     def _array(self, items: Sequence[Any], room: int) -> str:
         first, last = self._ends(items, room)
-        kept = [*items[:first], *items[last:]]
+        ends = [*items[:first], *items[last:]]
         written = [
-            self.write(item, share) for item, share in zip(kept, self._shares(kept, room), strict=True)
+            self.write(item, share) for item, share in zip(ends, self._shares(ends, room), strict=True)
         ]
         if first < last:
             gone = sum(self.size(item) + 2 for item in items[first:last])
@@ -326,12 +328,12 @@ class JsonOutput:
 
     def _object(self, pairs: _Object, room: int) -> str:
         first, last = self._ends(pairs, room)
-        kept = [*pairs[:first], *pairs[last:]]
-        names = sum(len(name) + 6 for name, _ in kept)
-        shares = self._shares([value for _, value in kept], room - names)
+        ends = [*pairs[:first], *pairs[last:]]
+        names = sum(len(name) + 6 for name, _ in ends)
+        shares = self._shares([value for _, value in ends], room - names)
         written = [
             f"{_scalar(name)}: {self.write(value, share)}"
-            for (name, value), share in zip(kept, shares, strict=True)
+            for (name, value), share in zip(ends, shares, strict=True)
         ]
         if first < last:
             gone = sum(len(name) + 6 + self.size(value) for name, value in pairs[first:last])
@@ -339,16 +341,16 @@ class JsonOutput:
         return f"{{{', '.join(written)}}}"
 
     def _ends(self, items: Sequence[Any], room: int) -> tuple[int, int]:
-        """How many of the first stay, and where the last that stay begin, so that each has some room."""
+        """Return the end of the first and the start of the last items that stay, so that each has room."""
         most = max(2, room // _SHORT)
         # In place of one or two a note would save nothing.
         if len(items) <= most + 2:
             return len(items), len(items)
-        first = max(1, int(most * _HEAD_SHARE))
+        first = max(1, int(most * _HEAD))
         return first, len(items) - max(1, most - first)
 
     def _shares(self, items: Sequence[Any], room: int) -> list[int]:
-        """The room for each: the small get all they need, the large share what is left alike."""
+        """Return the room for each: small ones get all they need, large ones share the remainder."""
         sizes = [self.size(item) for item in items]
         left, cap = max(0, room), 0
         for done, size in enumerate(sorted(sizes)):
@@ -369,23 +371,22 @@ def _scalar(value: Any) -> str:
     return value.text if isinstance(value, _Number) else json.dumps(value, ensure_ascii=False)
 
 
-# How many tokens a text has. May be slow: it is called a dozen times a text, mostly on what is kept.
+# Counts tokens. May be slow: it is called about a dozen times for a text.
 Count = Callable[[str], int]
-# A text shortened to about so many characters.
+# Returns a text shortened to about so many characters.
 Draw = Callable[[int], str]
 
-_HEAD = 0.6
-# The search ends when what it could still gain is this small a part.
+# The search ends when the possible gain is this small a part.
 _PRECISION = 32
 
 
 def marker(tokens: int) -> str:
-    """In place of what went. No hint how to fetch it: small models would invent calls."""
+    """Return the text that replaces what was cut, without a hint how to get it: models would invent calls."""
     return f"[shortened: {tokens:,} tokens]"
 
 
 def shorten(text: str, limit: int, count: Count) -> str:
-    """Head and tail, cut at the best borders; a code fence stays whole or goes whole."""
+    """Keep head and tail, cut at the best borders; a code fence is kept or cut as a whole."""
     if (total := count(text)) <= limit:
         return text
     whole = fences(text)
@@ -393,7 +394,7 @@ def shorten(text: str, limit: int, count: Count) -> str:
 
 
 def cut_middle(text: str, limit: int, count: Count) -> str:
-    """The middle out of anything, without regard for borders."""
+    """Cut the middle of a text, at any character."""
     if (total := count(text)) <= limit:
         return text
 
@@ -407,10 +408,9 @@ def cut_middle(text: str, limit: int, count: Count) -> str:
 
 
 def shorten_result(text: str, limit: int, count: Count) -> str:
-    """A tool's result: errors first, then head and tail; JSON stays JSON.
+    """Shorten a tool's result: errors are kept first, then head and tail; JSON stays JSON.
 
-    The numbers in its markers are by the share of characters. Output that is one fence from end to end is
-    shortened inside it.
+    The numbers in its markers are estimated by characters. A code fence around all of it is kept.
     """
     if (total := count(text)) <= limit:
         return text
@@ -420,17 +420,15 @@ def shorten_result(text: str, limit: int, count: Count) -> str:
     def note(characters: int) -> str:
         return marker(max(1, round(characters * density)))
 
-    def fitted(draw: Draw) -> str | None:
-        def wrapped(room: int) -> str:
+    def fit(draw: Draw) -> str | None:
+        def wrap(room: int) -> str:
             return f"{opening}{draw(room)}{closing}"
 
-        room = _largest_room(wrapped, limit, count, guess=int(limit / density), most=len(text))
-        return None if room is None else wrapped(room)
+        room = _largest_room(wrap, limit, count, guess=int(limit / density), most=len(text))
+        return None if room is None else wrap(room)
 
     shape = json_writer(inside, note)
-    return (
-        (shape and fitted(shape)) or fitted(OutputLines(inside, note).write) or cut_middle(text, limit, count)
-    )
+    return (shape and fit(shape)) or fit(OutputLines(inside, note).write) or cut_middle(text, limit, count)
 
 
 def _head_and_tail(
@@ -462,7 +460,7 @@ def _head_and_tail(
 
 
 def _join_cut(text: str, left: int, right: int, tokens: int) -> str:
-    """The marker stands on its own line where lines were cut, else between two spaces."""
+    """Join head and tail with a marker: on its own line where lines were cut, else between spaces."""
     if left >= right:
         return text
     head, tail = text[:left].rstrip(), text[right:]
@@ -472,7 +470,7 @@ def _join_cut(text: str, left: int, right: int, tokens: int) -> str:
 
 
 def _least(total: int, limit: int, count: Count) -> str:
-    """When there is no room for anything else, nor perhaps for the whole marker."""
+    """Return the longest form of the marker that fits."""
     for text in (marker(total), "[shortened]", "[…]"):
         if count(text) <= limit:
             return text
@@ -480,9 +478,10 @@ def _least(total: int, limit: int, count: Count) -> str:
 
 
 def _largest_room(draw: Draw, limit: int, count: Count, *, guess: int, most: int) -> int | None:
-    """About the most room with which a drawing is within the limit; None if it is not with none at all.
+    """Return about the largest room with which a drawing is within the limit; None if there is none.
 
-    More room does not always mean more tokens, so only what was counted is believed.
+    The search begins at a guess, since counting long texts is slow. More room does not always mean more
+    tokens, so only rooms that were counted are returned.
     """
     low, high, room = -1, most + 1, min(guess, most)
     while high - low > max(1, low // _PRECISION):

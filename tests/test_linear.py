@@ -55,13 +55,12 @@ _IN_TABLES = {
     "holdfast.compaction.german.": "match",
     "holdfast.compaction.statements.": "match",
     "holdfast.files.digests.lines.": "match",
-    "holdfast.window.rules.": "match",
 }
 # These see one sentence of a person, or one line of a source: some hundred characters at most. That they see
 # no longer ones is tested below, through `rules_in`, `read_memory_requests` and `build_digest`.
 _SHORT = (
     "holdfast.compaction.requests.", "holdfast.files.digests.lines.", "holdfast.text.lang.",
-    "holdfast.text.statements.", "holdfast.window.rules.",
+    "holdfast.text.statements.",
 )  # fmt: skip
 
 

@@ -41,7 +41,9 @@ DOORS = {"server", "mcp", "cli", "demo", "library", "__init__", "__main__"}
 WINDOW_MAY_IMPORT = {*LAYERS[0], "tokens", "window"}
 
 # Longer than the rule allows, because they read better whole. Each needs a reason.
-LONG_FILES: dict[str, str] = {}
+LONG_FILES: dict[str, str] = {
+    "text/lang/en.py": "all data of a language is in one file",
+}
 LONG_FUNCTIONS: dict[str, str] = {}
 
 MODULES = sorted(SOURCE.rglob("*.py"))

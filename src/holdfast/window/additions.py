@@ -14,6 +14,9 @@ from typing import Any
 
 from holdfast.messages import Message
 from holdfast.patterns import late
+from holdfast.text.dates import MONTH_NAMES
+from holdfast.text.lang import any_of
+from holdfast.text.languages import any_word, words_of
 from holdfast.window.decisions import BEGINNING, Add, Addition, Proposal, Replace, Section, Tell
 from holdfast.window.items import Item
 from holdfast.window.rules import typed_text
@@ -324,16 +327,8 @@ def is_mentioned(file: str, talk: str) -> bool:
 
 # The clock: clients put the time into their system prompt; sent anew, it would cost the prefix cache.
 
-_MONTHS = (
-    "January|February|March|April|May|June|July|August|September|October|November|December|"
-    "Januar|Jänner|Februar|März|Mai|Juni|Juli|Oktober|Dezember|"
-    "Jan|Feb|Mar|Mär|Apr|Jun|Jul|Aug|Sept|Sep|Okt|Oct|Nov|Dez|Dec"
-)
-_WEEKDAYS = (
-    "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|"
-    "Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonnabend|Sonntag|"
-    "Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun"
-)
+_MONTHS = any_of(" ".join((*MONTH_NAMES, words_of("MONTH_ABBREVIATIONS"))))
+_WEEKDAYS = any_word("WEEKDAYS")
 _ZONES = (
     r"(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d{2})?)?|CES?T|MES?Z|WES?T|EES?T|[ECMP][SD]T|BST|IST|JST|AES?T|AEDT|"
     r"(?:Africa|America|Asia|Atlantic|Australia|Europe|Indian|Pacific|Etc)/[A-Z]\w+(?:/[A-Z]\w+)?|"
@@ -351,10 +346,7 @@ _OFFSET = r"(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d)"
 _ALONE, _ENDS = r"(?<![\w.,:/-])", r"(?![\w/]|[.,:-]\d)"
 
 # How long something takes is no time of day, though it may look like one.
-_DURATION = (
-    r"(?i:\b(?:uptime|elapsed|duration|took|runtime|laufzeit|dauert?|remaining|verbleibend)\b)"
-    r"[^\n\d]{0,16}\d[\d:.,]*"
-)
+_DURATION = rf"(?i:\b{any_word('DURATIONS')}\b)[^\n\d]{{0,16}}\d[\d:.,]*"
 _TIMES = late(
     rf"(?P<lasts>{_DURATION})"
     # 2026-11-15T10:42:07.123+01:00, 2026/11/15
@@ -364,9 +356,9 @@ _TIMES = late(
     rf"|(?:(?<=\bam )|(?<=\bden )|(?<=\bvom )|(?<=, )){_DAY}\.{_MONTH}\.(?:\d\d)?{_ENDS}"
     rf"|{_ALONE}(?:{_MONTH}/{_DAY}|{_DAY}/{_MONTH})/(?:{_YEAR}|\d\d){_ENDS}"
     # November 15th, 2026; 15. November 2026; November 2026; November
-    rf"|\b(?:{_MONTHS})\b\.?(?:[ ]{_DAY}(?:st|nd|rd|th)?\b(?!:))?(?:,?[ ]{_YEAR}\b)?"
-    rf"|{_ALONE}{_DAY}(?:st|nd|rd|th|\.)?[ ](?:of[ ])?(?:{_MONTHS})\b\.?(?:,?[ ]{_YEAR}\b)?"
-    rf"|\b(?:{_WEEKDAYS})\b|\b(?:Mo|Di|Mi|Do|Fr|Sa|So)\.?,(?=[ ]\d)"
+    rf"|\b{_MONTHS}\b\.?(?:[ ]{_DAY}(?:st|nd|rd|th)?\b(?!:))?(?:,?[ ]{_YEAR}\b)?"
+    rf"|{_ALONE}{_DAY}(?:st|nd|rd|th|\.)?[ ](?:of[ ])?{_MONTHS}\b\.?(?:,?[ ]{_YEAR}\b)?"
+    rf"|\b{_WEEKDAYS}\b|\b(?:Mo|Di|Mi|Do|Fr|Sa|So)\.?,(?=[ ]\d)"
     rf"|\b(?:year|Year|Jahr):?[ ]{_YEAR}\b|\b(?:KW|week|Week|Woche)[ ]?[0-5]?\d\b"
     # 10:42 AM, 14:05 Uhr, 7 pm, 14 Uhr
     rf"|{_ALONE}{_TIME}(?:[ ]?[AaPp]\.?[Mm]\b\.?)?(?:[ ]?Uhr\b)?(?:[ ]?{_OFFSET})?{_ENDS}"

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from holdfast.patterns import late
+from holdfast.text.languages import any_word
 from holdfast.text.statements import Statement, statements_in
 from holdfast.window.shorten import Span, fences
 
@@ -29,10 +30,10 @@ PASTED_LINE = late(
 )
 # The begin of somebody else's words.
 MAIL = late(
-    r"^\s*(?:From|To|Sent|Subject|Von|An|Gesendet|Betreff|Date|Datum):\s\S"
-    r"|^\s*(?:-{2,}\s*(?:Original Message|Ursprüngliche Nachricht|Forwarded|Weitergeleitet))"
-    r"|^\s*(?:On|Am) .{4,80}(?:wrote|schrieb).{0,60}:\s*$"
-    r"|^\s*(?:Dear|Hello|Hi|Sehr geehrte[rs]?|Liebe[rs]?) [A-ZÄÖÜ][\w .]{1,40},\s*$"
+    rf"^\s*{any_word('MAIL_HEADERS')}:\s\S"
+    rf"|^\s*(?:-{{2,}}\s*{any_word('MAIL_SEPARATORS')})"
+    rf"|^\s*{any_word('MAIL_QUOTE_OPENINGS')} .{{4,80}}{any_word('MAIL_QUOTE_VERBS')}.{{0,60}}:\s*$"
+    rf"|^\s*{any_word('MAIL_GREETINGS')} [A-ZÄÖÜ][\w .]{{1,40}},\s*$"
 )
 _TAG = late(r"<(\w[\w-]{0,40})(?:\s[^<>\n]{0,200})?>")
 _LETTERS = late(r"[^\W\d_]+(?: +[^\W\d_]+)*")
@@ -132,16 +133,9 @@ _QUOTED = late(
     r"\"[^\"\n]{2,400}\"|“[^“”\n]{2,400}”|„[^„“”\"\n]{2,400}[“”\"]|»[^»«\n]{2,400}«|«[^«»\n]{2,400}»"
     r"|(?<![\w'])'[^'\n]{2,400}'(?!\w)|‚[^‚‘\n]{2,400}‘|‘[^‘’\n]{2,400}’(?!\w)"
 )
-_INTRODUCES = late(
-    r"(?i)\b(?:text|article|e-?mail|mail|document|log|logs|output|message|transcript|essay|story|paragraph"
-    r"|passage|artikel|dokument|ausgabe|nachricht|protokoll|absatz|brief|readme|lyrics|poem|gedicht|prompt"
-    r"|policy|review)\b"
-    r"[^:\n]{0,60}:\s*$"
-)
+_INTRODUCES = late(rf"(?i)\b{any_word('DOCUMENTS')}\b[^:\n]{{0,60}}:\s*$")
 _BULLET = late(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s+")
-_ABBREVIATION = late(
-    r"\b(?:[A-Za-z]|etc|vs|approx|Mr|Mrs|Ms|St|Prof|Dr|No|bzw|usw|ggf|evtl|ca|Nr|inkl|max|min)\.$"
-)
+_ABBREVIATION = late(rf"\b(?:[A-Za-z]|{any_word('DOTTED')})\.$")
 # "Am 15. November": the dot after a number does not end the sentence.
 _ORDINAL = late(r"\b\d{1,2}\.$")
 _GOES_ON = late(r"\s+(?:[a-zäöü]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")

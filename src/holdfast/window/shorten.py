@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+from holdfast.text.languages import any_word
+
 # Start and end of a part of a text, in characters.
 Span = tuple[int, int]
 
@@ -149,11 +151,10 @@ def _flags_before(text: str, place: int) -> int:
 Note = Callable[[int], str]
 
 _ERROR = re.compile(
-    r"(?i)\b(?:error|errors|exception|traceback|failed|failure|fatal|panic|panicked|segfault|abort(?:ed)?|denied"
-    r"|fehler|fehlgeschlagen|gescheitert|abgebrochen)\b|\b\w+(?:Error|Exception|Failure)\b|\bwarn(?:ing|ung):"
+    rf"(?i)\b{any_word('ERRORS')}\b|\b\w+(?:Error|Exception|Failure)\b|\bwarn(?:ing|ung):"
     r"|\bexit(?:ed)?(?: with)?(?: code| status)?:? [1-9]|^E  +\S"
 )
-_NO_ERROR = re.compile(r"(?i)\b(?:0|no|zero|without|keine|ohne) (?:errors?|failures?|failed|fehler)\b")
+_NO_ERROR = re.compile(rf"(?i)\b(?:0|{any_word('ERROR_DENIALS')}) {any_word('ERROR_COUNTS')}\b")
 _OPENING = re.compile(r"\s*((`{3,}+|~{3,}+)[^\n`]*\n)")
 
 _HEAD = 0.6

@@ -771,3 +771,17 @@ ERROR_COUNTS, ERROR_DENIALS = "fehler", "keine ohne"
 MONTH_ABBREVIATIONS = "Jänner Mär Okt Dez"
 WEEKDAYS = "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonnabend Sonntag"
 DURATIONS = "laufzeit dauert? verbleibend"
+
+# Words between a name and its number that carry no meaning.
+FILLER_WORDS = """
+    ist sind war beträgt liegt lautet wird auf um am bei von mit ab bis ca etwa rund genau mindestens
+    höchstens maximal kostet kosten für im der die das ein eine zu zum zur pro und oder als hat haben
+    dauert gesetzt dann jetzt nur über unter wie es jahr jahre tage stunden minuten
+"""
+# Words that any two texts may share.
+WEAK_WORDS = """
+    zeit tag tage woche wochen monat jahr jahre stunde stunden minute minuten uhr neu neue gut gute beste groß
+    klein viel viele gehen gehe brauche möchte kommen schreib schreibe schreiben gibt sagen grund frage
+    antwort quelle quellen heute morgen gestern lohnt spät zeile name liste danke ersten erste zweite letzte
+    nächste prozent euro kurz hat
+"""

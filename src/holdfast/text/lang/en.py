@@ -847,3 +847,16 @@ WEEKDAYS = """
     Monday Tuesday Wednesday Thursday Friday Saturday Sunday Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun
 """
 DURATIONS = "uptime elapsed duration took runtime remaining"
+
+# Words between a name and its number that carry no meaning.
+FILLER_WORDS = """
+    is are was were equals costs cost of at by from until about around exactly only for on in the a an to per
+    and or than has have be been takes set using use uses also so then now up over under like it vs approx
+    every oz lb lbs pounds minutes hours days weeks months years get got recently first last between
+"""
+# Words that any two texts may share.
+WEAK_WORDS = """
+    time times day days week weeks month year years hour hours minute minutes new good best big small many
+    much use using make get take go need want come write give say reason question answer source sources today
+    tomorrow yesterday worth still late line name list thanks first second last next percent usd eur short
+"""

@@ -40,12 +40,9 @@ from holdfast.server.pages.markdown import render_html
 from holdfast.text.dates import dates_in
 from holdfast.text.questions import asks, read_question, split_question, traits_of
 from holdfast.transfer.formats.markdown import split
-from holdfast.window.borders import fences
-from holdfast.window.clock import same_but_for_time
-from holdfast.window.outputs import unwrapped, written_json
-from holdfast.window.own_words import own_sentences
-from holdfast.window.pasted import stretches
-from holdfast.window.rules import decisions_in, rules_in
+from holdfast.window.additions import same_but_for_time
+from holdfast.window.rules import decisions_in, own_sentences, rules_in, stretches
+from holdfast.window.shorten import fences, json_writer, unwrap_fence
 from holdfast.words import language_of, sentences, telling, terms
 from tests.pathological import COMMON, Hostile, hostile_to, slow_text
 
@@ -58,13 +55,12 @@ _IN_TABLES = {
     "holdfast.compaction.german.": "match",
     "holdfast.compaction.statements.": "match",
     "holdfast.files.digests.lines.": "match",
-    "holdfast.window.rules.": "match",
 }
 # These see one sentence of a person, or one line of a source: some hundred characters at most. That they see
 # no longer ones is tested below, through `rules_in`, `read_memory_requests` and `build_digest`.
 _SHORT = (
     "holdfast.compaction.requests.", "holdfast.files.digests.lines.", "holdfast.text.lang.",
-    "holdfast.text.statements.", "holdfast.window.rules.",
+    "holdfast.text.statements.",
 )  # fmt: skip
 
 
@@ -148,7 +144,7 @@ def _work(pattern: re.Pattern[str], use: str) -> Callable[[str], object]:
 def test_every_pattern_is_found():
     places = {place for place, _, _ in patterns()}
     assert len(places) > 600
-    assert {"holdfast.i18n._BANNER", "holdfast.window.own_words._END"} <= places
+    assert {"holdfast.i18n._BANNER", "holdfast.window.rules._END"} <= places
     assert any(place.startswith("holdfast.compaction.ledger_patterns.TABLE[") for place in places)
 
 
@@ -210,11 +206,11 @@ READERS: dict[str, Callable[[str], object]] = {
     "supersedes": lambda text: supersedes(text, text + "1"),
     "telling": telling,
     "terms": terms,
-    "unwrapped": unwrapped,
+    "unwrapped": unwrap_fence,
     "volatility_of": estimate_volatility,
     "without_banners": without_banners,
     "without_blocks": lambda text: remove_blocks(text, ("context", "file")),
-    "written_json": lambda text: written_json(text, str),
+    "written_json": lambda text: json_writer(text, str),
 }
 # What comes in masses, and words that make readers look closer.
 TEXTS = [

@@ -29,12 +29,11 @@ from holdfast.tokens.counter import EstimatingCounter
 from holdfast.tokens.estimate import family_of
 from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.counting import LearningCounter
-from holdfast.window.decisions import Decided
+from holdfast.window.decisions import DecisionLike
 from holdfast.window.fit import fit
 from holdfast.window.items import Item
-from holdfast.window.own_words import ends
 from holdfast.window.report import Link, chain_of, prefix_of, report_of
-from holdfast.window.rules import decisions_in, forbidden_in, rules_in
+from holdfast.window.rules import decisions_in, drop_middle, forbidden_in, rules_in
 from holdfast.window.view import Draft
 from holdfast.wiring import build_engine
 
@@ -66,7 +65,7 @@ class Fitted:
 
     messages: list[dict[str, Any]]
     report: Mapping[str, Any]
-    decisions: tuple[Decided, ...] = field(repr=False)
+    decisions: tuple[DecisionLike, ...] = field(repr=False)
     fired: Mapping[int, int] = field(repr=False)
     sent: tuple[Link, ...] = field(repr=False)
 
@@ -280,7 +279,7 @@ class Holdfast:
         sent = chain_of(made.view)
         report = report_of(made, prefix_of(made, after.sent if after else (), sent), gauge)
         fitting = [message_to_wire(message) for message in made.messages]
-        return Fitted(fitting, {"model": model, **report}, made.view.decisions, made.fired, sent)
+        return Fitted(fitting, {"model": model, **report.to_json()}, made.view.decisions, made.fired, sent)
 
     async def _measure(self, model: str, window: int | None) -> tuple[LearningCounter, int, bool]:
         """What counts for a model, its window, and whether it thinks."""
@@ -341,5 +340,5 @@ def _items(messages: Sequence[Message]) -> tuple[Item, ...]:
 
 def _said(items: Sequence[Item], find: Callable[[str], Sequence[str]]) -> dict[str, Sequence[str]]:
     """What a person said that binds what is said later, by the message it stands in."""
-    found = ((item.id, find(ends(item.message.text))) for item in items if item.message.role == "user")
+    found = ((item.id, find(drop_middle(item.message.text))) for item in items if item.message.role == "user")
     return {name: sentences for name, sentences in found if sentences}

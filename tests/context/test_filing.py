@@ -10,7 +10,7 @@ from holdfast.files.roots import Roots
 from holdfast.messages import OURS, ChatRequest, Message, Text
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.base import ModelInfo
-from holdfast.window.brought import file_of
+from holdfast.window.additions import file_of
 from tests.context.talking import Client, engine_with, filler, provider, sent, texts
 
 pytestmark = pytest.mark.anyio

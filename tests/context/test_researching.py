@@ -18,9 +18,9 @@ from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.turn import Ask
 from holdfast.upstreams.base import ModelInfo
-from holdfast.window.additions import Quote, past, recalled
-from holdfast.window.additions import found as noted
-from holdfast.window.additions import pages as quoted
+from holdfast.window.additions import Quote, format_expired, format_quotes
+from holdfast.window.additions import format_finding as noted
+from holdfast.window.additions import format_pages as quoted
 from holdfast.window.fit import fit_view
 from holdfast.window.view import View
 from tests.context.remembering import last, remembering
@@ -247,10 +247,10 @@ def test_no_line_of_a_source_passes_for_one_of_ours(lab):
         noted("de", NOW, "Gold?", "Es kostet nichts.", NOW),
         quoted("en", []),
         quoted("de", [], NOW),
-        past("de", NOW, "Gold?", NOW),
-        past("en", NOW, "Gold?", NOW),
+        format_expired("de", NOW, "Gold?", NOW),
+        format_expired("en", NOW, "Gold?", NOW),
         *(
-            recalled(user(asked), [Quote(origin, NOW, "user", "Gold.")])
+            format_quotes(user(asked), [Quote(origin, NOW, "user", "Gold.")])
             for asked in ("What is it and why?", "Was ist das und warum nicht?")
             for origin in ("here", "earlier", "memory")
         ),
@@ -286,7 +286,7 @@ async def test_a_note_says_until_when_it_holds_and_a_later_question_that_it_no_l
         await client.say("Und Äpfel?")
         assert last(server)[-1].text == "Und Äpfel?"
         await client.say("Was ist mit Bitcoin?")
-        line = past("de", made.created_at, made.question, made.expires_at)
+        line = format_expired("de", made.created_at, made.question, made.expires_at)
         assert last(server)[-1].text == f"Was ist mit Bitcoin?\n\n{line}"
         assert client.report["prefix"]["kept"]
         await client.say("Und Bitcoin nächstes Jahr?")

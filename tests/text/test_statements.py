@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.text.statements import statements_in
-from holdfast.window.own_words import own_sentences
-from holdfast.window.rules import forbidden_in, rules_in
+from holdfast.window.rules import forbidden_in, own_sentences, rules_in
 from tests.text.sayings import (
     KEPT_ENGLISH,
     KEPT_GERMAN,

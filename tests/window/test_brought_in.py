@@ -8,11 +8,10 @@ import pytest
 from holdfast.messages import File, Image, Message, Text, ToolCall, ToolResult
 from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import ExactCounter
-from holdfast.window.additions import leave_evidence
-from holdfast.window.brought import RESEARCH
-from holdfast.window.decisions import LAST, Proposal
+from holdfast.window.additions import SOURCE_TOKENS, drop_evidence
+from holdfast.window.decisions import LAST, Add
 from holdfast.window.fit import fit
-from holdfast.window.prune import RESULT
+from holdfast.window.levels import RESULT
 from holdfast.window.view import Draft, View
 from tests.window.talks import Pennies, items_of
 
@@ -42,8 +41,7 @@ def used(name, *parts):
 
 def added(section, message, text, name):
     rule = "context" if section == "research" else section
-    data = {"section": section, "text": text}
-    return Proposal("add", rule, (message,), 0, PENNIES.count(text), "", data, id=name)
+    return Add(rule, (message,), 0, PENNIES.count(text), section, text, id=name)
 
 
 def facts(about, number):
@@ -85,12 +83,12 @@ def test_research_of_earlier_questions_is_noted_down_and_no_longer_quoted(resear
     assert replaced.messages == ("m_0", "m_4")
     for name, about in (("m_0", "rivers"), ("m_4", "towns")):
         (left,) = shown(made)[name].additions
-        assert PENNIES.count(left.text) <= RESEARCH
+        assert PENNIES.count(left.text) <= SOURCE_TOKENS
         assert left.text.startswith(f"First, {about}.")
         assert "[shortened: " in left.text
         assert shown(made)[name].message.text == f"Tell me of {about}\n\n{left.text}"
     assert replaced.tokens_before > 2_000
-    assert replaced.tokens_after <= 2 * RESEARCH
+    assert replaced.tokens_after <= 2 * SOURCE_TOKENS
 
 
 def test_research_of_the_newest_question_and_what_is_short_stay_as_they_are(researched):
@@ -118,14 +116,14 @@ def test_evidence_for_earlier_questions_leaves_in_one_decision_and_the_newest_st
     messages = [one for at in range(3) for one in (user(f"Question {at}"), answer("Yes."))][:-1]
     quotes = tuple(added("recalled", f"m_{2 * at}", f"[Quote {at}]", f"d_{at}") for at in range(3))
     view = View(replace(talk(*messages), decisions=quotes))
-    (leaving,) = leave_evidence(view)
+    (leaving,) = drop_evidence(view)
     assert (leaving.kind, leaving.rule) == ("replace", "recalled_full")
     assert leaving.messages == ("m_0", "m_2")
     after_it = [shown.message.text for shown in view.having(leaving).shown[::2]]
     assert after_it == ["Question 0", "Question 1", "Question 2\n\n[Quote 2]"]
     assert leaving.tokens_before == sum(PENNIES.count(f"[Quote {at}]") for at in range(2))
-    assert leave_evidence(View(talk(*messages))) == []
-    assert leave_evidence(view.having(leaving)) == []
+    assert drop_evidence(View(talk(*messages))) == []
+    assert drop_evidence(view.having(leaving)) == []
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.window.clock import same_but_for_time, told_time
+from holdfast.window.additions import same_but_for_time, time_changes
 
 TICKS = [
     ("Current time: 10:42 AM", "Current time: 9:05 PM"),
@@ -47,7 +47,7 @@ CHANGES = [
 def test_only_the_time_is_another(before, now):
     assert same_but_for_time(before, now)
     assert same_but_for_time(now, before)
-    assert told_time(before, now) == now
+    assert time_changes(before, now) == now
 
 
 @pytest.mark.parametrize(("before", "now"), CHANGES)
@@ -60,20 +60,20 @@ def test_what_is_told_are_the_lines_that_changed_once_each_and_in_order():
     before = "You help.\n  Time: 10:42\nBe kind.\nDate: 2026-11-15\nTime: 10:42\nNever lie."
     now = "You help.\n  Time: 10:43\nBe kind.\nDate: 2026-11-16\nTime: 10:43\nNever lie."
     assert same_but_for_time(before, now)
-    assert told_time(before, now) == "Time: 10:43\nDate: 2026-11-16"
+    assert time_changes(before, now) == "Time: 10:43\nDate: 2026-11-16"
 
 
 def test_of_a_long_line_only_the_sentence_with_the_time_is_told():
     rest = "You are a helpful assistant who answers briefly and to the point. " * 5
     before, now = f"{rest}It is 10:42 now. {rest}", f"{rest}It is 10:43 now. {rest}"
-    assert told_time(before, now) == "It is 10:43 now."
+    assert time_changes(before, now) == "It is 10:43 now."
 
 
 @given(st.text())
 @settings(deadline=None)
 def test_a_text_is_the_same_as_itself_and_has_nothing_to_tell(text):
     assert same_but_for_time(text, text)
-    assert told_time(text, text) == ""
+    assert time_changes(text, text) == ""
 
 
 @given(st.text(), st.sampled_from(["tea", "coffee", "x1", "42 %"]), st.text())
@@ -87,7 +87,7 @@ def test_another_word_is_another_text(before, word, after):
 def test_a_tick_is_found_in_any_surroundings(tick, before, after):
     was, now = (f"{before} {moment} {after}" for moment in tick)
     assert same_but_for_time(was, now)
-    assert tick[1] in told_time(was, now)
+    assert tick[1] in time_changes(was, now)
 
 
 @pytest.mark.parametrize("piece", ["time", "unix-", "1", "10:4", "2026-1", "uptime ", "Nov ", "a,", "+01:"])

@@ -1,13 +1,29 @@
 """Decisions hold on the way they were made for, and nowhere else."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.messages import Message
-from holdfast.window.decisions import Applied, Floor, Proposal, is_on_way, places_of
+from holdfast.store import Decision
+from holdfast.window.decisions import (
+    Add,
+    AppliedDecisions,
+    Floor,
+    Keep,
+    LeaveOut,
+    Replace,
+    Shorten,
+    Summarise,
+    Tell,
+    is_on_way,
+    places_of,
+    read_decision,
+)
 from holdfast.window.items import Item
-from holdfast.window.render import render
+from holdfast.window.view import render
 from tests.window.talks import items_of
 
 
@@ -22,7 +38,7 @@ def edited(items, at):
 
 
 def left_out(*names, at):
-    return Proposal("leave_out", "relevance", names, 10, 0, data={"at": list(at), "rules": [["m_0", "No."]]})
+    return LeaveOut("relevance", names, 10, 0, rules=(("m_0", "No."),), at=at)
 
 
 @given(st.integers(2, 30), st.data())
@@ -69,7 +85,7 @@ def test_on_another_way_an_older_decision_goes_on_saying_what_it_said():
 
 
 def test_a_decision_without_a_place_holds_wherever_its_messages_are():
-    cut = Proposal("shorten", "long", ("m_2",), 10, 1, data={"parts": {"m_2": {"0": "Short"}}})
+    cut = Shorten("long", ("m_2",), 10, 1, {"m_2": {0: "Short"}})
     shown = {one.item.id: one.message.text for one in render(edited(talk(12), 6), [cut]).shown}
     assert shown["m_2"] == "Short"
     assert shown["m_0"] == "Text 0"
@@ -80,14 +96,13 @@ def test_a_floor_holds_while_its_message_is_on_the_way(fork, holds):
     items = edited(talk(8), fork)
     floor = Floor("m_3", 3, frozenset({"m_1"}), "horizon")
     assert floor.holds(items) == holds
-    applied = Applied(floors=[floor])
+    applied = AppliedDecisions(floors=[floor])
     assert applied.left_out(items).keys() == ({"m_0", "m_2", "m_3"} if holds else set())
 
 
 def test_what_somebody_wanted_back_is_not_below_a_floor():
-    data = {"through": "m_3", "depth": 3, "keep": []}
-    floor = Proposal("leave_out", "horizon", (), 0, 0, data=data)
-    back = Proposal("keep", "pin", ("m_0", "m_1"), 0, 0)
+    floor = LeaveOut("horizon", (), 0, 0, through="m_3", depth=3, keep=())
+    back = Keep("pin", ("m_0", "m_1"), 0, 0)
     assert render(talk(6), [floor, back]).out.keys() == {"m_2", "m_3"}
     assert render(talk(6), [floor, back, left_out("m_0", "m_1", at=("m_5", 5))]).out.keys() == {
         "m_0",
@@ -95,3 +110,52 @@ def test_what_somebody_wanted_back_is_not_below_a_floor():
         "m_2",
         "m_3",
     }
+
+
+PAIRS = (("m_0", "Never on Fridays."), ("m_2", "Nie freitags."))
+STORED = [
+    (Shorten("long", ("m_2",), 10, 1, {"m_2": {0: "Short"}}), '{"parts":{"m_2":{"0":"Short"}}}'),
+    (
+        Shorten("last", (), 10, 1, system={"5f": "Be kind."}),
+        '{"parts":{},"system":{"5f":"Be kind."}}',
+    ),
+    (
+        LeaveOut("horizon", (), 0, 0, through="m_3", depth=3, keep=("m_1",), rules=PAIRS[:1], agreed=()),
+        '{"agreed":[],"depth":3,"keep":["m_1"],"rules":[["m_0","Never on Fridays."]],"through":"m_3"}',
+    ),
+    (LeaveOut("last", (), 9, 0, text=""), '{"text":""}'),
+    (LeaveOut("relevance", ("m_0",), 9, 0, at=("m_5", 5)), '{"at":["m_5",5]}'),
+    (
+        Summarise("summary", ("m_0",), 9, 2, text="So.", summary="s_1", forbidden=PAIRS),
+        '{"forbidden":[["m_0","Never on Fridays."],["m_2","Nie freitags."]],"summary":"s_1","text":"So."}',
+    ),
+    (Keep("pin", ("m_0",), 0, 0), "{}"),
+    (Add("clock", ("m_0",), 0, 3, "clock", "10:43", id="d_1"), '{"section":"clock","text":"10:43"}'),
+    (
+        Add("files", ("m_0",), 0, 3, "files", "x", name="a.py", short="", size=1, changed=False, trouble=()),
+        '{"changed":false,"name":"a.py","section":"files","short":"","size":1,"text":"x","trouble":[]}',
+    ),
+    (
+        Add("recalled", ("m_0",), 0, 3, "recalled", "x", sources=({"message": "m_1", "why": "80%"},)),
+        '{"section":"recalled","sources":[{"message":"m_1","why":"80%"}],"text":"x"}',
+    ),
+    (Replace("file", ("m_0",), 9, 2, {"d_1": "shorter"}), '{"instead":{"d_1":"shorter"}}'),
+    (Tell("profile", (), 0, 9, "Likes tea.", reason="there is a profile"), '{"profile":"Likes tea."}'),
+]
+
+
+@pytest.mark.parametrize(("decision", "stored"), STORED, ids=lambda value: getattr(value, "rule", None))
+def test_a_decision_is_stored_in_one_form_and_read_back(decision, stored):
+    assert decision.data == json.loads(stored)
+    common = {name: getattr(decision, name) for name in ("id", "kind", "rule", "reason")}
+    row = Decision(
+        lane="l_1",
+        conversation="c_1",
+        messages=list(decision.messages),
+        tokens_before=decision.tokens_before,
+        tokens_after=decision.tokens_after,
+        data=json.loads(stored),
+        created_at=0.0,
+        **common,
+    )
+    assert read_decision(row) == decision

@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from holdfast.messages import File, Message, Text
-from holdfast.window.additions import found
-from holdfast.window.brought import earlier_findings, outdated
-from holdfast.window.decisions import LAST, Proposal
+from holdfast.window.additions import format_finding, replace_outdated_files, shrink_findings
+from holdfast.window.decisions import LAST, Add, Replace
 from holdfast.window.fit import fit
 from holdfast.window.report import Prefix, chain_of, prefix_of, report_of
 from holdfast.window.view import View
@@ -19,8 +18,8 @@ DIGEST = "[File: src/lamp.py, digest]\nlight()"
 
 
 def brings(message, text=CODE, *, name="src/lamp.py", short=DIGEST, tag="one", decision="d_lamp"):
-    data = {"section": "files", "text": text, "name": name, "short": short, "tag": tag}
-    return Proposal("add", "files", (message,), 0, PENNIES.count(text), "", data, id=decision)
+    tokens = PENNIES.count(text)
+    return Add("files", (message,), 0, tokens, "files", text, name=name, short=short, tag=tag, id=decision)
 
 
 def chat(*questions, window=4_096):
@@ -58,7 +57,7 @@ def test_what_was_shown_of_a_file_that_changed_gives_way_to_what_it_is_now():
     draft = chat("See @src/lamp.py", "And now @src/lamp.py?")
     before = fit(replace(draft, items=draft.items[:1]), [brings("m_0")])
     view = View(replace(draft, decisions=before.view.decisions))
-    (gone,) = outdated(view, {"src/lamp.py": "two"})
+    (gone,) = replace_outdated_files(view, {"src/lamp.py": "two"})
     assert (gone.kind, gone.rule) == ("replace", "file_changed")
     made = fit(view.draft, [gone, brings("m_2", text=CODE.upper(), tag="two", decision="d_now")])
     assert CODE not in shown(made)["m_0"].message.text
@@ -90,48 +89,47 @@ def test_in_the_end_a_file_is_a_digest_before_it_is_cut_and_goes_after_what_was_
 
 def test_a_report_names_the_files_and_what_they_take():
     made = fit(chat("See @src/lamp.py"), [brings("m_0")])
-    report = report_of(made, Prefix(0, 0, "first"), made.view.draft.gauge)
+    report = report_of(made, Prefix(0, 0, "first"), made.view.draft.gauge).to_json()
     rows = {row["name"]: row["tokens"] for row in report["sections"]}
     assert rows["files"] == PENNIES.count(CODE)
     assert report["messages"][0]["added"] == [{"section": "files", "text": CODE, "name": "src/lamp.py"}]
-    assert "files" not in {
-        row["name"]
-        for row in report_of(fit(chat("Hi")), Prefix(0, 0, "first"), made.view.draft.gauge)["sections"]
-    }
+    bare = report_of(fit(chat("Hi")), Prefix(0, 0, "first"), made.view.draft.gauge)
+    assert "files" not in {section.name for section in bare.sections}
 
 
 def finding(message, name, size=300):
-    note = found("en", 86_400.0, f"What of {name}?", f"In short, {name}.")
-    data = {"section": "research", "text": f"{name} says. " * size, "name": name, "short": note}
-    return Proposal("add", "context", (message,), 0, PENNIES.count(data["text"]), "", data, id=f"d_{name}")
+    note = format_finding("en", 86_400.0, f"What of {name}?", f"In short, {name}.")
+    text = f"{name} says. " * size
+    tokens = PENNIES.count(text)
+    return Add("context", (message,), 0, tokens, "research", text, name=name, short=note, id=f"d_{name}")
 
 
 def test_sources_of_earlier_findings_become_notes_as_soon_as_new_ones_come():
     draft = chat("Weather?", "Bitcoin?", "And gold?", window=32_768)
     view = View(replace(draft, decisions=(finding("m_0", "weather"), finding("m_2", "bitcoin"))))
-    (noted,) = earlier_findings(view)
+    (noted,) = shrink_findings(view)
     assert (noted.rule, noted.messages) == ("research_new", ("m_0", "m_2"))
     made = view.having(noted)
-    noted = found("en", 86_400.0, "What of weather?", "In short, weather.")
+    noted = format_finding("en", 86_400.0, "What of weather?", "In short, weather.")
     assert made.shown[0].message.text == f"Weather?\n\n{noted}"
     assert noted.startswith("[Earlier research of 1970-01-0")
-    assert earlier_findings(made) == [], "and nothing more is left to be done"
+    assert shrink_findings(made) == [], "and nothing more is left to be done"
 
 
 def test_the_note_of_a_finding_is_what_it_is_by_now():
     draft = chat("Weather?", "And gold?", window=32_768)
     draft = replace(draft, decisions=(finding("m_0", "weather"),), notes={"weather": "[Note] sunny"})
-    (noted,) = earlier_findings(View(draft))
+    (noted,) = shrink_findings(View(draft))
     assert noted.data["instead"] == {"d_weather": "[Note] sunny"}
 
 
 def test_what_a_client_found_itself_waits_for_a_level():
     draft = replace(chat("Weather?", "And gold?"), decisions=(added("research", "m_0", "Sun. " * 90, "d_1"),))
-    assert earlier_findings(View(draft)) == []
+    assert shrink_findings(View(draft)) == []
 
 
 def test_a_vetoed_note_does_not_come_back():
     draft = chat("Weather?", "And gold?", window=32_768)
-    veto = Proposal("replace", "research_new", ("m_0",), 0, 0, data={"instead": {}})
+    veto = Replace("research_new", ("m_0",), 0, 0)
     draft = replace(draft, decisions=(finding("m_0", "weather"),), vetoes=(veto,))
-    assert earlier_findings(View(draft)) == []
+    assert shrink_findings(View(draft)) == []

@@ -10,7 +10,7 @@ from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import ExactCounter
 from holdfast.window.fit import fit
 from holdfast.window.rules import decisions_in, forbidden_in, rules_in
-from holdfast.window.summarise import border, summarised
+from holdfast.window.summarise import border, propose_summary
 from holdfast.window.view import Draft
 from tests.window.talks import Pennies, items_of
 
@@ -68,7 +68,7 @@ def test_a_prohibition_is_in_every_later_window(places, window, summarises, fill
         decisions, fired = made.view.decisions, made.fired
         if turn % summarises == summarises - 1 and (place := border(made.view)) is not None:
             # A model that keeps nothing at all.
-            decisions = (*decisions, summarised(made.view, place, "They talked.", "s_1", "it was time"))
+            decisions = (*decisions, propose_summary(made.view, place, "They talked.", "s_1", "it was time"))
         messages.append(Message.of("assistant", "Done. " * 10))
 
 
@@ -82,7 +82,7 @@ def test_what_is_forbidden_stands_under_a_heading_of_its_own():
     view = fit(draft).view
     place = border(view)
     assert place is not None
-    decided = (*view.decisions, summarised(view, place, "They talked.", "s_1", "it was time"))
+    decided = (*view.decisions, propose_summary(view, place, "They talked.", "s_1", "it was time"))
     made = fit(replace(draft, decisions=decided))
     assert f"Must not, as said earlier in this conversation:\n- {FORBIDDEN[0]}" in made.messages[0].text
 

@@ -3,7 +3,7 @@
 import json
 
 from holdfast.messages import Message, Text, ToolCall, ToolResult
-from holdfast.window.items import NO_RESULT, newest_of, paired, question_of, readable, units_of
+from holdfast.window.items import NO_RESULT, newest_of, question_of, repair_arguments, repair_pairs, units_of
 from tests.window.talks import items_of
 
 
@@ -68,7 +68,7 @@ def test_the_newest_is_what_nobody_has_answered_yet():
 
 def test_what_is_whole_is_left_as_it_is():
     talk = [user(), calls("a", "b"), result("b"), result("a"), answer()]
-    assert paired(talk) == talk
+    assert repair_pairs(talk) == talk
 
 
 def test_calls_without_results_and_results_without_calls_are_taken_out():
@@ -81,7 +81,7 @@ def test_calls_without_results_and_results_without_calls_are_taken_out():
         user(),
         calls("c"),
     ]
-    mended = paired(talk)
+    mended = repair_pairs(talk)
     assert mended[0] is None
     assert [call.id for call in mended[2].tool_calls] == ["call_b"]
     assert mended[2].text == "Reading."
@@ -92,22 +92,22 @@ def test_calls_without_results_and_results_without_calls_are_taken_out():
 
 def test_without_ids_results_belong_to_calls_in_their_order():
     talk = [user(), calls("a", "b", "c", ids=False), result("a", ids=False), result("b", ids=False), answer()]
-    mended = paired(talk)
+    mended = repair_pairs(talk)
     assert len(mended[1].tool_calls) == 2
     assert mended[2:] == talk[2:]
 
 
 def test_arguments_that_were_cut_off_are_made_readable():
     broken = Message("assistant", (ToolCall("read", '{"path": "a.p', id="c"), ToolCall("now", "", id="d")))
-    first, second = readable(broken).tool_calls
+    first, second = repair_arguments(broken).tool_calls
     assert json.loads(first.arguments) == {"unreadable": '{"path": "a.p'}
     assert (first.name, first.id, second.arguments) == ("read", "c", "{}")
     whole = calls("a")
-    assert readable(whole) is whole
+    assert repair_arguments(whole) is whole
 
 
 def test_a_result_behind_another_question_has_lost_its_call():
     talk = [user(), calls("a"), user("Wait"), result("a"), answer()]
-    mended = paired(talk)
+    mended = repair_pairs(talk)
     assert mended[1].text == NO_RESULT
     assert mended[3] is None

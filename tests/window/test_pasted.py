@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.window.pasted import stretches, typed
+from holdfast.window.rules import stretches, typed_text
 
 LOG = "\n".join(
     f"2026-02-11 01:0{at}:07 INFO box {at}: 217 pages, ok" if at != 4 else "feeder jammed, see above"
@@ -26,11 +26,15 @@ MAIL = "From: Anna Brandt\nSubject: Keys\n\nThe key is with Okafor."
 @pytest.mark.parametrize("said", ["Here is what came in:", "Das steht darin, siehst du etwas Seltsames?"])
 def test_words_before_a_paste_are_all_that_was_typed(said, pasted):
     # Brackets alone on a line say nothing, whoever typed them.
-    assert typed(f"{said}\n{pasted}").strip("\n[] ") == said
+    assert typed_text(f"{said}\n{pasted}").strip("\n[] ") == said
 
 
 def test_words_after_a_paste_were_typed_too():
-    assert typed(f"Look:\n{ROWS}\n\nWhich box is damp?").split("\n") == ["Look:", "", "Which box is damp?"]
+    assert typed_text(f"Look:\n{ROWS}\n\nWhich box is damp?").split("\n") == [
+        "Look:",
+        "",
+        "Which box is damp?",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +49,7 @@ def test_words_after_a_paste_were_typed_too():
     ],
 )
 def test_what_people_type_stays_theirs(text):
-    assert typed(text) == text
+    assert typed_text(text) == text
 
 
 @settings(max_examples=40)

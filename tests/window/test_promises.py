@@ -15,9 +15,8 @@ from holdfast.tokens.counter import ExactCounter
 from holdfast.window.decisions import LAST
 from holdfast.window.fit import fit
 from holdfast.window.items import question_of
-from holdfast.window.render import render
 from holdfast.window.report import chain_of, prefix_of
-from holdfast.window.view import Draft
+from holdfast.window.view import Draft, render
 from tests.window.talks import RULES, THOUGHT, Pennies, gauges, items_of, orphans_of, rounds, talks, texts
 
 pytestmark = pytest.mark.slow
@@ -160,8 +159,8 @@ def test_between_two_levels_each_request_begins_with_the_one_before(data, window
         if before is not None:
             prefix = prefix_of(made, before, now)
             worked = any(batch.level > 0 for batch in made.batches)
-            assert prefix.kept or worked or prefix.cause == "thinking"
-            if prefix.kept:
+            assert prefix.is_kept or worked or prefix.cause == "thinking"
+            if prefix.is_kept:
                 assert now[: len(before)] == before
         before = now
         draft = kept(made)

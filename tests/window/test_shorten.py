@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.tokens.tokenizer import Tokenizer
-from holdfast.window.borders import fences, tail_start
-from holdfast.window.shorten import cut_middle, marker, shorten, shorten_result
+from holdfast.window.shorten import cut_middle, fences, marker, shorten, shorten_result, tail_start
 from tests.tokens.small import byte_level, vocabulary
 
 TOKENIZER = Tokenizer(vocabulary(byte_level()))

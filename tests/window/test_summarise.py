@@ -10,20 +10,20 @@ from holdfast.errors import Overflow
 from holdfast.messages import Message, Text, ToolCall, ToolResult
 from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import ExactCounter
-from holdfast.window.decisions import Proposal
+from holdfast.window.decisions import Add, LeaveOut, Summarise
 from holdfast.window.fit import fit
 from holdfast.window.summarise import (
     FRUITLESS,
     GROWTH,
     TARGET,
     Cooldown,
-    Tried,
+    SummaryAttempts,
     border,
-    cleared,
+    clear_quotes,
     is_due,
     may_try,
+    propose_summary,
     room_for_text,
-    summarised,
     talk,
 )
 from holdfast.window.view import Draft, View
@@ -64,7 +64,7 @@ def test_as_many_exchanges_stay_as_fit_into_their_share():
     view = view_of([*exchanges(6), Message.of("user", "And now?")])
     found = border(view)
     stay = [shown.message for shown in view.shown if shown.item.id not in found.gone]
-    left = view.cost(stay).high - view.fixed.high
+    left = view.cost(stay).high - view.fixed_cost.high
     assert left <= TARGET * view.thresholds.full < left + 2 * view.tokens(view.shown[0].message)
     assert border(view_of([*exchanges(2), Message.of("user", "And now?")])) is None, "it all fits"
 
@@ -101,11 +101,11 @@ def test_it_goes_no_deeper_than_the_summary_that_is_there():
 
 
 def test_pinned_and_vetoed_messages_stay_with_what_belongs_to_them():
-    veto = Proposal("summarise", "summary", ("m_4", "m_5"), 0, 0)
+    veto = Summarise("summary", ("m_4", "m_5"), 0, 0)
     found = border(view_of(exchanges(8), pins=frozenset({"m_1"}), vetoes=(veto,)))
     assert found.keep == ("m_0", "m_1", "m_4", "m_5")
     assert not set(found.gone) & set(found.keep)
-    other = Proposal("leave_out", "relevance", ("m_4", "m_5"), 0, 0)
+    other = LeaveOut("relevance", ("m_4", "m_5"), 0, 0)
     assert border(view_of(exchanges(8), vetoes=(other,))).keep == (), "that was another matter"
 
 
@@ -121,36 +121,38 @@ def test_what_was_left_out_since_the_last_summary_counts_as_well():
     ("seconds", "messages", "holds"), [(29.9, 9, True), (31.0, 1, True), (31.0, 2, False), (29.9, 1, True)]
 )
 def test_after_a_success_time_and_messages_must_pass(seconds, messages, holds):
-    tried = Tried(at=1_000.0, depth=10)
+    tried = SummaryAttempts(at=1_000.0, depth=10)
     assert Cooldown().holds(tried, 1_000.0 + seconds, 10 + messages) is holds
 
 
 def test_before_the_first_success_nothing_has_to_pass():
-    assert not Cooldown().holds(Tried(), 0.0, 0)
-    assert not Cooldown().holds(Tried(fruitless=1), 0.0, 0)
+    assert not Cooldown().holds(SummaryAttempts(), 0.0, 0)
+    assert not Cooldown().holds(SummaryAttempts(fruitless=1), 0.0, 0)
 
 
 def test_after_a_success_history_must_have_grown_by_a_tenth():
     view, none = view_of(exchanges(10)), Cooldown(0.0, 0)
     grown = int(GROWTH * view.thresholds.full)
-    assert may_try(view, Tried(depth=0, talk=talk(view) - grown - 1), none, 9.0, 19)
-    assert not may_try(view, Tried(depth=0, talk=talk(view) - grown + 2), none, 9.0, 19)
-    assert not may_try(view, Tried(depth=0, talk=0), Cooldown(30.0, 2), 9.0, 19), "the cooldown comes first"
+    assert may_try(view, SummaryAttempts(depth=0, talk=talk(view) - grown - 1), none, 9.0, 19)
+    assert not may_try(view, SummaryAttempts(depth=0, talk=talk(view) - grown + 2), none, 9.0, 19)
+    assert not may_try(view, SummaryAttempts(depth=0, talk=0), Cooldown(30.0, 2), 9.0, 19), (
+        "the cooldown comes first"
+    )
 
 
 def test_what_came_to_nothing_twice_is_tried_again_only_after_growth():
     view, none = view_of(exchanges(10)), Cooldown(0.0, 0)
     for fruitless in range(FRUITLESS):
-        assert may_try(view, Tried(talk=talk(view), fruitless=fruitless), none, 0.0, 19)
-    assert not may_try(view, Tried(talk=talk(view), fruitless=FRUITLESS), none, 0.0, 19)
-    assert may_try(view, Tried(talk=0, fruitless=FRUITLESS), none, 0.0, 19)
+        assert may_try(view, SummaryAttempts(talk=talk(view), fruitless=fruitless), none, 0.0, 19)
+    assert not may_try(view, SummaryAttempts(talk=talk(view), fruitless=FRUITLESS), none, 0.0, 19)
+    assert may_try(view, SummaryAttempts(talk=0, fruitless=FRUITLESS), none, 0.0, 19)
 
 
 def test_the_summary_stands_behind_the_instructions_with_the_rules_word_for_word():
     messages = [Message.of("user", f"Hello. {RULES[0]}"), Message.of("assistant", "Yes."), *exchanges(6)]
     view = view_of(messages, rules={"m_0": [RULES[0]]}, system=(Message.of("system", "Be kind."),))
     found = border(view)
-    made = summarised(view, found, "Summary: much was said.", "s_1", "because")
+    made = propose_summary(view, found, "Summary: much was said.", "s_1", "because")
     after = view.having(made)
     assert after.messages[0].text.startswith("Be kind.\n\nSummary: much was said.")
     assert RULES[0] in after.messages[0].text
@@ -166,13 +168,11 @@ def test_the_summary_stands_behind_the_instructions_with_the_rules_word_for_word
 
 
 def test_quotes_for_earlier_questions_leave_with_it():
-    quote = Proposal(
-        "add", "recalled", ("m_10",), 0, 9, "", {"section": "recalled", "text": "[quote]"}, id="d_1"
-    )
+    quote = Add("recalled", ("m_10",), 0, 9, "recalled", "[quote]", id="d_1")
     view = view_of([*exchanges(6), Message.of("user", "And now?")], decisions=(quote,))
     assert any("[quote]" in message.text for message in view.messages)
     found = border(view)
-    after = view.having(summarised(view, found, "Much.", "s_1", ""), *cleared(view, found))
+    after = view.having(propose_summary(view, found, "Much.", "s_1", ""), *clear_quotes(view, found))
     assert not any("[quote]" in message.text for message in after.messages)
 
 
@@ -187,7 +187,7 @@ def views(draw):
             draw(gauges()),
             pins=frozenset(draw(st.lists(st.sampled_from(ids), max_size=2))),
             vetoes=tuple(
-                Proposal("summarise", "summary", (name,), 0, 0)
+                Summarise("summary", (name,), 0, 0)
                 for name in draw(st.lists(st.sampled_from(ids), max_size=2))
             ),
         )
@@ -202,13 +202,13 @@ def test_a_border_tears_nothing_apart_and_keeps_what_must_stay(view, upto):
     if found is None:
         return
     items = {item.id: item for item in view.draft.items}
-    staying = view.pins | view.vetoed("summarise") | {item.id for item in view.newest}
+    staying = view.pins | view.list_vetoes("summarise") | {item.id for item in view.newest}
     assert not staying.intersection(found.gone)
     assert items[found.through].depth == found.depth
     assert upto is None or found.depth <= upto
     below = {one.item.id for one in view.shown if one.item.depth <= found.depth}
     assert below == {*found.gone, *found.keep}
-    after = view.having(summarised(view, found, "Much was said.", "s_1", ""))
+    after = view.having(propose_summary(view, found, "Much was said.", "s_1", ""))
     shown = [one.item.id for one in after.shown]
     assert not set(found.gone).intersection(shown)
     assert staying.intersection(one.item.id for one in view.shown) <= set(shown)
@@ -224,7 +224,7 @@ def test_a_window_with_a_summary_in_it_never_is_over_its_room(view, words):
     found = border(view)
     if found is None:
         return
-    made = summarised(view, found, "word " * words, "s_1", "")
+    made = propose_summary(view, found, "word " * words, "s_1", "")
     try:
         fitted = fit(replace(view.draft, vetoes=()), [made])
     except Overflow:

@@ -13,8 +13,7 @@ from holdfast.messages import Message, Text
 from holdfast.patterns import late
 from holdfast.text.statements import is_meant, statements_in, takes_back
 from holdfast.window.items import Item
-from holdfast.window.own_words import own_sentences
-from holdfast.window.rules import decisions_in
+from holdfast.window.rules import decisions_in, own_sentences
 from holdfast.words import telling, terms
 
 # The memory kind of a statement. Failures are not remembered: they belong to their task.

@@ -20,9 +20,9 @@ from holdfast.compaction.summary import Summary, shorten_line
 from holdfast.messages import ToolCall
 from holdfast.patterns import late
 from holdfast.text.statements import statements_in
-from holdfast.window.borders import fences
-from holdfast.window.items import Item, answered
-from holdfast.window.own_words import own_sentences
+from holdfast.window.items import Item, match_results
+from holdfast.window.rules import own_sentences
+from holdfast.window.shorten import fences
 
 # Only so many best lines are considered; a choice never needs nearly as many.
 _MOST_CANDIDATES = 240
@@ -142,7 +142,7 @@ _NO_PROSE = late(r"^[#|<{}\[$@=]|[{};,]$|\.{5}|[-=_#*]{5}|^\W*$|\x1b|^(?>.*?\w\(
 class SortedSentences:
     """The sentences of a span by section; `rest` is used if there is nothing else.
 
-    `unanswered` is the last request without an answer, `answered` whether there was any answer.
+    `unanswered` is the last request without an answer, `match_results` whether there was any answer.
     """
 
     requests: list[ScoredSentence] = field(default_factory=list)
@@ -322,7 +322,7 @@ def find_tool_effects(items: Sequence[Item]) -> list[ToolEffect]:
         if not item.message.tool_calls:
             continue
         answers = takewhile(lambda later: later.message.tool_results, items[place + 1 : place + 65])
-        for result, call in answered(item.message, [answer.message for answer in answers]):
+        for result, call in match_results(item.message, [answer.message for answer in answers]):
             if call is not None:
                 trouble = _find_error(result.text, flagged=result.error)
                 effects += (

@@ -24,7 +24,7 @@ from holdfast.patterns import late
 from holdfast.text.statements import denies, is_doubtful, statements_in
 from holdfast.thinking import without_thinking
 from holdfast.window.items import Item
-from holdfast.window.own_words import own_sentences
+from holdfast.window.rules import own_sentences
 from holdfast.words import telling, terms
 
 _MOST_LINES = 30

@@ -28,7 +28,8 @@ from holdfast.compaction.ledger_reading import (
 from holdfast.messages import ToolCall, ToolResult
 from holdfast.patterns import late
 from holdfast.text.slots import compare
-from holdfast.window.items import Item, answered
+from holdfast.tokens.budget import largest_fitting
+from holdfast.window.items import Item, match_results
 from holdfast.words import terms
 
 # Characters at the beginning and end of an output in which a program reports how it went.
@@ -89,7 +90,7 @@ def _pair_calls(items: Sequence[Item]) -> Iterator[tuple[ToolCall, ToolResult, i
         depths = {
             id(result): item.depth for item in items[at + 1 : end] for result in item.message.tool_results
         }
-        for result, call in answered(items[at].message, answers):
+        for result, call in match_results(items[at].message, answers):
             if call is not None:
                 yield call, result, depths[id(result)]
         at = end
@@ -192,13 +193,9 @@ class Ledger:
     def limit(self, count: Callable[[str], int], tokens: int, language: str) -> "Ledger":
         """Returns as many of the best entries as `render` can show in `tokens`."""
         entries = _drop_covered_names(self.entries)
-        fits, too_many = 0, len(entries) + 1
-        while too_many - fits > 1:
-            middle = (fits + too_many) // 2
-            if count(Ledger(entries[:middle]).render(language)) <= tokens:
-                fits = middle
-            else:
-                too_many = middle
+        fits = largest_fitting(
+            len(entries), lambda number: count(Ledger(entries[:number]).render(language)) <= tokens
+        )
         return Ledger(entries[:fits])
 
     def render(self, language: str) -> str:

@@ -16,9 +16,9 @@ from typing import Any
 from holdfast.compaction.ledger_patterns import EntryKind, LedgerMatch, blank_out, find_matches
 from holdfast.messages import Message, Text, ToolCall
 from holdfast.patterns import late
-from holdfast.window.borders import Span, fences
-from holdfast.window.pasted import stretches
-from holdfast.window.rules import decisions_in
+from holdfast.text.languages import words_of
+from holdfast.window.rules import decisions_in, stretches
+from holdfast.window.shorten import Span, fences
 from holdfast.words import terms
 
 # A longer line is a program or a dump rather than a command or an error.
@@ -269,16 +269,7 @@ _WORD = late(r"[^\W\d_]+(?:['’/_-][^\W\d_]+)*")
 _ABBREVIATION = late(r"(?i)(?:nr|no|ca|bzw|tel|abs|max|min|st|dr|mr|mrs|approx)\.")
 _PUNCTUATION = ".,;:!?()[]{}<>\"'`*_|„“”«»=#~-–—"
 # Words between a name and its number that carry no meaning.
-_FILLER_WORDS = _word_set(
-    """
-    ist sind war beträgt liegt lautet wird auf um am bei von mit ab bis ca etwa rund genau mindestens
-    höchstens maximal kostet kosten für im der die das ein eine zu zum zur pro und oder als hat haben
-    dauert gesetzt dann jetzt nur über unter wie es jahr jahre tage stunden minuten is are was were
-    equals costs cost of at by from until about around exactly only for on in the a an to per and or
-    than has have be been takes set using use uses also so then now up over under like it vs approx
-    every oz lb lbs pounds minutes hours days weeks months years get got recently first last between
-    """
-)
+_FILLER_WORDS = _word_set(words_of("FILLER_WORDS"))
 
 
 @lru_cache(maxsize=32_768)

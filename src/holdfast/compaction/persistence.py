@@ -13,7 +13,7 @@ from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNot
 from holdfast.memory.private import redact
 from holdfast.store import ConversationRecord, MessageRecord, Store, new_id
 from holdfast.text.statements import takes_back
-from holdfast.window.own_words import ends, own_sentences
+from holdfast.window.rules import drop_middle, own_sentences
 from holdfast.words import language_of
 
 # The importance of an explicit memory request.
@@ -82,7 +82,7 @@ def enqueue_memory_requests(
     """Enqueues the memories that user messages ask for when they arrive, not when they leave the window."""
     for stored in appended:
         if stored.message.role == "user":
-            text = redact(ends(stored.message.text))
+            text = redact(drop_middle(stored.message.text))
             _enqueue_withdrawals(store, conversation, text)
             requests = read_memory_requests(text) or read_memory_requests(
                 text, _previous_messages(store, stored)
@@ -108,7 +108,7 @@ def _previous_messages(store: Store, stored: MessageRecord) -> list[str]:
     if stored.parent is None or not refers_back(stored.message.text):
         return []
     before = store.log.tail(stored.parent, _REFERENCE_DISTANCE)
-    return [redact(ends(earlier.message.text)) for earlier in before if earlier.message.role == "user"]
+    return [redact(drop_middle(earlier.message.text)) for earlier in before if earlier.message.role == "user"]
 
 
 def enqueue_memories(

@@ -10,7 +10,7 @@ from typing import Literal
 
 from holdfast.patterns import late
 from holdfast.text.statements import statements_in, without_particles
-from holdfast.window.own_words import own_sentences
+from holdfast.window.rules import own_sentences
 
 MemoryKind = Literal["fact", "decision", "preference"]
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from holdfast import words
 from holdfast.patterns import late
-from holdfast.window.borders import whole_characters
+from holdfast.tokens.budget import largest_fitting
+from holdfast.window.shorten import whole_characters
 
 SECTIONS = ("requests", "goal", "done", "open", "must_not")
 
@@ -254,7 +255,9 @@ class Summary:
         short = self._limit_lines(count, tokens)
         ranked = sorted(short._rank_lines())
         heads = sum(1 for rank, *_ in ranked if rank == 0)
-        fits = _largest(len(ranked), lambda number: count(short._select(ranked[:number]).render()) <= tokens)
+        fits = largest_fitting(
+            len(ranked), lambda number: count(short._select(ranked[:number]).render()) <= tokens
+        )
         if fits >= heads:
             return short._select(ranked[:fits])
         for number in range(heads, 0, -1):
@@ -270,7 +273,7 @@ class Summary:
             # A character has at most four tokens, so most lines need no counting.
             if 4 * len(line) <= room or count(line) <= room:
                 return line
-            size = _largest(len(line), lambda size: count(shorten_line(line, size)) <= room)
+            size = largest_fitting(len(line), lambda size: count(shorten_line(line, size)) <= room)
             return shorten_line(line, max(size, _SHORTEST))
 
         return self._map_lines(short)
@@ -301,7 +304,7 @@ class Summary:
             return self._map_lines(lambda line: shorten_line(line, size))
 
         longest = max(len(line) for name in SECTIONS for line in self.section(name))
-        size = _largest(longest, lambda size: count(cut(size).render()) <= tokens)
+        size = largest_fitting(longest, lambda size: count(cut(size).render()) <= tokens)
         return cut(size) if size >= max(1, min(_SHORTEST, longest)) else None
 
 
@@ -321,15 +324,3 @@ def _split_items(line: str) -> list[str]:
     pieces = [line[item.end() :]] if item else words.sentences(line)
     cleaned = (" ".join(piece.split()) for piece in pieces)
     return [piece for piece in cleaned if not _NOTHING.fullmatch(piece)]
-
-
-def _largest(limit: int, fits: Callable[[int], bool]) -> int:
-    """Returns the largest number up to `limit` that fits (bisection), 0 if none does."""
-    low, high = 0, limit
-    while low < high:
-        middle = (low + high + 1) // 2
-        if fits(middle):
-            low = middle
-        else:
-            high = middle - 1
-    return low

@@ -12,8 +12,15 @@ from holdfast.messages import OURS, ChatRequest, JsonObject, Message, Text, cano
 from holdfast.store import Store, new_id
 from holdfast.store.values import LaneRecord
 from holdfast.text.excerpts import bearing, excerpts
-from holdfast.window.additions import addition, sources
-from holdfast.window.brought import RESEARCH, file_of, has, is_named, outdated
+from holdfast.window.additions import (
+    SOURCE_TOKENS,
+    covers,
+    file_of,
+    format_sources,
+    is_mentioned,
+    propose_addition,
+    replace_outdated_files,
+)
 from holdfast.window.decisions import Addition, Proposal, Section
 from holdfast.window.items import Item
 from holdfast.window.shorten import marker
@@ -49,20 +56,37 @@ def files_for(
 ) -> list[Proposal]:
     """The decisions that bring files in; none where that is done already, or nothing is pointed at."""
     text, roots, named = _typed_text(question.message), along.files, along.brought
-    additions = [addition for shown in view.shown for addition in shown.additions if addition.section == RULE]
+    additions = [
+        propose_addition
+        for shown in view.shown
+        for propose_addition in shown.additions
+        if propose_addition.section == RULE
+    ]
     of_question = (shown for shown in view.shown if shown.item is question)
-    if any(addition.section == RULE for shown in of_question for addition in shown.additions):
+    if any(propose_addition.section == RULE for shown in of_question for propose_addition in shown.additions):
         return []
     wanted = [*named, *_files_mentioned(store, text, conversation, named, additions, roots)]
-    needed = [addition for addition in wanted if not any(_has(shown, addition) for shown in additions)]
-    tags = {file_of(addition.name): addition.hash for addition in needed if addition.hash}
-    before = {file_of(addition.name): addition.tag for addition in additions if addition.tag}
+    needed = [
+        propose_addition
+        for propose_addition in wanted
+        if not any(_has(shown, propose_addition) for shown in additions)
+    ]
+    tags = {
+        file_of(propose_addition.name): propose_addition.hash
+        for propose_addition in needed
+        if propose_addition.hash
+    }
+    before = {
+        file_of(propose_addition.name): propose_addition.tag
+        for propose_addition in additions
+        if propose_addition.tag
+    }
     changed = {name for name, tag in before.items() if tags.get(name, tag) != tag}
     return [
-        *outdated(view, tags),
+        *replace_outdated_files(view, tags),
         *(
-            _propose_file(view, question, addition, changed=file_of(addition.name) in changed)
-            for addition in needed
+            _propose_file(view, question, propose_addition, changed=file_of(propose_addition.name) in changed)
+            for propose_addition in needed
         ),
     ]
 
@@ -97,9 +121,9 @@ def files_of(store: Store, lane: LaneRecord) -> list[JsonObject]:
     `state` is how it stands in the window that was last sent: whole, short, or out of it.
     """
     shown = {
-        (row["id"], addition.get("name")): addition["text"]
+        (row["id"], propose_addition.get("name")): propose_addition["text"]
         for row in lane.report.get("messages", ())
-        for addition in row.get("added", ())
+        for propose_addition in row.get("added", ())
     }
     rows: list[JsonObject] = []
     every = store.decisions.by_rule(lane.conversation, RULE)
@@ -133,7 +157,7 @@ def _files_mentioned(
 ) -> list["AttachedFile"]:
     """Files that were here before and are called by their name again: as they are now, if they may be read.
 
-    What the window has whole is looked at once more only to see whether it has changed.
+    What the window covers whole is looked at once more only to see whether it covers changed.
     """
     known = store.decisions.by_rule(conversation, RULE)
     newest: dict[str, JsonObject] = {}
@@ -141,12 +165,18 @@ def _files_mentioned(
         # What was brought short is no reason to forget that it was there whole.
         if data["short"] or data["name"] not in newest:
             newest[data["name"]] = data
-    asked = {file_of(addition.name) for addition in named}
-    spoken = [data for name, data in newest.items() if file_of(name) not in asked and is_named(name, text)]
-    whole = {addition.name for addition in additions if addition.short}
+    asked = {file_of(propose_addition.name) for propose_addition in named}
+    spoken = [
+        data for name, data in newest.items() if file_of(name) not in asked and is_mentioned(name, text)
+    ]
+    whole = {propose_addition.name for propose_addition in additions if propose_addition.short}
     files = [_again(data, roots) for data in spoken if roots is not None or data["name"] not in whole]
-    full = {file_of(addition.name) for addition in files if addition.mode == "full"}
-    return [addition for addition in files if addition.mode == "full" or file_of(addition.name) not in full]
+    full = {file_of(propose_addition.name) for propose_addition in files if propose_addition.mode == "full"}
+    return [
+        propose_addition
+        for propose_addition in files
+        if propose_addition.mode == "full" or file_of(propose_addition.name) not in full
+    ]
 
 
 def _again(data: JsonObject, roots: Roots | None) -> "AttachedFile":
@@ -172,13 +202,13 @@ def _again(data: JsonObject, roots: Roots | None) -> "AttachedFile":
 
 
 def _has(shown: Addition, file: "AttachedFile") -> bool:
-    """Whether the window has it already, as it is now."""
+    """Whether the window covers it already, as it is now."""
     same = file_of(shown.name) == file_of(file.name)
-    return same and shown.tag == file.hash and has(shown, file.text)
+    return same and shown.tag == file.hash and covers(shown, file.text)
 
 
 def _propose_file(view: View, question: Item, file: "AttachedFile", *, changed: bool) -> Proposal:
-    return addition(
+    return propose_addition(
         view,
         question,
         RULE,
@@ -192,11 +222,11 @@ def _propose_file(view: View, question: Item, file: "AttachedFile", *, changed: 
         reference=file.reference,
         size=file.size,
         changed=changed,
-        trouble=[file.trouble, file.trouble_de] if file.trouble else [],
+        trouble=(file.trouble, file.trouble_de) if file.trouble else (),
     )
 
 
-# A text with this share of what the best one has to say bears on the question, too.
+# A text with this share of what the best one covers to say bears on the question, too.
 _BEARS = 0.35
 
 
@@ -211,25 +241,33 @@ class _Choice:
 def context_for(view: View, question: Item, texts: Sequence[str]) -> list[Proposal]:
     """The decision that puts these texts behind a question; none where that was done before."""
     tag = hashlib.sha256(canonical(list(texts)).encode()).hexdigest()[:16]
-    additions = (addition for shown in view.shown if shown.item is question for addition in shown.additions)
-    if not texts or any(addition.section == "research" and addition.tag == tag for addition in additions):
+    additions = (
+        propose_addition
+        for shown in view.shown
+        if shown.item is question
+        for propose_addition in shown.additions
+    )
+    if not texts or any(
+        propose_addition.section == "research" and propose_addition.tag == tag
+        for propose_addition in additions
+    ):
         return []
     text, cut = _text(view, question, texts, room_for_sources(view))
-    # When the talk has gone on, a few lines of it are enough.
-    short, _ = _text(view, question, texts, RESEARCH)
+    # When the talk covers gone on, a few lines of it are enough.
+    short, _ = _text(view, question, texts, SOURCE_TOKENS)
     more = {"cut": "context_cut"} if cut else {}
-    return [addition(view, question, "research", text, new_id("d"), tag=tag, short=short, **more)]
+    return [propose_addition(view, question, "research", text, new_id("d"), tag=tag, short=short, **more)]
 
 
 def _text(view: View, question: Item, texts: Sequence[str], room: int) -> tuple[str, bool]:
     """The texts within so many tokens, and whether anything of them is missing."""
-    whole = sources(question.message, texts)
+    whole = format_sources(question.message, texts)
     if (tokens := view.text_tokens(whole)) <= room:
         return whole, False
-    frame = view.text_tokens(sources(question.message, [marker(tokens)]))
+    frame = view.text_tokens(format_sources(question.message, [marker(tokens)]))
     choice = _choose_texts(view, question.message.text, texts, room - frame)
     shown = [text for _, text in sorted(choice.shown.items())]
-    return sources(question.message, [*shown, marker(choice.left_out)]), True
+    return format_sources(question.message, [*shown, marker(choice.left_out)]), True
 
 
 def _choose_texts(view: View, asked: str, texts: Sequence[str], room: int) -> _Choice:

@@ -21,9 +21,9 @@ from holdfast.messages import Message, Scope
 from holdfast.recall import Evidence, Need, Recall, Snippet
 from holdfast.store import Store, new_id, searchable_text
 from holdfast.text.questions import asks, names_in_prompt
-from holdfast.window.additions import Quote, addition, recalled
+from holdfast.window.additions import Quote, format_quotes, propose_addition
 from holdfast.window.decisions import BEGINNING, Proposal
-from holdfast.window.pasted import typed
+from holdfast.window.rules import typed_text
 from holdfast.window.view import View
 
 log = logging.getLogger("holdfast.memory")
@@ -191,7 +191,7 @@ class RecallService:
                 room -= cost
                 quotes.append(Quote("memory", memory.date, "", text))
                 names.append(memory.id)
-        proposal = _addition(view, quotes, name=BEGINNING, memories=names)
+        proposal = _addition(view, quotes, name=BEGINNING, memories=tuple(names))
         return [proposal] if quotes and view.having(proposal).fits else []
 
     def _need(self, view: View, case: FitRequest, lot: LoadedLane) -> Need:
@@ -238,10 +238,10 @@ def _as_much_as_fits(view: View, evidence: Evidence) -> list[Proposal]:
         assert view.question is not None
         proposals = [tell_finding(view, view.question, each.id, each.text) for each in findings]
         if memories:
-            names = [each.id for each in memories]
+            names = tuple(each.id for each in memories)
             proposals.append(_addition(view, [_quote_of(each) for each in memories], memories=names))
         if messages:
-            sources = [{"message": each.id, "why": f"{each.score:.0%}"} for each in messages]
+            sources = tuple({"message": each.id, "why": f"{each.score:.0%}"} for each in messages)
             proposals.append(_addition(view, [_quote_of(each) for each in messages], sources=sources))
         over = view.having(*proposals).total.high - view.room
         if over <= 0:
@@ -257,8 +257,8 @@ def _as_much_as_fits(view: View, evidence: Evidence) -> list[Proposal]:
 
 def _addition(view: View, quotes: Sequence[Quote], **more: Any) -> Proposal:
     assert view.question is not None
-    text = recalled(view.question.message, quotes)
-    return addition(view, view.question, "recalled", text, new_id("d"), **more)
+    text = format_quotes(view.question.message, quotes)
+    return propose_addition(view, view.question, "recalled", text, new_id("d"), **more)
 
 
 def _quote_of(snippet: Snippet) -> Quote:
@@ -288,7 +288,7 @@ def asks_anew(view: View) -> bool:
 
 def about(question: Message) -> Message:
     """What points at something: of a statement only what was typed, for what is pasted with it is news."""
-    text = typed(question.text).strip()
+    text = typed_text(question.text).strip()
     return question if not text or asks(text) else Message.of("user", text)
 
 

@@ -21,8 +21,13 @@ from holdfast.research.summary import build_prompt, defuse, validate_summary
 from holdfast.store import new_id
 from holdfast.text.excerpts import excerpts
 from holdfast.upstreams.base import Provider
-from holdfast.window.additions import addition, found, pages, past
-from holdfast.window.brought import earlier_findings
+from holdfast.window.additions import (
+    format_expired,
+    format_finding,
+    format_pages,
+    propose_addition,
+    shrink_findings,
+)
 from holdfast.window.decisions import Addition, Proposal, Section
 from holdfast.window.items import Item
 from holdfast.window.view import View
@@ -141,20 +146,20 @@ class FindingAttacher:
 
     def attach(self, view: View, question: Item, finding: Finding | None, scope: Scope) -> View:
         """With the sources for the question, and what is known by now of those for earlier ones."""
-        quoted = [addition for addition in _shown_findings(view) if addition.short]
+        quoted = [propose_addition for propose_addition in _shown_findings(view) if propose_addition.short]
         if quoted and (finding is not None or view.history >= view.thresholds.prune):
             view = view.knowing(notes=self._notes(scope, quoted))
         if finding is None or any(
-            addition.name == finding.id for addition in _shown_findings(view, question)
+            propose_addition.name == finding.id for propose_addition in _shown_findings(view, question)
         ):
             return view
-        view = view.having(*earlier_findings(view))
+        view = view.having(*shrink_findings(view))
         quoted_sources = _quote_sources(view, question, finding, self._research.clock())
         more = {"cut": quoted_sources.cut} if quoted_sources.cut else {}
         # What is a note already cannot become one.
         short = "" if quoted_sources.is_note else note_of(finding)
         return view.having(
-            addition(
+            propose_addition(
                 view,
                 question,
                 SECTION,
@@ -197,7 +202,10 @@ class FindingAttacher:
         question = view.question
         if question is None or question is not view.shown[-1].item or not case.tells:
             return []
-        if any(addition.name and not addition.short for addition in _shown_findings(view, question)):
+        if any(
+            propose_addition.name and not propose_addition.short
+            for propose_addition in _shown_findings(view, question)
+        ):
             return []
         return [
             *self._propose_outdated(view, question, case.scope),
@@ -213,20 +221,24 @@ class FindingAttacher:
             return []
         proposals = []
         for finding in self._research.find_outdated(scope, question.message.text, names)[:_PAST]:
-            text = past(finding.language, finding.created_at, finding.question, finding.expires_at)
+            text = format_expired(finding.language, finding.created_at, finding.question, finding.expires_at)
             if text not in texts:
                 proposals.append(tell_finding(view, question, finding.id, text, "it no longer holds"))
         return proposals
 
     def _propose_related(self, view: View, question: Item, scope: Scope) -> list[Proposal]:
         shown = _shown_findings(view)
-        notes = [addition for addition in shown if addition.name and not addition.short]
+        notes = [
+            propose_addition
+            for propose_addition in shown
+            if propose_addition.name and not propose_addition.short
+        ]
         left = min(_TOKENS, int(view.draft.budget.window * _SHARE))
-        left -= sum(view.text_tokens(addition.text) for addition in notes)
+        left -= sum(view.text_tokens(propose_addition.text) for propose_addition in notes)
         most = _MOST - len(notes)
         if left < _LEAST or most < 1:
             return []
-        known = {addition.name for addition in shown if addition.name}
+        known = {propose_addition.name for propose_addition in shown if propose_addition.name}
         proposals = []
         for bearing in self._research.find_related(scope, question.message.text, most, without=known):
             text = note_of(bearing.finding, brief=bearing.brief)
@@ -238,11 +250,11 @@ class FindingAttacher:
 
     def _notes(self, scope: Scope, quoted: Sequence[Addition]) -> Mapping[str, str]:
         """What the findings whose sources stand in a window come to by now."""
-        names = {addition.name for addition in quoted}
+        names = {propose_addition.name for propose_addition in quoted}
         known = {
-            name: addition
-            for addition in self._research.list(scope)
-            for name in (addition.id, *addition.merged)
+            name: propose_addition
+            for propose_addition in self._research.list(scope)
+            for name in (propose_addition.id, *propose_addition.merged)
         }
         return {name: note_of(known[name]) for name in names if name in known}
 
@@ -259,28 +271,30 @@ def live_notes(research: Research | None, scope: Scope) -> dict[str, str]:
 def note_of(finding: Finding, *, brief: bool = False) -> str:
     """What stands for a finding in a window; of one that is very old, only that there was one."""
     summary = "" if brief else defuse(finding.summary)
-    return found(finding.language, finding.created_at, finding.question, summary, finding.expires_at)
+    return format_finding(finding.language, finding.created_at, finding.question, summary, finding.expires_at)
 
 
 def tell_finding(view: View, question: Item, name: str, text: str, reason: str = _BEARS) -> Proposal:
     """The decision that puts what stands for a finding behind a question."""
-    return addition(view, question, SECTION, text, new_id("d"), rule=FINDINGS, reason=reason, name=name)
+    return propose_addition(
+        view, question, SECTION, text, new_id("d"), rule=FINDINGS, reason=reason, name=name
+    )
 
 
 def _shown_findings(view: View, item: Item | None = None) -> list[Addition]:
     return [
-        addition
+        propose_addition
         for shown in view.shown
         if item is None or shown.item is item
-        for addition in shown.additions
-        if addition.section == SECTION
+        for propose_addition in shown.additions
+        if propose_addition.section == SECTION
     ]
 
 
 def room_for_sources(view: View) -> int:
     """What research may have, and what history does not need."""
     # History must stay so far from its levels that nothing of it has to leave for this.
-    free = view.room - view.fixed.high - int(view.history * _HISTORY)
+    free = view.room - view.fixed_cost.high - int(view.history * _HISTORY)
     return max(view.draft.budget.research, int(free * _BORROWED))
 
 
@@ -297,7 +311,7 @@ def _quote_sources(view: View, question: Item, finding: Finding, now: float) -> 
     texts = [defuse(source.text) for source in finding.usable]
     needed = [min(READABLE, view.text_tokens(text[:_GLANCE])) for text in texts]
     for most in range(len(texts), 0, -1):
-        left = room - view.text_tokens(pages(language, headings[:most], held))
+        left = room - view.text_tokens(format_pages(language, headings[:most], held))
         if left < sum(needed[:most]):
             continue
         bodies = excerpts(asked, texts[:most], left, view.text_tokens)
@@ -305,7 +319,7 @@ def _quote_sources(view: View, question: Item, finding: Finding, now: float) -> 
         shown = [f"{head}\n{defuse(body)}" for head, body in zip(headings, bodies, strict=False) if body]
         if shown:
             cut = "" if len(shown) == len(texts) else "sources_cut"
-            return _Quoted(pages(language, shown, held), cut)
+            return _Quoted(format_pages(language, shown, held), cut)
     return _Quoted(_note(view, asked, finding, max(room, _NOTE)), "sources_noted")
 
 

@@ -40,9 +40,9 @@ from holdfast.tokens.estimate import Estimate
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.windows import has_fixed_window
-from holdfast.window.additions import addition, leave_evidence, told
-from holdfast.window.decisions import Proposal
-from holdfast.window.fit import Fitted, fit, fit_view
+from holdfast.window.additions import drop_evidence, propose_addition, propose_profile
+from holdfast.window.decisions import Add, Proposal, read_decision
+from holdfast.window.fit import FittedWindow, fit, fit_view
 from holdfast.window.items import Item
 from holdfast.window.presets import Preset
 from holdfast.window.report import Link, chain_of, prefix_of, report_of
@@ -76,9 +76,12 @@ def carry_over(store: Store, view: View, lane: lanes.Lane) -> list[Proposal]:
 
 
 def _propose_again(view: View, decision: Decision, instead: str | None) -> Proposal:
-    data = {**decision.data} if instead is None else {**decision.data, "text": instead, "short": ""}
-    tokens, reason = view.text_tokens(data["text"]), "it stood in another window"
-    return Proposal("add", decision.rule, tuple(decision.messages), 0, tokens, reason, data, id=new_id("d"))
+    add = read_decision(decision)
+    assert isinstance(add, Add)
+    if instead is not None:
+        add = replace(add, text=instead, short="")
+    tokens, reason = view.text_tokens(add.text), "it stood in another window"
+    return replace(add, tokens_before=0, tokens_after=tokens, reason=reason, id=new_id("d"))
 
 
 log = logging.getLogger("holdfast.window")
@@ -104,7 +107,7 @@ class _FirstFit:
     """A window before anything is summarised or brought back; `recalls` says if there are memories at all."""
 
     lot: LoadedLane
-    made: Fitted
+    made: FittedWindow
     believed: lanes.LaneState
     notices: list[str]
     recalls: bool
@@ -183,15 +186,15 @@ class Fitter:
             window_share = min(1.0, error.window / sent.window) if error.window else 1.0
             self._refused[sent.kept.conversation.id] = share, window_share
 
-    async def _fit_request(self, case: FitRequest) -> tuple[Fitted, dict[str, Any]]:
+    async def _fit_request(self, case: FitRequest) -> tuple[FittedWindow, dict[str, Any]]:
         if case.kept.conversation is None:
             fitted = await asyncio.to_thread(_fit_side_request, case)
-            return fitted, report_of(fitted, prefix_of(fitted, (), ()), case.counter)
+            return fitted, report_of(fitted, prefix_of(fitted, (), ()), case.counter).to_json()
         async with self._turns.of(case.kept.conversation.id):
             await self._turns.settle(case.kept.conversation.id)
             return await self._fit_in_lane(case)
 
-    async def _fit_in_lane(self, case: FitRequest) -> tuple[Fitted, dict[str, Any]]:
+    async def _fit_in_lane(self, case: FitRequest) -> tuple[FittedWindow, dict[str, Any]]:
         began = time.perf_counter()
         begun = await asyncio.to_thread(self._fit_first, case)
         lot, fitted, believed, notices = begun.lot, begun.made, begun.believed, begun.notices
@@ -217,7 +220,7 @@ class Fitter:
         sent = [Link(*link) for link in lot.lane.state.sent]
         prefix = prefix_of(fitted, sent, chain, lot.lane.state.summary)
         report = {
-            **report_of(fitted, prefix, case.counter, outcome.names),
+            **report_of(fitted, prefix, case.counter, outcome.names).to_json(),
             "lane": lot.lane.id,
             "conversation": lot.lane.conversation,
             "model": case.request.model,
@@ -237,8 +240,8 @@ class Fitter:
         return fitted, report
 
     async def _summarise(
-        self, case: FitRequest, lot: LoadedLane, fitted: Fitted, believed: lanes.LaneState
-    ) -> tuple[Fitted, CompactionRecord | None, lanes.LaneState]:
+        self, case: FitRequest, lot: LoadedLane, fitted: FittedWindow, believed: lanes.LaneState
+    ) -> tuple[FittedWindow, CompactionRecord | None, lanes.LaneState]:
         """The other levels were not enough: the older part becomes a summary now, if that helps."""
         inline = await self._compaction.inline(case, lot, fitted)
         if inline is None:
@@ -303,10 +306,10 @@ class Fitter:
             return view
         return self._findings.attach(view, question, case.along.finding, case.scope)
 
-    def _apply_levels(self, view: View, at_least: int = 0) -> Fitted:
+    def _apply_levels(self, view: View, at_least: int = 0) -> FittedWindow:
         return fit_view(view, every_turn=self.preset.prune_every_turn, at_least=at_least)
 
-    def _fit_again(self, fitted: Fitted, more: Sequence[Proposal]) -> Fitted:
+    def _fit_again(self, fitted: FittedWindow, more: Sequence[Proposal]) -> FittedWindow:
         """The window once more, with what was found for it."""
         again = self._apply_levels(
             View(replace(fitted.view.draft, fired=fitted.fired), [*fitted.view.proposals, *more])
@@ -314,7 +317,7 @@ class Fitter:
         return replace(again, batches=(*fitted.batches, *again.batches))
 
 
-def _fit_side_request(case: FitRequest) -> Fitted:
+def _fit_side_request(case: FitRequest) -> FittedWindow:
     """A side request: nothing is kept of it, so nothing is decided but what must be."""
     system = leading_system(case.request.messages)
     talk = case.request.messages[len(system) :]
@@ -326,10 +329,10 @@ def _fit_side_request(case: FitRequest) -> Fitted:
 def _add_attachments(case: FitRequest, lot: LoadedLane, draft: Draft, profile: str = "") -> View:
     """With what is decided before any level looks at the window: a question brings things along."""
     view = View(draft, [] if lot.horizon is None else [lot.horizon])
-    if asks_anew(view) and (leaving := leave_evidence(view)):
+    if asks_anew(view) and (leaving := drop_evidence(view)):
         # Before any level looks: evidence for an earlier question must not push out what was said.
         view = view.having(*leaving)
-    if changed := told(view, profile):
+    if changed := propose_profile(view, profile):
         view = view.having(*changed)
     question = view.question
     if question is None or question is not lot.items[-1]:
@@ -339,7 +342,7 @@ def _add_attachments(case: FitRequest, lot: LoadedLane, draft: Draft, profile: s
         addition.text for shown in view.shown for addition in shown.additions if addition.section == "clock"
     ]
     if lot.told and clocks[-1:] != [lot.told]:
-        proposals.append(addition(view, question, "clock", lot.told, new_id("d")))
+        proposals.append(propose_addition(view, question, "clock", lot.told, new_id("d")))
     return view.having(*proposals) if proposals else view
 
 

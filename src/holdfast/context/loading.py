@@ -19,10 +19,10 @@ from holdfast.upstreams.counting import LearningCounter
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.additions import clock_for
-from holdfast.window.decisions import Proposal, is_on_way, places_of
+from holdfast.window.decisions import LeaveOut, Proposal, Sentences, is_on_way, places_of
 from holdfast.window.items import Item
+from holdfast.window.levels import limit_sentences, sentence_tokens
 from holdfast.window.presets import Preset
-from holdfast.window.relevance import capped, sentence_tokens
 from holdfast.window.view import Draft, View
 
 if TYPE_CHECKING:
@@ -96,13 +96,17 @@ def load_lane_for(
     system, prompt, clock = _instructions(store, request, question, lane)
     beyond = None
     if horizon is not None:
-        kinds = {"rules": lanes.RULE, "agreed": lanes.AGREED, "forbidden": lanes.FORBIDDEN}
-        most = sentence_tokens(budget)
-        sentences = {
-            name: capped(_pairs(lane.sentences(kind, horizon.depth)), count, most[name])
-            for name, kind in kinds.items()
-        }
-        beyond = _everything_before(horizon, "horizon", **sentences)
+        edge, most = horizon, sentence_tokens(budget)
+
+        def sentences(name: str, kind: str) -> Sentences:
+            return limit_sentences(_pairs(lane.sentences(kind, edge.depth)), count, most[name])
+
+        beyond = replace(
+            _everything_before(edge, "horizon"),
+            rules=sentences("rules", lanes.RULE),
+            agreed=sentences("agreed", lanes.AGREED),
+            forbidden=sentences("forbidden", lanes.FORBIDDEN),
+        )
     return LoadedLane(lane, items, system, prompt, clock, beyond)
 
 
@@ -165,11 +169,10 @@ def _pairs(sentences: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
     return [(name, sentence) for name, all_said in sentences.items() for sentence in all_said]
 
 
-def _everything_before(base: lanes.Base, rule: str, **sentences: Sequence[tuple[str, str]]) -> Proposal:
-    carried = {name: [list(pair) for pair in pairs] for name, pairs in sentences.items()}
-    data = {"through": base.through, "depth": base.depth, "keep": list(base.keep), **carried}
+def _everything_before(base: lanes.Base, rule: str) -> LeaveOut:
     reason = f"only {base.depth + 1:,} messages further on is there room"
-    return Proposal("leave_out", rule, (), 0, 0, reason, data)
+    keep = tuple(base.keep)
+    return LeaveOut(rule, (), 0, 0, through=base.through, depth=base.depth, keep=keep, reason=reason)
 
 
 def _far(items: Sequence[Item], characters: int, pins: frozenset[str]) -> lanes.Base | None:

@@ -22,12 +22,11 @@ from holdfast.store import Decision, Store
 from holdfast.store.values import ConversationRecord, DraftRecord, LaneRecord, MessageRecord
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.window import sentences
-from holdfast.window.decisions import GONE, Addition, Applied
+from holdfast.window.decisions import GONE, Addition, AppliedDecisions
 from holdfast.window.items import units_of
-from holdfast.window.own_words import ends
 from holdfast.window.presets import Preset
-from holdfast.window.render import Shown, render
-from holdfast.window.rules import decisions_in, forbidden_in, rules_in
+from holdfast.window.rules import decisions_in, drop_middle, forbidden_in, rules_in
+from holdfast.window.view import ShownMessage, render
 
 # What every window leaves away, whatever else is done: it is not worth telling for each message.
 _ALWAYS = {"thinking", "banner"}
@@ -91,7 +90,7 @@ def load_states(store: Store, conversation: ConversationRecord, lane: LaneRecord
 
 
 def _state_of(
-    stored: MessageRecord, shown: Shown | None, out: Mapping[str, str], touching: Sequence[Decision]
+    stored: MessageRecord, shown: ShownMessage | None, out: Mapping[str, str], touching: Sequence[Decision]
 ) -> MessageState:
     if shown is None:
         rule = out[stored.id]
@@ -143,7 +142,7 @@ def window_account(
         "conversation": conversation.id,
         "updated_at": lane.updated_at,
         "windows": [other.window for other in store.lanes.of(conversation.id)],
-        "summary": Applied.of(decisions, [item_of(stored) for stored in path]).summary or None,
+        "summary": AppliedDecisions.of(decisions, [item_of(stored) for stored in path]).summary or None,
         "decisions": [serialize_decision(decision) for decision in decisions],
         "vetoes": [serialize_decision(decision) for decision in store.decisions.vetoes(lane.id)],
     }
@@ -157,7 +156,7 @@ def summary_account(store: Store, conversation: ConversationRecord) -> dict[str,
     return {
         "conversation": conversation.id,
         **last,
-        "saved_percent": sentences.saved(before, after),
+        "saved_percent": sentences.percent_saved(before, after),
         "banner": sentences.banner(before, after),
     }
 
@@ -168,8 +167,8 @@ def came_back(store: Store, conversation: ConversationRecord, undone: Sequence[D
     items = [item_of(stored) for stored in path]
     in_force = store.decisions.of(undone[0].lane)
     before = sorted([*in_force, *undone], key=lambda one: (one.created_at, one.id))
-    gone = Applied.of(in_force, items).left_out(items)
-    return [name for name in Applied.of(before, items).left_out(items) if name not in gone]
+    gone = AppliedDecisions.of(in_force, items).left_out(items)
+    return [name for name in AppliedDecisions.of(before, items).left_out(items) if name not in gone]
 
 
 def compactions_account(store: Store, conversation: ConversationRecord) -> dict[str, Any]:
@@ -281,17 +280,19 @@ def load_reading(store: Store, conversation: ConversationRecord, part: Part = Pa
     path = _read(store, conversation, part)
     decisions = _decisions(store, conversation)
     ways = {stored.id for stored in path}
-    summary = Applied.of(decisions, [item_of(stored) for stored in path]).summary if part.at_end else ""
-    ends = not path or path[-1].id == conversation.head
+    summary = (
+        AppliedDecisions.of(decisions, [item_of(stored) for stored in path]).summary if part.at_end else ""
+    )
+    drop_middle = not path or path[-1].id == conversation.head
     return WindowReading(
         conversation,
         tuple(path),
-        tuple(store.drafts.of(conversation.id)) if ends else (),
+        tuple(store.drafts.of(conversation.id)) if drop_middle else (),
         frozenset(pins_of(store, conversation)),
         _banners(store, decisions, ways),
         summary,
         path[0].id if path and path[0].parent is not None else None,
-        None if ends else path[-1].id,
+        None if drop_middle else path[-1].id,
     )
 
 
@@ -316,7 +317,7 @@ def _read(store: Store, conversation: ConversationRecord, part: Part) -> list[Me
 
 
 def _between(conversation: ConversationRecord, part: Part, ids: Sequence[str], limit: int) -> tuple[int, int]:
-    """Where a part begins and ends on the way."""
+    """Where a part begins and drop_middle on the way."""
     name = part.before or part.after or part.around or ""
     try:
         at = ids.index(name)
@@ -364,7 +365,7 @@ def note_sentences(store: Store, appended: Sequence[MessageRecord]) -> None:
     """Prohibitions, rules and decisions in what a person just said: they outlive their message."""
     for stored in appended:
         if stored.message.role == "user":
-            said = ends(stored.message.text)
+            said = drop_middle(stored.message.text)
             forbidden = forbidden_in(said)
             rules = tuple(rule for rule in rules_in(said) if rule not in forbidden)
             marked = ((lanes.FORBIDDEN, forbidden), (lanes.RULE, rules), (lanes.AGREED, decisions_in(said)))
@@ -409,7 +410,7 @@ def _apply_pin(
     ]
     names = {item.id for unit in whole for item in unit.items}
     for lane in used:
-        out = Applied.of(store.decisions.of(lane.id), items).left_out(items)
+        out = AppliedDecisions.of(store.decisions.of(lane.id), items).left_out(items)
         if stored.id in out:
             _bring_back(store, lane, [item.id for item in items if item.id in names])
 

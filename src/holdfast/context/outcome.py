@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from holdfast.compaction.persistence import CompactionRecord
-from holdfast.context.loading import (
-    LoadedLane,
-)
+from holdfast.context.loading import LoadedLane
 from holdfast.context.redaction import current_texts, reword_report, without_buried
 from holdfast.conversations import lanes
 from holdfast.messages import JsonObject
 from holdfast.store import Store, new_id
-from holdfast.window.decisions import GONE, Decided, Proposal, is_on_way, places_of
-from holdfast.window.fit import Batch, Fitted
+from holdfast.window.decisions import GONE, DecisionLike, Proposal, is_on_way, places_of
+from holdfast.window.fit import Batch, FittedWindow
 from holdfast.window.report import Link
 
 # The level whose work is a summary.
@@ -117,7 +115,7 @@ def _summary_fields(summary: CompactionRecord | None, duration_ms: int) -> dict[
 
 
 def outcome_of(
-    lot: LoadedLane, fitted: Fitted, believed: lanes.LaneState, chain: Sequence[Link] | None
+    lot: LoadedLane, fitted: FittedWindow, believed: lanes.LaneState, chain: Sequence[Link] | None
 ) -> FitOutcome:
     """`believed` is what is known of the server's room, `chain` the request that goes out if one does."""
     named = {
@@ -139,7 +137,7 @@ def outcome_of(
 
 def _state(
     lot: LoadedLane,
-    fitted: Fitted,
+    fitted: FittedWindow,
     named: Sequence[Proposal],
     believed: lanes.LaneState,
     chain: Sequence[Link] | None,
@@ -151,7 +149,7 @@ def _state(
     ends += [(base.depth, base.through)] if base is not None else []
     if lot.horizon is not None:
         ends.append((lot.horizon.data["depth"], lot.horizon.data["through"]))
-    decisions: list[Decided] = [*lot.lane.decisions, *named]
+    decisions: list[DecisionLike] = [*lot.lane.decisions, *named]
     new = [proposal for proposal in named if proposal.kind == "summarise"]
     state = replace(
         believed,
@@ -185,7 +183,7 @@ def _at(base: lanes.Base | None, named: Sequence[Proposal]) -> tuple[str, int]:
     return max(places, key=lambda place: place[1], default=("", -1))
 
 
-def _showing(decisions: Sequence[Decided], lot: LoadedLane, fitted: Fitted) -> list[Decided]:
+def _showing(decisions: Sequence[DecisionLike], lot: LoadedLane, fitted: FittedWindow) -> list[DecisionLike]:
     """The decisions without which the window would not look as it does, what is merely out apart."""
     shown, places = {decision.item.id for decision in fitted.view.shown}, places_of(lot.items)
     gone = [

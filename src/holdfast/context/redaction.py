@@ -14,7 +14,7 @@ from holdfast.memory.scopes import can_recall_from, visible
 from holdfast.messages import JsonObject, Scope
 from holdfast.research.finding import Finding
 from holdfast.store import Decision, Store
-from holdfast.window.decisions import Proposal
+from holdfast.window.decisions import Add, Proposal
 
 # How a line begins: with a date, unless somebody wrote it by hand.
 _BEGINS = re.compile(r"- \d{4}-\d\d-\d\d: ")
@@ -95,18 +95,19 @@ class FindingGone:
 
 def without_buried(store: Store, conversation: str, proposal: Proposal) -> Proposal:
     """A decision that is about to be kept, without what was forgotten since it was proposed."""
-    names = proposal.data.get("memories")
-    if not names:
+    if not isinstance(proposal, Add) or not proposal.memories:
         return proposal
+    names = proposal.memories
     scope = store.log.get(conversation).scope
     gone = {
         name
         for visible_scope in visible(scope)
         for name in store.recollections.find_forgotten(visible_scope, names)
     }
-    return (
-        replace(proposal, data=reword_memories(proposal.data, dict.fromkeys(gone, ""))) if gone else proposal
-    )
+    if not gone:
+        return proposal
+    data = reword_memories(proposal.data, dict.fromkeys(gone, ""))
+    return replace(proposal, text=data["text"], memories=tuple(data["memories"]))
 
 
 def current_texts(store: Store, decisions: Sequence[Decision]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
-from typing import Any, cast
+from typing import Any
 
 from holdfast.context.loading import in_order, item_of, leading_system, recalls
 from holdfast.conversations import lanes
@@ -26,8 +26,8 @@ from holdfast.store import (
 from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.window.additions import clock_for
-from holdfast.window.decisions import Kind, Proposal
-from holdfast.window.fit import Batch, Fitted
+from holdfast.window.decisions import read_decision
+from holdfast.window.fit import Batch, FittedWindow
 from holdfast.window.items import Item
 from holdfast.window.report import SYSTEM, TOOLS, Link, Prefix, chain_of, prefix_of
 from holdfast.window.view import Draft, View
@@ -126,7 +126,7 @@ class _Past:
             agreed=self._marked.sentences(lanes.AGREED),
             forbidden=self._marked.sentences(lanes.FORBIDDEN),
         )
-        return View(draft, map(_propose_again, new))
+        return View(draft, map(read_decision, new))
 
     def in_force(self, job: JobRecord | None) -> list[Decision]:
         """What held for the request of a job; without one, what holds now."""
@@ -180,7 +180,7 @@ def turns_of(
         prefix = None
         if earlier is not None and now is not None:
             meanwhile = [row for row in batches if _end(before) < row.created_at <= _end(job)]
-            fitted = Fitted(now.view, tuple(map(_batch, meanwhile)), {})
+            fitted = FittedWindow(now.view, tuple(map(_batch, meanwhile)), {})
             prefix = prefix_of(fitted, earlier.chain, now.chain, earlier.view.rendered.summarised)
         turns.append(ReplayedTurn(job, *_ends(job, path, places), prefix))
     if turns and turns[-1].job is past.jobs[-1] and turns[-1].answer is not None:
@@ -272,28 +272,15 @@ def _from_report(turn: ReplayedTurn, report: JsonObject) -> ReplayedTurn:
     return ReplayedTurn(turn.job, turn.question, turn.answer, prefix)
 
 
-def _propose_again(decision: Decision) -> Proposal:
-    return Proposal(
-        cast(Kind, decision.kind),
-        decision.rule,
-        tuple(decision.messages),
-        decision.tokens_before,
-        decision.tokens_after,
-        decision.reason,
-        decision.data,
-        decision.id,
-    )
-
-
 def _batch(row: Compaction) -> Batch:
     return Batch(row.level, row.strategy, (), row.tokens_before, row.tokens_after)
 
 
 def _describe(prefix: Prefix) -> dict[str, Any]:
     return {
-        "kept": prefix.kept,
-        "shared_bytes": prefix.shared,
-        "previous_bytes": prefix.before,
+        "kept": prefix.is_kept,
+        "shared_bytes": prefix.shared_bytes,
+        "previous_bytes": prefix.previous_bytes,
         "cause": prefix.cause,
     }
 

@@ -36,20 +36,20 @@ from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.upstreams.windows import has_fixed_window
 from holdfast.window.decisions import Proposal
-from holdfast.window.fit import STRATEGIES, Batch, Fitted
+from holdfast.window.fit import STRATEGIES, Batch, FittedWindow
 from holdfast.window.presets import Preset
 from holdfast.window.summarise import (
     FRUITLESS,
     LEAST_SAVED,
     Border,
     Cooldown,
-    Tried,
+    SummaryAttempts,
     border,
-    cleared,
+    clear_quotes,
     is_due,
     may_try,
+    propose_summary,
     room_for_text,
-    summarised,
     talk,
 )
 from holdfast.window.view import View
@@ -197,7 +197,7 @@ class WrittenSummary:
 
 @dataclass(frozen=True, slots=True)
 class SummarySpan:
-    """What is to be summarised: all after the latest summary, up to a message."""
+    """What is to be propose_summary: all after the latest summary, up to a message."""
 
     conversation: ConversationRecord
     latest: SummaryRecord | None
@@ -295,7 +295,7 @@ Attempt = tuple[float, int, int, int]
 class Inline:
     """What came of summarising at once: the window, a summary that is to be kept, and how it went."""
 
-    made: Fitted
+    made: FittedWindow
     keeping: CompactionRecord | None
     tried: Attempt
 
@@ -366,7 +366,7 @@ class CompactionService:
             )
         return batch
 
-    async def inline(self, case: FitRequest, lot: LoadedLane, fitted: Fitted) -> Inline | None:
+    async def inline(self, case: FitRequest, lot: LoadedLane, fitted: FittedWindow) -> Inline | None:
         """The window of a request that is nearly full, with a summary in it; None if none was to be had.
 
         The caller has the conversation's turn, and keeps what comes of it with its own decisions.
@@ -494,7 +494,7 @@ class CompactionService:
             after = place.view.having(*proposals)
             batch = _batch(written, proposals)
             state = replace(place.lot.lane.state, tried=self._note_success(place, after))
-            outcome = outcome_of(place.lot, Fitted(after, (batch,), dict(state.fired)), state, None)
+            outcome = outcome_of(place.lot, FittedWindow(after, (batch,), dict(state.fired)), state, None)
             row = await self._store.run(self._store.lanes.get, outcome.lane.id)
             report = row.report if row else {}
             await self._store.run(
@@ -513,7 +513,7 @@ class CompactionService:
         view, count = place.view, place.case.count
         room, current = room_for_text(view, border, max(written.tokens, place.left))
         text = written.body.text(count, room, current)
-        proposals = (summarised(view, border, text, written.id, reason), *cleared(view, border))
+        proposals = (propose_summary(view, border, text, written.id, reason), *clear_quotes(view, border))
         # What was left out since the last summary is in this one too.
         before = view.total.high + place.left
         if view.having(*proposals).total.high > before * (1 - LEAST_SAVED):
@@ -547,7 +547,7 @@ class CompactionService:
         at, depth, so_far, fruitless = state.tried
         # What other levels left out since then was said as well: without it, a window that they keep small
         # would never have grown enough.
-        tried = Tried(at, depth, so_far - state.left, fruitless)
+        tried = SummaryAttempts(at, depth, so_far - state.left, fruitless)
         return may_try(place.view, tried, self._cooldown, self._clock(), place.depth)
 
     @asynccontextmanager
@@ -560,7 +560,7 @@ class CompactionService:
             if not await self._store.run(leases.take, name, owner, _LEASE):
                 raise Conflict(
                     say(
-                        "this conversation is being summarised already",
+                        "this conversation is being propose_summary already",
                         "dieses Gespräch wird schon zusammengefasst",
                     ),
                     hint=say("Wait until that is done.", "Bitte warten, bis das fertig ist."),
@@ -582,7 +582,7 @@ class CompactionService:
                 log.warning("%s could not be kept: %s", name, error)
 
     def _note_failure(self, place: RestingConversation, why: str) -> None:
-        log.info("%s was not summarised: %s", place.conversation.id, why)
+        log.info("%s was not propose_summary: %s", place.conversation.id, why)
         self._tell(place.conversation, "failed", 0.0, error=why)
 
     def _tell(

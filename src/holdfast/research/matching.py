@@ -19,6 +19,7 @@ from holdfast.research.finding import Finding, Mode, ResearchSource
 from holdfast.research.questions import ParsedQuestion, asks_same, may_be_translation, parse_question
 from holdfast.research.repository import MOST_SOURCES
 from holdfast.text.dates import dates_in
+from holdfast.text.languages import words_of
 
 # Maps named texts to their nearness to a question; texts without a vector are left out.
 Nearness = Callable[[str, Mapping[str, str]], Mapping[str, float]]
@@ -117,16 +118,6 @@ _SUMMARY = 0.6
 _LONGEST = 1_000
 
 
-# Words that any two texts may share.
-_WEAK = """
-    time times zeit tag tage day days woche wochen week weeks monat month jahr jahre year years stunde stunden
-    hour hours minute minuten minutes uhr neu neue new gut gute good beste best groß big klein small viel
-    viele many much use using make get take go gehen gehe need brauche want möchte kommen come schreib
-    schreibe write schreiben gibt give sagen say grund reason frage question antwort answer quelle quellen
-    source sources heute today morgen tomorrow gestern yesterday lohnt worth still late spät line zeile name
-    liste list danke thanks ersten erste first zweite second letzte last next nächste prozent percent euro usd
-    eur kurz short hat
-"""
 # What somebody plans may depend on something that neither names.
 _DEPENDS = {
     "wetter weather wettervorhersage wetterbericht forecast niederschlag regen rain": """
@@ -232,7 +223,7 @@ def stems(text: str) -> frozenset[str]:
 
 @cache
 def _weak_stems() -> frozenset[str]:
-    return stems(_WEAK)
+    return stems(words_of("WEAK_WORDS"))
 
 
 @cache

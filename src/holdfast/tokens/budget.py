@@ -1,6 +1,8 @@
 """How a window is divided: a reserve for the answer, a cap for each section, the remainder for history."""
 
 import sys
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import log2
@@ -176,3 +178,11 @@ def large_window_caps(window: int) -> tuple[int, ...]:
     doublings = log2(window / last)
     grown = (int(cap + (cap - earlier) * doublings) for earlier, cap in zip(before[1:-1], caps, strict=True))
     return (*grown, window * research // last)
+
+
+def largest_fitting(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
+    """Returns the largest number from `least` to `most` that fits, `least` if no larger one does.
+
+    Whatever fits must fit for every smaller number, too: it is searched by bisection.
+    """
+    return least + bisect_left(range(least + 1, most + 1), True, key=lambda number: not fits(number))

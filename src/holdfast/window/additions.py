@@ -1,23 +1,38 @@
-"""What is put behind a question: quotes from earlier, sources that came with it, a clock that ticked on.
+"""Texts that are put behind a question: quotes, sources, files, the time; and what becomes of them later.
 
-Each becomes a decision on that one message, so it is written once and stays as it is. Pure; what there is to
-be quoted is found elsewhere.
+Each is one decision on that message, so it is written once and does not change. For later questions files,
+sources and quotes are replaced by shorter texts or removed. Pure: the texts are made elsewhere.
 """
 
-from collections.abc import Sequence
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import zip_longest
+from typing import Any
 
 from holdfast.messages import Message
-from holdfast.window.clock import same_but_for_time, told_time
-from holdfast.window.decisions import BEGINNING, Addition, Proposal, Section
+from holdfast.patterns import late
+from holdfast.text.dates import MONTH_NAMES
+from holdfast.text.lang import any_of
+from holdfast.text.languages import any_word, words_of
+from holdfast.window.decisions import BEGINNING, Add, Addition, Proposal, Replace, Section, Tell
 from holdfast.window.items import Item
-from holdfast.window.pasted import typed
+from holdfast.window.rules import typed_text
+from holdfast.window.shorten import shorten
 from holdfast.window.view import View
 from holdfast.words import language_of
 
-# What stands above things from the past, by where they are from.
-_RECALLED = {
+# What is left of sources that have no summary.
+SOURCE_TOKENS = 100
+# A text that does not get smaller by a tenth is left as it is.
+WORTH = 0.9
+# A file stays whole while one of this many newest messages mentions it.
+MENTIONED_IN = 3
+
+# The headings above quotes, by where they are from.
+_QUOTE_HEADINGS = {
     "memory": {
         "en": "Relevant memories from earlier conversations:",
         "de": "Relevante Erinnerungen aus früheren Gesprächen:",
@@ -25,8 +40,8 @@ _RECALLED = {
     "earlier": {"en": "[From earlier conversations]", "de": "[Aus früheren Gesprächen]"},
     "here": {"en": "[From earlier in this conversation]", "de": "[Von weiter oben im Gespräch]"},
 }
-# In words that stay true: a note stands in a window for as long as the conversation goes on.
-_FOUND = {
+# In words that stay true: a note stays in the window as long as the conversation goes on.
+_FINDING = {
     "en": "[Earlier research of {at}, need not be done again{until}] {question}",
     "de": "[Frühere Recherche vom {at}, muss{until} nicht wiederholt werden] {question}",
 }
@@ -46,22 +61,39 @@ _SPEAKER = {
     "de": {"user": "Nutzer", "assistant": "Assistent", "tool": "Werkzeug"},
 }
 
-
-# A question that is longer is known by its beginning.
+# Longer questions are quoted by their beginning.
 _QUESTION = 200
-# So much of what was found tells its language.
+# The number of characters of sources that is enough to detect their language.
 _SAMPLE = 2_000
-# Why each section gets something, where there is no more to say.
+# The reason for an addition to a section, where none is given.
 _REASONS = {
     "clock": "the time in the instructions went on",
     "research": "it came with the question",
     "files": "the question names it",
 }
-# What brings a section in, where that is not called like it.
+# The rule for an addition to a section, where it is not named like the section.
 _RULES = {"research": "context"}
 
+# The suffix of the name of a part of a file (a name, lines, a search), or of a folder listing.
+_PART = re.compile(r":(?=(?:name|lines|search):|(?:list|tree)$)")
+# A text behind an earlier question, with the id of its message.
+PlacedAddition = tuple[str, Addition]
 
-def addition(
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A quote from the past: where it is from, when it was said, by whom, and its words."""
+
+    origin: str
+    at: float
+    role: str
+    text: str
+
+
+# Adding
+
+
+def propose_addition(
     view: View,
     question: Item,
     section: Section,
@@ -70,127 +102,327 @@ def addition(
     *,
     rule: str = "",
     reason: str = "",
-    **more: object,
-) -> Proposal:
-    """`more` is kept with it: among it the `name` of what it is of, and the `short` text for later."""
-    data = {"section": section, "text": text, **more}
-    why = reason or _REASONS.get(section, "")
-    known = rule or _RULES.get(section, section)
-    return Proposal("add", known, (question.id,), 0, view.text_tokens(text), why, data, id=decision)
+    **more: Any,
+) -> Add:
+    """Return the decision that puts a text behind a question; `more` are further fields of `Add`."""
+    return Add(
+        rule or _RULES.get(section, section),
+        (question.id,),
+        0,
+        view.text_tokens(text),
+        section,
+        text,
+        reason=reason or _REASONS.get(section, ""),
+        id=decision,
+        **more,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """Something from the past as it is told: where it is from, when it was said, by whom, and its words."""
-
-    origin: str
-    at: float
-    role: str
-    text: str
-
-
-def recalled(question: Message, quotes: Sequence[Quote]) -> str:
-    """What is brought back for a question: memories, then earlier conversations, then this one."""
-    language = _spoken(question)
-    blocks = []
-    for origin, headings in _RECALLED.items():
-        lines = [_line(quote, language) for quote in quotes if quote.origin == origin]
-        if lines:
-            blocks.append("\n".join((headings[language], *lines)))
-    return "\n\n".join(blocks)
-
-
-def _line(quote: Quote, language: str) -> str:
-    # What somebody wrote by hand has no date.
-    date = f"{datetime.fromtimestamp(quote.at, UTC):%Y-%m-%d}" if quote.at else ""
-    speaker = _SPEAKER[language].get(quote.role, "")
-    known = ", ".join(filter(None, (date, speaker)))
-    text = " ".join(quote.text.split()) if quote.origin == "memory" else quote.text
-    return f"- {known}: {text}" if known else f"- {text}"
-
-
-def _spoken(question: Message) -> str:
-    """The language of a question: of what was typed, for what is pasted may have another."""
-    return language_of(typed(question.text)) or language_of(question.text) or "en"
-
-
-def told(view: View, profile: str) -> list[Proposal]:
-    """The profile at the end of the instructions, where it is not what stands there already."""
+def propose_profile(view: View, profile: str) -> list[Proposal]:
+    """Put the profile at the end of the instructions, if it is not there already."""
     before = view.rendered.profile
     if profile == before:
         return []
     then, now = (view.text_tokens(text) if text else 0 for text in (before, profile))
     reason = "the profile changed" if before else "there is a profile"
-    return [Proposal("tell", "profile", (), then, now, reason, {"profile": profile})]
+    return [Tell("profile", (), then, now, profile, reason=reason)]
 
 
-def sources(question: Message, texts: Sequence[str]) -> str:
+def format_quotes(question: Message, quotes: Sequence[Quote]) -> str:
+    """Return the quotes for a question: memories, then earlier conversations, then this one."""
+    # What was typed: a pasted text may have another language.
+    language = language_of(typed_text(question.text)) or language_of(question.text) or "en"
+    blocks = []
+    for origin, headings in _QUOTE_HEADINGS.items():
+        lines = [format_quote(quote, language) for quote in quotes if quote.origin == origin]
+        if lines:
+            blocks.append("\n".join((headings[language], *lines)))
+    return "\n\n".join(blocks)
+
+
+def format_quote(quote: Quote, language: str) -> str:
+    """Return a quote as one item of a list; notes written by hand have no date."""
+    date = f"{datetime.fromtimestamp(quote.at, UTC):%Y-%m-%d}" if quote.at else ""
+    speaker = _SPEAKER[language].get(quote.role, "")
+    origin = ", ".join(filter(None, (date, speaker)))
+    text = " ".join(quote.text.split()) if quote.origin == "memory" else quote.text
+    return f"- {origin}: {text}" if origin else f"- {text}"
+
+
+def format_sources(question: Message, texts: Sequence[str]) -> str:
+    """Return the context that a client sent with a question."""
     language = language_of(question.text) or language_of(" ".join(texts)[:_SAMPLE]) or "en"
     return "\n\n".join((_SOURCES[language], *texts))
 
 
-def pages(language: str, texts: Sequence[str], held: float = 0.0) -> str:
-    """Sources that were read for a question; `held` is until when, where they no longer do."""
+def format_pages(language: str, texts: Sequence[str], held: float = 0.0) -> str:
+    """Return the sources that were read for a question; `held` is when they expired, if they did."""
     heading = _PAGES[language]
     if held:
-        heading += "\n" + _EXPIRED[language].format(until=_moment(held))
+        heading += "\n" + _EXPIRED[language].format(until=format_time(held))
     return "\n\n".join((heading, *texts))
 
 
-def found(language: str, at: float, question: str, summary: str, until: float = 0.0) -> str:
-    """What stands for an earlier finding: from when it is, how long it holds, what was asked and found."""
-    holds = _UNTIL[language].format(until=_moment(until)) if until else ""
-    asked = _FOUND[language].format(at=_moment(at), until=holds, question=_one_line(question))
-    return f"{asked}\n{summary}" if summary else asked
+def format_finding(language: str, at: float, question: str, summary: str, until: float = 0.0) -> str:
+    """Return the note of an earlier finding: when it was made, until when it holds, question and summary."""
+    holds = _UNTIL[language].format(until=format_time(until)) if until else ""
+    heading = _FINDING[language].format(at=format_time(at), until=holds, question=one_line(question))
+    return f"{heading}\n{summary}" if summary else heading
 
 
-def past(language: str, at: float, question: str, until: float) -> str:
-    """That an earlier finding, of which something stands further up, holds no longer."""
-    told = {"at": _moment(at), "until": _moment(until), "question": _one_line(question)}
-    return _OUTDATED[language].format(**told)
+def format_expired(language: str, at: float, question: str, until: float) -> str:
+    """Return the note that an earlier finding, which the window shows, has expired."""
+    return _OUTDATED[language].format(
+        at=format_time(at), until=format_time(until), question=one_line(question)
+    )
 
 
-def _moment(at: float) -> str:
-    """As clocks show it where the person is."""
+def format_time(at: float) -> str:
+    """Return a time as local clocks show it."""
     return f"{datetime.fromtimestamp(at, UTC).astimezone():%Y-%m-%d %H:%M}"
 
 
-def _one_line(question: str) -> str:
+def one_line(question: str) -> str:
+    """Return a question on one line, cut if it is long."""
     line = " ".join(question.split())
     return line if len(line) <= _QUESTION else f"{line[: _QUESTION - 1].rstrip()}…"
 
 
+# Replacing
+
+
+def shrink_files(view: View) -> list[Proposal]:
+    """Replace files that are not mentioned any more by digests, and repeats by a pointer to the newest."""
+    placed = list(earlier_additions(view, "files"))
+    talk = " ".join(shown.item.message.text for shown in view.shown[-MENTIONED_IN:])
+    files = (addition for shown in view.shown for addition in shown.additions if addition.section == "files")
+    newest = {file_of(addition.name): addition for addition in files}
+    repeats = [pair for pair in placed if is_superseded(pair[1], newest[file_of(pair[1].name)])]
+    old = [
+        (name, addition)
+        for name, addition in placed
+        if addition.short and (name, addition) not in repeats and not is_mentioned(addition.name, talk)
+    ]
+    return [
+        *point_further_down(view, repeats, "repeat"),
+        *propose_replacement(view, old, {addition.decision: addition.short for _, addition in old}, "file"),
+    ]
+
+
+def shrink_research(view: View) -> list[Proposal]:
+    """Replace the sources of earlier questions by notes."""
+    return _propose_notes(view, list(earlier_additions(view, "research")), "research")
+
+
+def shrink_findings(view: View) -> list[Proposal]:
+    """Replace sources that have a note at once: new ones came, and two sets of them are seldom needed."""
+    placed = [pair for pair in earlier_additions(view, "research") if pair[1].name]
+    return _propose_notes(view, placed, "research_new")
+
+
+def _propose_notes(view: View, placed: Sequence[PlacedAddition], rule: str) -> list[Proposal]:
+    notes = {}
+    for _, addition in placed:
+        note = view.draft.notes.get(addition.name) or addition.short
+        if not note and not addition.name:
+            note = shorten(addition.text, SOURCE_TOKENS, view.text_tokens)
+        notes[addition.decision] = note or addition.text
+    return propose_replacement(view, placed, notes, rule)
+
+
+def replace_outdated_files(view: View, tags: Mapping[str, str]) -> list[Proposal]:
+    """Replace files whose tags say that they have changed: the question brings the new version."""
+    placed = earlier_additions(view, "files")
+    old = [pair for pair in placed if tags.get(file_of(pair[1].name), pair[1].tag) != pair[1].tag]
+    return point_further_down(view, old, "file_changed")
+
+
+def point_further_down(view: View, placed: Sequence[PlacedAddition], rule: str) -> list[Proposal]:
+    """Replace files by a pointer to a newer version further down."""
+    texts = {addition.decision: f"[{addition.name}: further down]" for _, addition in placed}
+    return propose_replacement(view, placed, texts, rule)
+
+
+def drop_quotes(view: View) -> list[Proposal]:
+    """Remove the quotes for earlier questions as a part of a batch, which loses the prefix in any case."""
+    return remove_additions(view, list(earlier_evidence(view)), "recalled_old")
+
+
+def drop_evidence(view: View) -> list[Proposal]:
+    """Remove the quotes for earlier questions: each question brings its own."""
+    return remove_additions(
+        view, list(earlier_evidence(view)), "recalled_full", "it was for an earlier question"
+    )
+
+
+def earlier_evidence(view: View) -> Iterator[PlacedAddition]:
+    """Return quotes for one earlier question each, without those for the whole conversation."""
+    return (pair for pair in earlier_additions(view, "recalled") if pair[1].name != BEGINNING)
+
+
+def earlier_additions(view: View, section: Section) -> Iterator[PlacedAddition]:
+    """Return the texts of a section, without those behind the current question."""
+    vetoed = view.list_vetoes("replace")
+    for shown in view.shown:
+        if shown.item is not view.question and shown.item.id not in vetoed:
+            for addition in shown.additions:
+                if addition.section == section and addition.decision:
+                    yield shown.item.id, addition
+
+
+def propose_replacement(
+    view: View, placed: Iterable[PlacedAddition], texts: Mapping[str, str], rule: str
+) -> list[Proposal]:
+    """Return one decision for all texts that get smaller by a tenth; `texts` is by decision."""
+    names, instead, before, after = [], {}, 0, 0
+    for name, addition in placed:
+        text = texts[addition.decision]
+        tokens, left = view.text_tokens(addition.text), view.text_tokens(text)
+        if left < tokens * WORTH:
+            instead[addition.decision] = text
+            names.append(name)
+            before, after = before + tokens, after + left
+    return [Replace(rule, tuple(dict.fromkeys(names)), before, after, instead)] if instead else []
+
+
+def remove_additions(
+    view: View, placed: Sequence[PlacedAddition], rule: str, reason: str = ""
+) -> list[Proposal]:
+    """Return the decision that removes these texts."""
+    if not placed:
+        return []
+    tokens = sum(view.text_tokens(addition.text) for _, addition in placed)
+    names = tuple(dict.fromkeys(name for name, _ in placed))
+    return [Replace(rule, names, tokens, 0, {addition.decision: "" for _, addition in placed}, reason=reason)]
+
+
+def covers(addition: Addition, text: str) -> bool:
+    """Whether a file's text is shown, also as part of the whole, or is the digest of what is shown."""
+    body = _body(text)
+    return body in addition.text or (bool(addition.short) and body == _body(addition.short))
+
+
+def _body(text: str) -> str:
+    """Return a text without its heading."""
+    return text.partition("\n")[2] or text
+
+
+def file_of(name: str) -> str:
+    """Return the file of which something is a part."""
+    return _PART.split(name, maxsplit=1)[0]
+
+
+def is_superseded(addition: Addition, newest: Addition) -> bool:
+    """Whether the newest text of a file is another version, or covers all of an older text."""
+    return newest is not addition and (addition.tag != newest.tag or covers(newest, addition.text))
+
+
+def is_mentioned(file: str, talk: str) -> bool:
+    """Whether a file is mentioned, by its path or by its name alone."""
+    # Disks and keyboards may encode the same letter differently.
+    name, talk = (unicodedata.normalize("NFC", text) for text in (file_of(file), talk))
+    alone = re.escape(name.rstrip("/").rpartition("/")[2])
+    return bool(alone) and re.search(rf"(?<![\w.-]){alone}(?![\w-]|\.\w)", talk) is not None
+
+
+# The clock: clients put the time into their system prompt; sent anew, it would cost the prefix cache.
+
+_MONTHS = any_of(" ".join((*MONTH_NAMES, words_of("MONTH_ABBREVIATIONS"))))
+_WEEKDAYS = any_word("WEEKDAYS")
+_ZONES = (
+    r"(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d{2})?)?|CES?T|MES?Z|WES?T|EES?T|[ECMP][SD]T|BST|IST|JST|AES?T|AEDT|"
+    r"(?:Africa|America|Asia|Atlantic|Australia|Europe|Indian|Pacific|Etc)/[A-Z]\w+(?:/[A-Z]\w+)?|"
+    r"(?:Central European|Eastern|Central|Mountain|Pacific|British|Coordinated Universal)"
+    r"(?: (?:Standard|Daylight|Summer))? Time|"
+    r"Mitteleuropäische (?:Normal|Sommer|Winter)?[Zz]eit"
+)
+_DAY = r"(?:3[01]|[12]\d|0?[1-9])"
+_MONTH = r"(?:1[0-2]|0?[1-9])"
+_YEAR = r"(?:19|20)\d\d"
+_TIME = r"(?:2[0-4]|[01]?\d):[0-5]\d(?::[0-6]\d(?:[.,]\d+)?)?"
+_OFFSET = r"(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d)"
+
+# No number or dot may touch a date or time: 10.11.20.26 is an address and 1.2.2026.3 a version.
+_ALONE, _ENDS = r"(?<![\w.,:/-])", r"(?![\w/]|[.,:-]\d)"
+
+# How long something takes is no time of day, though it may look like one.
+_DURATION = rf"(?i:\b{any_word('DURATIONS')}\b)[^\n\d]{{0,16}}\d[\d:.,]*"
+_TIMES = late(
+    rf"(?P<lasts>{_DURATION})"
+    # 2026-11-15T10:42:07.123+01:00, 2026/11/15
+    rf"|{_ALONE}{_YEAR}([-/]){_MONTH}\2{_DAY}(?:T{_TIME}{_OFFSET}?)?{_ENDS}"
+    # 15.11.2026, 15.11.26 with a word that makes it a date, 11/15/2026
+    rf"|{_ALONE}{_DAY}\.[ ]?{_MONTH}\.[ ]?{_YEAR}{_ENDS}"
+    rf"|(?:(?<=\bam )|(?<=\bden )|(?<=\bvom )|(?<=, )){_DAY}\.{_MONTH}\.(?:\d\d)?{_ENDS}"
+    rf"|{_ALONE}(?:{_MONTH}/{_DAY}|{_DAY}/{_MONTH})/(?:{_YEAR}|\d\d){_ENDS}"
+    # November 15th, 2026; 15. November 2026; November 2026; November
+    rf"|\b{_MONTHS}\b\.?(?:[ ]{_DAY}(?:st|nd|rd|th)?\b(?!:))?(?:,?[ ]{_YEAR}\b)?"
+    rf"|{_ALONE}{_DAY}(?:st|nd|rd|th|\.)?[ ](?:of[ ])?{_MONTHS}\b\.?(?:,?[ ]{_YEAR}\b)?"
+    rf"|\b{_WEEKDAYS}\b|\b(?:Mo|Di|Mi|Do|Fr|Sa|So)\.?,(?=[ ]\d)"
+    rf"|\b(?:year|Year|Jahr):?[ ]{_YEAR}\b|\b(?:KW|week|Week|Woche)[ ]?[0-5]?\d\b"
+    # 10:42 AM, 14:05 Uhr, 7 pm, 14 Uhr
+    rf"|{_ALONE}{_TIME}(?:[ ]?[AaPp]\.?[Mm]\b\.?)?(?:[ ]?Uhr\b)?(?:[ ]?{_OFFSET})?{_ENDS}"
+    rf"|{_ALONE}(?:1[0-2]|[1-9])[ ]?[AaPp]\.?[Mm]\b\.?|{_ALONE}(?:2[0-4]|1?\d)[ ]Uhr\b(?:[ ][0-5]\d\b)?"
+    rf"|\b(?:{_ZONES})\b(?:[ ]{_YEAR}\b)?|{_ALONE}[+-](?:0\d|1[0-4]):[0-5]\d\b"
+    # Seconds or milliseconds since 1970, where something says so.
+    r"|(?P<label>(?i:time|unix|epoch|now|zeit|stempel)\w{0,8}\W{1,12})1[5-9]\d{8}(?:\d{3})?(?:\.\d+)?(?!\d)"
+)
+
+# Shorter lines are repeated whole; of longer ones only the sentences that changed.
+_WHOLE_LINE = 200
+_SENTENCE_END = late(r"(?<=[.!?])[ \t]+(?=[A-ZÄÖÜ<\[(])")
+
+
 def clock_for(before: Sequence[Message], now: Sequence[Message]) -> str | None:
-    """What the clocks in the instructions say now; None if more than the time in them has changed."""
+    """Return what changed if only times in the instructions did; None if anything else changed."""
     if len(before) != len(now):
         return None
-    told = []
+    changes = []
     for old, new in zip(before, now, strict=True):
         if not same_but_for_time(old.text, new.text):
             return None
         if old.text != new.text:
-            told.append(told_time(old.text, new.text))
-    return "\n".join(told)
+            changes.append(time_changes(old.text, new.text))
+    return "\n".join(changes)
 
 
-def is_evidence(addition: Addition) -> bool:
-    """Whether a text was brought back for one question, and not for the whole conversation."""
-    return addition.section == "recalled" and addition.name != BEGINNING and bool(addition.decision)
+def same_but_for_time(before: str, now: str) -> bool:
+    """Whether two texts differ in nothing but dates and times."""
+    if before == now:
+        return True
+    # No time goes over the end of a line, so only lines that changed need a closer look.
+    old, new = before.split("\n"), now.split("\n")
+    return len(old) == len(new) and all(
+        earlier == line or split_at_times(earlier) == split_at_times(line)
+        for earlier, line in zip(old, new, strict=True)
+    )
 
 
-def leave_evidence(view: View) -> list[Proposal]:
-    """What was brought back for earlier questions leaves: each question brings its own."""
-    vetoed = view.vetoed("replace")
-    old = [
-        (shown.item.id, each)
-        for shown in view.shown
-        if shown.item is not view.question and shown.item.id not in vetoed
-        for each in shown.additions
-        if is_evidence(each)
-    ]
-    if not old:
-        return []
-    tokens = sum(view.text_tokens(each.text) for _, each in old)
-    names = tuple(dict.fromkeys(name for name, _ in old))
-    data = {"instead": {each.decision: "" for _, each in old}}
-    return [Proposal("replace", "recalled_full", names, tokens, 0, "it was for an earlier question", data)]
+def time_changes(before: str, now: str) -> str:
+    """Return the lines of `now` that differ from `before`, each once, in order."""
+    changes: dict[str, None] = {}
+    for old, new in zip_longest(before.split("\n"), now.split("\n")):
+        if new is not None and new != old:
+            for part in _split_changes(old or "", new):
+                changes[part.strip()] = None
+    return "\n".join(part for part in changes if part)
+
+
+def split_at_times(line: str) -> list[str]:
+    """Return the line around its dates and times."""
+    pieces, start = [], 0
+    for match in _TIMES.finditer(line):
+        if match["lasts"] is None:
+            pieces.append(line[start : max(match.start(), match.end("label"))])
+            start = match.end()
+    pieces.append(line[start:])
+    return pieces
+
+
+def _split_changes(old: str, new: str) -> list[str]:
+    if len(new) <= _WHOLE_LINE:
+        return [new]
+    before, after = _SENTENCE_END.split(old), _SENTENCE_END.split(new)
+    if len(before) != len(after):
+        return [new]
+    return [sentence for earlier, sentence in zip(before, after, strict=True) if earlier != sentence]

@@ -1,22 +1,38 @@
-"""What is done to a history to make it fit, as decisions on named messages, and what they come to.
+"""Decisions about the messages of a history, and their combined effect.
 
-A decision is made once and holds until it is undone: rendering log and decisions gives the window. Knows
-nothing of why a decision is made; how it is stored is somebody else's business.
+A decision holds until it is undone; rendering the log under its decisions gives the window. Each kind is a
+dataclass. Its own fields are stored as one JSON object (`data`), and `read_decision` reads them back.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypedDict, cast
 
 from holdfast.messages import JsonObject
 from holdfast.window.items import Item
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 Kind = Literal["shorten", "leave_out", "keep", "add", "replace", "summarise", "tell"]
-# What takes messages out of the window; a summary stands for them.
+# The kinds that take messages out of the window.
 GONE: tuple[Kind, ...] = ("leave_out", "summarise")
 Section = Literal["clock", "recalled", "research", "files"]
 # The name of the text that a conversation begins with: what is most worth knowing from earlier ones.
 BEGINNING = "beginning"
+
+# Sentences, each with the id of the message it stands in.
+Sentences = tuple[tuple[str, str], ...]
+
+
+class CarriedSentences(TypedDict):
+    """The sentences that stay when their messages leave, by kind."""
+
+    rules: Sentences
+    agreed: Sentences
+    forbidden: Sentences
+
 
 # The level at which each rule works. LAST is what is done when nothing else helped.
 LAST = 9
@@ -47,8 +63,8 @@ LEVEL_OF: Mapping[str, int] = {
 }
 
 
-class Decided(Protocol):
-    """A decision, made or only proposed."""
+class DecisionLike(Protocol):
+    """A decision, typed or as the store has it."""
 
     @property
     def id(self) -> str: ...
@@ -61,29 +77,157 @@ class Decided(Protocol):
     @property
     def tokens_before(self) -> int: ...
     @property
+    def tokens_after(self) -> int: ...
+    @property
+    def reason(self) -> str: ...
+    @property
     def data(self) -> JsonObject: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
-    """A decision that is not kept yet."""
+class BaseDecision:
+    """The fields that all decisions have. An id is given when a decision is stored, if not before."""
 
-    kind: Kind
+    kind: ClassVar[Kind]
+
     rule: str
     messages: tuple[str, ...]
     tokens_before: int
     tokens_after: int
-    reason: str = ""
-    data: JsonObject = field(default_factory=dict)
-    id: str = ""
+    reason: str = field(default="", kw_only=True)
+    id: str = field(default="", kw_only=True)
+
+    @property
+    def data(self) -> JsonObject:
+        """The fields of this kind as they are stored; those that are None are left out."""
+        dumped = _adapter_of(self.kind).dump_python(self, mode="json", exclude=_COMMON, exclude_none=True)
+        return cast(JsonObject, dumped)
+
+
+_COMMON = {common.name for common in fields(BaseDecision)}
+
+
+@dataclass(frozen=True, slots=True)
+class Shorten(BaseDecision):
+    """Replaces parts of messages, by message and part number, and system messages, by digest."""
+
+    kind: ClassVar[Kind] = "shorten"
+
+    parts: dict[str, dict[int, str]] = field(default_factory=dict)
+    system: dict[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveOut(BaseDecision):
+    """Takes messages out of the window.
+
+    `through` and `depth` name a message up to which all are out, except those in `keep`. A list of sentences
+    replaces the one before it, as `text` replaces the summary; None leaves it unchanged. `at` is how far the
+    conversation had come: on a branch that forked before that, the decision does not hold.
+    """
+
+    kind: ClassVar[Kind] = "leave_out"
+
+    through: str | None = None
+    depth: int | None = None
+    keep: tuple[str, ...] | None = None
+    rules: Sentences | None = None
+    agreed: Sentences | None = None
+    forbidden: Sentences | None = None
+    text: str | None = None
+    at: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Summarise(LeaveOut):
+    """Takes messages out of the window and puts a summary, stored as `summary`, in their place."""
+
+    kind: ClassVar[Kind] = "summarise"
+
+    summary: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Keep(BaseDecision):
+    """Brings messages back that had been left out."""
+
+    kind: ClassVar[Kind] = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class Add(BaseDecision):
+    """Puts a text behind a message.
+
+    `name` is the file or the finding it is from and `tag` the version of that; `short` replaces the text once
+    it is not needed in full. `memories` and `sources` say what was quoted, `cut` which notice tells that not
+    everything had room. The other fields describe a file.
+    """
+
+    kind: ClassVar[Kind] = "add"
+
+    section: Section
+    text: str
+    name: str | None = None
+    tag: str | None = None
+    short: str | None = None
+    memories: tuple[str, ...] | None = None
+    sources: tuple[JsonObject, ...] | None = None
+    cut: str | None = None
+    path: str | None = None
+    mode: str | None = None
+    reference: str | None = None
+    size: int | None = None
+    changed: bool | None = None
+    trouble: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replace(BaseDecision):
+    """Replaces texts that were added, by the id of the decision that added them; an empty text removes."""
+
+    kind: ClassVar[Kind] = "replace"
+
+    instead: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Tell(BaseDecision):
+    """Puts the profile of the person at the end of the instructions."""
+
+    kind: ClassVar[Kind] = "tell"
+
+    profile: str
+
+
+# A decision of any kind, whether it is stored yet or not.
+Proposal = Shorten | LeaveOut | Summarise | Keep | Add | Replace | Tell
+
+_CLASSES: tuple[type[Proposal], ...] = (Shorten, LeaveOut, Summarise, Keep, Add, Replace, Tell)
+
+
+@cache
+def _adapter_of(kind: str) -> "TypeAdapter[Any]":
+    # Imported late: commands that show no window start faster without it.
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(next(known for known in _CLASSES if known.kind == kind))
+
+
+def read_decision(decision: DecisionLike) -> Proposal:
+    """Return a decision typed by its kind; one that is typed already is returned as it is."""
+    if isinstance(decision, Proposal):
+        return decision
+    common = {name: getattr(decision, name) for name in _COMMON}
+    typed = _adapter_of(decision.kind).validate_python({**decision.data, **common})
+    return cast(Proposal, typed)
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
     """A text that was put behind a message, by which decision, and for which section it counts.
 
-    `name` is the file or the finding it is of, `tag` the state in which that was. `short` is what takes its
-    place once it is not needed whole any more; empty if that is how it stands there already.
+    The other fields are those of `Add`, empty where they are not set. `short` is empty, too, once it has
+    replaced the text.
     """
 
     decision: str
@@ -96,7 +240,7 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The text that stands for a part of a message, and the rule that made it so."""
+    """The text that replaces a part of a message, and the rule that shortened it."""
 
     text: str
     rule: str
@@ -104,7 +248,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """Everything up to a message is out, but for some."""
+    """A message up to which all are out, except those in `keep`."""
 
     through: str
     depth: int
@@ -112,12 +256,12 @@ class Floor:
     rule: str
 
     def holds(self, items: Sequence[Item]) -> bool:
-        """Whether the message is still on the way; after an edit further up, the floor means nothing."""
+        """Whether the message is on this branch; after an edit further up the floor has no effect."""
         return is_on_way(places_of(items), self.through, self.depth)
 
 
 def places_of(items: Iterable[Item]) -> dict[int, str]:
-    """The names of messages by their place in the log."""
+    """Return the ids of messages by their depth in the log."""
     return {item.depth: item.id for item in items if item.depth >= 0}
 
 
@@ -128,76 +272,79 @@ def is_on_way(places: Mapping[int, str], name: str, depth: int) -> bool:
 
 
 @dataclass(slots=True)
-class Applied:
-    """All decisions of a lane taken together, by message."""
+class AppliedDecisions:
+    """The combined effect of all decisions of a lane, by message."""
 
     out: dict[str, str] = field(default_factory=dict)
-    # What somebody wanted back after it had been left out.
+    # Messages that were brought back after they had been left out.
     kept: set[str] = field(default_factory=set)
     cuts: dict[str, dict[int, Cut]] = field(default_factory=dict)
     additions: dict[str, list[Addition]] = field(default_factory=dict)
-    # Sentences that outlive their messages, each with the name of its message.
-    rules: list[tuple[str, str]] = field(default_factory=list)
-    agreed: list[tuple[str, str]] = field(default_factory=list)
-    forbidden: list[tuple[str, str]] = field(default_factory=list)
+    # Sentences that stay when their messages leave.
+    rules: Sentences = ()
+    agreed: Sentences = ()
+    forbidden: Sentences = ()
     floors: list[Floor] = field(default_factory=list)
-    # What stands for all that was summarised, and the decision that put it there.
+    # The summary of all that was summarised, and the decision that wrote it.
     summary: str = ""
     summarised: str = ""
-    # What is told of the person who asks.
     profile: str = ""
-    # System messages by their digest: what stands for them.
+    # What replaces system messages, by their digest.
     system: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, decisions: Iterable[Decided], items: Sequence[Item]) -> "Applied":
-        """What holds of the decisions for these messages: what was left out of a conversation that then went
-        another way was never left out of this one."""
+    def of(cls, decisions: Iterable[DecisionLike], items: Sequence[Item]) -> "AppliedDecisions":
+        """Apply the decisions that hold for these messages; those made on another branch do not."""
         applied, places = cls(), places_of(items)
-        holding = [one for one in decisions if "at" not in one.data or is_on_way(places, *one.data["at"])]
+        holding = [
+            decision
+            for decision in map(read_decision, decisions)
+            if not isinstance(decision, LeaveOut) or decision.at is None or is_on_way(places, *decision.at)
+        ]
         instead: dict[str, str] = {}
         for decision in holding:
-            if decision.kind == "replace":
-                instead.update(decision.data["instead"])
+            if isinstance(decision, Replace):
+                instead |= decision.instead
         for decision in holding:
-            applied._take(decision, instead)
+            applied._apply(decision, instead)
         return applied
 
-    def _take(self, decision: Decided, instead: Mapping[str, str]) -> None:
-        data = decision.data
-        if decision.kind in GONE:
-            self.out.update(dict.fromkeys(decision.messages, decision.rule))
-            self.kept.difference_update(decision.messages)
-            # Each list is whole: what was chosen then, with what had been chosen before.
-            self.rules = [(name, said) for name, said in data.get("rules", self.rules)]
-            self.agreed = [(name, said) for name, said in data.get("agreed", self.agreed)]
-            self.forbidden = [(name, said) for name, said in data.get("forbidden", self.forbidden)]
-            if "text" in data:
-                self.summary, self.summarised = data["text"], decision.id
-            if "through" in data:
-                keep = frozenset(data.get("keep", ()))
-                self.floors.append(Floor(data["through"], data["depth"], keep, decision.rule))
-        elif decision.kind == "tell":
-            self.profile = data["profile"]
-        elif decision.kind == "keep":
-            self.kept.update(decision.messages)
-            for name in decision.messages:
-                self.out.pop(name, None)
-        elif decision.kind == "shorten":
-            self.system.update(data.get("system", {}))
-            for name, parts in data["parts"].items():
-                cuts = self.cuts.setdefault(name, {})
-                cuts.update({int(at): Cut(text, decision.rule) for at, text in parts.items()})
-        elif decision.kind == "add":
-            text = instead.get(decision.id, data["text"])
-            if text:
-                short = "" if decision.id in instead else data.get("short", "")
-                name, tag = data.get("name", ""), data.get("tag", "")
-                addition = Addition(decision.id, data["section"], text, name, tag, short)
-                self.additions.setdefault(decision.messages[0], []).append(addition)
+    def _apply(self, decision: Proposal, instead: Mapping[str, str]) -> None:
+        match decision:
+            case LeaveOut():
+                self._leave_out(decision)
+            case Tell():
+                self.profile = decision.profile
+            case Keep():
+                self.kept.update(decision.messages)
+                for name in decision.messages:
+                    self.out.pop(name, None)
+            case Shorten():
+                self.system |= decision.system or {}
+                for name, parts in decision.parts.items():
+                    cuts = self.cuts.setdefault(name, {})
+                    cuts.update({at: Cut(text, decision.rule) for at, text in parts.items()})
+            case Add():
+                if text := instead.get(decision.id, decision.text):
+                    short = "" if decision.id in instead else decision.short or ""
+                    name, tag = decision.name or "", decision.tag or ""
+                    addition = Addition(decision.id, decision.section, text, name, tag, short)
+                    self.additions.setdefault(decision.messages[0], []).append(addition)
+
+    def _leave_out(self, decision: LeaveOut) -> None:
+        self.out.update(dict.fromkeys(decision.messages, decision.rule))
+        self.kept.difference_update(decision.messages)
+        self.rules = self.rules if decision.rules is None else decision.rules
+        self.agreed = self.agreed if decision.agreed is None else decision.agreed
+        self.forbidden = self.forbidden if decision.forbidden is None else decision.forbidden
+        if decision.text is not None:
+            self.summary, self.summarised = decision.text, decision.id
+        if decision.through is not None and decision.depth is not None:
+            keep = frozenset(decision.keep or ())
+            self.floors.append(Floor(decision.through, decision.depth, keep, decision.rule))
 
     def left_out(self, items: Sequence[Item]) -> dict[str, str]:
-        """The messages that are out, each with the rule that put it there."""
+        """Return the messages that are out, each with the rule that left it out."""
         gone = {item.id: self.out[item.id] for item in items if item.id in self.out}
         for floor in self.floors:
             if floor.holds(items):
@@ -207,11 +354,6 @@ class Applied:
         return gone
 
 
-def level_of(decisions: Iterable[Decided]) -> int:
-    """The highest level at which any of these was made."""
+def level_of(decisions: Iterable[DecisionLike]) -> int:
+    """Return the highest level at which any of these was made."""
     return max((LEVEL_OF.get(decision.rule, 0) for decision in decisions), default=0)
-
-
-def as_json(parts: Mapping[str, Mapping[int, str]]) -> dict[str, Any]:
-    """Cuts as they are kept with a decision: JSON has no numbers as keys."""
-    return {"parts": {name: {str(at): text for at, text in cut.items()} for name, cut in parts.items()}}

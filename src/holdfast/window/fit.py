@@ -1,6 +1,6 @@
-"""From a draft to a window that fits: which level does something, in which order, and when it is enough.
+"""Fits a draft into its window: which levels work, in which order, and when it is enough.
 
-Pure: the same draft gives the same window, and a window made again under its own decisions stays as it is.
+Pure: the same draft gives the same window, and fitting it again under its own decisions changes nothing.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,15 +10,14 @@ from holdfast.messages import Message
 from holdfast.tokens.budget import NEVER
 from holdfast.tokens.estimate import Estimate
 from holdfast.window.decisions import LAST, Proposal, level_of
-from holdfast.window.last import last_resort
-from holdfast.window.prune import at_entry, older
-from holdfast.window.relevance import leave_out
+from holdfast.window.last_resort import last_resort
+from holdfast.window.levels import leave_out, shorten_at_entry, shorten_older
 from holdfast.window.view import Draft, View
 
-# A level does something again only after history has grown by this share since it last did.
+# A level works again only after history has grown by this share since it last did.
 GROWTH = 0.10
-# A batch that frees less of it is not worth the prefix; one of level 1 alone should free more, and come well
-# below its mark.
+# The least share of history that a batch must free to be worth the lost prefix; level 1 alone must free more,
+# and end this far below its threshold.
 LEAST_FREED, FREED_ALONE, WELL_BELOW = 0.10, 0.20, 0.80
 
 STRATEGIES = {0: "entry", 1: "prune", 2: "relevance", 3: "summary", LAST: "last"}
@@ -26,7 +25,7 @@ STRATEGIES = {0: "entry", 1: "prune", 2: "relevance", 3: "summary", LAST: "last"
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one level did in one go."""
+    """What one level did for one window."""
 
     level: int
     strategy: str
@@ -40,8 +39,8 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
-    """A window, and what had to be decided for it."""
+class FittedWindow:
+    """A window, and the decisions that were needed for it."""
 
     view: View
     batches: tuple[Batch, ...]
@@ -57,7 +56,7 @@ class Fitted:
 
     @property
     def level(self) -> int:
-        """The highest level that has left its mark on this window."""
+        """The highest level that had an effect on this window."""
         names = {shown.item.id for shown in self.view.shown} | self.view.rendered.out.keys()
         return level_of(
             decision
@@ -75,68 +74,69 @@ def fit(
     levels: bool = True,
     every_turn: bool = False,
     at_least: int = 0,
-) -> Fitted:
-    """Makes the draft fit, with what is proposed already. Without `levels` only the last resort may work."""
+) -> FittedWindow:
+    """Fit a draft, with what is proposed already. Without `levels` only the last resort may work."""
     return fit_view(View(draft, proposals), levels=levels, every_turn=every_turn, at_least=at_least)
 
 
-def fit_view(view: View, *, levels: bool = True, every_turn: bool = False, at_least: int = 0) -> Fitted:
-    """Makes what is there fit.
+def fit_view(view: View, *, levels: bool = True, every_turn: bool = False, at_least: int = 0) -> FittedWindow:
+    """Fit a view.
 
-    `at_least` is a level that must do its work whatever the numbers say, because a server said otherwise;
-    with `every_turn` old text is shortened on every turn.
+    `at_least` is a level that must work whatever the numbers say, because a server refused the request; with
+    `every_turn` old text is shortened on every turn.
     """
     batches: list[Batch] = []
     due: set[int] = set()
     if levels:
-        view, batches = _worked(view, [], 0, at_entry)
+        view, batches = _apply_level(view, [], 0, shorten_at_entry)
         due = {level for level, mark in _marks(view) if level <= at_least or _is_due(view, level, mark)}
         if every_turn:
             due.add(1)
-        view, batches = _batched(view, batches, due, forced=every_turn or at_least > 0)
+        view, batches = _apply_batch(view, batches, due, forced=every_turn or at_least > 0)
     if not view.fits:
         before, known = view.total.high, len(view.proposals)
         view = last_resort(view).because(known, f"the request had {before:,} of {view.room:,} tokens")
-        if made := view.proposals[known:]:
-            batches.append(Batch(LAST, STRATEGIES[LAST], made, before, view.total.high))
-    # What another level or an edit took away need not grow back before a level may work again. A negative
-    # number says that somebody undid the level: from here on history has to grow.
+        if proposals := view.proposals[known:]:
+            batches.append(Batch(LAST, STRATEGIES[LAST], proposals, before, view.total.high))
+    # What another level or an edit removed need not grow back before a level may work again. A negative
+    # number says that the level was undone: from here on history has to grow.
     fired = {
         level: view.history if tokens < 0 else min(tokens, view.history)
         for level, tokens in view.draft.fired.items()
     }
-    return Fitted(view, tuple(batches), fired | dict.fromkeys(due, view.history))
+    return FittedWindow(view, tuple(batches), fired | dict.fromkeys(due, view.history))
 
 
-def _batched(view: View, batches: list[Batch], due: set[int], *, forced: bool) -> tuple[View, list[Batch]]:
-    """What levels 1 and 2 do together, if it is worth the prefix that it costs."""
+def _apply_batch(
+    view: View, batches: list[Batch], due: set[int], *, forced: bool
+) -> tuple[View, list[Batch]]:
+    """Apply levels 1 and 2 together, if that is worth the lost prefix."""
     if not due:
         return view, batches
     marks = dict(_marks(view))
     low = int(min(marks.values()) * WELL_BELOW)
-    after, made = view, batches
+    after, longer = view, batches
     if 1 in due or marks[1] < NEVER:
-        # What leaves anything out begins with shortening, where a preset has that: less has to go then.
-        after, made = _worked(after, made, 1, older)
+        # Shortening comes first where a preset has it: less has to be left out then.
+        after, longer = _apply_level(after, longer, 1, shorten_older)
     if 2 in due and (forced or after.history > low):
-        after, made = _worked(after, made, 2, leave_out)
+        after, longer = _apply_level(after, longer, 2, leave_out)
     enough = view.history - int(view.thresholds.full * LEAST_FREED)
     if 2 not in due:
-        # Alone, level 1 must free much and come well below its mark, or it would be due again in a moment.
+        # Alone, level 1 must free much and end well below its threshold, or it would soon be due again.
         enough = min(low, view.history - int(view.thresholds.full * FREED_ALONE))
-    return (after, made) if forced or after.history <= enough else (view, batches)
+    return (after, longer) if forced or after.history <= enough else (view, batches)
 
 
-def _worked(
-    view: View, batches: list[Batch], level: int, does: Callable[[View], list[Proposal]]
+def _apply_level(
+    view: View, batches: list[Batch], level: int, propose: Callable[[View], list[Proposal]]
 ) -> tuple[View, list[Batch]]:
     reason = f"history had {view.history:,} of {view.thresholds.full:,} tokens"
-    made = [replace(proposal, reason=reason) for proposal in does(view)]
-    if not made:
+    proposals = tuple(replace(proposal, reason=reason) for proposal in propose(view))
+    if not proposals:
         return view, batches
-    after = view.having(*made)
-    batch = Batch(level, STRATEGIES[level], tuple(made), view.total.high, after.total.high)
-    return after, [*batches, batch]
+    after = view.having(*proposals)
+    return after, [*batches, Batch(level, STRATEGIES[level], proposals, view.total.high, after.total.high)]
 
 
 def _marks(view: View) -> tuple[tuple[int, int], ...]:

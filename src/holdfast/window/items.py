@@ -1,24 +1,24 @@
-"""A history as `window` sees it: messages with their names, and what of it may only be taken together.
+"""The messages of a history with their ids, and which of them may only leave the window together.
 
-Knows nothing of tokens or levels. That a tool call stays with its results, and that questions and answers go
-on taking turns, follows from never taking less than a `Unit`.
+Tool calls stay with their results, and questions with their answers, because nothing smaller than a `Unit` is
+ever left out.
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
 from holdfast.messages import Message, Text, ToolCall, ToolResult, canonical
 
-# Stands where a model called a tool and nobody answered: some templates refuse two questions in a row.
+# Replaces a tool call without a result: some templates refuse two questions in a row.
 NO_RESULT = "[tool call without a result]"
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A message with its name; `depth` is its place in the log, -1 for what the log does not have."""
+    """A message with its id; `depth` is its depth in the log, -1 if it is not in the log."""
 
     id: str
     message: Message
@@ -32,10 +32,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Messages that stay or go together.
+    """Messages that stay or leave together.
 
     The frame of an exchange is its question and its last answer; each round of tools before that answer is a
-    unit of its own, and goes no later than the frame around it.
+    unit of its own, and leaves no later than its frame.
     """
 
     items: tuple[Item, ...]
@@ -47,34 +47,26 @@ class Unit:
 
 
 def units_of(items: Sequence[Item]) -> list[Unit]:
-    """The units in the order in which they would go: the oldest exchange first, its frame last."""
-    found: list[Unit] = []
-    for number, exchange in enumerate(_exchanges(items)):
+    """Return the units in the order in which they would leave: the oldest exchange first, its frame last."""
+    units: list[Unit] = []
+    for number, exchange in enumerate(split_runs(items, lambda item: item.is_question)):
         asked = 1 if exchange[0].is_question else 0
-        rounds = _rounds(exchange[asked:])
-        found += [Unit(round_, number, is_frame=False) for round_ in rounds[:-1]]
+        # Each answer with the tool results that follow it.
+        rounds = split_runs(exchange[asked:], lambda item: item.message.role == "assistant")
+        units += [Unit(round_, number, is_frame=False) for round_ in rounds[:-1]]
         last = rounds[-1] if rounds else ()
-        found.append(Unit((*exchange[:asked], *last), number, is_frame=True))
-    return found
+        units.append(Unit((*exchange[:asked], *last), number, is_frame=True))
+    return units
 
 
-def _exchanges(items: Sequence[Item]) -> list[tuple[Item, ...]]:
-    return _runs(items, [item.is_question for item in items])
-
-
-def _rounds(answered: Sequence[Item]) -> list[tuple[Item, ...]]:
-    """Each answer with the tool results that follow it."""
-    return _runs(answered, [item.message.role == "assistant" for item in answered])
-
-
-def _runs(items: Sequence[Item], begins: Sequence[bool]) -> list[tuple[Item, ...]]:
-    """The items in runs, each beginning where it is said, the first one in any case."""
-    starts = [at for at, new in enumerate(begins) if new or at == 0]
+def split_runs(items: Sequence[Item], begins: Callable[[Item], bool]) -> list[tuple[Item, ...]]:
+    """Split the items before each one that begins a run."""
+    starts = [at for at, item in enumerate(items) if at == 0 or begins(item)]
     return [tuple(items[start:end]) for start, end in pairwise([*starts, len(items)])]
 
 
 def newest_of(items: Sequence[Item]) -> tuple[Item, ...]:
-    """What has not been answered yet: the question, or the tool results that came last."""
+    """Return what has no answer yet: the question, or the last tool results."""
     at = len(items)
     while at > 0 and items[at - 1].message.role != "assistant":
         at -= 1
@@ -84,12 +76,12 @@ def newest_of(items: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def question_of(items: Sequence[Item]) -> Item | None:
-    """The newest message that a person wrote."""
+    """Return the newest message that a person wrote."""
     return next((item for item in reversed(items) if item.is_question), None)
 
 
-def readable(message: Message) -> Message:
-    """The message with arguments that are JSON: a server that cannot read them refuses every later request.
+def repair_arguments(message: Message) -> Message:
+    """Return the message with arguments that are JSON: servers refuse every later request otherwise.
 
     Models leave them unfinished when their answer is cut off.
     """
@@ -115,52 +107,52 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def paired(messages: Sequence[Message]) -> list[Message | None]:
-    """The messages without tool calls that nobody answered and results that nobody asked for.
+def repair_pairs(messages: Sequence[Message]) -> list[Message | None]:
+    """Remove tool calls without a result, and results without a call.
 
-    None stands for a message of which nothing is left.
+    A message of which nothing is left becomes None.
     """
-    mended: list[Message | None] = list(messages)
+    repaired: list[Message | None] = list(messages)
     at = 0
     while at < len(messages):
         end = at + 1
         while end < len(messages) and messages[end].tool_results and messages[at].role == "assistant":
             end += 1
         if messages[at].role == "assistant" and messages[at].tool_calls:
-            mended[at:end] = _mended(messages[at], messages[at + 1 : end])
+            repaired[at:end] = _repair_round(messages[at], messages[at + 1 : end])
         else:
-            mended[at:end] = [
-                _without(message, message.tool_results) if message.tool_results else message
+            repaired[at:end] = [
+                drop_parts(message, message.tool_results) if message.tool_results else message
                 for message in messages[at:end]
             ]
         at = end
-    return mended
+    return repaired
 
 
-def answered(caller: Message, answers: Sequence[Message]) -> list[tuple[ToolResult, ToolCall | None]]:
-    """Each result with the call it answers; None where nobody called."""
+def match_results(caller: Message, answers: Sequence[Message]) -> list[tuple[ToolResult, ToolCall | None]]:
+    """Return each result with the call it answers, None if there is no such call."""
     calls = list(caller.tool_calls)
     results = [result for message in answers for result in message.tool_results]
-    found: list[tuple[ToolResult, ToolCall | None]] = []
-    # Those that name their call go first: a result without a name must not take another one's place.
+    pairs: list[tuple[ToolResult, ToolCall | None]] = []
+    # Results that name their call go first: one without a name must not take the call of another.
     for result in sorted(results, key=lambda result: not result.call_id):
         call = _call_of(result, calls)
         if call is not None:
             calls.remove(call)
-        found.append((result, call))
-    return found
+        pairs.append((result, call))
+    return pairs
 
 
-def _mended(caller: Message, answers: Sequence[Message]) -> list[Message | None]:
-    pairs = answered(caller, answers)
+def _repair_round(caller: Message, answers: Sequence[Message]) -> list[Message | None]:
+    pairs = match_results(caller, answers)
     known = {id(call) for _, call in pairs if call is not None}
     stray = [result for result, call in pairs if call is None]
     silent = [call for call in caller.tool_calls if id(call) not in known]
     if not silent and not stray:
         return [caller, *answers]
     return [
-        _without(caller, silent, instead=NO_RESULT),
-        *(_without(message, stray) for message in answers),
+        drop_parts(caller, silent, instead=NO_RESULT),
+        *(drop_parts(message, stray) for message in answers),
     ]
 
 
@@ -171,9 +163,10 @@ def _call_of(result: ToolResult, calls: Sequence[ToolCall]) -> ToolCall | None:
     return next(named, calls[0] if calls else None)
 
 
-def _without(
+def drop_parts(
     message: Message, gone: Sequence[ToolCall] | Sequence[ToolResult], instead: str = ""
 ) -> Message | None:
+    """Return the message without these parts; None, or `instead`, if no text is left."""
     # By identity: two calls may be equal, and only one of them answered.
     names = {id(part) for part in gone}
     parts = tuple(part for part in message.parts if id(part) not in names)

@@ -1,7 +1,6 @@
-"""Presets: when something is done about a long history, in the numbers of the systems Holdfast learned from.
+"""Presets: when the levels begin, with the numbers of the systems that Holdfast learned from.
 
-Each says what its shares are of. It turns a window's size into a budget; it sees no messages and does not
-know what a level does.
+A preset turns the size of a window into a budget; each says what its shares are of.
 """
 
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from holdfast.tokens.budget import Budget, Levels, SharesOf, budget_for, evidenc
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A level that is None is not there. Numbers in tokens shrink with windows too small for them."""
+    """A level that is None does not exist. Numbers of tokens shrink with windows too small for them."""
 
     name: str
     english: str
@@ -42,7 +41,7 @@ class Preset:
         return say(self.english, self.german)
 
     def budget(self, window: int, *, thinks: bool = False) -> Budget:
-        """How a window of this size is shared out under this preset."""
+        """Return the budget of a window of this size."""
         budget = budget_for(window, thinks=thinks)
         reserve = max(budget.reserve, min(self.reserve_floor, window // 4))
         if self.reserve:
@@ -127,7 +126,7 @@ def preset_named(name: str) -> Preset:
 
 
 def preset_from(settings: Settings) -> Preset:
-    """The preset that is set, with what else is set in place of its own numbers."""
+    """Return the preset from the settings, with the numbers that the settings override."""
     preset = preset_named(settings.preset)
     given = {
         level: share
@@ -135,11 +134,11 @@ def preset_from(settings: Settings) -> Preset:
         if (share := getattr(settings, setting)) is not None
     }
     levels = replace(preset.levels, **given)
-    _check_that_they_rise(levels, preset.name)
+    _check_order(levels, preset.name)
     return replace(preset, levels=levels, reserve=settings.reserve, recall_share=settings.recall_share)
 
 
-def _check_that_they_rise(levels: Levels, preset: str) -> None:
+def _check_order(levels: Levels, preset: str) -> None:
     before, lowest = "", 0.0
     for setting, level in _SETTINGS.items():
         share = getattr(levels, level)

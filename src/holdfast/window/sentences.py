@@ -1,17 +1,17 @@
-"""The names in reports and decisions as sentences for people, English and German side by side.
+"""The wording of the names in reports and decisions, in English and German.
 
-Knows the names and nothing of what they are said about. A name that is not in a table is said as it is.
+A name that is not in a table is returned as it is.
 """
 
 from collections.abc import Mapping
 
 from holdfast.i18n import say
 from holdfast.window.decisions import LAST
-from holdfast.window.prune import ENTRY_SHARE, LONG, RESULT
+from holdfast.window.levels import ENTRY_SHARE, LONG, RESULT
 
 _Table = Mapping[str, tuple[str, str]]
 
-# Why a message does not stand in the window as it stands in the log.
+# Why a message in the window differs from the log.
 _RULES: _Table = {
     "clock": ("the time, told anew", "die Uhrzeit, neu genannt"),
     "profile": ("what is known of the person told", "was über die Person bekannt ist, genannt"),
@@ -81,7 +81,7 @@ _RULES: _Table = {
     ),
 }
 
-# Why a request does not begin as the one before it did. "level N" is put together in `cause`.
+# Why a request does not begin with the previous one. "level N" is composed in `cause`.
 _CAUSES: _Table = {
     "first": ("this is the first request", "das ist die erste Anfrage"),
     "tools": ("the client's tools changed", "die Werkzeuge des Programms haben sich geändert"),
@@ -110,7 +110,7 @@ _LEVELS: Mapping[int, tuple[str, str]] = {
     LAST: ("shortened until it fitted", "gekürzt, bis es passte"),
 }
 
-# What a level begins to do where its mark is.
+# What begins at the threshold of a level.
 _MARKS: _Table = {
     "1": ("shortening begins", "Kürzen beginnt"),
     "2": ("leaving out begins", "Weglassen beginnt"),
@@ -138,7 +138,7 @@ _STATES: _Table = {
     "elsewhere": ("on another branch", "auf einem anderen Zweig"),
 }
 
-# What did not go as it should have.
+# What went wrong, or was not complete.
 _NOTICES: _Table = {
     "not_searched": (
         "what was left out could not be searched for what the question points at",
@@ -217,67 +217,67 @@ _METHODS: _Table = {
 
 
 def rule(name: str) -> str:
-    return _said(_RULES, name)
+    return _translate(_RULES, name)
 
 
 def notice(name: str) -> str:
-    return _said(_NOTICES, name)
+    return _translate(_NOTICES, name)
 
 
 def cause(name: str) -> str:
     if name.startswith("level "):
         number = int(name.removeprefix("level "))
         return say(f"{level(number)} stepped in", f"{level(number)} hat eingegriffen")
-    return _said(_CAUSES, name)
+    return _translate(_CAUSES, name)
 
 
 def level(number: int) -> str:
-    """What a level comes to, with its number; the last resort has none."""
-    known = say(*_LEVELS[number]) if number in _LEVELS else ""
+    """Return the number of a level and what it does; the last resort has no number."""
+    effect = say(*_LEVELS[number]) if number in _LEVELS else ""
     if number == LAST:
-        return say(f"last resort ({known})", f"letztes Mittel ({known})")
-    return say(f"level {number}", f"Stufe {number}") + (f" ({known})" if known else "")
+        return say(f"last resort ({effect})", f"letztes Mittel ({effect})")
+    return say(f"level {number}", f"Stufe {number}") + (f" ({effect})" if effect else "")
 
 
 def mark(name: str) -> str:
-    return _said(_MARKS, name)
+    return _translate(_MARKS, name)
 
 
 def section(name: str) -> str:
-    return _said(_SECTIONS, name)
+    return _translate(_SECTIONS, name)
 
 
 def state(name: str) -> str:
-    return _said(_STATES, name)
+    return _translate(_STATES, name)
 
 
 def method(name: str) -> str:
-    return _said(_METHODS, name)
+    return _translate(_METHODS, name)
 
 
 def way(name: str) -> str:
-    return _said(_WAYS, name)
+    return _translate(_WAYS, name)
 
 
 def number(amount: int) -> str:
-    """With the mark between thousands that the language has."""
+    """Return a number with the thousands separator of the language."""
     spelled = f"{amount:,}"
     return say(spelled, spelled.replace(",", "."))
 
 
-def saved(before: int, after: int) -> int:
-    """What a summary saves, in per cent; never more than it does."""
+def percent_saved(before: int, after: int) -> int:
+    """Return what a summary saves, in per cent rounded down."""
     return max(0, int(100 * (before - after) / before)) if before else 0
 
 
 def banner(before: int, after: int) -> str:
-    """What stands in a conversation where its older part became a summary."""
-    tokens, share = f"{number(before)} → {number(after)}", saved(before, after)
+    """Return the notice that is shown where the older part of a conversation became a summary."""
+    tokens, share = f"{number(before)} → {number(after)}", percent_saved(before, after)
     return say(
         f"Context summarised: {tokens} tokens, {share} % saved",
         f"Kontext zusammengefasst: {tokens} Tokens, {share} % gespart",
     )
 
 
-def _said(table: _Table, name: str) -> str:
+def _translate(table: _Table, name: str) -> str:
     return say(*table[name]) if name in table else name

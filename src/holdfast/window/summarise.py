@@ -1,39 +1,40 @@
-"""Where a summary takes over: which messages it may stand for, and when it is time.
+"""Level 3: which messages a summary replaces, and when it is time for one.
 
-Looks at a view and proposes one decision. What the summary says is written elsewhere; the clock is handed in.
+Reads a view and proposes one decision. The text of the summary is written elsewhere.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from holdfast.window.decisions import BEGINNING, Proposal
+from holdfast.window.additions import remove_additions
+from holdfast.window.decisions import BEGINNING, Proposal, Summarise
 from holdfast.window.items import Item, Unit, units_of
-from holdfast.window.relevance import outliving
-from holdfast.window.view import View, block
+from holdfast.window.levels import sentences_to_keep
+from holdfast.window.view import ShownMessage, View, block
 
-# So many exchanges, the newest, stay as they were said at least, where that can be.
+# The number of newest exchanges that stay word for word, where possible.
 EXCHANGES = 2
-# In a tool loop so many rounds stay, however long the exchange is.
+# The number of rounds that stay in a tool loop, however long the exchange is.
 _ROUNDS = 2
-# After it history has at most this share of what it can have, where that can be reached.
+# The share of its possible size that history has at most after a summary, where that can be reached.
 TARGET = 0.40
-# And this share of where summarising begins, where a preset begins early.
+# The share of the threshold that it has at most, where a preset begins early.
 BELOW_MARK = 0.6
-# With its rules and decisions, a summary has at most this share of what it stands for.
+# A summary with its rules and decisions has at most this share of what it replaces.
 SHARE_OF_SPAN = 0.15
-# A window that is not at least this much smaller was not worth its prefix.
+# A window that gets smaller by less than this is not worth the lost prefix.
 LEAST_SAVED = 0.10
-# Since the last time history must have grown by this share of what it can have.
+# The share of its possible size by which history must have grown since the last time.
 GROWTH = 0.10
-# After so many tries that came to nothing it has to grow before the next one.
+# The number of attempts without success after which history has to grow before the next one.
 FRUITLESS = 2
-# Of the summary's room, rules and decisions word for word take at most this share.
+# The share of the summary's room that rules and decisions may take word for word.
 _SENTENCES = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """How it went before: when it last succeeded, at which depth, and how often it came to nothing since."""
+class SummaryAttempts:
+    """When summarising last succeeded, at which depth, and how often it failed since."""
 
     at: float = 0.0
     depth: int = -1
@@ -43,11 +44,13 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Cooldown:
+    """What has to pass after a summary before the next one."""
+
     seconds: float = 30.0
     messages: int = 2
 
-    def holds(self, tried: Tried, now: float, depth: int) -> bool:
-        """Whether it is too early: both have to pass, since a success."""
+    def holds(self, tried: SummaryAttempts, now: float, depth: int) -> bool:
+        """Whether it is too early: both have to pass since a success."""
         if tried.depth < 0:
             return False
         return now - tried.at < self.seconds or depth - tried.depth < self.messages
@@ -55,7 +58,7 @@ class Cooldown:
 
 @dataclass(frozen=True, slots=True)
 class Border:
-    """Up to `through` everything leaves but for `keep`; `gone` is what is in the window of it now."""
+    """Up to `through` all messages leave except `keep`; `gone` are those of them in the window now."""
 
     through: str
     depth: int
@@ -64,25 +67,24 @@ class Border:
 
 
 def talk(view: View) -> int:
-    """What is said in the window, the newest message included; evidence for a question is only lent."""
-    return max(0, view.total.high - view.cost(()).high - view.recalled)
+    """Return the tokens of all messages in the window, without the quotes that were added."""
+    return max(0, view.total.high - view.cost(()).high - view.quote_tokens)
 
 
 def is_due(view: View, left: int) -> bool:
-    """Whether it is time to summarise ahead of need; `left` is what was left out since the last summary.
+    """Whether it is time to summarise ahead of need; `left` are the tokens left out since the last summary.
 
-    That counts as well: it is what a summary has to stand for, and leaving out alone would put it off for
-    ever.
+    They count because the summary has to replace them, too; leaving out would put it off forever otherwise.
     """
     marks = view.draft.budget.thresholds(view.cost(()).high)
     return talk(view) + left >= marks.ahead
 
 
 def border(view: View, upto: int | None = None, *, fills: bool = True) -> Border | None:
-    """The last message a summary should stand for, no deeper than `upto`; None if nothing has to leave.
+    """Return the last message a summary should replace, no deeper than `upto`; None if nothing has to leave.
 
-    Exchanges go whole, oldest first, until the rest has its share of the window; without `fills`, all but the
-    last two. When one alone fills the window, its rounds of tools go.
+    Whole exchanges go, oldest first, until the others have their share of the window; without `fills`, all
+    but the last two. When one exchange alone fills the window, its rounds of tools go.
     """
     items = [shown.item for shown in view.shown]
     units = units_of(items)
@@ -90,12 +92,12 @@ def border(view: View, upto: int | None = None, *, fills: bool = True) -> Border
         return None
     free = [unit for unit in units if upto is None or all(item.depth <= upto for item in unit.items)]
     newest = {item.id for item in view.newest}
-    staying = view.pins | view.vetoed("summarise") | newest
+    staying = view.pins | view.list_vetoes("summarise") | newest
     last = units[-1].exchange
     most = int(
         min(TARGET * view.thresholds.full, BELOW_MARK * min(view.thresholds.ahead, view.thresholds.summarise))
     )
-    found: Border | None = None
+    result: Border | None = None
     fitting = _exchanges_within(view, units, most) if fills else EXCHANGES
     if fitting > last:
         return None
@@ -105,20 +107,20 @@ def border(view: View, upto: int | None = None, *, fills: bool = True) -> Border
             for unit in free
             if unit.exchange <= last - max(exchanges, 1) or (exchanges == 0 and _is_old_round(unit, units))
         ]
-        found = _border(items, gone, staying) or found
-        if _left(view, found) <= most:
+        result = _border_after(items, gone, staying) or result
+        if _remaining(view, result) <= most:
             break
-    return found
+    return result
 
 
 def _exchanges_within(view: View, units: Sequence[Unit], most: int) -> int:
-    """How many of the newest exchanges, the open one included, have at most so many tokens."""
-    shown = {one.item.id: one for one in view.shown}
+    """Return how many of the newest exchanges, the open one included, have at most so many tokens."""
+    by_id = {shown.item.id: shown for shown in view.shown}
     fixed = {item.id for item in view.newest}
     left, number = most, 0
     for exchange in range(units[-1].exchange, -1, -1):
         items = (item for unit in units if unit.exchange == exchange for item in unit.items)
-        left -= sum(view.said_tokens(shown[item.id]) for item in items if item.id not in fixed)
+        left -= sum(view.own_tokens(by_id[item.id]) for item in items if item.id not in fixed)
         if left < 0:
             break
         number += 1
@@ -126,17 +128,17 @@ def _exchanges_within(view: View, units: Sequence[Unit], most: int) -> int:
 
 
 def _is_old_round(unit: Unit, units: Sequence[Unit]) -> bool:
-    rounds = [one for one in units if one.exchange == unit.exchange and not one.is_frame]
+    rounds = [other for other in units if other.exchange == unit.exchange and not other.is_frame]
     return not unit.is_frame and unit in rounds[:-_ROUNDS]
 
 
-def _border(
+def _border_after(
     items: Sequence[Item], units: Sequence[Unit], staying: frozenset[str] | set[str]
 ) -> Border | None:
     leaving = [item for unit in units for item in unit.items if item.depth >= 0]
     if not leaving:
         return None
-    # What must stay keeps the unit it stands in, and its question: no call without its result.
+    # A message that must stay keeps its unit and its question: no call without its result.
     with_held = {unit.exchange for unit in units if unit.has(staying)}
     held = {
         item.id
@@ -152,16 +154,15 @@ def _border(
     return Border(end.id, end.depth, keep, tuple(item.id for item in items if item.id in names))
 
 
-def _left(view: View, border: Border | None) -> int:
-    gone = set(border.gone) if border else set()
-    fixed = {item.id for item in view.newest}
-    staying = [one for one in view.shown if one.item.id not in gone and one.item.id not in fixed]
-    lent = view.recalled if any(one.item is view.question for one in staying) else 0
-    return max(0, view.cost(one.message for one in staying).high - view.cost(()).high - lent)
+def _remaining(view: View, border: Border | None) -> int:
+    away = {item.id for item in view.newest} | set(border.gone if border else ())
+    staying = [shown for shown in view.shown if shown.item.id not in away]
+    lent = view.quote_tokens if any(shown.item is view.question for shown in staying) else 0
+    return max(0, view.cost(shown.message for shown in staying).high - view.cost(()).high - lent)
 
 
-def may_try(view: View, tried: Tried, cooldown: Cooldown, now: float, depth: int) -> bool:
-    """Whether enough has happened since the last time; the clock is the caller's."""
+def may_try(view: View, tried: SummaryAttempts, cooldown: Cooldown, now: float, depth: int) -> bool:
+    """Whether enough has happened since the last time."""
     if cooldown.holds(tried, now, depth):
         return False
     if tried.depth < 0 and tried.fruitless < FRUITLESS:
@@ -170,59 +171,58 @@ def may_try(view: View, tried: Tried, cooldown: Cooldown, now: float, depth: int
 
 
 def room_for_text(view: View, border: Border, span: int) -> tuple[int, tuple[str, ...]]:
-    """What is left for the summary itself beside rules and decisions, and these, which stay word for word.
+    """Return the tokens for the summary beside rules and decisions, and these, which stay word for word.
 
-    `span` is what it stands for: a summary is to be much shorter than that.
+    `span` are the tokens it replaces: a summary is to be much shorter than that.
     """
-    carried = _outliving(view, border)
-    told = tuple(said for kept in carried.values() for _, said in kept)
+    leaving = _leaving(view, border)
+    carried = sentences_to_keep(view, leaving)
+    groups = (carried["rules"], carried["agreed"], carried["forbidden"])
+    sentences = tuple(sentence for group in groups for _, sentence in group)
     most = view.draft.budget.summary
-    gone = set(border.gone)
-    span = max(span, sum(view.tokens(one.message) for one in view.shown if one.item.id in gone))
+    span = max(span, sum(view.tokens(shown.message) for shown in leaving))
     most = min(most, max(most * 3 // 4, int(span * SHARE_OF_SPAN)))
-    # What is forbidden has room of its own.
+    # Prohibitions have room of their own.
     beside = view.text_tokens(block("", carried["rules"], carried["agreed"]))
-    return max(int(most * (1 - _SENTENCES)), most - beside), told
+    return max(int(most * (1 - _SENTENCES)), most - beside), sentences
 
 
-def summarised(view: View, border: Border, text: str, summary: str, reason: str) -> Proposal:
-    """The decision that puts a summary in the place of what leaves."""
-    carried = _outliving(view, border)
-    gone = set(border.gone)
-    tokens = sum(view.tokens(one.message) for one in view.shown if one.item.id in gone)
+def propose_summary(view: View, border: Border, text: str, summary: str, reason: str) -> Summarise:
+    """Return the decision that puts a summary in the place of what leaves."""
+    leaving = _leaving(view, border)
+    tokens = sum(view.tokens(shown.message) for shown in leaving)
     if view.rendered.summary:
-        # The last summary leaves as well.
+        # The previous summary leaves as well.
         tokens += view.text_tokens(view.rendered.summary)
-    data = {
-        "through": border.through,
-        "depth": border.depth,
-        "keep": list(border.keep),
-        "at": [border.through, border.depth],
-        "text": text,
-        "summary": summary,
-        **{name: [list(one) for one in kept] for name, kept in carried.items()},
-    }
-    return Proposal("summarise", "summary", border.gone, tokens, view.text_tokens(text), reason, data)
+    return Summarise(
+        "summary",
+        border.gone,
+        tokens,
+        view.text_tokens(text),
+        through=border.through,
+        depth=border.depth,
+        keep=border.keep,
+        at=(border.through, border.depth),
+        text=text,
+        summary=summary,
+        reason=reason,
+        **sentences_to_keep(view, leaving),
+    )
 
 
-def cleared(view: View, border: Border) -> list[Proposal]:
-    """Quotes brought in for earlier questions leave with it: their prefix is lost in any case."""
-    gone, newest = set(border.gone), {item.id for item in view.newest}
+def clear_quotes(view: View, border: Border) -> list[Proposal]:
+    """Remove the quotes for earlier questions with it: their prefix is lost in any case."""
+    away = {item.id for item in view.newest} | set(border.gone)
     quotes = [
-        (shown.item.id, one)
+        (shown.item.id, addition)
         for shown in view.shown
-        if shown.item.id not in gone and shown.item.id not in newest
-        for one in shown.additions
-        if one.section == "recalled" and one.name != BEGINNING
+        if shown.item.id not in away
+        for addition in shown.additions
+        if addition.section == "recalled" and addition.name != BEGINNING
     ]
-    if not quotes:
-        return []
-    tokens = sum(view.text_tokens(one.text) for _, one in quotes)
-    names = tuple(dict.fromkeys(name for name, _ in quotes))
-    data = {"instead": {one.decision: "" for _, one in quotes}}
-    return [Proposal("replace", "recalled_old", names, tokens, 0, "a summary was made", data)]
+    return remove_additions(view, quotes, "recalled_old", "a summary was made")
 
 
-def _outliving(view: View, border: Border) -> dict[str, tuple[tuple[str, str], ...]]:
+def _leaving(view: View, border: Border) -> list[ShownMessage]:
     gone = set(border.gone)
-    return outliving(view, [one for one in view.shown if one.item.id in gone])
+    return [shown for shown in view.shown if shown.item.id in gone]

@@ -1,6 +1,7 @@
-"""A history under its decisions, measured: what goes out, what each section costs, and whether it fits.
+"""A history rendered under its decisions and measured: what is sent, what it costs, and whether it fits.
 
-Values in, numbers out. What to do when it does not fit is decided by the levels.
+This is the only place where a decision becomes text. The same history under the same decisions gives the same
+bytes.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,17 +9,151 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
-from holdfast.messages import JsonObject, Message, Text
+from holdfast.i18n import without_banners
+from holdfast.messages import JsonObject, Message, Part, Text, Thinking, ToolCall, ToolResult
+from holdfast.thinking import spoken
 from holdfast.tokens.budget import Budget, Thresholds
 from holdfast.tokens.calibration import PromptFeatures
 from holdfast.tokens.counter import Count
 from holdfast.tokens.estimate import Estimate
-from holdfast.window.decisions import Decided, Proposal
-from holdfast.window.items import Item, newest_of, question_of
-from holdfast.window.render import Rendered, Shown, appended, render
+from holdfast.window.decisions import (
+    Addition,
+    AppliedDecisions,
+    Cut,
+    DecisionLike,
+    Proposal,
+    Sentences,
+    read_decision,
+)
+from holdfast.window.items import Item, newest_of, question_of, repair_arguments, repair_pairs
 from holdfast.words import language_of
 
-_NOTHING = PromptFeatures(text=0, messages=0)
+
+@dataclass(frozen=True, slots=True)
+class ShownMessage:
+    """A message of the history as it is sent, and the rules that changed it."""
+
+    item: Item
+    message: Message
+    rules: tuple[str, ...] = ()
+    additions: tuple[Addition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedHistory:
+    """The messages that are sent, those that are out by rule, and the rest of what the decisions come to."""
+
+    shown: tuple[ShownMessage, ...]
+    out: dict[str, str]
+    rules: Sentences
+    agreed: Sentences
+    forbidden: Sentences
+    cuts: dict[str, dict[int, Cut]]
+    system: dict[str, str]
+    summary: str = ""
+    summarised: str = ""
+    profile: str = ""
+
+
+def render(items: Sequence[Item], decisions: Iterable[DecisionLike]) -> RenderedHistory:
+    """Return the history as the decisions leave it; calls and results without their counterpart are out."""
+    applied = AppliedDecisions.of(decisions, items)
+    out = applied.left_out(items)
+    staying = [item for item in items if item.id not in out]
+    question = question_of(staying)
+    earlier = question is not None
+    drafts: list[ShownMessage] = []
+    for item in staying:
+        earlier = earlier and item is not question
+        drafts.append(render_item(item, applied, earlier=earlier))
+    repaired = repair_pairs([draft.message for draft in drafts])
+    shown: list[ShownMessage] = []
+    for draft, message in zip(drafts, repaired, strict=True):
+        if message is None:
+            out[draft.item.id] = "orphan"
+        elif message is draft.message:
+            shown.append(draft)
+        else:
+            shown.append(replace(draft, message=message, rules=(*draft.rules, "orphan")))
+    return RenderedHistory(
+        tuple(shown),
+        out,
+        applied.rules,
+        applied.agreed,
+        applied.forbidden,
+        applied.cuts,
+        applied.system,
+        applied.summary,
+        applied.summarised,
+        applied.profile,
+    )
+
+
+def render_item(item: Item, applied: AppliedDecisions, *, earlier: bool) -> ShownMessage:
+    """Return one message as it is sent; `earlier` ones lose their thinking."""
+    message, rules = item.message, []
+    if cuts := applied.cuts.get(item.id):
+        parts = (cut_part(part, cuts[at]) if at in cuts else part for at, part in enumerate(message.parts))
+        message = replace(message, parts=tuple(part for part in parts if part is not None))
+        rules += sorted({cut.rule for cut in cuts.values()})
+    if message.tool_calls and (repaired := repair_arguments(message)) is not message:
+        message = repaired
+        rules.append("unreadable")
+    if earlier and (answer := drop_thinking(message)) is not message:
+        message = answer
+        rules.append("thinking")
+    if message.role == "assistant" and "⟦Holdfast: " in message.text:
+        message = replace(
+            message,
+            parts=tuple(
+                replace(part, text=without_banners(part.text)) if isinstance(part, Text) else part
+                for part in message.parts
+            ),
+        )
+        rules.append("banner")
+    additions = tuple(applied.additions.get(item.id, ()))
+    for addition in additions:
+        message = append_text(message, addition.text)
+    return ShownMessage(item, message, tuple(rules), additions)
+
+
+def drop_thinking(message: Message) -> Message:
+    """Return the message without its thinking, which may be parts of its own or inside the text."""
+    if message.thinking:
+        parts = tuple(part for part in message.parts if not isinstance(part, Thinking))
+        message = replace(message, parts=parts)
+    return spoken(message)
+
+
+def cut_part(part: Part, cut: Cut) -> Part | None:
+    """Return what replaces a part: a tool call keeps its name, a result the call it answers."""
+    text = cut.text
+    match part:
+        case ToolResult():
+            # Only the text of a new result is too large; an image beside it has not been looked at yet.
+            media = (
+                [inner for inner in part.parts if not isinstance(inner, Text)] if cut.rule == "entry" else []
+            )
+            return replace(part, parts=((Text(text),) if text else ()) + tuple(media))
+        case ToolCall():
+            return replace(part, arguments=text)
+        case Text():
+            return replace(part, text=text)
+    return Text(text) if text else None
+
+
+def append_text(message: Message, text: str) -> Message:
+    """Append to the message's last text where it has one: strict servers want one string."""
+    for at in range(len(message.parts) - 1, -1, -1):
+        part = message.parts[at]
+        if isinstance(part, Text):
+            longer = replace(part, text=f"{part.text}\n\n{text}" if part.text else text)
+            return replace(message, parts=(*message.parts[:at], longer, *message.parts[at + 1 :]))
+    form = "text" if message.form in ("null", "absent") else message.form
+    return replace(message, parts=(*message.parts, Text(text)), form=form)
+
+
+NO_FEATURES = PromptFeatures(text=0, messages=0)
 _HEADINGS = {
     "forbidden": {
         "en": "Must not, as said earlier in this conversation:",
@@ -30,7 +165,7 @@ _HEADINGS = {
 
 
 class Gauge(Protocol):
-    """What counts for one model; the counters of `tokens` do."""
+    """Counts tokens for one model; the counters of `tokens` implement it."""
 
     def count_text(self, text: str) -> Count: ...
     def message_features(self, message: Message) -> PromptFeatures: ...
@@ -41,12 +176,12 @@ class Gauge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Everything a window is made of.
+    """All that a window is made from.
 
-    `decisions` hold, `vetoes` were undone by somebody; `pins` are protected messages. `seen` names what was
-    sent before, and `fired` says how many tokens history had when a level last did something. `nearness` is
-    how close messages are to the question by their meaning, where that is known; `notes` are what findings
-    come to by now, by their names, and `digest` makes less of a file's name and text.
+    `decisions` hold and `vetoes` were undone; `pins` are protected messages. `seen` has the ids of messages
+    that were sent before, and `fired` how many tokens history had when a level last worked. `nearness` is the
+    semantic similarity of messages to the question, where that is known; `notes` are the current short
+    versions of findings, by name, and `digest` shortens a file by its name and text.
     """
 
     items: tuple[Item, ...]
@@ -54,10 +189,10 @@ class Draft:
     gauge: Gauge
     system: tuple[Message, ...] = ()
     tools: tuple[JsonObject, ...] = ()
-    decisions: tuple[Decided, ...] = ()
-    vetoes: tuple[Decided, ...] = ()
+    decisions: tuple[DecisionLike, ...] = ()
+    vetoes: tuple[DecisionLike, ...] = ()
     pins: frozenset[str] = frozenset()
-    # Sentences that bind what is said later, by the message they stand in.
+    # Sentences that stay valid when their message leaves, by message.
     rules: Mapping[str, Sequence[str]] = field(default_factory=dict)
     agreed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     forbidden: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -69,60 +204,53 @@ class Draft:
 
 
 class View:
-    """A draft with the proposals that were made so far. Making another one costs what is new in it."""
+    """A draft with the proposals made so far.
 
-    def __init__(
-        self,
-        draft: Draft,
-        proposals: Iterable[Proposal] = (),
-        measured: dict[int, tuple[Message, PromptFeatures]] | None = None,
-    ) -> None:
+    A view that is derived from another one (`base`) measures only the messages that are new in it.
+    """
+
+    def __init__(self, draft: Draft, proposals: Iterable[Proposal] = (), base: "View | None" = None) -> None:
         self.draft = draft
         self.proposals = tuple(proposals)
-        # By identity, because rendering hands an untouched message through as it is.
-        self._measured = {} if measured is None else measured
-        self.rendered: Rendered = render(draft.items, self.decisions)
-        # A sentence holds as long as its message is on the way: an edited one takes its rules along.
-        self.rules = _sentences(self.rendered.rules, draft.rules)
-        self.agreed = _sentences(self.rendered.agreed, draft.agreed)
-        self.forbidden = _sentences(self.rendered.forbidden, draft.forbidden)
+        # By identity, because rendering returns unchanged messages as they are.
+        self._measured: dict[int, tuple[Message, PromptFeatures]] = base._measured if base else {}
+        self._held: tuple[Proposal, ...] = base._held if base else tuple(map(read_decision, draft.decisions))
+        self.rendered: RenderedHistory = render(draft.items, self.decisions)
+        self.shown = self.rendered.shown
+        # A sentence holds as long as its message is on this branch: an edited one loses its rules.
+        self.rules = _valid_sentences(self.rendered.rules, draft.rules)
+        self.agreed = _valid_sentences(self.rendered.agreed, draft.agreed)
+        self.forbidden = _valid_sentences(self.rendered.forbidden, draft.forbidden)
         summary = block(self.rendered.summary, self.rules, self.agreed, self.forbidden)
-        told = (self.rendered.profile, summary)
-        system = _shortened(draft.system, self.rendered.system)
-        self.system = with_block(system, "\n\n".join(filter(None, told)))
+        system = _shorten_system(draft.system, self.rendered.system)
+        self.system = with_block(system, "\n\n".join(filter(None, (self.rendered.profile, summary))))
         self.newest = newest_of([shown.item for shown in self.shown])
         self.question = question_of([shown.item for shown in self.shown])
 
     def having(self, *proposals: Proposal) -> "View":
-        return View(self.draft, (*self.proposals, *proposals), self._measured)
+        """Return the view with more proposals."""
+        return View(self.draft, (*self.proposals, *proposals), self)
 
     def knowing(
         self, *, nearness: Mapping[str, float] | None = None, notes: Mapping[str, str] | None = None
     ) -> "View":
-        """The same, with what is known of how close messages are, or of what findings come to."""
+        """Return the view with the similarity of messages to the question, or with the notes of findings."""
         draft = self.draft
         draft = replace(
             draft,
             nearness=draft.nearness if nearness is None else nearness,
             notes=draft.notes if notes is None else notes,
         )
-        return View(draft, self.proposals, self._measured)
+        return View(draft, self.proposals, self)
 
     def because(self, start: int, reason: str) -> "View":
-        """The same, with a reason given for the proposals from `start` on."""
-        proposals = [
-            *self.proposals[:start],
-            *(replace(one, reason=reason) for one in self.proposals[start:]),
-        ]
-        return View(self.draft, proposals, self._measured)
+        """Return the view with a reason for the proposals from `start` on."""
+        proposals = (replace(proposal, reason=reason) for proposal in self.proposals[start:])
+        return View(self.draft, (*self.proposals[:start], *proposals), self)
 
     @property
-    def decisions(self) -> tuple[Decided, ...]:
-        return (*self.draft.decisions, *self.proposals)
-
-    @property
-    def shown(self) -> tuple[Shown, ...]:
-        return self.rendered.shown
+    def decisions(self) -> tuple[Proposal, ...]:
+        return (*self._held, *self.proposals)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -139,90 +267,90 @@ class View:
     def parts(self, message: Message) -> PromptFeatures:
         known = self._measured.get(id(message))
         if known is None:
-            # The message is kept with its number, so that no other one can get its identity.
+            # Holding the message keeps its identity from being reused.
             known = self._measured[id(message)] = (message, self.draft.gauge.message_features(message))
         return known[1]
 
     def tokens(self, message: Message) -> int:
-        """What a message adds to a request."""
+        """Return what a message adds to a request."""
         return round(self.draft.gauge.predict(self.parts(message)) - self._start)
 
-    def said_tokens(self, shown: Shown) -> int:
-        """What a message adds to a request, without evidence that was put behind it."""
+    def own_tokens(self, shown: ShownMessage) -> int:
+        """Return what a message adds to a request, without the quotes that were put behind it."""
         lent = sum(self.text_tokens(each.text) for each in shown.additions if each.section == "recalled")
         return max(0, self.tokens(shown.message) - lent)
 
     def text_tokens(self, text: str) -> int:
-        """The most a text may be."""
+        """Return the upper estimate of a text's tokens."""
         return self.draft.gauge.count_text(text).high
 
     def likely_tokens(self, text: str) -> int:
-        """What a text most likely is: for adding up many, of which not all can be at their most."""
+        """Return the likeliest number: in a sum of many texts not all reach their upper estimate."""
         return self.draft.gauge.count_text(text).tokens
 
     @cached_property
     def _start(self) -> float:
-        return self.draft.gauge.predict(_NOTHING)
+        return self.draft.gauge.predict(NO_FEATURES)
 
     @cached_property
     def frame(self) -> PromptFeatures:
-        """System and tools."""
+        """The cost of system messages and tools."""
         parts = sum(map(self.parts, self.system), self.draft.gauge.tool_features(self.draft.tools))
         return replace(parts, unprompted=not self.system)
 
     @cached_property
     def total(self) -> Estimate:
-        """The whole request."""
+        """The cost of the whole request."""
         return self.cost(shown.message for shown in self.shown)
 
     @cached_property
-    def fixed(self) -> Estimate:
-        """System, tools and the newest message: what cannot be left out."""
+    def fixed_cost(self) -> Estimate:
+        """The cost of what cannot be left out: system, tools and the newest message."""
         newest = {item.id for item in self.newest}
         return self.cost(shown.message for shown in self.shown if shown.item.id in newest)
 
     @cached_property
     def history(self) -> int:
-        """What history takes beside all that is fixed, without what was brought back for the question."""
+        """The tokens of history beside all that is fixed, without the quotes for the question."""
         newest = {item.id for item in self.newest}
-        lent = 0 if self.question is None or self.question.id in newest else self.recalled
-        return max(0, self.total.high - self.fixed.high - lent)
+        lent = 0 if self.question is None or self.question.id in newest else self.quote_tokens
+        return max(0, self.total.high - self.fixed_cost.high - lent)
 
     @cached_property
-    def recalled(self) -> int:
-        """What was brought back for the question takes, in tokens."""
+    def quote_tokens(self) -> int:
+        """The tokens of the quotes that were added to the question."""
         additions = (each for shown in self.shown if shown.item is self.question for each in shown.additions)
         return sum(self.text_tokens(each.text) for each in additions if each.section == "recalled")
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """What was brought back has a room of its own, so it moves no mark."""
+        """Where the levels begin. Quotes have a room of their own, so they move no threshold."""
         newest = {item.id for item in self.newest}
-        lent = self.recalled if self.question is not None and self.question.id in newest else 0
-        return self.draft.budget.thresholds(max(0, self.fixed.high - lent))
+        lent = self.quote_tokens if self.question is not None and self.question.id in newest else 0
+        return self.draft.budget.thresholds(max(0, self.fixed_cost.high - lent))
 
     def cost(self, messages: Iterable[Message]) -> Estimate:
         return self.draft.gauge.estimate(sum(map(self.parts, messages), self.frame))
 
     @cached_property
     def pins(self) -> frozenset[str]:
-        """The pinned messages that are really protected: the newest, up to a quarter of history."""
-        left, kept = self.thresholds.full // 4, set()
+        """The pinned messages that are protected: the newest, up to a quarter of history."""
+        left, protected = self.thresholds.full // 4, set()
         for item in reversed(self.draft.items):
             if item.id in self.draft.pins:
                 left -= self.tokens(item.message)
                 if left < 0:
                     break
-                kept.add(item.id)
-        return frozenset(kept)
+                protected.add(item.id)
+        return frozenset(protected)
 
-    def vetoed(self, kind: str) -> frozenset[str]:
-        """The messages to which this must not be done again."""
+    def list_vetoes(self, kind: str) -> frozenset[str]:
+        """Return the messages to which this kind of decision must not be applied again."""
         undone = (veto for veto in self.draft.vetoes if veto.kind == kind)
         return frozenset(name for veto in undone for name in veto.messages)
 
 
-def _shortened(system: tuple[Message, ...], cuts: Mapping[str, str]) -> tuple[Message, ...]:
+def _shorten_system(system: tuple[Message, ...], cuts: Mapping[str, str]) -> tuple[Message, ...]:
     if not cuts:
         return system
     return tuple(
@@ -231,35 +359,29 @@ def _shortened(system: tuple[Message, ...], cuts: Mapping[str, str]) -> tuple[Me
     )
 
 
-def _sentences(
-    kept: Sequence[tuple[str, str]], marked: Mapping[str, Sequence[str]]
-) -> tuple[tuple[str, str], ...]:
-    """Each sentence once, if the message it stands in still has it."""
-    found = {said: name for name, said in kept if said in marked.get(name, ())}
-    return tuple((name, said) for said, name in found.items())
+def _valid_sentences(sentences: Sentences, marked: Mapping[str, Sequence[str]]) -> Sentences:
+    """Return each sentence once, if the message it stands in still has it."""
+    valid = {sentence: name for name, sentence in sentences if sentence in marked.get(name, ())}
+    return tuple((name, sentence) for sentence, name in valid.items())
 
 
-def block(
-    summary: str,
-    rules: Sequence[tuple[str, str]] = (),
-    agreed: Sequence[tuple[str, str]] = (),
-    forbidden: Sequence[tuple[str, str]] = (),
-) -> str:
-    """What stands at the end of the instructions for all that is not in the window any more."""
-    language = language_of(" ".join((summary, *(said for _, said in (*forbidden, *rules, *agreed))))) or "en"
+def block(summary: str, rules: Sentences = (), agreed: Sentences = (), forbidden: Sentences = ()) -> str:
+    """Return the text at the end of the instructions that stands for what is not in the window any more."""
+    sentences = (sentence for _, sentence in (*forbidden, *rules, *agreed))
+    language = language_of(" ".join((summary, *sentences))) or "en"
     lines = [
         line
-        for name, kept in (("forbidden", forbidden), ("rules", rules), ("agreed", agreed))
-        if kept
-        for line in (_HEADINGS[name][language], *(f"- {said}" for _, said in kept))
+        for name, group in (("forbidden", forbidden), ("rules", rules), ("agreed", agreed))
+        if group
+        for line in (_HEADINGS[name][language], *(f"- {sentence}" for _, sentence in group))
     ]
     return "\n\n".join(filter(None, (summary, "\n".join(lines))))
 
 
 def with_block(system: tuple[Message, ...], text: str) -> tuple[Message, ...]:
-    """The system messages with a text at their end: strict templates accept no second one further on."""
+    """Append a text to the last system message: strict templates accept no second one further on."""
     if not text:
         return system
     if not system:
         return (Message.of("system", text),)
-    return (*system[:-1], appended(system[-1], text))
+    return (*system[:-1], append_text(system[-1], text))

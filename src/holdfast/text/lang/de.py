@@ -708,6 +708,84 @@ GENERIC = (
     " grund seite stand ding sache moment mal woche richtung frau herr herrn dr"
 )
 
+# Sentence cues: the phrases by which a sentence shows what it does. An underscore is a space.
+OPENERS = "bitte und also dann jetzt nun gut hallo ja nein aber"
+COMMANDS = """
+    analysiere? aktualisiere? ändere? bau baue berechne? beschreibe? behebe? benenne bring bringe entferne?
+    ergänze? erkläre? erstelle? erweitere? erzähl fass fasse finde? formuliere? füge? generiere? gib hilf
+    implementiere? installiere? kürze? lies liste? lösche? mach mache nenne? nimm öffne passe? plane? prüfe?
+    rechne refaktoriere? richte? schau schreibe? setze? sortiere? stelle? suche? teste? übersetze?
+    vergleiche? verbessere? verschiebe? wandle zeige?
+"""
+ASKS = """
+    (?:kannst|könntest|würdest|magst)_du (?:können|könnten|würden)_sie bitte hilf_mir
+    ich_(?:möchte|brauche|hätte_gern|hätte_gerne|bräuchte|will) wir_(?:brauchen|sollten|müssen)
+"""
+AIMS = """
+    (?:das|mein|unser)_(?:haupt|gesamt)?ziel_(?:ist|dabei|dieses) ziel_ist es_geht_(?:mir_)?(?:um|darum)
+    (?:ich|wir)_(?:möchten?|wollen|will|versuchen?|planen?|bauen?|entwickeln?|arbeiten?_(?:gerade_)?an)
+"""
+GOALS = "(?:das_|mein_|unser_|neues_)?(?:haupt|gesamt)?ziel_(?:ist|bleibt|lautet)"
+REPORTS = r"""
+    wurden?_(?:\w+_){0,6}(?:ge\w+|\w+iert|(?:er|be|ver|ent)\w+t)
+    (?:ich|wir)_(?:habe|haben|hab) (?:habe|haben)_(?:ich|wir) worden (?:ist|sind)_(?:jetzt|nun|fertig)
+    erledigt behoben entschieden beschlossen umgesetzt abgeschlossen läuft_(?:jetzt|nun|wieder)
+    tests?_(?:laufen|sind_grün|bestehen) (?:das_ergebnis|die_ursache|der_grund|das_problem)_(?:ist|war|lag)
+"""
+# Reports only at the beginning of a sentence.
+REPORT_OPENINGS = "fertig angelegt geändert gelöscht ergänzt"
+OPEN_POINTS = """
+    noch_(?:offen|nicht|zu|fehlt|fehlen|machen|klären|ausstehend) offene?_(?:punkte?|fragen?|aufgaben?)
+    (?:steht|stehen|fehlt|fehlen|muss|müssen|müssen_wir)_noch nächste[rn]?_schritte? als_nächstes ausstehend
+    warten?_(?:noch_)?auf bis_(?:morgen|montag|dienstag|mittwoch|donnerstag|freitag) zu_klären ungeklärt
+    (?:bleibt|ist)_offen
+"""
+FAILURES = r"""
+    (?:funktioniert|klappt|geht|läuft|hilft|ging|lief|reicht|passt)_(?:so_|leider_|immer_noch_|auch_)*nicht
+    nicht_(?:funktioniert|geklappt|geholfen|gegangen|möglich|gelöst|unterstützt|erlaubt|kompatibel|mehr)
+    nichts_(?:gebracht|geholfen|genützt) gleiche[rn]?_fehler immer_noch_(?:\w+_)?(?:fehler|kaputt|falsch)
+    fehlgeschlagen schlägt_fehl schlug_fehl scheiterte?t? gescheitert ohne_erfolg erfolglos vergeblich
+    rückgängig zurückgerollt verworfen sackgasse
+"""
+PROHIBITION_OPENINGS = "nicht keine?[nr]? niemals nie vermeide auf_keinen_fall lass_(?:die|das|den)"
+PROHIBITIONS = r"(?:darf|dürfen|darfst|sollst)_(?:\w+_){0,4}(?:nicht|keine?n?|nie|niemals)"
+COURTESIES = """
+    perfekt gerne? natürlich klar danke super selbstverständlich hier_(?:ist|sind) ich_hoffe viel_erfolg
+    lass_mich_wissen wenn_du_(?:noch|weitere|möchtest) falls_du gern_geschehen kein_problem sag_bescheid
+    melde_dich ich_helfe du_kannst du_könntest damit_kannst
+"""
+
+# Words in pasted text: headers, separators and greetings of mails, and what introduces a pasted document.
+MAIL_HEADERS = "Von An Gesendet Betreff Datum"
+MAIL_SEPARATORS = "Ursprüngliche_Nachricht Weitergeleitet"
+MAIL_QUOTE_OPENINGS, MAIL_QUOTE_VERBS = "Am", "schrieb"
+MAIL_GREETINGS = "Sehr_geehrte[rs]? Liebe[rs]?"
+DOCUMENTS = "artikel dokument ausgabe nachricht protokoll absatz brief gedicht"
+# Abbreviations whose dot does not end a sentence, as they are written.
+DOTTED = "bzw usw ggf evtl ca Nr inkl"
+# Words of a program's output that say an error, and those before them that deny it.
+ERRORS = "fehler fehlgeschlagen gescheitert abgebrochen"
+ERROR_COUNTS, ERROR_DENIALS = "fehler", "keine ohne"
+
+# Words of clocks and calendars as they are written.
+MONTH_ABBREVIATIONS = "Jänner Mär Okt Dez"
+WEEKDAYS = "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonnabend Sonntag"
+DURATIONS = "laufzeit dauert? verbleibend"
+
+# Words between a name and its number that carry no meaning.
+FILLER_WORDS = """
+    ist sind war beträgt liegt lautet wird auf um am bei von mit ab bis ca etwa rund genau mindestens
+    höchstens maximal kostet kosten für im der die das ein eine zu zum zur pro und oder als hat haben
+    dauert gesetzt dann jetzt nur über unter wie es jahr jahre tage stunden minuten
+"""
+# Words that any two texts may share.
+WEAK_WORDS = """
+    zeit tag tage woche wochen monat jahr jahre stunde stunden minute minuten uhr neu neue gut gute beste groß
+    klein viel viele gehen gehe brauche möchte kommen schreib schreibe schreiben gibt sagen grund frage
+    antwort quelle quellen heute morgen gestern lohnt spät zeile name liste danke ersten erste zweite letzte
+    nächste prozent euro kurz hat
+"""
+
 # memory: words by which statements that a person made are compared, and secrets are told from their
 # descriptions. One text a list; the same lists exist in every language.
 # What a statement means the same without, when its value is compared, and when the whole is compared.

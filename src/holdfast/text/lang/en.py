@@ -754,6 +754,113 @@ GENERIC = (
     " moment place weekly future today last next"
 )
 
+# Sentence cues: the phrases by which a sentence shows what it does. An underscore is a space.
+OPENERS = "please ok okay now then so and also but hi hey hello next yes no"
+COMMANDS = """
+    add adjust analy[sz]e build calculate change check clean compare compute convert create debug define
+    delete deploy describe design draft edit explain extend extract find fix format generate give help
+    implement improve insert install integrate let's list look make merge migrate move optimi[sz]e outline
+    plan prepare print propose provide put read recommend refactor remove rename replace review rewrite run
+    search set show sort split suggest summari[sz]e tell test translate try update upgrade use verify write
+"""
+ASKS = """
+    (?:can|could|would|will)_you please i_would_like i'd_like i_(?:want|need)_(?:you|to|an?|the|some|help)
+    help_me what_(?:is|are|does|about) how_(?:do|can|should|would|to)_i? why_(?:is|are|does|do)
+"""
+AIMS = """
+    (?:my|our|the)_(?:main_|overall_|final_|ultimate_)?(?:goal|aim|objective|purpose|plan)_(?:is|here)
+    (?:i_am|i'm|we_are|we're)_(?:trying|aiming|hoping|planning|looking)_to
+    (?:i_am|i'm|we_are|we're)_(?:working_on|building|developing|writing|creating|planning|preparing)
+    (?:i|we)_(?:want|need|would_like|plan|intend|hope)_to (?:i'd|we'd)_like_to
+"""
+GOALS = """
+    (?:my|our|the|new)_(?:main_|overall_|final_|ultimate_|new_)?(?:goal|aim|objective)_(?:is|was|has)
+"""
+_PAST = (
+    r"(?:\w{3,}ed|built|made|wrote|written|found|ran|set|put|took|taken|got|chose|did|done|split"
+    r"|went|sent|bought)"
+)
+REPORTS = rf"""
+    (?:i|we)(?:'ve|_have)?_(?:now_|just_|also_|successfully_|already_)?{_PAST}
+    (?:has|have)_been_(?:now_|successfully_|already_)?{_PAST} (?:was|were)_(?:successfully_)?{_PAST}
+    (?:is|are)_(?:now|done|fixed|complete|finished|ready|in_place) (?:all|the)_(?:\d+_)?tests?_(?:now_)?pass
+    \d+_passed turn(?:s|ed)_out the_(?:result|cause|problem|reason|root_cause|answer|total)_(?:is|was)
+    your_\w+_(?:\w+_)?(?:is|was|has_been)
+"""
+# Reports only at the beginning of a sentence.
+REPORT_OPENINGS = """
+    done fixed added updated created implemented renamed removed changed moved deployed merged finished
+    booked cancell?ed resolved installed migrated refactored
+"""
+OPEN_POINTS = r"""
+    to-?do fixme tbd next_steps? as_a_next next_(?:up|we|i)
+    still_(?:open|needs?|ha(?:ve|s)_to|missing|pending|to_do|unclear)
+    (?:not|is|are|isn't|aren't|haven't|hasn't)_(?:\w+_)?yet left_to_do follow-?up
+    outstanding unresolved open_(?:question|issue|point|item)s?
+    (?:i'm|we're|i_am|we_are|still)_waiting_for remind_me_(?:to|about|that|tomorrow) remaining_(?:work|tasks?)
+    by_(?:tomorrow|next|monday|tuesday|wednesday|thursday|friday)
+"""
+FAILURES = r"""
+    (?:does|did|do|will|would|could)(?:n't|_not)_(?:\w+_)?(?:work|help|solve|fix|compile|start)
+    (?:won't|can't|cannot)_(?:work|be_(?:used|done|changed|combined))
+    (?:isn't|is_not|not)_(?:possible|supported)
+    no_luck same_(?:error|problem) still_(?:fails?|failing|broken|crash(?:es|ing)?|not_working|wrong|the_same)
+    (?:has_|have_|it_|that_|this_|which_)failed failed_(?:with|because|on|again|to)
+    fails_(?:with|on|because|when)
+    dead_end (?:i|we|was|have)_(?:reverted|rolled_back) gave_up to_no_avail without_success
+    made_(?:it|things)_worse
+"""
+PROHIBITION_OPENINGS = "do_not don't never no_more stop avoid"
+PROHIBITIONS = r"(?:must|may|shall)_not mustn't (?:must|should)_never not_allowed"
+COURTESIES = """
+    congratulations yes_that yeah hey long_time i'll_definitely if_so please_(?:provide|confirm|let)
+    sure certainly of_course great thanks thank_you you're_welcome absolutely happy_to glad got_it hi hello
+    sounds_good perfect that's_(?:great|awesome|wonderful) wow i'd_be_happy
+    i'm_(?:happy|glad|sorry|here|excited)
+    here_(?:is|are) here's below let_me_know feel_free i_hope hope_this good_luck remember
+    note_that by_following in_(?:summary|conclusion)
+    if_you_(?:have|need|want|would|don't) just_let would_you_like looking_forward is_there_anything how_can_i
+    let's_(?:dive|get_started|start)
+    you_can you_could you_should you_may this_(?:will|ensures|allows|way|approach|example)
+"""
+
+# Words in pasted text: headers, separators and greetings of mails, and what introduces a pasted document.
+MAIL_HEADERS = "From To Sent Subject Date"
+MAIL_SEPARATORS = "Original_Message Forwarded"
+MAIL_QUOTE_OPENINGS, MAIL_QUOTE_VERBS = "On", "wrote"
+MAIL_GREETINGS = "Dear Hello Hi"
+DOCUMENTS = """
+    text article e-?mail mail document log logs output message transcript essay story paragraph passage
+    readme lyrics poem prompt policy review
+"""
+# Abbreviations whose dot does not end a sentence, as they are written.
+DOTTED = "etc vs approx Mr Mrs Ms St Prof Dr No max min"
+# Words of a program's output that say an error, and those before them that deny it.
+ERRORS = """
+    error errors exception traceback failed failure fatal panic panicked segfault abort(?:ed)? denied
+"""
+ERROR_COUNTS, ERROR_DENIALS = "errors? failures? failed", "no zero without"
+
+# Words of clocks and calendars as they are written.
+MONTH_ABBREVIATIONS = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec"
+WEEKDAYS = """
+    Monday Tuesday Wednesday Thursday Friday Saturday Sunday Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun
+"""
+DURATIONS = "uptime elapsed duration took runtime remaining"
+
+# Words between a name and its number that carry no meaning.
+FILLER_WORDS = """
+    is are was were equals costs cost of at by from until about around exactly only for on in the a an to per
+    and or than has have be been takes set using use uses also so then now up over under like it vs approx
+    every oz lb lbs pounds minutes hours days weeks months years get got recently first last between
+"""
+# Words that any two texts may share.
+WEAK_WORDS = """
+    time times day days week weeks month year years hour hours minute minutes new good best big small many
+    much use using make get take go need want come write give say reason question answer source sources today
+    tomorrow yesterday worth still late line name list thanks first second last next percent usd eur short
+"""
+
 # memory: words by which statements that a person made are compared, and secrets are told from their
 # descriptions. One text a list; the same lists exist in every language.
 # What a statement means the same without, when its value is compared, and when the whole is compared.

@@ -281,7 +281,7 @@ class BatchEmbedder:
     def _texts(
         self, rows: Sequence[int], index: VectorIndex, known: set[str], most: int
     ) -> tuple[list[int], list[int], dict[str, str]]:
-        """Rows whose texts are all `known` to be in a job, rows for the next job, and its texts by piece_digest."""
+        """Rows whose texts are all `known` to be in a job, rows for the next job, and its texts by digest."""
         texts = self._store.passages.texts(rows)
         cut = {
             row: {piece_digest(piece): piece for piece in split_pieces(texts[row])}

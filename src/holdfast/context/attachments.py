@@ -56,37 +56,20 @@ def files_for(
 ) -> list[Proposal]:
     """The decisions that bring files in; none where that is done already, or nothing is pointed at."""
     text, roots, named = _typed_text(question.message), along.files, along.brought
-    additions = [
-        propose_addition
-        for shown in view.shown
-        for propose_addition in shown.additions
-        if propose_addition.section == RULE
-    ]
+    additions = [addition for shown in view.shown for addition in shown.additions if addition.section == RULE]
     of_question = (shown for shown in view.shown if shown.item is question)
-    if any(propose_addition.section == RULE for shown in of_question for propose_addition in shown.additions):
+    if any(addition.section == RULE for shown in of_question for addition in shown.additions):
         return []
     wanted = [*named, *_files_mentioned(store, text, conversation, named, additions, roots)]
-    needed = [
-        propose_addition
-        for propose_addition in wanted
-        if not any(_has(shown, propose_addition) for shown in additions)
-    ]
-    tags = {
-        file_of(propose_addition.name): propose_addition.hash
-        for propose_addition in needed
-        if propose_addition.hash
-    }
-    before = {
-        file_of(propose_addition.name): propose_addition.tag
-        for propose_addition in additions
-        if propose_addition.tag
-    }
+    needed = [addition for addition in wanted if not any(_has(shown, addition) for shown in additions)]
+    tags = {file_of(addition.name): addition.hash for addition in needed if addition.hash}
+    before = {file_of(addition.name): addition.tag for addition in additions if addition.tag}
     changed = {name for name, tag in before.items() if tags.get(name, tag) != tag}
     return [
         *replace_outdated_files(view, tags),
         *(
-            _propose_file(view, question, propose_addition, changed=file_of(propose_addition.name) in changed)
-            for propose_addition in needed
+            _propose_file(view, question, addition, changed=file_of(addition.name) in changed)
+            for addition in needed
         ),
     ]
 
@@ -121,9 +104,9 @@ def files_of(store: Store, lane: LaneRecord) -> list[JsonObject]:
     `state` is how it stands in the window that was last sent: whole, short, or out of it.
     """
     shown = {
-        (row["id"], propose_addition.get("name")): propose_addition["text"]
+        (row["id"], addition.get("name")): addition["text"]
         for row in lane.report.get("messages", ())
-        for propose_addition in row.get("added", ())
+        for addition in row.get("added", ())
     }
     rows: list[JsonObject] = []
     every = store.decisions.by_rule(lane.conversation, RULE)
@@ -165,18 +148,14 @@ def _files_mentioned(
         # What was brought short is no reason to forget that it was there whole.
         if data["short"] or data["name"] not in newest:
             newest[data["name"]] = data
-    asked = {file_of(propose_addition.name) for propose_addition in named}
+    asked = {file_of(addition.name) for addition in named}
     spoken = [
         data for name, data in newest.items() if file_of(name) not in asked and is_mentioned(name, text)
     ]
-    whole = {propose_addition.name for propose_addition in additions if propose_addition.short}
+    whole = {addition.name for addition in additions if addition.short}
     files = [_again(data, roots) for data in spoken if roots is not None or data["name"] not in whole]
-    full = {file_of(propose_addition.name) for propose_addition in files if propose_addition.mode == "full"}
-    return [
-        propose_addition
-        for propose_addition in files
-        if propose_addition.mode == "full" or file_of(propose_addition.name) not in full
-    ]
+    full = {file_of(addition.name) for addition in files if addition.mode == "full"}
+    return [addition for addition in files if addition.mode == "full" or file_of(addition.name) not in full]
 
 
 def _again(data: JsonObject, roots: Roots | None) -> "AttachedFile":
@@ -241,16 +220,8 @@ class _Choice:
 def context_for(view: View, question: Item, texts: Sequence[str]) -> list[Proposal]:
     """The decision that puts these texts behind a question; none where that was done before."""
     tag = hashlib.sha256(canonical(list(texts)).encode()).hexdigest()[:16]
-    additions = (
-        propose_addition
-        for shown in view.shown
-        if shown.item is question
-        for propose_addition in shown.additions
-    )
-    if not texts or any(
-        propose_addition.section == "research" and propose_addition.tag == tag
-        for propose_addition in additions
-    ):
+    additions = (addition for shown in view.shown if shown.item is question for addition in shown.additions)
+    if not texts or any(addition.section == "research" and addition.tag == tag for addition in additions):
         return []
     text, cut = _text(view, question, texts, room_for_sources(view))
     # When the talk covers gone on, a few lines of it are enough.

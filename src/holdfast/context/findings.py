@@ -146,11 +146,11 @@ class FindingAttacher:
 
     def attach(self, view: View, question: Item, finding: Finding | None, scope: Scope) -> View:
         """With the sources for the question, and what is known by now of those for earlier ones."""
-        quoted = [propose_addition for propose_addition in _shown_findings(view) if propose_addition.short]
+        quoted = [addition for addition in _shown_findings(view) if addition.short]
         if quoted and (finding is not None or view.history >= view.thresholds.prune):
             view = view.knowing(notes=self._notes(scope, quoted))
         if finding is None or any(
-            propose_addition.name == finding.id for propose_addition in _shown_findings(view, question)
+            addition.name == finding.id for addition in _shown_findings(view, question)
         ):
             return view
         view = view.having(*shrink_findings(view))
@@ -202,10 +202,7 @@ class FindingAttacher:
         question = view.question
         if question is None or question is not view.shown[-1].item or not case.tells:
             return []
-        if any(
-            propose_addition.name and not propose_addition.short
-            for propose_addition in _shown_findings(view, question)
-        ):
+        if any(addition.name and not addition.short for addition in _shown_findings(view, question)):
             return []
         return [
             *self._propose_outdated(view, question, case.scope),
@@ -228,17 +225,13 @@ class FindingAttacher:
 
     def _propose_related(self, view: View, question: Item, scope: Scope) -> list[Proposal]:
         shown = _shown_findings(view)
-        notes = [
-            propose_addition
-            for propose_addition in shown
-            if propose_addition.name and not propose_addition.short
-        ]
+        notes = [addition for addition in shown if addition.name and not addition.short]
         left = min(_TOKENS, int(view.draft.budget.window * _SHARE))
-        left -= sum(view.text_tokens(propose_addition.text) for propose_addition in notes)
+        left -= sum(view.text_tokens(addition.text) for addition in notes)
         most = _MOST - len(notes)
         if left < _LEAST or most < 1:
             return []
-        known = {propose_addition.name for propose_addition in shown if propose_addition.name}
+        known = {addition.name for addition in shown if addition.name}
         proposals = []
         for bearing in self._research.find_related(scope, question.message.text, most, without=known):
             text = note_of(bearing.finding, brief=bearing.brief)
@@ -250,11 +243,11 @@ class FindingAttacher:
 
     def _notes(self, scope: Scope, quoted: Sequence[Addition]) -> Mapping[str, str]:
         """What the findings whose sources stand in a window come to by now."""
-        names = {propose_addition.name for propose_addition in quoted}
+        names = {addition.name for addition in quoted}
         known = {
-            name: propose_addition
-            for propose_addition in self._research.list(scope)
-            for name in (propose_addition.id, *propose_addition.merged)
+            name: addition
+            for addition in self._research.list(scope)
+            for name in (addition.id, *addition.merged)
         }
         return {name: note_of(known[name]) for name in names if name in known}
 
@@ -283,11 +276,11 @@ def tell_finding(view: View, question: Item, name: str, text: str, reason: str =
 
 def _shown_findings(view: View, item: Item | None = None) -> list[Addition]:
     return [
-        propose_addition
+        addition
         for shown in view.shown
         if item is None or shown.item is item
-        for propose_addition in shown.additions
-        if propose_addition.section == SECTION
+        for addition in shown.additions
+        if addition.section == SECTION
     ]
 
 

@@ -392,7 +392,6 @@ class Engine:
         self.queue.close()
         for run in list(self._runs.values()):
             await run.recorder.stop()
-        await self._sending.close()
         await self.store.hurry()
         await self.afterwards.close()
         self.events.close()

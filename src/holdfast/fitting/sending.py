@@ -3,12 +3,10 @@
 Knows the server by its protocol. When somebody's turn is, and what is kept of an answer, is the engine's.
 """
 
-import asyncio
 import logging
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
 
 from holdfast.errors import Overflow
 from holdfast.fitting.fitter import Fit, Fitter
@@ -25,10 +23,6 @@ class Sending:
     def __init__(self, models: ModelRegistry, fitter: Fitter) -> None:
         self._models = models
         self._fitter = fitter
-        self._chores: set[asyncio.Task[Any]] = set()
-
-    async def close(self) -> None:
-        await asyncio.gather(*self._chores, return_exceptions=True)
 
     async def send(self, fitted: Fit, provider: Provider) -> AsyncGenerator[Chunk, None]:
         """Asks the model; the recorder around it keeps the answer as it comes.
@@ -88,11 +82,7 @@ class Sending:
             raise
         finally:
             # Learning is for the next time; this answer need not wait for it.
-            self._later(watch.close())
-
-    def _later(self, work: Coroutine[Any, Any, Any]) -> None:
-        self._chores.add(chore := asyncio.create_task(work))
-        chore.add_done_callback(self._chores.discard)
+            watch.close()
 
 
 def _no_answer() -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Unpack
 
-from holdfast.errors import BadRequest, ModelMissing, Overflow, StoreError, UpstreamError
+from holdfast.errors import BadRequest, ModelMissing, Overflow, UpstreamError
 from holdfast.messages import ChatRequest, Chunk, Image, JsonObject
 from holdfast.store import KnownModel, ModelChanges, Store
 from holdfast.tokens.budget import SMALLEST
@@ -94,14 +94,10 @@ class UsageWatch:
             >= _MANY_SAMPLES
         )
 
-    async def close(self) -> None:
-        """Learns from the reported count, after the answer was sent."""
-        if self._reported is None:
-            return
-        try:
-            await self._counters.learn(self._provider, self._request, self._reported, self._window)
-        except StoreError as error:
-            log.warning("what an answer taught about counting could not be kept: %s", error)
+    def close(self) -> None:
+        """Lets the counter learn from the reported count; whoever counts for this model next waits for it."""
+        if self._reported is not None:
+            self._counters.learn_soon(self._provider, self._request, self._reported, self._window)
 
 
 def template_features(features: PromptFeatures) -> tuple[bool, ...]:
@@ -183,6 +179,7 @@ class ModelRegistry:
         return await self.windows(provider, model)
 
     async def aclose(self) -> None:
+        await self.counters.aclose()
         await self.vocabularies.aclose()
 
     def watch(self, provider: Provider, request: ChatRequest, window: int, expected: Estimate) -> UsageWatch:

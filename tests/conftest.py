@@ -137,7 +137,7 @@ class Process:
     def kill(self) -> None:
         """As a power cut would: no handler runs, nothing is flushed."""
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(20)
+        self.process.wait(60)
 
 
 @pytest.fixture

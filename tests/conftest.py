@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import gc
 import os
 import shutil
 import signal
@@ -84,6 +85,22 @@ _WHOLE = (
     "test_release.py",
     "background/test_watching.py",
 )
+
+
+# Modules, items and thousands of parameters stay until the end: looking through them for garbage again and
+# again is a sixth of all the work.
+_RARELY = (50_000, 20, 20)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(*_RARELY)
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -265,8 +265,10 @@ class Engine:
 
     async def _waited(self, run: _Run, place: QueueSlot, provider: Provider) -> None:
         """Others are before it: only then is it worth a note in the store."""
-        run.progress.report_queued(provider.location, place.position)
         await self.store.run(self.store.jobs.waits, run.kept.job, provider.location)
+        # Whoever hears of it finds it waiting.
+        if not place.served:
+            run.progress.report_queued(provider.location, place.position)
         await place.wait()
         await self.store.run(self.store.jobs.running, run.kept.job)
 

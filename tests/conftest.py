@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import gc
 import os
 import shutil
 import signal
@@ -25,8 +26,13 @@ from holdfast.i18n import speak
 from holdfast.memory.search import Search
 from holdfast.upstreams.model_file import fetch_model_file
 from tests.buckets import s3_server  # noqa: F401  # a fixture
+from tests.waiting import PATIENCE
 
+# Every run has other examples, so few of them see much in the end. `--hypothesis-profile=thorough` asks for
+# more.
+settings.register_profile("usual", max_examples=50)
 settings.register_profile("thorough", max_examples=1_000)
+settings.load_profile("usual")
 
 # Thousands of small databases wait for the disk most of their time. Where there is a folder in memory with
 # room enough, they are made in it: what a killed process leaves behind is there too.
@@ -50,6 +56,12 @@ atexit.register(_ONE_CERTIFICATE.unlink, missing_ok=True)
 # decide what a test sees, so here they wait; whoever tests the waiting makes it short.
 evidence._PATIENCE = recall._PATIENCE = 60.0
 Search.__init__.__kwdefaults__["budget"] = 60.0
+
+# Nor may a client give up after httpx's five seconds: so long a busy machine may need for a first answer.
+for _way in (httpx.Client.__init__, httpx.AsyncClient.__init__, httpx.request, httpx.stream.__wrapped__):
+    _way.__kwdefaults__["timeout"] = httpx.Timeout(PATIENCE)
+for _way in (httpx.get, httpx.head, httpx.options, httpx.post, httpx.put, httpx.patch, httpx.delete):
+    _way.__kwdefaults__["timeout"] = httpx.Timeout(PATIENCE)
 
 
 # Tests of the whole, through an engine, a server, a command or an index, and of processes of their own: they
@@ -89,6 +101,22 @@ _WHOLE = (
     "test_release.py",
     "background/test_watching.py",
 )
+
+
+# Modules, items and thousands of parameters stay until the end: looking through them for garbage again and
+# again is a sixth of all the work.
+_RARELY = (50_000, 20, 20)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(*_RARELY)
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -142,7 +170,7 @@ class Process:
     def kill(self) -> None:
         """As a power cut would: no handler runs, nothing is flushed."""
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(20)
+        self.process.wait(60)
 
 
 @pytest.fixture

@@ -361,8 +361,10 @@ class TurnEngine:
         run.recorder.upstream = provider.location
         slot = run.slot = self.queue.enter(provider.location, run.ask.scope.user)
         if not slot.served:
-            run.progress.report_queued(provider.location, slot.position)
             await self.store.run(self.store.jobs.mark_queued, run.question.job, provider.location)
+            # Reported once it is stored; it may be this request's turn by now.
+            if not slot.served:
+                run.progress.report_queued(provider.location, slot.position)
             await slot.wait()
             await self.store.run(self.store.jobs.mark_running, run.question.job)
         run.progress.report_running(provider.location)
@@ -370,8 +372,6 @@ class TurnEngine:
 
     async def _fit(self, run: _Run, provider: Provider) -> OutgoingRequest:
         """Loads the conversation and makes the request that fits the server's window."""
-        # What the last answer taught about counting is used, so that the same chat gives the same windows.
-        await self.models.wait_until_learned(provider, run.ask.request.model)
         outgoing = await self.fitter.fit(run.ask.request, run.question, provider, run.along)
         run.turn.report, run.recorder.window = outgoing.report, outgoing.window
         return outgoing
@@ -566,7 +566,7 @@ class _Relay:
     ) -> None:
         if isinstance(error, Overflow):
             self._models.look_again(self._provider, self._outgoing.request.model)
-        self._models.learn_later(self._watch)
+        self._watch.close()
 
 
 def _thought_notice() -> str:

@@ -43,6 +43,8 @@ def tab(window, name):
 def test_the_meter_tells_each_section_and_where_levels_begin(page, talk, rest):
     window = page(talk, project=PROJECT)
     report = rest("window")
+    # The report comes after the page: its bar is drawn at once, as a whole.
+    expect(window.locator('.bar [data-section="reserve"]')).to_be_attached()
     shown = window.locator(".meter .bar > span").evaluate_all("all => all.map((one) => one.dataset.section)")
     sections = {row["name"] for row in report["sections"] if row["tokens"]}
     assert set(shown) == sections | {"free"}
@@ -77,7 +79,7 @@ def test_turns_show_tokens_compactions_and_the_prefix(page, talk, rest):
     told = rest("turns")
     expect(window.locator(".turns tbody tr")).to_have_count(len(told["turns"]))
     expect(window.locator("#turns svg .event")).to_have_count(len(told["compactions"]))
-    assert window.locator("#turns svg polyline").count() == 2
+    expect(window.locator("#turns svg polyline")).to_have_count(2)
     window.get_by_text("As a table").click()
     first = window.locator(".figure tbody tr").first.locator("td").first
     expect(first).to_have_text(str(told["turns"][0]["tokens"]["prompt"]))
@@ -113,14 +115,22 @@ def test_tabs_are_reached_by_arrow_keys_and_windows_by_their_size(page, talk):
 
 def test_on_a_phone_nothing_sticks_out(page, talk):
     window = page(talk, project=PROJECT, language="de", theme="dark", size=PHONE)
-    for name in ("Im Zeitverlauf", "Entscheidungen", "Anfrage", "Nachrichten"):
+    shown = {
+        "Im Zeitverlauf": ".turns tbody tr",
+        "Entscheidungen": ".decision",
+        "Anfrage": "#request pre",
+        "Nachrichten": ".entry",
+    }
+    for name, part in shown.items():
         tab(window, name)
+        expect(window.locator(part).first).to_be_visible()
         assert window.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
 
 
 def test_a_decision_that_is_undone_brings_its_messages_back(page, talk, rest):
     window = page(f"{talk}#decisions", project=PROJECT)
     before = rest("window")["decisions"]
+    expect(window.locator(".decision")).to_have_count(len(before))
     window.locator(".decision").first.get_by_role("button", name="Undo").click()
     expect(window.get_by_role("heading", name="Undone, not to be done again")).to_be_visible()
     expect(window.locator(".toast")).to_contain_text("come back")

@@ -4,13 +4,14 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.accessible import faults
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import DESKTOP, PATIENCE, PHONE
 from tests.browser.cutting import wire
 
 # In bytes, with all that a page loads before anybody has done anything.
 FIRST_LOAD = 150_000
 # So often, and so many milliseconds apart, it is looked whether a page is complete.
-_LOOKS, _BETWEEN = 50, 100
+_BETWEEN = 100
+_LOOKS = PATIENCE // _BETWEEN
 
 
 PAGES = ("/", "/settings/memory", "/research", "/statistics", "/settings", "/setup", "/login")

@@ -77,6 +77,7 @@ def test_from_nothing_to_a_memory_that_is_used_corrected_and_forgotten(page, fre
     window.keyboard.press("Enter")
     stopped(window)
     window.get_by_text("1 memory used").click()
+    expect(window.locator(".used li")).to_contain_text("nine boats")
     window.get_by_role("button", name="Correct").click()
     window.get_by_label("What is remembered").fill("The boat house of Northwind has ten boats.")
     window.get_by_role("button", name="Save").click()

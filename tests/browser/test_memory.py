@@ -207,7 +207,8 @@ def test_a_note_is_written_and_nobody_writes_over_what_they_have_not_seen(page, 
     with window.expect_response(lambda got: got.request.method == "DELETE" and got.ok):
         button(window.get_by_role("dialog"), "Delete").click()
     expect(window.get_by_text("Choose a file.")).to_be_visible()
-    assert (window.get_by_role("link", name="ideas.md").count(), file.exists()) == (0, False)
+    expect(window.get_by_role("link", name="ideas.md")).to_have_count(0)
+    assert not file.exists()
 
 
 def test_everything_is_taken_out_forgotten_and_brought_in_again(page, place, tmp_path):
@@ -264,10 +265,12 @@ def test_all_of_it_can_be_done_with_the_keyboard(page, place):
     expect(window.get_by_role("searchbox")).to_be_visible()
     button(window, "Etwas merken").focus()
     window.keyboard.press("Enter")
+    expect(window.get_by_label("Text", exact=True)).to_be_focused()
     window.keyboard.type("Wir liefern donnerstags")
     window.keyboard.press("Control+Enter")
     expect(memory_of(window, "donnerstags")).to_contain_text("Fakt")
     button(memory_of(window, "donnerstags"), "Bearbeiten").press("Enter")
+    expect(window.get_by_label("Text", exact=True)).to_be_focused()
     window.keyboard.press("Escape")
     expect(button(memory_of(window, "donnerstags"), "Bearbeiten")).to_be_focused()
     button(memory_of(window, "donnerstags"), "Vergessen").press("Enter")
@@ -297,6 +300,7 @@ def test_nothing_keeps_people_from_using_it(page, place, theme, size):
     window.get_by_role("searchbox").fill("pump")
     expect(memory_of(window, "arion")).to_contain_text("Your words")
     button(window, "Remember something").click()
+    expect(window.get_by_label("Text", exact=True)).to_be_visible()
     assert faults(window) == []
     for name, shown in (("Profile", "#profile-told"), ("Notes", "#tree a"), ("Statistics", "#numbers table")):
         window.get_by_role("tab", name=name).click()

@@ -1,5 +1,7 @@
 """The settings page: changed, refused, taken back; servers, keys, the password, and coming in with it."""
 
+import re
+
 import httpx
 import pytest
 from playwright.sync_api import expect
@@ -44,11 +46,13 @@ def test_a_preset_is_previewed_saved_and_taken_back(page, settings):
     expect(window.locator("#changed")).to_have_text("2 changes")
     save(window)
     expect(window.locator("#restart")).to_contain_text("after a restart")
+    expect(window.locator("#savebar")).to_be_hidden()
     assert value(settings, "preset")["value"] == "openclaw"
     expect(window.locator("#row-reserve")).to_contain_text("after a restart; now 0")
     window.locator("#row-reserve").get_by_role("button", name="Take it back").click()
     save(window)
     expect(window.locator("#row-reserve")).to_contain_text("default")
+    expect(window.locator("#savebar")).to_be_hidden()
     assert value(settings, "reserve")["source"] == "default"
 
 
@@ -113,6 +117,8 @@ def test_a_key_is_made_shown_once_and_revoked(page, start):
     window.get_by_label("Only this project").fill("garden")
     window.get_by_role("button", name="Make it").click()
     secret = window.locator("#new-secret code").inner_text()
+    # Only then the list has it, and the page is left in peace.
+    expect(window.locator("#keys")).to_contain_text("laptop")
     headers = {"authorization": f"Bearer {secret}"}
     assert server.client.get("/api/login", headers=headers).json()["project"] == "garden"
     window.reload()
@@ -144,7 +150,7 @@ def test_coming_in_with_the_password_and_going_out_again(page, start):
     server = start(require_key=True)
     server.engine.store.sessions.set_password("default", password_digest(PASSWORD))
     window = page("/settings", at=server.url)
-    assert "/login?next=" in window.url
+    expect(window).to_have_url(re.compile(r"/login\?next="))
     window.get_by_label("Password").fill("wrong one")
     window.get_by_role("button", name="Sign in").click()
     expect(window.get_by_role("alert")).to_have_text("This is not the password.")

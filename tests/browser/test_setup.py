@@ -84,7 +84,9 @@ def test_an_interrupted_set_up_goes_on_where_it_was_with_what_was_typed(page, fr
     window.reload()
     at(window, "Ihr KI-Profil")
     expect(window.get_by_role("textbox", name="Wie heißt Ihr Unternehmen?")).to_have_value("Nordlicht e.K.")
-    onward(window, "Weiter")
+    # The place is noted a moment after its step is shown.
+    with window.expect_response(lambda got: got.url.endswith("/setup-step") and got.ok):
+        onward(window, "Weiter")
     at(window, "Ein Passwort")
     # Another browser finds the place, too, and the answer in the profile.
     other = page("/", at=fresh.url, language="de")
@@ -115,6 +117,7 @@ def test_who_skips_the_set_up_is_not_asked_again_but_finds_it(page, fresh):
 def test_the_keyboard_is_enough(page, server):
     window = page("/setup#2")
     expect(window.get_by_role("textbox", name="Which industry are you in?")).to_be_visible()
+    expect(window.get_by_role("button", name="IT & software")).to_be_visible()
     window.get_by_role("textbox", name="Which industry are you in?").press("Tab")
     window.keyboard.press("Space")
     expect(window.get_by_role("textbox", name="Which industry are you in?")).to_have_value("IT & software")

@@ -7,12 +7,6 @@ import pytest
 from holdfast.cli.serve import skip_garbage_collection
 
 
-@pytest.fixture(autouse=True)
-def thawed():
-    yield
-    gc.unfreeze()
-
-
 def test_garbage_is_looked_for_again_when_all_is_loaded():
     before = gc.get_freeze_count()
     with skip_garbage_collection():

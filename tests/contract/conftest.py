@@ -84,8 +84,9 @@ def place_for_a_store(request: pytest.FixtureRequest) -> Iterator[str]:
     else:
         location: str = request.getfixturevalue("migrated_database")
         yield location
-        tables = ", ".join(metadata.tables)
-        request.getfixturevalue("postgres").execute(f"TRUNCATE {tables}", location)
+        # For tables with hardly anything in them a hundred times as fast as TRUNCATE.
+        emptied = "; ".join(f"DELETE FROM {table.name}" for table in reversed(metadata.sorted_tables))
+        request.getfixturevalue("postgres").execute(emptied, location)
 
 
 @pytest.fixture(params=["file", "memory", POSTGRES])

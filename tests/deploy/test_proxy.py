@@ -6,7 +6,6 @@ import shutil
 import socket
 import ssl
 import subprocess
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,6 +16,7 @@ import pytest
 from holdfast.store.access import password_digest
 from holdfast.testing.provider import ScriptedProvider
 from tests.server.conftest import running
+from tests.waiting import wait_until
 
 CONF = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 NAME = "chat.example.com"
@@ -88,12 +88,12 @@ def nginx(folder: Path, behind: str):
 
 
 def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
-    until = time.monotonic() + 20
-    while time.monotonic() < until and process.poll() is None:
+    def answers() -> bool:
+        assert process.poll() is None, "nginx did not start"
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-    pytest.fail("nginx did not start")
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    wait_until(answers)
 
 
 class Paced(ScriptedProvider):

@@ -5,7 +5,6 @@ import io
 import subprocess
 import sys
 import threading
-import time
 import zipfile
 import zlib
 from contextlib import contextmanager
@@ -22,6 +21,8 @@ from holdfast.files.documents import TooSlow, extract_text, extract_text_async
 from holdfast.files.problems import FileProblem
 from holdfast.files.roots import ReadLimits
 from tests.files.test_texts import paragraph, pdf, word
+from tests.processes import readers
+from tests.waiting import PATIENCE, wait_until
 
 
 def packed(operators: bytes) -> bytes:
@@ -51,10 +52,6 @@ def endless_word() -> bytes:
     return file.getvalue()
 
 
-def readers(of: int | None = None) -> list[psutil.Process]:
-    return [child for child in psutil.Process(of).children() if "holdfast.files.reader" in child.cmdline()]
-
-
 @contextmanager
 def begun(data: bytes):
     """What comes of reading it in another thread, once it is being read; the thread ends with the block."""
@@ -68,8 +65,7 @@ def begun(data: bytes):
 
     thread = threading.Thread(target=work)
     thread.start()
-    while not readers():
-        pass
+    wait_until(readers)
     yield ended
     thread.join()
 
@@ -109,8 +105,9 @@ async def test_those_who_cannot_block_get_the_same():
 @pytest.mark.anyio
 async def test_few_are_read_at_a_time_and_nothing_is_left_when_nobody_waits():
     tasks = [asyncio.create_task(extract_text_async("a.pdf", ENDLESS)) for _ in range(6)]
-    while len(readers()) < 3:  # noqa: ASYNC110 (it is other processes that begin)
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(PATIENCE):
+        while len(readers()) < 3:  # noqa: ASYNC110 (it is other processes that begin)
+            await asyncio.sleep(0.01)
     for _ in range(20):
         await asyncio.sleep(0.01)
         assert len(readers()) == 3
@@ -141,8 +138,7 @@ def test_a_reader_leaves_when_whoever_asked_is_gone(tmp_path):
     code = "import sys, pathlib; from holdfast.files.documents import extract_text; "
     code += "extract_text('a.pdf', pathlib.Path(sys.argv[1]).read_bytes())"
     with subprocess.Popen([sys.executable, "-c", code, str(file)]) as asking:
-        while not (there := readers(asking.pid)):
-            time.sleep(0.01)
+        there = wait_until(lambda: readers(asking.pid))
         # Not told, and with no time to say anything.
         asking.kill()
     _, alive = psutil.wait_procs(there, timeout=60)

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import psutil
@@ -12,6 +11,7 @@ import pytest
 
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedder_process import WorkerProcess
+from tests.waiting import wait_until
 
 # Says a question back in capitals; dies, hangs or stops half-way over certain ones.
 PROGRAM = """
@@ -84,13 +84,6 @@ def test_it_does_not_rest_over_a_question(worker, tmp_path):
         assert answer.result().startswith(b"FIFO")
 
 
-def until(holds, seconds: float = 20.0) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 def test_an_urgent_question_goes_before_all_that_wait(worker, tmp_path):
     os.mkfifo(tmp_path / "signal")
     order = []
@@ -105,9 +98,9 @@ def test_an_urgent_question_goes_before_all_that_wait(worker, tmp_path):
         with (tmp_path / "signal").open("wb"):
             for number, question in enumerate((b"text 1", b"text 2", b"text 3"), 1):
                 pool.submit(ask, question)
-                until(lambda number=number: worker.waiting == number)
+                wait_until(lambda number=number: worker.waiting == number)
             pool.submit(ask, b"asked", urgent=True)
-            until(lambda: worker.waiting == 4)
+            wait_until(lambda: worker.waiting == 4)
     assert order[0] == b"asked"
     assert worker.waiting == 0
 

@@ -9,8 +9,9 @@ from holdfast.files.documents import TooSlow
 from holdfast.files.references import find_references
 from holdfast.server.files import build_question, file_parts, files_in
 from holdfast.testing.provider import ScriptedProvider
-from tests.files.test_reading import ENDLESS, readers
+from tests.files.test_reading import ENDLESS
 from tests.files.test_texts import pdf
+from tests.processes import readers
 
 
 def packed(data: bytes | str) -> str:

@@ -11,6 +11,7 @@ from holdfast.upstreams.discovery import CANDIDATES, Options, connect, discover,
 from holdfast.upstreams.http import Patience
 from tests.upstreams.apps import server
 from tests.upstreams.hostile import SILENCE, hostile, response
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
@@ -142,7 +143,7 @@ async def test_nothing_found_tells_where_it_looked(nowhere):
 
 async def test_the_first_of_several_is_taken_and_all_are_told(nowhere):
     with FakeOllama().served() as first, server(LLAMACPP) as second:
-        found = await discover([nowhere, second.url, first], QUICK)
+        found = await discover([nowhere, second.url, first], QUICK, seconds=PATIENCE)
         await found.provider.aclose()
     assert found.provider.name == "llamacpp"
     assert [told for _, told in found.tried] == ["nobody there", "llamacpp", "ollama"]
@@ -150,14 +151,16 @@ async def test_the_first_of_several_is_taken_and_all_are_told(nowhere):
 
 async def test_a_web_site_on_the_port_is_not_taken_for_a_model_server():
     page = response(b"<html>Jenkins</html>", content_type="text/html")
-    with hostile([page]) as site, hostile([b"SSH-2.0-OpenSSH\r\n"]) as shell, hostile([SILENCE]) as silent:
-        found = await discover([site.url, shell.url, silent.url], QUICK, seconds=1.5)
+    with hostile([page]) as site, hostile([b"SSH-2.0-OpenSSH\r\n"]) as shell:
+        found = await discover([site.url, shell.url], QUICK, seconds=PATIENCE)
     assert found.provider is None
-    assert [told for _, told in found.tried] == [
-        "something else is there, no model server",
-        "nobody there",
-        "nobody there",
-    ]
+    assert [told for _, told in found.tried] == ["something else is there, no model server", "nobody there"]
+
+
+async def test_nobody_waits_long_for_something_that_says_nothing():
+    with hostile([SILENCE]) as silent:
+        found = await discover([silent.url], QUICK, seconds=0.2)
+    assert (found.provider, found.tried) == (None, [(silent.url, "nobody there")])
 
 
 async def test_a_key_is_never_sent_to_whoever_happens_to_listen():

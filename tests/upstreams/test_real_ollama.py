@@ -24,6 +24,7 @@ from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from tests.server.conftest import running
+from tests.waiting import PATIENCE
 
 OLLAMA = os.environ.get("HOLDFAST_TEST_OLLAMA") or shutil.which("ollama")
 
@@ -66,7 +67,7 @@ def real(weights, tmp_path_factory):
 
 
 def _wait_for(url):
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             httpx.get(url, trust_env=False)

@@ -11,6 +11,7 @@ from holdfast.store import open_store
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import ScriptedProvider
+from holdfast.tokens.estimate import Estimate
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.discovery import connect
@@ -68,7 +69,7 @@ def ask(tmp_path):
                         async for chunk in provider.chat(request):
                             await watch.see(chunk)
                     finally:
-                        await watch.close()
+                        watch.close()
                 counter = await models.counters.counter(provider, "fake")
                 return counter.count_request(request), len(counter.calibration.samples)
             finally:
@@ -189,7 +190,7 @@ class Reporting:
                         found.append(False)
                     except Overflow:
                         found.append(True)
-                    await watch.close()
+                    watch.close()
                 await models.aclose()
             return found
 
@@ -233,3 +234,40 @@ def test_thinking_and_pictures_prove_nothing(tmp_path):
     assert not any(reporting.cuts(*learned()))
     assert reporting.cuts((turns_of(3, told), 300)) == [True], "so few would be a cut"
     assert reporting.cuts((turns_of(3, thought), 300), (turns_of(3, seen), 300)) == [False, False]
+
+
+def test_answers_that_end_at_once_all_teach_the_next_count(tmp_path):
+    talks = [turns_of(count) for count in (1, 3, 5, 7)]
+
+    async def main():
+        provider = ScriptedProvider()
+        with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
+            models, expected = ModelRegistry(store, tmp_path), Estimate(20, 1, 8000)
+            for talk in talks:
+                watch = models.watch(provider, ChatRequest("scripted", tuple(talk)), 8192, expected)
+                await watch.see(Chunk(finish="stop", usage=Usage(prompt=cost(talk))))
+                watch.close()
+            counter = await models.counters.counter(provider, "scripted")
+            learned = len(counter.calibration.samples)
+            await models.aclose()
+            kept = await ModelRegistry(store, tmp_path).counters.counter(provider, "scripted")
+            return learned, len(kept.calibration.samples)
+
+    assert asyncio.run(main()) == (len(talks), len(talks))
+
+
+def test_what_is_being_learned_at_the_end_is_kept(tmp_path):
+    talk = turns_of(3)
+
+    async def main():
+        provider = ScriptedProvider()
+        with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
+            models = ModelRegistry(store, tmp_path)
+            watch = models.watch(provider, ChatRequest("scripted", tuple(talk)), 8192, Estimate(20, 1, 8000))
+            await watch.see(Chunk(finish="stop", usage=Usage(prompt=cost(talk))))
+            watch.close()
+            await models.aclose()
+            kept = await ModelRegistry(store, tmp_path).counters.counter(provider, "scripted")
+            return len(kept.calibration.samples)
+
+    assert asyncio.run(main()) == 1

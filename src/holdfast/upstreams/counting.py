@@ -5,13 +5,14 @@ Vocabularies are fetched in the background and cached on disk; calibrations are 
 
 import asyncio
 import hashlib
+import logging
 import os
 import tempfile
 from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
 
-from holdfast.errors import HoldfastError, ProviderError
+from holdfast.errors import HoldfastError, ProviderError, StoreError
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import Store
 from holdfast.tokens.calibration import Calibration
@@ -22,6 +23,8 @@ from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.windows import full_name
+
+log = logging.getLogger("holdfast.models")
 
 # A tokenizer takes tens of megabytes of memory, and few models are used at a time.
 _IN_MEMORY = 4
@@ -138,9 +141,19 @@ class Counters:
         self._vocabularies = vocabularies
         self._counters: OrderedDict[tuple[str, str, str], LearningCounter] = OrderedDict()
         self._seen: dict[tuple[str, str, str], int] = {}
+        # The last lesson of each model that is not over yet.
+        self._lessons: dict[_Key, asyncio.Task[None]] = {}
 
     async def counter(self, provider: Provider, model: str, *families: str) -> LearningCounter:
-        """Returns the best counter available now. `families` are other names to find the family by."""
+        """Returns the best counter available now, with all that the answers before have taught it.
+
+        `families` are other names to find the family by.
+        """
+        if lesson := self._lessons.get((provider.location, full_name(provider, model))):
+            await asyncio.wait({lesson})
+        return await self._counter(provider, model, *families)
+
+    async def _counter(self, provider: Provider, model: str, *families: str) -> LearningCounter:
         tokenizer = self._vocabularies.at_hand(provider, model)
         key = (provider.location, full_name(provider, model), "estimate" if tokenizer is None else "exact")
         counter = self._counters.get(key)
@@ -152,7 +165,8 @@ class Counters:
                 if tokenizer is None
                 else ExactCounter(tokenizer, calibration)
             )
-            self._counters[key] = counter
+            # Somebody else may have been faster: there is one for all, or what one learned were lost.
+            counter = self._counters.setdefault(key, counter)
         self._counters.move_to_end(key)
         while len(self._counters) > _MAX_COUNTERS:
             self._counters.popitem(last=False)
@@ -176,10 +190,37 @@ class Counters:
         counter = await self.counter(provider, request.model)
         return await asyncio.to_thread(counter.count_request, request)
 
+    def learn_soon(self, provider: Provider, request: ChatRequest, reported: int, num_ctx: int) -> None:
+        """Learns from a reported count in a task of its own, after the lessons before it.
+
+        Nobody waits for it but those who count for this model next, so their windows do not depend on timing.
+        """
+        key = (provider.location, full_name(provider, request.model))
+        earlier = self._lessons.get(key)
+
+        async def learn() -> None:
+            if earlier is not None:
+                await asyncio.wait({earlier})
+            try:
+                await self.learn(provider, request, reported, num_ctx)
+            except StoreError as error:
+                log.warning("what an answer taught about counting could not be kept: %s", error)
+
+        def forget(ended: asyncio.Task[None]) -> None:
+            if self._lessons.get(key) is ended:
+                del self._lessons[key]
+
+        lesson = self._lessons[key] = asyncio.create_task(learn())
+        lesson.add_done_callback(forget)
+
+    async def aclose(self) -> None:
+        """Waits for what is being learned."""
+        await asyncio.gather(*self._lessons.values(), return_exceptions=True)
+
     async def learn(self, provider: Provider, request: ChatRequest, reported: int, num_ctx: int) -> None:
         """Learns from the count that a server reported for a request, and stores the calibration."""
         model = request.model
-        counter = await self.counter(provider, model)
+        counter = await self._counter(provider, model)
         key = (provider.location, full_name(provider, model), counter.method)
         number = self._seen[key] = self._seen.get(key, 0) + 1
         if number > _EVERY_ANSWER_UNTIL and number % _THEN_EVERY:

@@ -5,11 +5,10 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Unpack
 
-from holdfast.errors import BadRequest, ModelMissing, Overflow, StoreError, UpstreamError
+from holdfast.errors import BadRequest, ModelMissing, Overflow, UpstreamError
 from holdfast.messages import ChatRequest, Chunk, Image, JsonObject
 from holdfast.store import KnownModel, ModelChanges, Store
 from holdfast.tokens.budget import SMALLEST
@@ -56,7 +55,6 @@ class UsageWatch:
         self._window = window
         self._expected = expected
         self._reported: int | None = None
-        self.model: ModelKey = provider.location, full_name(provider, request.model)
 
     async def see(self, chunk: Chunk) -> None:
         """Raises Overflow if the server's count in this chunk shows that it read less than it was sent."""
@@ -99,14 +97,10 @@ class UsageWatch:
             >= _MANY_SAMPLES
         )
 
-    async def close(self) -> None:
-        """Learns from the reported count, after the answer was sent."""
-        if self._reported is None:
-            return
-        try:
-            await self._counters.learn(self._provider, self._request, self._reported, self._window)
-        except StoreError as error:
-            log.warning("what an answer taught about counting could not be kept: %s", error)
+    def close(self) -> None:
+        """Lets the counter learn from the reported count; whoever counts for this model next waits for it."""
+        if self._reported is not None:
+            self._counters.learn_soon(self._provider, self._request, self._reported, self._window)
 
 
 def template_features(features: PromptFeatures) -> tuple[bool, ...]:
@@ -142,8 +136,6 @@ class ModelRegistry:
         self._clock = clock
         self._rows: dict[ModelKey, tuple[float, KnownModel | None]] = {}
         self._described: OrderedDict[ModelKey, tuple[float, ModelInfo]] = OrderedDict()
-        # What is being learned about counting.
-        self._lessons: dict[ModelKey, set[asyncio.Task[None]]] = {}
 
     async def windows(self, provider: Provider, model: str, *, asked: int | None = None) -> Windows:
         """Returns the windows of `model`; `asked` is the window a client named. Stores nothing."""
@@ -190,30 +182,12 @@ class ModelRegistry:
         return await self.windows(provider, model)
 
     async def aclose(self) -> None:
-        if lessons := {task for tasks in self._lessons.values() for task in tasks}:
-            await asyncio.wait(lessons)
+        await self.counters.aclose()
         await self.vocabularies.aclose()
 
     def watch(self, provider: Provider, request: ChatRequest, window: int, expected: Estimate) -> UsageWatch:
         """Returns a watch that compares this request's true size with the expected one."""
         return UsageWatch(self.counters, provider, request, window, expected)
-
-    def learn_later(self, watch: UsageWatch) -> None:
-        """Learns from what a watch saw, beside the answer; `wait_until_learned` waits for it."""
-        task = asyncio.create_task(watch.close())
-        self._lessons.setdefault(watch.model, set()).add(task)
-        task.add_done_callback(partial(self._end_lesson, watch.model))
-
-    def _end_lesson(self, model: ModelKey, task: asyncio.Task[None]) -> None:
-        lessons = self._lessons[model]
-        lessons.discard(task)
-        if not lessons:
-            del self._lessons[model]
-
-    async def wait_until_learned(self, provider: Provider, model: str) -> None:
-        """Waits until all that earlier answers of a model taught about counting is learned."""
-        if lessons := self._lessons.get((provider.location, full_name(provider, model))):
-            await asyncio.wait(set(lessons))
 
     def look_again(self, provider: Provider, model: str) -> None:
         """Drops the cached description, because after a load or an overflow it may have changed."""

@@ -2,7 +2,6 @@
 
 import asyncio
 
-import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from holdfast.errors import FetchFailed
 from holdfast.research.repository import limit_text
 from holdfast.research.web.extract import extract_text, find_title, strip_tags
+from tests.processes import readers
 
 PAGE = """<!doctype html><html><head><title>Wetter in Kassel - Wetterdienst</title>
 <style>p {color: red}</style></head>
@@ -83,11 +83,6 @@ async def test_no_reader_is_left_behind_when_nobody_waits_for_it():
     await asyncio.wait([task], timeout=60)
     assert task.cancelled()
     assert readers() == []
-
-
-def readers() -> list[psutil.Process]:
-    children = psutil.Process().children()
-    return [child for child in children if "holdfast.files.reader" in child.cmdline()]
 
 
 def test_a_long_text_is_cut_and_says_so():

@@ -385,12 +385,13 @@ async def test_a_site_is_asked_for_one_thing_at_a_time_and_four_sites_at_once():
 
 async def test_whoever_waits_for_a_site_does_not_lose_time_by_it():
     async def slow(writer):
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.8)
         writer.write(answer(TEXT))
 
-    async with site({"/page": slow}) as there, there.fetcher(limits=DownloadLimits(whole=1.2)) as fetcher:
-        sources = await asyncio.gather(*(fetcher.fetch(there.url("/page")) for _ in range(5)))
-    assert [source.trouble for source in sources] == [""] * 5
+    # All of them together take longer than each may; each alone has time left on a busy machine.
+    async with site({"/page": slow}) as there, there.fetcher(limits=DownloadLimits(whole=3.0)) as fetcher:
+        sources = await asyncio.gather(*(fetcher.fetch(there.url("/page")) for _ in range(4)))
+    assert [source.trouble for source in sources] == [""] * 4
 
 
 async def test_a_fetch_that_is_cancelled_leaves_the_site_free():

@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests that start real servers run beside each other, but never more of them than there are cores to spare.
 JOBS ?= 2
 
-.PHONY: help setup run demo test pytest docs reference coverage browser pictures check lint types format constraints dist licences clean
+.PHONY: help setup run demo test pytest docs reference catalogue coverage browser pictures check lint types format constraints dist licences clean
 
 help:  ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,9 @@ docs: $(READY)  ## the documentation as pages, in build/site
 
 reference: $(READY)  ## write docs/reference anew, from settings, routes and commands
 	$(BIN)/python -m tests.docs.reference
+
+catalogue: $(READY)  ## bring the German catalogue up to date with the sentences in the code
+	$(BIN)/python -m tests.catalogue
 
 check: $(READY) lint types  ## the quick part, for every save
 	$(BIN)/pytest -n $(JOBS) -q -m "not real and not slow"

@@ -20,9 +20,8 @@ from urllib.parse import quote
 import platformdirs
 
 from holdfast.errors import ConfigError
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.settings_values import READERS, port
-from holdfast.settings_words import GERMAN
 
 Source = Literal["default", "file", "page", "environment", "command line"]
 
@@ -270,7 +269,7 @@ class Config:
                     "name": item.name,
                     "value": shown_value(item.name, value),
                     "source": self.sources[item.name],
-                    "help": say(item.metadata["help"], GERMAN.get(item.name, item.metadata["help"])),
+                    "help": _(item.metadata["help"]),
                 }
             )
         return rows

@@ -28,9 +28,42 @@ ours, only those an upstream gave.
 from collections.abc import Mapping
 from typing import Any
 
+from holdfast.i18n import Language, LazyText, in_language, lazy
+
+
+class ErrorText(LazyText):
+    """The message of an error and its hint, as two sentences."""
+
+    __slots__ = ("hint", "message")
+
+    message: str
+    hint: str
+
+    def __new__(cls, message: str, hint: str) -> "ErrorText":
+        text = super().__new__(cls, _sentences(message, hint), {})
+        text.message, text.hint = message, hint
+        return text
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.message, self.hint
+
+    def in_language(self, language: Language) -> str:
+        return _sentences(in_language(self.message, language), in_language(self.hint, language))
+
+
+def _sentences(message: str, hint: str) -> str:
+    if not hint:
+        return message
+    end = "" if message.endswith((".", "!", "?", ":", ")")) else "."
+    return f"{message}{end} {hint}"
+
 
 class HoldfastError(Exception):
-    """Base of all errors. `hint` is the next step for the person who reads it."""
+    """Base of all errors. `hint` is the next step for the person who reads it.
+
+    The text of an error is English for programs; `translate` gives it in the language of a reader, if its
+    sentences are lazy.
+    """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -38,10 +71,7 @@ class HoldfastError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        if not self.hint:
-            return self.message
-        end = "" if self.message.endswith((".", "!", "?", ":", ")")) else "."
-        return f"{self.message}{end} {self.hint}"
+        return ErrorText(self.message, self.hint)
 
 
 class BadRequest(HoldfastError):
@@ -81,7 +111,7 @@ class NotFound(HoldfastError):
 
 class ModelMissing(NotFound):
     def __init__(self, model: str, *, hint: str = "") -> None:
-        super().__init__(f"model '{model}' not found", hint=hint)
+        super().__init__(lazy("model '{model}' not found", model=model), hint=hint)
         self.model = model
 
 

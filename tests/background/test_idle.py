@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.background.jobs import IdleScheduler
 from holdfast.errors import Unreachable
-from holdfast.i18n import say, speak
+from holdfast.i18n import current_language, speak
 
 pytestmark = pytest.mark.anyio
 
@@ -269,7 +269,7 @@ async def test_work_speaks_the_language_of_whoever_asked_for_it(idle):
     said = []
 
     async def work():
-        said.append(say("done", "fertig"))
+        said.append(current_language())
 
     async def german():
         speak("de")
@@ -278,4 +278,4 @@ async def test_work_speaks_the_language_of_whoever_asked_for_it(idle):
     with idle.pause():
         await asyncio.create_task(german())
     await idle.wait_until_idle()
-    assert said == ["fertig"]
+    assert said == ["de"]

@@ -14,21 +14,10 @@ from typer.core import TyperGroup
 
 from holdfast.cli import app, main
 from holdfast.cli.commands import COMMANDS, EXAMPLES, load_command
-from holdfast.cli.german import GERMAN
 
 HEAVY = {"asyncio", "fastapi", "httpx", "mcp", "numpy", "prompt_toolkit", "pydantic", "rich", "sqlalchemy"}
 # What answers a person or a program in its own way.
 NOT_AS_JSON = {"chat", "serve", "mcp"}
-# Words of the library, between ours.
-LIBRARY = {
-    "Usage",
-    "Arguments",
-    "Options",
-    "Commands",
-    "Show this message and exit.",
-    "Install completion for the current shell.",
-    "Show completion for the current shell, to copy it or customize the installation.",
-}
 
 
 def walk(command, path):
@@ -91,15 +80,6 @@ def test_every_command_that_tells_a_person_something_tells_it_as_json_too(everyt
         options = {option for parameter in command.params for option in parameter.opts}
         group = isinstance(command, TyperGroup) and not command.invoke_without_command
         assert ("--json" in options) != (group or path in NOT_AS_JSON), path
-
-
-def test_every_sentence_of_the_help_is_there_in_german(everything, root):
-    commands = [root, *everything.values()]
-    texts = {text for command in commands for text in (command.help, command.epilog) if text}
-    texts |= {option.help for command in commands for option in command.params if getattr(option, "help", "")}
-    paragraphs = {part for text in texts for part in text.split("\n\n") if not part.startswith("\b")}
-    assert paragraphs - set(GERMAN) == set()
-    assert set(GERMAN) - paragraphs - LIBRARY == set()
 
 
 def test_help_is_in_the_language_that_is_set(capsys, monkeypatch, tmp_path):

@@ -17,7 +17,7 @@ from tests.deploy.installed import needed
 ROOT = Path(__file__).parents[2]
 UV = Path(sys.executable).with_name("uv")
 # Everything that is read at run time and is no module.
-_DATA = (".html", ".css", ".js", ".svg", ".jinja", ".txt", ".typed")
+_DATA = (".html", ".css", ".js", ".svg", ".jinja", ".po", ".txt", ".typed")
 
 
 def build(folder: Path) -> Path:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.config import Settings, load, shown_value
-from holdfast.i18n import speak
-from holdfast.settings_words import GERMAN, group_of
+from holdfast.i18n import in_language, speak
+from holdfast.settings_words import group_of
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -78,7 +78,8 @@ def settings() -> str:
         default = shown_value(item.name, item.default)
         shown = "" if default in ("", None) else f"`{_plain(default)}`"
         secret = ", secret" if item.metadata["secret"] else ""
-        text = f"{item.metadata['help']}<br>*{GERMAN.get(item.name, '')}*"
+        about = item.metadata["help"]
+        text = f"{about}<br>*{in_language(about, 'de')}*"
         rows[group_of(item.name)].append(f"| `{item.name}` | {shown} | {kind}{secret} | {_cell(text)} |")
     parts = [
         "# Every setting",

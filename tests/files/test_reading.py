@@ -20,6 +20,7 @@ from holdfast.files.attach import attach_files, attach_files_async, load_source
 from holdfast.files.documents import TooSlow, extract_text, extract_text_async
 from holdfast.files.problems import FileProblem
 from holdfast.files.roots import ReadLimits
+from holdfast.i18n import in_language
 from tests.files.test_texts import paragraph, pdf, word
 from tests.processes import readers
 from tests.waiting import PATIENCE, wait_until
@@ -157,7 +158,7 @@ def test_too_slow_is_trouble_like_any_other(roots, allowed):
     with pytest.raises(FileProblem) as caught:
         load_source(roots, roots.find("./a.pdf"), seconds=0.4)
     assert caught.value.message.startswith("./a.pdf takes too long to read.")
-    assert caught.value.german.startswith("./a.pdf zu lesen dauert zu lange.")
+    assert in_language(caught.value.message, "de").startswith("./a.pdf zu lesen dauert zu lange.")
 
 
 def test_the_documents_of_a_message_have_their_time_together(roots, allowed):

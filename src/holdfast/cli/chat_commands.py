@@ -20,7 +20,8 @@ from holdfast.cli.session import ChatSession, clean
 from holdfast.cli.window import speaker_label
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, HoldfastError, NotFound
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
+from holdfast.i18n import lazy, say, translate
 
 if TYPE_CHECKING:
     from holdfast.context.message_state import WindowReading
@@ -54,16 +55,16 @@ class ChatContext:
 
 @dataclass(frozen=True, slots=True)
 class ChatCommand:
-    """A slash command: `takes` names its argument and `about` describes it, in English and German."""
+    """A slash command: `takes` names its argument and `about` describes it."""
 
     do: Callable[[ChatContext, str], Awaitable[None]]
-    takes: tuple[str, str]
-    about: tuple[str, str]
+    takes: str
+    about: str
 
 
-async def show_help(_: ChatContext, __: str) -> None:
+async def show_help(_chat: ChatContext, _text: str) -> None:
     rows = [
-        (f"{name} {say(*command.takes)}".rstrip(), say(*command.about))
+        (f"{name} {translate(command.takes)}".rstrip(), translate(command.about))
         for name, command in CHAT_COMMANDS.items()
     ]
     print_table(("", ""), rows)
@@ -102,12 +103,12 @@ async def undo_last(chat: ChatContext, decision: str) -> None:
 async def remember(chat: ChatContext, text: str) -> None:
     from holdfast.cli.memory import print_outcome
 
-    require_argument(text, "/remember", ("what is to be remembered", "was gemerkt werden soll"))
+    require_argument(text, "/remember", lazy("what is to be remembered"))
     print_outcome(await asyncio.to_thread(chat.memory.library.add, chat.session.scope, clean(text)))
 
 
 async def forget(chat: ChatContext, name: str) -> None:
-    require_argument(name, "/forget", ("a memory's id", "die Id einer Erinnerung"))
+    require_argument(name, "/forget", lazy("a memory's id"))
     try:
         gone = await asyncio.to_thread(chat.memory.library.forget, chat.session.scope, name)
     except NotFound as error:
@@ -148,7 +149,7 @@ async def show_memories(chat: ChatContext, query: str) -> None:
 async def research(chat: ChatContext, question: str) -> None:
     from holdfast.cli.research import gather_sources, print_sources
 
-    require_argument(question, "/research", ("what is to be found out", "was herausgefunden werden soll"))
+    require_argument(question, "/research", lazy("what is to be found out"))
     research_answer = await gather_sources(chat.session, chat.settings, clean(question))
     await chat.screen.answer(question, research_answer.finding.id)
     print_sources(research_answer.finding, time.time())
@@ -172,7 +173,7 @@ async def switch_model(chat: ChatContext, name: str) -> None:
 
 async def save_to_file(chat: ChatContext, name: str) -> None:
 
-    require_argument(name, "/save", ("a file", "eine Datei"))
+    require_argument(name, "/save", lazy("a file"))
     place = save_markdown(chat.session.engine.store, chat.row, name)
     console.print(Text(say(f"Written: {place}", f"Geschrieben: {place}")))
 
@@ -181,71 +182,56 @@ async def quit_chat(_: ChatContext, __: str) -> None:
     raise EOFError
 
 
-_NO_ARGUMENT = "", ""
+_NO_ARGUMENT = ""
 CHAT_COMMANDS: dict[str, ChatCommand] = {
-    "/help": ChatCommand(
-        show_help, _NO_ARGUMENT, ("Say what can be done here.", "Sagen, was hier möglich ist.")
-    ),
+    "/help": ChatCommand(show_help, _NO_ARGUMENT, lazy("Say what can be done here.")),
     "/window": ChatCommand(
         show_window,
         _NO_ARGUMENT,
-        (
-            "Show what the model sees, and what is out and why.",
-            "Zeigen, was das Modell sieht, was nicht, warum.",
-        ),
+        lazy("Show what the model sees, and what is out and why."),
     ),
     "/compact": ChatCommand(
         compact_now,
         _NO_ARGUMENT,
-        ("Summarise the older part of the conversation now.", "Den älteren Teil jetzt zusammenfassen."),
+        lazy("Summarise the older part of the conversation now."),
     ),
     "/undo": ChatCommand(
         undo_last,
-        ("[DECISION]", "[ENTSCHEIDUNG]"),
-        ("Take back the last shortening or summary.", "Das letzte Kürzen oder Zusammenfassen zurücknehmen."),
+        lazy("[DECISION]"),
+        lazy("Take back the last shortening or summary."),
     ),
     "/remember": ChatCommand(
         remember,
-        ("TEXT", "TEXT"),
-        ("Remember something beyond this conversation.", "Sich etwas über das Gespräch hinaus merken."),
+        lazy("TEXT"),
+        lazy("Remember something beyond this conversation."),
     ),
-    "/forget": ChatCommand(
-        forget, ("ID", "ID"), ("Forget a memory for good.", "Eine Erinnerung endgültig vergessen.")
-    ),
+    "/forget": ChatCommand(forget, lazy("ID"), lazy("Forget a memory for good.")),
     "/wrong": ChatCommand(
         correct,
-        ("[TEXT|forget|undo|replace|both]", "[TEXT|forget|undo|replace|both]"),
-        (
-            "Open what was remembered last; correct it, forget it, undo that.",
-            "Zeigen, was zuletzt gemerkt wurde; berichtigen, vergessen, rückgängig machen.",
-        ),
+        lazy("[TEXT|forget|undo|replace|both]"),
+        lazy("Open what was remembered last; correct it, forget it, undo that."),
     ),
     "/memory": ChatCommand(
         show_memories,
-        ("[WORDS]", "[WÖRTER]"),
-        ("List memories, or search them.", "Erinnerungen aufzählen oder durchsuchen."),
+        lazy("[WORDS]"),
+        lazy("List memories, or search them."),
     ),
     "/research": ChatCommand(
         research,
-        ("QUESTION", "FRAGE"),
-        (
-            "Find something out, and answer with the sources.",
-            "Etwas recherchieren und mit Quellen antworten.",
-        ),
+        lazy("QUESTION"),
+        lazy("Find something out, and answer with the sources."),
     ),
     "/model": ChatCommand(
         switch_model,
-        ("[NAME]", "[NAME]"),
-        ("List models, or change to one.", "Modelle aufzählen oder wechseln."),
+        lazy("[NAME]"),
+        lazy("List models, or change to one."),
     ),
     "/save": ChatCommand(
         save_to_file,
-        ("FILE", "DATEI"),
-        ("Write the conversation to a new file, as Markdown.", "Das Gespräch in eine neue Markdown-Datei."),
+        lazy("FILE"),
+        lazy("Write the conversation to a new file, as Markdown."),
     ),
-    "/quit": ChatCommand(
-        quit_chat, _NO_ARGUMENT, ("End; the conversation is kept.", "Beenden; das Gespräch bleibt.")
-    ),
+    "/quit": ChatCommand(quit_chat, _NO_ARGUMENT, lazy("End; the conversation is kept.")),
 }
 _ALIASES = {"/exit": "/quit", "/bye": "/quit", "/?": "/help"}
 
@@ -270,7 +256,7 @@ async def run_command(chat: ChatContext, line: str) -> None:
 
 
 def command_help() -> dict[str, str]:
-    return {name: say(*command.about) for name, command in CHAT_COMMANDS.items()}
+    return {name: translate(command.about) for name, command in CHAT_COMMANDS.items()}
 
 
 def suggest_names(name: str, names: "list[str] | dict[str, ChatCommand]") -> str:
@@ -278,9 +264,9 @@ def suggest_names(name: str, names: "list[str] | dict[str, ChatCommand]") -> str
     return say(f"Near it: {near}.", f"Ähnlich: {near}.") if near else ""
 
 
-def require_argument(text: str, name: str, description: tuple[str, str]) -> None:
+def require_argument(text: str, name: str, description: str) -> None:
     if not text:
-        raise BadRequest(say(f"{name} needs {description[0]}.", f"{name} braucht {description[1]}."))
+        raise BadRequest(_("{name} needs {what}.").format(name=name, what=translate(description)))
 
 
 def save_markdown(store: "Store", row: "ConversationRecord", name: str) -> Path:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from holdfast.i18n import gettext as _
 from holdfast.i18n import say
 
 # By name: the module and the function or group in it, and its help sentence (the same as its docstring).
@@ -229,10 +230,8 @@ AnyCommand = TypeVar("AnyCommand", TyperCommand, TyperGroup, TyperCommand | Type
 
 def translate_help(text: str) -> str:
     """Translate a help text paragraph by paragraph; a paragraph without a translation stays English."""
-    from holdfast.cli.german import GERMAN
-
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]
-    return "\n\n".join(say(paragraph, GERMAN.get(paragraph, paragraph)) for paragraph in paragraphs)
+    return "\n\n".join(_(paragraph) for paragraph in paragraphs)
 
 
 class HelpFormatter(typer.Context.formatter_class):  # type: ignore[valid-type,misc]
@@ -280,7 +279,7 @@ class CommandGroup(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        for name, (_, about) in COMMANDS.items():
+        for name, (_module, about) in COMMANDS.items():
             self.add_command(TyperCommand(name, short_help=translate_help(about)))
         prepare_help(self)
 
@@ -307,14 +306,15 @@ class CommandGroup(TyperGroup):
 
 def print_usage_error(code: int, text: str) -> int:
     from holdfast.cli.output import print_error
+    from holdfast.cli.translation import translate_usage
 
-    print_error(text)
+    print_error(translate_usage(text))
     return code
 
 
 def load_command(name: str) -> TyperCommand | TyperGroup:
     """Import a command with its subcommands."""
-    module, _, attribute = COMMANDS[name][0].partition(":")
+    module, _colon, attribute = COMMANDS[name][0].partition(":")
     target = getattr(import_module(f"holdfast.cli.{module}"), attribute)
     wrapper = typer.Typer(rich_markup_mode=None)
     if isinstance(target, typer.Typer):

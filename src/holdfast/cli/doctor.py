@@ -16,7 +16,7 @@ from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, load, print_json, print_table
 from holdfast.config import Settings
 from holdfast.errors import EmbedderError, HoldfastError
-from holdfast.i18n import say
+from holdfast.i18n import lazy, say, translate
 
 if TYPE_CHECKING:
     from holdfast.memory.embedder_choice import ChosenEmbedder
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 _MIN_FREE_BYTES = 1_000_000_000
 # Pending notes are counted up to this number.
 _MAX_COUNTED = 1_000
-_QMD_FALLBACK = (
-    "Until it answers, our own search does; `holdfast memory reindex` has it read the notes again.",
-    "Bis es antwortet, tut es unsere eigene Suche; `holdfast memory reindex` lässt es die Notizen neu lesen.",
+_QMD_FALLBACK = lazy(
+    "Until it answers, our own search does; `holdfast memory reindex` has it read the notes again."
 )
 # The sentence an embedder is tested with.
 _TEST_SENTENCE = "The gateway runs on the machine in the cellar."
@@ -221,7 +220,7 @@ def check_qmd(state: dict[str, Any]) -> Check:
     summary = say(f"{label}, {number} collections", f"{label}, {number} Sammlungen")
     trouble = state["trouble"] or state["because"]
     if trouble:
-        return Check("note", "QMD", f"{summary}: {trouble}", say(*_QMD_FALLBACK))
+        return Check("note", "QMD", f"{summary}: {trouble}", translate(_QMD_FALLBACK))
     models = say(
         " (fetches models by itself when it first makes vectors or answers)",
         " (holt Modelle von selbst, wenn es zum ersten Mal Vektoren macht oder antwortet)",

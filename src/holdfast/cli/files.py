@@ -17,7 +17,7 @@ from holdfast.cli.options import ConversationId, JsonOption, ProjectOption, open
 from holdfast.cli.output import console, load, print_error, print_json, write
 from holdfast.config import Settings
 from holdfast.errors import HoldfastError
-from holdfast.i18n import say
+from holdfast.i18n import pick, say, translate
 from holdfast.messages import JsonObject
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def list_(
         table.add_column(heading)
     for file in rows:
         notes = [states[file["state"]], *([say("changed", "geändert")] if file["changed"] else [])]
-        notes += [say(*file["trouble"])] if file["trouble"] else []
+        notes += [pick(file["trouble"])] if file["trouble"] else []
         table.add_row(
             Text(file["name"]),
             mode_labels().get(file["mode"], ""),
@@ -162,7 +162,7 @@ async def count_tokens(
                 counts.append(_TokenCounts(first.tokens, second.tokens, name, second.method))
             return counts
     except HoldfastError as error:
-        print_error(say(f"Estimated: {error}", f"Geschätzt: {error}"))
+        print_error(say(f"Estimated: {translate(str(error))}", f"Geschätzt: {translate(str(error))}"))
     guess = family_of(settings.model)
     return [
         _TokenCounts(
@@ -191,7 +191,7 @@ def serialize_file(row: "AttachedFile", counted: _TokenCounts, names: list[str])
         "saved_percent": counted.savings,
         "text": row.text,
         "digest": row.digest,
-        "trouble": say(row.trouble, row.trouble_de) or None,
+        "trouble": translate(row.trouble) or None,
         "elements": names,
         "more": suggest_references(row),
     }
@@ -201,7 +201,7 @@ def print_file(row: "AttachedFile", counted: _TokenCounts, names: list[str]) -> 
     from holdfast.files.references import element_suffix
 
     if row.trouble:
-        print_error(say(row.trouble, row.trouble_de))
+        print_error(row.trouble)
         if not row.hash:
             return
     about = f"{row.path}: {mode_labels()[row.mode]}, "

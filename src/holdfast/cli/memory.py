@@ -32,7 +32,7 @@ from holdfast.cli.output import (
     write,
 )
 from holdfast.errors import BadRequest, HoldfastError
-from holdfast.i18n import say
+from holdfast.i18n import say, translate
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
@@ -443,7 +443,7 @@ def export(
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
         result = dump_memories(parts.library, scope, (ExportFormat.json if as_json else form).value)
-    for trouble in result.left_out:
+    for trouble in map(translate, result.left_out):
         print_error(say(f"Left out: {trouble}", f"Ausgelassen: {trouble}"))
     if output is None:
         write(result.text)
@@ -560,23 +560,12 @@ def print_search_answer(answer: "SearchResult", cited: bool) -> None:
             console.print(Text(say("Source: ", "Quelle: ") + hit.citation, style="dim"))
         write("\n")
     if answer.empty:
-        console.print(Text(explain_empty(answer.empty)))
+        console.print(Text(translate(answer.empty)))
     engines = ", ".join((*answer.engines, *filter(None, (answer.compared, answer.model))))
     console.print(Text(say("Compared by: ", "Verglichen mit: ") + engines, style="dim"))
     console.print(Text(describe_index(asdict(answer.freshness)), style="dim"))
     for reason in answer.degraded:
         print_error(reason)
-
-
-def explain_empty(reason: str) -> str:
-    reasons = {
-        "Nothing was asked.": "Es wurde nichts gefragt.",
-        "There is nothing here to search yet.": "Hier gibt es noch nichts zu durchsuchen.",
-        "There is no word in the question that could be looked for.": "Die Frage hat kein Wort zum Suchen.",
-        "What was found is below the minimum score.": "Was gefunden wurde, ist zu schwach.",
-        "Nothing has any of these words.": "Nichts enthält eins dieser Wörter.",
-    }
-    return say(reason, reasons.get(reason, reason))
 
 
 @app.command()
@@ -614,7 +603,7 @@ def print_index_state(state: dict[str, Any]) -> None:
     print_batches(vectors.get("batches") or {})
     print_backend(state.get("backend") or {})
     for path, reason in state["index"]["skipped"].items():
-        print_error(f"{path}: {reason}")
+        print_error(f"{path}: {translate(reason)}")
 
 
 def print_engine(engine: dict[str, Any]) -> None:

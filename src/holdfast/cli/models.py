@@ -8,8 +8,8 @@ import typer
 
 from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, load, print_error, print_json, print_table
-from holdfast.cli.translation import translate
-from holdfast.i18n import say
+from holdfast.cli.translation import translate_source
+from holdfast.i18n import say, translate
 
 if TYPE_CHECKING:
     from holdfast.upstreams.base import ModelInfo
@@ -90,11 +90,11 @@ def serialize_model(model: "ModelInfo", windows: "Windows") -> Row:
 
 def format_cell(figure: dict[str, Any] | None) -> str:
     """Format a figure with its source below it, to keep the table narrow."""
-    return f"{figure['tokens']:,}\n{translate(figure['source'])}" if figure else "–"
+    return f"{figure['tokens']:,}\n{translate_source(figure['source'])}" if figure else "–"
 
 
 def format_figure(figure: dict[str, Any] | None) -> str:
-    return f"{figure['tokens']:,} ({translate(figure['source'])})" if figure else "–"
+    return f"{figure['tokens']:,} ({translate_source(figure['source'])})" if figure else "–"
 
 
 @app.command()

@@ -14,10 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast import config
-from holdfast.cli.translation import translate
 from holdfast.config import Config
 from holdfast.errors import BadRequest, HoldfastError
-from holdfast.i18n import say, speak
+from holdfast.i18n import say, speak, translate
 
 if TYPE_CHECKING:
     from holdfast.transfer.staging import ProgressCallback

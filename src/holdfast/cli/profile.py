@@ -16,7 +16,7 @@ from rich.text import Text
 from holdfast.cli.options import JsonOption, open_memory
 from holdfast.cli.output import console, edit_text, load, print_error, print_json, print_table, write
 from holdfast.errors import BadRequest, Conflict, HoldfastError
-from holdfast.i18n import say
+from holdfast.i18n import current_language, say
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
@@ -187,4 +187,4 @@ def print_decision(decided: "ProfileProposal", label: str, as_json: bool) -> Non
 def field_label(proposal: "ProfileProposal") -> str:
     from holdfast.memory.profile import label_of
 
-    return say(label_of(proposal.field, "en"), label_of(proposal.field, "de"))
+    return label_of(proposal.field, current_language())

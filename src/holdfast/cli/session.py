@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from holdfast.cli.files import current_roots
-from holdfast.i18n import say
+from holdfast.i18n import pick, say
 from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class ChatSession:
         files = [row for row in self.report.get("files", ()) if row["trouble"] and row["newest"]]
         # The errors of the files themselves say more than this notice.
         names = [name for name in self.report.get("notices", ()) if not files or name != "files_missing"]
-        return [*(say(*row["trouble"]) for row in files), *map(sentences.notice, names)]
+        return [*(pick(row["trouble"]) for row in files), *map(sentences.notice, names)]
 
     def shortfall(self) -> str:
         """Return why the last answer is missing or incomplete; empty if it is complete."""

@@ -563,6 +563,8 @@ def describe_summary_method(path: str | None, model: str | None, memories: int) 
     from holdfast.window import sentences
 
     taken = (
-        say("1 memory", "1 Erinnerung") if memories == 1 else f"{memories} {say('memories', 'Erinnerungen')}"
+        say("1 memory", "1 Erinnerung")
+        if memories == 1
+        else say(f"{memories} memories", f"{memories} Erinnerungen")
     )
     return " · ".join(filter(None, (sentences.way(path or ""), model, taken)))

@@ -31,6 +31,7 @@ from holdfast.files.references import (
     format_suffix,
 )
 from holdfast.files.roots import FileData, FileEntry, Roots, printable
+from holdfast.i18n import in_language
 
 # A file up to this size is attached whole without being asked for.
 WHOLE_BYTES = 5 * 1024
@@ -55,7 +56,7 @@ class AttachedFile:
 
     `path` is the resolved path; `hash` and `size` belong to the file as it was read. `text` is for the window
     and begins with a heading. `digest` may replace it later and is empty if nothing shorter exists. `trouble`
-    is the problem for the person, in English and German. `name` identifies the part of the file however it
+    is the problem for the person. `name` identifies the part of the file however it
     was written; `@` and `reference` attach it again.
     """
 
@@ -66,9 +67,12 @@ class AttachedFile:
     hash: str = ""
     size: int = 0
     trouble: str = ""
-    trouble_de: str = ""
     name: str = ""
     reference: str = ""
+
+    @property
+    def trouble_de(self) -> str:
+        return in_language(self.trouble, "de")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ def attach_references(references: list[Reference], roots: Roots) -> list[Attache
             rows += attacher.attach(reference)
     if left:
         error = problems.and_more(left)
-        rows.append(AttachedFile("", "", f"[{error.short}]", trouble=error.message, trouble_de=error.german))
+        rows.append(AttachedFile("", "", f"[{error.short}]", trouble=error.message))
     whole = {row.path for row in rows if row.mode == "full" and not row.trouble}
     unique: dict[tuple[str, ...], AttachedFile] = {}
     for row in rows:
@@ -305,7 +309,7 @@ class _Attacher:
             if reference.mode != "full":
                 return row
             problem = problems.only_ends(source.entry.name, source.data.size)
-            return replace(row, trouble=problem.message, trouble_de=problem.german)
+            return replace(row, trouble=problem.message)
         if reference.mode == "full" or (not reference.mode and len(source.text.encode()) <= WHOLE_BYTES):
             return self.attach_part(reference, source, "full", describe_whole(source), source.text)
         digest = build_digest(source.name, source.text).text
@@ -350,5 +354,4 @@ def describe_whole(source: FileSource) -> str:
 
 def attach_problem(reference: Reference, name: str, error: FileProblem, mode: str = "") -> AttachedFile:
     text = f"[{printable(name)}: {printable(error.short)}]"
-    words = (error.message, error.german)
-    return AttachedFile(name, mode or reference.mode, text, "", "", 0, *words, name=name)
+    return AttachedFile(name, mode or reference.mode, text, "", "", 0, error.message, name=name)

@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast import __version__
 from holdfast.errors import NotFound
-from holdfast.i18n import Language, say, speak
+from holdfast.i18n import Language, gettext, lazy, pgettext, speak, translate
 from holdfast.server.guard import RequestGuard, access_of
 from holdfast.server.pages.words import words_of
 
@@ -48,11 +48,11 @@ _FOR_EVER = "public, max-age=31536000, immutable"
 
 # Path, and the title in the menu.
 MENU = (
-    ("/", "Chat", "Chat"),
-    ("/settings/memory", "Memory", "Erinnerungen"),
-    ("/research", "Research", "Recherche"),
-    ("/statistics", "Statistics", "Statistik"),
-    ("/settings", "Settings", "Einstellungen"),
+    ("/", lazy("Chat")),
+    ("/settings/memory", lazy("Memory")),
+    ("/research", lazy("Research")),
+    ("/statistics", lazy("Statistics")),
+    ("/settings", lazy("Settings")),
 )
 # Pages without parameters, by path.
 _PAGES = {
@@ -106,11 +106,12 @@ async def render_page(request: Request, name: str, **values: object) -> Response
         _templates()
         .get_template(f"{name}.html")
         .render(
-            t=say,
+            _=gettext,
+            pgettext=pgettext,
             name=name,
             language=language,
             theme=theme,
-            menu=MENU,
+            menu=[(address, translate(title)) for address, title in MENU],
             path=request.url.path,
             static=static_url,
             version=__version__,

@@ -1,14 +1,14 @@
 """Words for the meter, which stands on several pages: sections, levels and marks as `window` says them."""
 
-from collections.abc import Callable, Iterable
-from contextvars import copy_context
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from holdfast.i18n import speak
+from holdfast.i18n import lazy
 from holdfast.window import sentences
 from holdfast.window.decisions import LEVEL_OF
 
-Name = TypeVar("Name", int, str)
+# What describes the names of a report, and which names there are, by the prefix of their words.
+Names = dict[str, tuple[Callable[[Any], str], Sequence[Any]]]
 
 SECTIONS = (
     "tools", "system", "profile", "summary", "history", "question", "files", "recalled", "research",
@@ -17,31 +17,13 @@ SECTIONS = (
 MARKS = ("1", "2", "3 ahead", "3")
 
 
-def both(prefix: str, render: Callable[[Name], str], names: Iterable[Name]) -> dict[str, tuple[str, str]]:
-    """What `said` makes of each name, English and German."""
-
-    def render_in(language: str, name: Name) -> str:
-        speak(language)
-        return render(name)
-
-    # In a context of its own: whoever asks goes on in the language they spoke.
-    return {
-        f"{prefix}_{name}": (
-            copy_context().run(render_in, "en", name),
-            copy_context().run(render_in, "de", name),
-        )
-        for name in names
-    }
-
-
-WORDS: dict[str, tuple[str, str]] = {
-    "meter": (
-        "Window of {window} tokens, {used} used, {reserve} kept for the answer.",
-        "Fenster von {window} Tokens, {used} belegt, {reserve} für die Antwort frei gehalten.",
-    ),
-    "meter_short": ("{used} of {room} tokens", "{used} von {room} Tokens"),
-    "section_free": ("free", "frei"),
-    **both("section", sentences.section, SECTIONS),
-    **both("level", sentences.level, sorted(set(LEVEL_OF.values()))),
-    **both("mark", sentences.mark, MARKS),
+WORDS: dict[str, str] = {
+    "meter": lazy("Window of {window} tokens, {used} used, {reserve} kept for the answer."),
+    "meter_short": lazy("{used} of {room} tokens"),
+    "section_free": lazy("free"),
+}
+NAMES: Names = {
+    "section": (sentences.section, SECTIONS),
+    "level": (sentences.level, sorted(set(LEVEL_OF.values()))),
+    "mark": (sentences.mark, MARKS),
 }

@@ -1,6 +1,8 @@
 """Words that stand beside every plot."""
 
-WORDS: dict[str, tuple[str, str]] = {
-    "plot_table": ("As a table", "Als Tabelle"),
-    "plot_empty": ("Nothing to show yet.", "Noch nichts zu zeigen."),
+from holdfast.i18n import lazy
+
+WORDS: dict[str, str] = {
+    "plot_table": lazy("As a table"),
+    "plot_empty": lazy("Nothing to show yet."),
 }

@@ -671,7 +671,7 @@ class QuestionRecorder:
             # An answer is wanted once more: until it comes, the conversation ends at its question.
             row = store.log.set_head(row.id, parent, expect=placement.head)
         elif row.head != placement.head:
-            raise Conflict(f"ConversationRecord {row.id} moved on.", hint="Read it again and repeat.")
+            raise Conflict(f"Conversation {row.id} moved on.", hint="Read it again and repeat.")
         research = row.settings.get(RESEARCH_SETTING, "") if appended else ""
         if research:
             row = store.log.update_settings(row.id, {RESEARCH_SETTING: None})

@@ -38,7 +38,7 @@ from holdfast.store.texts import piece_digest, split_pieces
 from holdfast.store.values import new_id
 from holdfast.upstreams.base import find_error_message
 
-# SearchPlace the jobs are kept among the settings, and the lease of the process that looks after them.
+# Where the jobs are kept among the settings, and the lease of the process that looks after them.
 _STATE_KEY, _LEASE = "embedder.batches", "embedding batches"
 # Long enough to hand in a job over a slow line.
 _SECONDS = 600.0

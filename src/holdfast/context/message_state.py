@@ -283,16 +283,16 @@ def load_reading(store: Store, conversation: ConversationRecord, part: Part = Pa
     summary = (
         AppliedDecisions.of(decisions, [item_of(stored) for stored in path]).summary if part.at_end else ""
     )
-    drop_middle = not path or path[-1].id == conversation.head
+    at_end = not path or path[-1].id == conversation.head
     return WindowReading(
         conversation,
         tuple(path),
-        tuple(store.drafts.of(conversation.id)) if drop_middle else (),
+        tuple(store.drafts.of(conversation.id)) if at_end else (),
         frozenset(pins_of(store, conversation)),
         _banners(store, decisions, ways),
         summary,
         path[0].id if path and path[0].parent is not None else None,
-        None if drop_middle else path[-1].id,
+        None if at_end else path[-1].id,
     )
 
 
@@ -317,7 +317,7 @@ def _read(store: Store, conversation: ConversationRecord, part: Part) -> list[Me
 
 
 def _between(conversation: ConversationRecord, part: Part, ids: Sequence[str], limit: int) -> tuple[int, int]:
-    """Where a part begins and drop_middle on the way."""
+    """Where a part begins and ends on the way."""
     name = part.before or part.after or part.around or ""
     try:
         at = ids.index(name)

@@ -197,7 +197,7 @@ class WrittenSummary:
 
 @dataclass(frozen=True, slots=True)
 class SummarySpan:
-    """What is to be propose_summary: all after the latest summary, up to a message."""
+    """What is to be summarised: all after the latest summary, up to a message."""
 
     conversation: ConversationRecord
     latest: SummaryRecord | None
@@ -560,7 +560,7 @@ class CompactionService:
             if not await self._store.run(leases.take, name, owner, _LEASE):
                 raise Conflict(
                     say(
-                        "this conversation is being propose_summary already",
+                        "this conversation is being summarised already",
                         "dieses Gespräch wird schon zusammengefasst",
                     ),
                     hint=say("Wait until that is done.", "Bitte warten, bis das fertig ist."),
@@ -582,7 +582,7 @@ class CompactionService:
                 log.warning("%s could not be kept: %s", name, error)
 
     def _note_failure(self, place: RestingConversation, why: str) -> None:
-        log.info("%s was not propose_summary: %s", place.conversation.id, why)
+        log.info("%s was not summarised: %s", place.conversation.id, why)
         self._tell(place.conversation, "failed", 0.0, error=why)
 
     def _tell(

@@ -93,7 +93,7 @@ class PassageTable:
         return np.log1p(self.length) / 5
 
     def positions(self, rows: Collection[int]) -> NDArray[np.intp]:
-        """SearchPlace these rows stand; those that are not there are left out."""
+        """Where these rows stand; those that are not there are left out."""
         places, present = self.lookup(np.fromiter(rows, np.int64, len(rows)))
         return places[present]
 
@@ -105,7 +105,7 @@ class PassageTable:
         return column
 
     def lookup(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """SearchPlace each row would stand, and whether it does."""
+        """Where each row would stand, and whether it does."""
         places = np.minimum(np.searchsorted(self.ids, rows), max(0, len(self.ids) - 1))
         return places, self.ids[places] == rows if len(self.ids) else np.zeros(len(rows), np.bool_)
 
@@ -195,7 +195,7 @@ _SATURATION = 0.9
 _BY_LENGTH = 0.4
 # A note that is so many seconds older counts half as recent.
 _HALF_LIFE = 30 * 86_400.0
-# SearchPlace all rows are about equally near, small differences mean nothing.
+# Where all rows are about equally near, small differences mean nothing.
 _LEAST_SPREAD = 0.05
 # The size of the store that the curve was fitted at: among more rows a good match by chance is likelier.
 USUAL_SIZE = 500

@@ -340,7 +340,7 @@ def point_key(row: int, number: int, digest: str) -> int:
 
 
 def join_spans(containers: Sequence[Container]) -> list[tuple[int, int]]:
-    """The row id_ranges of these containers, adjacent ones joined."""
+    """The row ranges of these containers, adjacent ones joined."""
     spans: list[tuple[int, int]] = []
     for container in containers:
         first, last = container.ids
@@ -367,7 +367,7 @@ def group_containers(containers: Sequence[Container]) -> Iterator[list[Container
 
 @dataclass(frozen=True, slots=True)
 class VectorOptions:
-    """SearchPlace vectors are searched. `store` is the store's location, `folder` the data folder."""
+    """Where vectors are searched. `store` is the store's location, `folder` the data folder."""
 
     location: str = "auto"
     key: str = field(default="", repr=False)

@@ -179,10 +179,6 @@ def read_po(lines: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
             entry, fuzzy = {}, False
 
 
-def say(en: str, de: str) -> str:
-    return de if _current.get() == "de" else en
-
-
 def banner(text: str) -> str:
     """A line of ours in an answer. It is never sent to a model again."""
     return f"⟦Holdfast: {text.replace('⟧', ')')}⟧"

@@ -50,7 +50,8 @@ from holdfast.conversations.hints import RESEARCH_SETTING, split_context
 from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, Overflow, ProviderError, StoreError
 from holdfast.events import Events, TurnProgress
 from holdfast.files.roots import Roots
-from holdfast.i18n import banner, say
+from holdfast.i18n import banner
+from holdfast.i18n import gettext as _
 from holdfast.memory.base import Memory, MemoryRepository
 from holdfast.memory.private import MemoryGate
 from holdfast.memory.service import MemoryService
@@ -570,20 +571,12 @@ class _Relay:
 
 
 def _thought_notice() -> str:
-    notice = say(
-        "the model thought until its limit; this answer is without thinking",
-        "das Modell hat bis zu seiner Grenze nachgedacht; diese Antwort ist ohne Nachdenken",
-    )
+    notice = _("the model thought until its limit; this answer is without thinking")
     return f"{banner(notice)}\n\n"
 
 
 def _cut_notice() -> str:
-    return banner(
-        say(
-            "the model server read only part of this conversation; the next request will be smaller",
-            "der Modellserver hat nur einen Teil des Gesprächs gelesen; die nächste Anfrage wird kleiner",
-        )
-    )
+    return banner(_("the model server read only part of this conversation; the next request will be smaller"))
 
 
 class QuestionRecorder:

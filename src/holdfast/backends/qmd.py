@@ -36,6 +36,7 @@ from holdfast.backends.qmd_process import (
 )
 from holdfast.config import Settings
 from holdfast.errors import HoldfastError, StoreError
+from holdfast.i18n import lazy
 from holdfast.memory.index import ExtraPaths, Freshness, Index, folder_of, parse_paths, passages_of
 from holdfast.memory.scopes import CONVERSATIONS
 from holdfast.memory.search import (
@@ -62,7 +63,7 @@ _OURS = "holdfast"
 _GROUPS = "groups/"
 _LONGEST = 2_000
 _ELSEWHERE = "QMD reads folders of this machine, and the notes are elsewhere."
-_NOTHING = "Nothing has any of these words."
+_NOTHING = lazy("Nothing has any of these words.")
 _UNREAD = "QMD has not read all of these notes yet."
 
 
@@ -396,7 +397,7 @@ class QmdSearch:
         degraded = [f"{stale} changed files are not read again yet."] if stale else []
         if gone := read.count([]):
             degraded.append(f"{gone} results are left out: their files say something else by now.")
-        empty = "" if hits else "What was found is below the minimum score." if any(read) else _NOTHING
+        empty = "" if hits else lazy("What was found is below the minimum score.") if any(read) else _NOTHING
         freshness = Freshness(len(files), stale, indexed_at=updated_at)
         return SearchResult(tuple(hits), (ENGINE,), "", tuple(degraded), freshness, empty)
 

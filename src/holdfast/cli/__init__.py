@@ -15,7 +15,8 @@ from holdfast import __version__
 from holdfast.cli.commands import CommandGroup
 from holdfast.config import load, locale_name
 from holdfast.errors import ConfigError, HoldfastError
-from holdfast.i18n import say, speak
+from holdfast.i18n import gettext as _
+from holdfast.i18n import speak
 
 app = typer.Typer(
     name="holdfast",
@@ -66,7 +67,7 @@ def main() -> None:
     except HoldfastError as error:
         _exit_with(1, str(error))
     except KeyboardInterrupt:
-        _exit_with(130, say("Interrupted.", "Abgebrochen."))
+        _exit_with(130, _("Interrupted."))
     except BrokenPipeError:
         # The reader closed the pipe (`holdfast … | head`).
         _discard_output()
@@ -74,9 +75,7 @@ def main() -> None:
     except OSError as error:
         _discard_output()
         why = " ".join(filter(None, (error.strerror, str(error.filename or ""))))
-        _exit_with(
-            1, say(f"This could not be read or written: {why}.", f"Lesen oder Schreiben misslang: {why}.")
-        )
+        _exit_with(1, _("This could not be read or written: {why}.").format(why=why))
 
 
 def _discard_output() -> None:

@@ -21,7 +21,7 @@ from holdfast.cli.session import (
     read_stdin,
 )
 from holdfast.errors import BadRequest, CutOff
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 
 # The exit code for a missing or incomplete answer.
 _EXIT_INCOMPLETE = 3
@@ -46,7 +46,7 @@ def ask(
     piped = read_stdin().strip()
     question = "\n\n".join(text for text in (" ".join(words or ()), piped) if text)
     if not question.strip():
-        raise BadRequest(say("There is no question.", "Es fehlt die Frage."), hint='holdfast ask "…"')
+        raise BadRequest(_("There is no question."), hint='holdfast ask "…"')
     settings = load(context, model=model).settings
 
     async def run() -> bool:

@@ -10,7 +10,7 @@ from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, format_time, load, print_error, print_json, show_progress_bar
 from holdfast.config import Settings
 from holdfast.errors import Conflict
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 
 if TYPE_CHECKING:
     from holdfast.transfer.backup import Manifest
@@ -44,7 +44,7 @@ def create(
     notes = build_workspace(settings) if external_notes_location(settings) else None
     with show_progress_bar() as tell:
         manifest = backup.create(data_folder(settings), target, tell, notes)
-    print_manifest(manifest, target, as_json, say("Written and checked", "Geschrieben und geprüft"))
+    print_manifest(manifest, target, as_json, _("Written and checked"))
 
 
 @app.command()
@@ -55,7 +55,7 @@ def check(context: typer.Context, file: BackupFile, as_json: JsonOption = False)
     load(context)
     with show_progress_bar() as tell:
         manifest = backup.check(file.expanduser(), tell=tell)
-    print_manifest(manifest, file, as_json, say("Whole", "Heil"))
+    print_manifest(manifest, file, as_json, _("Whole"))
 
 
 @app.command()
@@ -73,32 +73,22 @@ def restore(
     settings = load(context).settings
     if place := external_notes_location(settings):
         raise Conflict(
-            say(f"The notes of this data folder lie in {place}.", f"Die Notizen hierzu liegen in {place}."),
-            hint=say(
-                "Restore into another data folder (--home), then `holdfast migrate --notes`.",
-                "In einen anderen Datenordner zurückspielen (--home), dann `holdfast migrate --notes`.",
-            ),
+            _("The notes of this data folder lie in {place}.").format(place=place),
+            hint=_("Restore into another data folder (--home), then `holdfast migrate --notes`."),
         )
     with show_progress_bar() as tell:
         manifest = backup.restore(data_folder(settings), file.expanduser(), overwrite=overwrite, tell=tell)
-    print_manifest(manifest, settings.home, as_json, say("Restored", "Zurückgespielt"))
+    print_manifest(manifest, settings.home, as_json, _("Restored"))
     restored = load(context).settings
     if restored.store != settings.store:
-        print_error(
-            say(
-                "The restored settings name another database: what was restored is not in it.",
-                "Die zurückgespielten Einstellungen nennen eine andere Datenbank; darin liegt nichts davon.",
-            )
-        )
+        print_error(_("The restored settings name another database: what was restored is not in it."))
 
     if place := external_notes_location(restored):
         print_error(
-            say(
-                f"The restored settings look for notes in {place}; those of the backup are in"
-                f" {data_folder(settings).workspace}. `holdfast migrate --notes` moves them.",
-                f"Die zurückgespielten Einstellungen suchen Notizen in {place}; die der Sicherung liegen in"
-                f" {data_folder(settings).workspace}. `holdfast migrate --notes` bringt sie hin.",
-            )
+            _(
+                "The restored settings look for notes in {place}; those of the backup are in"
+                " {workspace}. `holdfast migrate --notes` moves them."
+            ).format(place=place, workspace=data_folder(settings).workspace)
         )
 
 
@@ -123,12 +113,11 @@ def finish(context: typer.Context, as_json: JsonOption = False) -> None:
         print_json({"finished": ending is RestoreOutcome.FINISHED, "ending": ending})
         return
     messages = {
-        RestoreOutcome.FINISHED: say("The restore is complete now.", "Jetzt ist alles zurückgespielt."),
-        RestoreOutcome.DROPPED: say(
-            "The restore had changed nothing yet. All is as it was; begin again if you want it.",
-            "Es war noch nichts geändert. Alles ist, wie es war; bei Bedarf von vorn beginnen.",
+        RestoreOutcome.FINISHED: _("The restore is complete now."),
+        RestoreOutcome.DROPPED: _(
+            "The restore had changed nothing yet. All is as it was; begin again if you want it."
         ),
-        RestoreOutcome.NONE: say("No restore was broken off.", "Nichts war abgebrochen."),
+        RestoreOutcome.NONE: _("No restore was broken off."),
     }
     console.print(messages[ending])
 
@@ -141,17 +130,21 @@ def print_manifest(manifest: "Manifest", place: Path, as_json: bool, done: str) 
     console.print(Text(f"{done}: {place}", style="bold"))
     console.print(
         Text(
-            say(
-                f"  of {format_time(manifest.created_at)}: {counts.get('conversations', 0)} conversations,"
-                f" {counts.get('messages', 0)} messages, {files} files, {manifest.size:,} bytes",
-                f"  vom {format_time(manifest.created_at)}: {counts.get('conversations', 0)} Gespräche,"
-                f" {counts.get('messages', 0)} Nachrichten, {files} Dateien, {manifest.size:,} Bytes",
+            _(
+                "  of {created_at}: {conversations} conversations,"
+                " {messages} messages, {files} files, {size:,} bytes"
+            ).format(
+                created_at=format_time(manifest.created_at),
+                conversations=counts.get("conversations", 0),
+                messages=counts.get("messages", 0),
+                files=files,
+                size=manifest.size,
             ),
             style="dim",
         )
     )
     for line in manifest.left_out:
-        print_error(say(f"Left out: {line}", f"Ausgelassen: {line}"))
+        print_error(_("Left out: {line}").format(line=line))
 
 
 def serialize_manifest(manifest: "Manifest", place: Path) -> dict[str, Any]:

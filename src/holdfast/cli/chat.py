@@ -24,7 +24,7 @@ from holdfast.cli.output import console, load, print_error, print_headline
 from holdfast.cli.session import ChatSession, ConversationOption, ModelOption, SystemOption, choose_model
 from holdfast.config import HISTORY
 from holdfast.errors import HoldfastError
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 
 if TYPE_CHECKING:
     from holdfast.store import ConversationRecord
@@ -112,9 +112,7 @@ async def run_chat(chat: ChatContext, row: "ConversationRecord | None") -> None:
     if terminal:
         if row is not None:
             print_headline(row.title, row.id)
-        greeting = say(
-            "/help says what can be done, Ctrl-D ends.", "/help sagt, was möglich ist, Strg-D beendet."
-        )
+        greeting = _("/help says what can be done, Ctrl-D ends.")
         console.print(Text(f"{chat.session.model}. {greeting}", style="dim"))
     while (line := await lines.next()) is not None:
         chat.screen.print_updates()
@@ -122,7 +120,7 @@ async def run_chat(chat: ChatContext, row: "ConversationRecord | None") -> None:
             break
     if chat.session.conversation:
         go_on = f"holdfast chat -c {chat.session.conversation}"
-        print_error(say(f"Go on with: {go_on}", f"Weiter mit: {go_on}"))
+        print_error(_("Go on with: {go_on}").format(go_on=go_on))
 
 
 def open_terminal(chat: ChatContext, row: "ConversationRecord | None") -> LineSource:

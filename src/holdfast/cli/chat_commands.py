@@ -21,7 +21,7 @@ from holdfast.cli.window import speaker_label
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, HoldfastError, NotFound
 from holdfast.i18n import gettext as _
-from holdfast.i18n import lazy, say, translate
+from holdfast.i18n import lazy, translate
 
 if TYPE_CHECKING:
     from holdfast.context.message_state import WindowReading
@@ -44,7 +44,7 @@ class ChatContext:
     @property
     def row(self) -> "ConversationRecord":
         if self.session.conversation is None:
-            raise BadRequest(say("Nothing was said yet.", "Noch wurde nichts gesagt."))
+            raise BadRequest(_("Nothing was said yet."))
         return self.session.engine.store.log.get(self.session.conversation, self.session.scope)
 
     @property
@@ -69,11 +69,9 @@ async def show_help(_chat: ChatContext, _text: str) -> None:
     ]
     print_table(("", ""), rows)
     console.print(
-        say(
+        _(
             "Several lines: Alt-Enter, or a backslash at the end of a line. @./file.py brings a file along."
-            " Ctrl-C stops an answer, Ctrl-D ends.",
-            "Mehrere Zeilen: Alt-Enter, oder ein Backslash am Zeilenende. @./datei.py bringt eine Datei mit."
-            " Strg-C hält eine Antwort an, Strg-D beendet.",
+            " Ctrl-C stops an answer, Ctrl-D ends."
         ),
         style="dim",
     )
@@ -112,10 +110,8 @@ async def forget(chat: ChatContext, name: str) -> None:
     try:
         gone = await asyncio.to_thread(chat.memory.library.forget, chat.session.scope, name)
     except NotFound as error:
-        raise NotFound(
-            error.message, hint=say("/memory WORDS shows ids.", "/memory WÖRTER zeigt Ids.")
-        ) from error
-    write(say(f"Forgotten: {gone.text}\n", f"Vergessen: {gone.text}\n"))
+        raise NotFound(error.message, hint=_("/memory WORDS shows ids.")) from error
+    write(_("Forgotten: {text}\n").format(text=gone.text))
 
 
 async def correct(chat: ChatContext, text: str) -> None:
@@ -164,18 +160,18 @@ async def switch_model(chat: ChatContext, name: str) -> None:
     known = next((candidate for candidate in names if candidate in (name, f"{name}:latest")), None)
     if known is None:
         raise NotFound(
-            say(f"There is no model {name}.", f"Es gibt kein Modell {name}."),
-            hint=suggest_names(name, names) or say("/model lists them.", "/model zählt sie auf."),
+            _("There is no model {name}.").format(name=name),
+            hint=suggest_names(name, names) or _("/model lists them."),
         )
     chat.session.model = known
-    console.print(Text(say(f"From here on: {known}", f"Ab hier: {known}")))
+    console.print(Text(_("From here on: {known}").format(known=known)))
 
 
 async def save_to_file(chat: ChatContext, name: str) -> None:
 
     require_argument(name, "/save", lazy("a file"))
     place = save_markdown(chat.session.engine.store, chat.row, name)
-    console.print(Text(say(f"Written: {place}", f"Geschrieben: {place}")))
+    console.print(Text(_("Written: {place}").format(place=place)))
 
 
 async def quit_chat(_: ChatContext, __: str) -> None:
@@ -248,9 +244,8 @@ async def run_command(chat: ChatContext, line: str) -> None:
     command = CHAT_COMMANDS.get(_ALIASES.get(name, name))
     if command is None:
         raise BadRequest(
-            say(f"There is no {name}.", f"{name} gibt es nicht."),
-            hint=suggest_names(name, CHAT_COMMANDS)
-            or say("/help lists what there is.", "/help zählt auf, was es gibt."),
+            _("There is no {name}.").format(name=name),
+            hint=suggest_names(name, CHAT_COMMANDS) or _("/help lists what there is."),
         )
     await command.do(chat, (match[2] or "").strip())
 
@@ -261,7 +256,7 @@ def command_help() -> dict[str, str]:
 
 def suggest_names(name: str, names: "list[str] | dict[str, ChatCommand]") -> str:
     near = " ".join(difflib.get_close_matches(name, names, n=3, cutoff=0.5))
-    return say(f"Near it: {near}.", f"Ähnlich: {near}.") if near else ""
+    return _("Near it: {near}.").format(near=near) if near else ""
 
 
 def require_argument(text: str, name: str, description: str) -> None:
@@ -279,13 +274,13 @@ def save_markdown(store: "Store", row: "ConversationRecord", name: str) -> Path:
             file.write(text)
     except FileExistsError:
         raise BadRequest(
-            say(f"{place} is there already.", f"{place} gibt es schon."),
-            hint=say("Name another file.", "Eine andere Datei nennen."),
+            _("{place} is there already.").format(place=place),
+            hint=_("Name another file."),
         ) from None
     except OSError as error:
         raise HoldfastError(
-            say(f"{place} could not be written: {error.strerror}.", f"{place}: {error.strerror}."),
-            hint=say("Name another file.", "Eine andere Datei nennen."),
+            _("{place} could not be written: {strerror}.").format(place=place, strerror=error.strerror),
+            hint=_("Name another file."),
         ) from None
     return place
 
@@ -296,7 +291,7 @@ def render_markdown(reading: "WindowReading") -> str:
     pieces = [f"# {row.title or row.id}", f"{row.id} · {format_time(row.created_at)}"]
     for stored in reading.path:
         message = stored.message
-        cut = say(" (cut off)", " (abgebrochen)") if stored.finish == "cut" else ""
+        cut = _(" (cut off)") if stored.finish == "cut" else ""
         pieces.append(f"## {speaker_label(message.role)}{cut}")
         if message.text:
             pieces.append(message.text)

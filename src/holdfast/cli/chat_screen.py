@@ -16,7 +16,8 @@ from holdfast.cli.output import console, print_dim, print_error, print_warning, 
 from holdfast.cli.session import ChatSession
 from holdfast.cli.window import phase_label
 from holdfast.errors import BadRequest, HoldfastError
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
+from holdfast.i18n import localize_number, pgettext
 from holdfast.messages import Scope, canonical
 
 if TYPE_CHECKING:
@@ -58,14 +59,9 @@ class Notebook:
         """Print a dim line for each memory written since the last call."""
         for text in self._drain():
             shown = text if len(text) <= _MAX_NOTE else f"{text[:_MAX_NOTE]}…"
-            print_dim(say(f"Remembered: {shown} · wrong? /wrong\n", f"Gemerkt: {shown} · falsch? /wrong\n"))
+            print_dim(_("Remembered: {shown} · wrong? /wrong\n").format(shown=shown))
             if self.newest in self._uncertain:
-                print_dim(
-                    say(
-                        "This may replace something older: /wrong shows both.\n",
-                        "Das ersetzt vielleicht etwas Älteres: /wrong zeigt beides.\n",
-                    )
-                )
+                print_dim(_("This may replace something older: /wrong shows both.\n"))
 
     def catch_up(self) -> list[str]:
         """Return the texts of memories written since the last call; the last one becomes `newest`."""
@@ -83,19 +79,12 @@ class Notebook:
         for newer, older in library.list_rivals(scope):
             if newer.id == self.newest:
                 write(
-                    say(
-                        f"Instead of this? {older.text}\n"
-                        "/wrong replace: only the new one holds. /wrong both: both do.\n",
-                        f"Anstelle von diesem? {older.text}\n"
-                        "/wrong replace: nur das Neue gilt. /wrong both: beides gilt.\n",
-                    )
+                    _(
+                        "Instead of this? {text}\n"
+                        "/wrong replace: only the new one holds. /wrong both: both do.\n"
+                    ).format(text=older.text)
                 )
-        write(
-            say(
-                "/wrong TEXT corrects it, /wrong forget takes it back, /wrong undo undoes the last one.\n",
-                "/wrong TEXT berichtigt es, /wrong forget vergisst es, /wrong undo macht es ungeschehen.\n",
-            )
-        )
+        write(_("/wrong TEXT corrects it, /wrong forget takes it back, /wrong undo undoes the last one.\n"))
 
     def correct(self, library: "Library", scope: Scope, text: str) -> None:
         name = self._newest_id()
@@ -106,7 +95,7 @@ class Notebook:
             return library.edit(scope, name, text=former.text).text
 
         self._undo = undo
-        write(say(f"Corrected: {now.text}\n", f"Berichtigt: {now.text}\n"))
+        write(_("Corrected: {text}\n").format(text=now.text))
 
     def forget(self, library: "Library", scope: Scope) -> None:
         """Delete the newest memory; what it had replaced becomes valid again."""
@@ -119,36 +108,36 @@ class Notebook:
             return wrong.text
 
         self._undo = undo
-        write(say(f"Forgotten: {wrong.text}\n", f"Vergessen: {wrong.text}\n"))
+        write(_("Forgotten: {text}\n").format(text=wrong.text))
         for memory in restored:
-            write(say(f"Holds again: {memory.text}\n", f"Gilt wieder: {memory.text}\n"))
+            write(_("Holds again: {text}\n").format(text=memory.text))
 
     def decide(self, library: "Library", scope: Scope, *, replaces: bool) -> None:
         """Decide whether the newest memory replaces the older one it was compared with."""
 
         newer, replaced = library.decide(scope, self._newest_id(), replaces=replaces)
         if replaced is not None:
-            write(say(f"Replaced: {replaced.text}\n", f"Ersetzt: {replaced.text}\n"))
+            write(_("Replaced: {text}\n").format(text=replaced.text))
         else:
-            write(say(f"Both hold: {newer.text}\n", f"Beides gilt: {newer.text}\n"))
+            write(_("Both hold: {text}\n").format(text=newer.text))
 
     def undo(self) -> None:
         """Undo the last correction or deletion."""
         if self._undo is None:
-            raise BadRequest(say("There is nothing to undo.", "Es gibt nichts rückgängig zu machen."))
+            raise BadRequest(_("There is nothing to undo."))
         try:
             text = self._undo()
         except HoldfastError:
             self._undo = None
             raise
         self._undo = None
-        write(say(f"As before: {text}\n", f"Wieder wie zuvor: {text}\n"))
+        write(_("As before: {text}\n").format(text=text))
 
     def _newest_id(self) -> str:
         if not self.newest:
             raise BadRequest(
-                say("Nothing was remembered in this chat yet.", "In diesem Chat wurde noch nichts gemerkt."),
-                hint=say("/memory lists what is known.", "/memory zählt auf, was bekannt ist."),
+                _("Nothing was remembered in this chat yet."),
+                hint=_("/memory lists what is known."),
             )
         return self.newest
 
@@ -159,7 +148,7 @@ def format_validity(memory: "Memory") -> str:
     return (
         f"{since} – {format_day(memory.valid_until)}"
         if memory.superseded_by
-        else say(f"since {since}", f"seit {since}")
+        else _("since {since}").format(since=since)
     )
 
 
@@ -277,7 +266,7 @@ class ChatScreen:
         self.print_updates()
         for line in list_recalled(self._session.report):
             if self._terminal:
-                print_dim(say("recalled: ", "erinnert: ") + line + "\n")
+                print_dim(_("recalled: ") + line + "\n")
         for notice in self._session.notices():
             print_warning(notice)
         if shortfall := self._session.shortfall():
@@ -298,11 +287,11 @@ def format_timing(whole: float, writing: float, tokens: int | None) -> str:
     """Format how long an answer took and how fast it was generated."""
     parts = [f"{whole:.1f} s"]
     if tokens:
-        parts.append(f"{tokens} {say('tokens', 'Token')}")
+        parts.append(f"{tokens} {_('tokens')}")
         if writing > 0:
-            parts.append(f"{tokens / writing:.1f} {say('tokens/s', 'Token/s')}")
+            parts.append(f"{tokens / writing:.1f} {_('tokens/s')}")
     line = " · ".join(parts)
-    return say(line, line.replace(".", ","))
+    return localize_number(line)
 
 
 def format_meter(report: Mapping[str, Any], model: str) -> tuple[str, str]:
@@ -314,7 +303,7 @@ def format_meter(report: Mapping[str, Any], model: str) -> tuple[str, str]:
     share = float(report["utilisation"])
     cells = min(_METER_CELLS, round(share * _METER_CELLS))
     used, room = sentences.number(report["tokens"]), sentences.number(report["room"])
-    usage = say(f"{used} of {room} tokens", f"{used} von {room} Token")
+    usage = pgettext("command line", "{used} of {room} tokens").format(used=used, room=room)
     colour = "ansired" if share >= _RED_FROM else "ansiyellow" if share >= _YELLOW_FROM else "ansigreen"
     bar = "█" * cells + "░" * (_METER_CELLS - cells)
     return colour, f"{bar} {usage} · {share:.0%} · {sentences.level(report['level'])} · {model}"
@@ -322,4 +311,4 @@ def format_meter(report: Mapping[str, Any], model: str) -> tuple[str, str]:
 
 def print_stopped() -> None:
     """Report that Ctrl-C stopped the answer and that its beginning is stored."""
-    print_error(say("Stopped; what came so far is kept.", "Angehalten; was bis dahin kam, ist behalten."))
+    print_error(_("Stopped; what came so far is kept."))

@@ -14,7 +14,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from holdfast.i18n import gettext as _
-from holdfast.i18n import say
 
 # By name: the module and the function or group in it, and its help sentence (the same as its docstring).
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -266,7 +265,7 @@ def prepare_help(command: AnyCommand, path: str = "") -> AnyCommand:
     if path in EXAMPLES:
         lines = "\n".join(f"  {line}" for line in EXAMPLES[path])
         # `\b` keeps the line breaks of the paragraph.
-        command.epilog = f"\b\n{say('Examples', 'Beispiele')}:\n{lines}"
+        command.epilog = f"\b\n{_('Examples')}:\n{lines}"
     if isinstance(command, TyperGroup):
         for name, below in command.commands.items():
             if isinstance(below, TyperCommand | TyperGroup) and path:

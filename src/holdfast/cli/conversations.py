@@ -33,7 +33,7 @@ from holdfast.cli.output import (
 )
 from holdfast.cli.window import compact, expand, pin, speaker_label, undo, unpin
 from holdfast.errors import BadRequest
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 
 if TYPE_CHECKING:
     from holdfast.conversations.search import MessageResults
@@ -68,10 +68,10 @@ def list_(
     if as_json:
         print_json([serialize_conversation(row) for row in rows])
     elif rows:
-        columns = (say("id", "Id"), say("last used", "zuletzt"), say("title", "Titel"))
+        columns = (_("id"), _("last used"), _("title"))
         print_table(columns, [(row.id, format_time(row.updated_at), row.title) for row in rows])
     else:
-        console.print(say("No conversations yet.", "Noch keine Gespräche."))
+        console.print(_("No conversations yet."))
 
 
 @app.command()
@@ -90,7 +90,7 @@ def show(
         print_json(reading.to_json())
         return
     print_headline(row.title, row.id)
-    pinned = say(" · pinned", " · angeheftet")
+    pinned = _(" · pinned")
     for number, stored in enumerate(reading.path, 1):
         place = f"{number} · {stored.id}{pinned if stored.id in reading.pins else ''}"
         print_message(stored.message, stored.finish, place)
@@ -104,8 +104,8 @@ def show(
 def print_message(message: "Message", finish: str, place: str) -> None:
     """Print a message under its speaker, number and id."""
     marks = {
-        "cut": say(" (cut off)", " (abgebrochen)"),
-        "writing": say(" (being written)", " (wird geschrieben)"),
+        "cut": _(" (cut off)"),
+        "writing": _(" (being written)"),
     }
     console.print(Text(f"\n{speaker_label(message.role)}{marks.get(finish, '')}", style="bold"), end=" ")
     console.print(Text(place, style="dim"))
@@ -139,20 +139,15 @@ def search(
 
 def print_results(results: "MessageResults") -> None:
     reasons = {
-        "nothing to search for": say(
-            "These words are in every text; look for something rarer.",
-            "Diese Wörter stehen in jedem Text; suchen Sie nach etwas Seltenerem.",
-        ),
-        "nothing found": say(
-            "Nothing found in this project. Fewer or other words may help; --project looks elsewhere.",
-            "Nichts gefunden in diesem Projekt. Weniger oder andere Wörter helfen vielleicht; --project sucht"
-            " anderswo.",
+        "nothing to search for": _("These words are in every text; look for something rarer."),
+        "nothing found": _(
+            "Nothing found in this project. Fewer or other words may help; --project looks elsewhere."
         ),
     }
     if results.empty:
         console.print(reasons.get(results.empty, results.empty))
     for hit in results.hits:
-        edited = "" if hit.current else say(" · edited away", " · nicht mehr im Verlauf")
+        edited = "" if hit.current else _(" · edited away")
         where = f"{hit.conversation} · {format_time(hit.at)} · {speaker_label(hit.role)}{edited}"
         print_headline(hit.title, where)
         write(f"{hit.snippet}\n")
@@ -172,15 +167,13 @@ def rename(
 
     named = " ".join(" ".join(title).split())
     if not named:
-        raise BadRequest(
-            say("a title needs at least one character", "ein Titel braucht wenigstens ein Zeichen")
-        )
+        raise BadRequest(_("a title needs at least one character"))
     with open_conversation(load(context).settings, conversation, project) as (store, row):
         row = store.log.rename(row.id, named)
     if as_json:
         print_json(serialize_conversation(row))
     else:
-        console.print(Text(say(f"{row.id} is now called: {named}", f"{row.id} heißt jetzt: {named}")))
+        console.print(Text(_("{id} is now called: {named}").format(id=row.id, named=named)))
 
 
 @app.command()
@@ -208,22 +201,19 @@ def delete(
     if as_json:
         print_json({"deleted": serialize_conversation(row), "forgotten": forgotten})
     else:
-        console.print(say(f"Deleted: {row.id}", f"Gelöscht: {row.id}"))
+        console.print(_("Deleted: {id}").format(id=row.id))
 
 
 def confirm_deletion(row: "ConversationRecord") -> None:
     """Ask before deleting a conversation; exit unless the user agrees."""
     if not sys.stdin.isatty():
         raise BadRequest(
-            say(
-                f"{row.id} was not deleted: nobody is here to be asked.",
-                f"{row.id} wurde nicht gelöscht: niemand ist da, der gefragt werden kann.",
-            ),
-            hint=say("Add --yes to delete it without a question.", "Mit --yes wird ohne Frage gelöscht."),
+            _("{id} was not deleted: nobody is here to be asked.").format(id=row.id),
+            hint=_("Add --yes to delete it without a question."),
         )
     print_headline(row.title, row.id)
-    if not typer.confirm(say("Delete it for good?", "Endgültig löschen?"), default=False):
-        console.print(say("Nothing was deleted.", "Nichts wurde gelöscht."))
+    if not typer.confirm(_("Delete it for good?"), default=False):
+        console.print(_("Nothing was deleted."))
         raise typer.Exit(1)
 
 
@@ -250,10 +240,7 @@ def fork(
     if as_json:
         print_json(serialize_conversation(copy))
     else:
-        sentence = say(
-            "Forked: {id}. Go on with `holdfast chat -c {id}`.",
-            "Abgezweigt: {id}. Weiter mit `holdfast chat -c {id}`.",
-        )
+        sentence = _("Forked: {id}. Go on with `holdfast chat -c {id}`.")
         console.print(Text(sentence.format(id=copy.id)))
 
 
@@ -292,23 +279,24 @@ def prune(
         with closing(build_remembering(settings, store)) as remembering:
             forget = memories is MemoryPolicy.forget
             gone = Retention(store, remembering, days, forget).prune(now, scope)
-    forgotten = sum(number for _, number in gone)
+    forgotten = sum(number for _unused, number in gone)
     if as_json:
-        print_json({"deleted": [serialize_conversation(row) for row, _ in gone], "forgotten": forgotten})
+        print_json(
+            {"deleted": [serialize_conversation(row) for row, _unused in gone], "forgotten": forgotten}
+        )
         return
     console.print(
-        say(
-            f"Deleted: {len(gone)} conversations, {forgotten} memories.",
-            f"Gelöscht: {len(gone)} Gespräche, {forgotten} Erinnerungen.",
+        _("Deleted: {count} conversations, {forgotten} memories.").format(
+            count=len(gone), forgotten=forgotten
         )
     )
 
 
 def print_unused(rows: "list[ConversationRecord]") -> None:
     if not rows:
-        console.print(say("Nothing is that old.", "Nichts ist so alt."))
+        console.print(_("Nothing is that old."))
         return
-    columns = (say("id", "Id"), say("last used", "zuletzt"), say("project", "Projekt"), say("title", "Titel"))
+    columns = (_("id"), _("last used"), _("project"), _("title"))
     print_table(
         columns, [(row.id, format_time(row.updated_at), row.scope.project, row.title) for row in rows]
     )
@@ -316,19 +304,13 @@ def print_unused(rows: "list[ConversationRecord]") -> None:
 
 def confirm_prune(number: int, memories: MemoryPolicy) -> None:
     learned = (
-        say("what was learned in them is forgotten, too", "was in ihnen gelernt wurde, wird auch vergessen")
+        _("what was learned in them is forgotten, too")
         if memories is MemoryPolicy.forget
-        else say("what was learned in them stays", "was in ihnen gelernt wurde, bleibt")
+        else _("what was learned in them stays")
     )
     ask_consent(
-        say(
-            f"Delete {number} conversations for good? ({learned})",
-            f"{number} Gespräche endgültig löschen? ({learned})",
-        ),
-        say(
-            "Nothing was deleted: nobody is here to be asked.",
-            "Nichts wurde gelöscht: niemand ist da, der gefragt werden kann.",
-        ),
+        _("Delete {number} conversations for good? ({learned})").format(number=number, learned=learned),
+        _("Nothing was deleted: nobody is here to be asked."),
     )
 
 
@@ -336,8 +318,8 @@ def parse_age(text: str) -> int:
     match = _AGE.fullmatch(text.strip().lower())
     if match is None or int(match[1]) == 0:
         raise BadRequest(
-            say(f"{text!r} is no age.", f"{text!r} ist kein Alter."),
-            hint=say("Write 90d, 12w, 6m or 1y.", "Schreiben Sie 90d, 12w, 6m oder 1y."),
+            _("{text!r} is no age.").format(text=text),
+            hint=_("Write 90d, 12w, 6m or 1y."),
         )
     return int(match[1]) * _DAYS[match[2]]
 
@@ -362,23 +344,16 @@ def switch(
     wanted = {name: value for name, value in (("off", off), ("memory", memory)) if value is not None}
     if not wanted:
         raise BadRequest(
-            say("nothing to switch", "nichts umzuschalten"),
-            hint=say(
-                "Add --off, --on, --memory or --no-memory.",
-                "--off, --on, --memory oder --no-memory angeben.",
-            ),
+            _("nothing to switch"),
+            hint=_("Add --off, --on, --memory or --no-memory."),
         )
     with open_conversation(load(context).settings, conversation, project) as (store, row):
         row = store.log.update_settings(row.id, wanted)
     if as_json:
         print_json(serialize_conversation(row))
         return
-    state = (
-        say("passed through, nothing is kept", "durchgereicht, nichts wird behalten")
-        if row.off
-        else say("kept and made to fit", "behalten und eingepasst")
-    )
-    remembered = say("with memory", "mit Gedächtnis") if row.memory else say("no memory", "ohne Gedächtnis")
+    state = _("passed through, nothing is kept") if row.off else _("kept and made to fit")
+    remembered = _("with memory") if row.memory else _("no memory")
     console.print(Text(f"{row.id}: {state}, {remembered}"))
 
 

@@ -10,7 +10,7 @@ import typer
 from holdfast.cli.options import JsonOption
 from holdfast.cli.output import load, print_error, print_json, print_table
 from holdfast.errors import BadRequest
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 
 
 def count(
@@ -54,15 +54,15 @@ def count(
         return
     columns = ("file", "tokens", "method", "low", "high")
     titles = (
-        say("file", "Datei"),
+        _("file"),
         "Tokens",
-        say("method", "Verfahren"),
-        say("least", "mindestens"),
-        say("most", "höchstens"),
+        _("method"),
+        _("least"),
+        _("most"),
     )
     print_table(titles, [[row[name] for name in columns] for row in rows])
     if why_not and any(row["method"] == "estimate" for row in rows):
-        print_error(say(f"Estimated: {why_not}.", f"Geschätzt: {why_not}."))
+        print_error(_("Estimated: {why_not}.").format(why_not=why_not))
 
 
 def read_text(name: str) -> str:
@@ -70,7 +70,7 @@ def read_text(name: str) -> str:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise BadRequest(
-            say(f"{name} cannot be read: {error.strerror}.", f"{name} ist nicht lesbar: {error.strerror}."),
-            hint=say("Name a file, or - for a pipe.", "Eine Datei nennen, oder - für eine Pipe."),
+            _("{name} cannot be read: {strerror}.").format(name=name, strerror=error.strerror),
+            hint=_("Name a file, or - for a pipe."),
         ) from None
     return data.decode("utf-8", "replace")

@@ -15,7 +15,8 @@ import typer
 
 from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, load
-from holdfast.i18n import Language, say
+from holdfast.i18n import Language
+from holdfast.i18n import gettext as _
 
 if TYPE_CHECKING:
     from holdfast.demo.events import DemoEvent
@@ -72,7 +73,7 @@ async def run_demo(home: Path, embedder: str, show: "Show", pause: "Callable[[De
 
 
 def current_language() -> Language:
-    return "de" if say("en", "de") == "de" else "en"
+    return "de" if _("en") == "de" else "en"
 
 
 def open_show(*, as_json: bool, watched: bool, keep: bool) -> "AbstractContextManager[Show]":

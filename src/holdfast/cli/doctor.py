@@ -16,7 +16,8 @@ from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, load, print_json, print_table
 from holdfast.config import Settings
 from holdfast.errors import EmbedderError, HoldfastError
-from holdfast.i18n import lazy, say, translate
+from holdfast.i18n import gettext as _
+from holdfast.i18n import lazy, translate
 
 if TYPE_CHECKING:
     from holdfast.memory.embedder_choice import ChosenEmbedder
@@ -71,16 +72,12 @@ def check_machine(settings: Settings) -> Iterator[Check]:
     yield Check("ok", "Holdfast", f"{__version__} (Python {python})")
     existing = next(place for place in (settings.home, *settings.home.parents) if place.exists())
     free = shutil.disk_usage(existing).free
-    room = say(f"{free / 1e9:.0f} GB free", f"{free / 1e9:.0f} GB frei")
+    room = _("{free:.0f} GB free").format(free=free / 1e9)
     yield Check(
         "ok" if free > _MIN_FREE_BYTES else "note",
-        say("data folder", "Datenordner"),
+        _("data folder"),
         f"{settings.home} ({room})",
-        ""
-        if free > _MIN_FREE_BYTES
-        else say(
-            "Make room, or move it with HOLDFAST_HOME.", "Platz schaffen oder mit HOLDFAST_HOME verlegen."
-        ),
+        "" if free > _MIN_FREE_BYTES else _("Make room, or move it with HOLDFAST_HOME."),
     )
     try:
         socket.create_connection((settings.host, settings.port), timeout=1).close()
@@ -90,16 +87,11 @@ def check_machine(settings: Settings) -> Iterator[Check]:
     address = f"{settings.host}:{settings.port}"
     yield Check(
         "note" if taken else "ok",
-        say("address", "Adresse"),
-        say(f"{address} is in use", f"{address} ist belegt")
+        _("address"),
+        _("{address} is in use").format(address=address)
         if taken
-        else say(f"{address} is free", f"{address} ist frei"),
-        say(
-            "If that is not Holdfast itself, choose another with --port.",
-            "Falls das nicht Holdfast selbst ist: anderen Port mit --port wählen.",
-        )
-        if taken
-        else "",
+        else _("{address} is free").format(address=address),
+        _("If that is not Holdfast itself, choose another with --port.") if taken else "",
     )
 
 
@@ -109,7 +101,7 @@ def check_store(settings: Settings) -> Iterator[Check]:
     from holdfast.store import open_store
 
     yield from check_restore(settings)
-    about = say("database", "Datenbank")
+    about = _("database")
     try:
         shown = make_url(settings.store).render_as_string(hide_password=True)
         with open_store(settings.store) as store:
@@ -129,8 +121,8 @@ def check_restore(settings: Settings) -> Iterator[Check]:
     from holdfast.transfer.staging import DataFolder
 
     if is_pending(DataFolder(settings.home, settings.store)):
-        state = say("a restore broke off", "ein Zurückspielen ist abgebrochen")
-        yield Check("note", say("backup", "Sicherung"), state, "holdfast backup finish")
+        state = _("a restore broke off")
+        yield Check("note", _("backup"), state, "holdfast backup finish")
 
 
 def check_notes(settings: Settings, store: "Store") -> Check:
@@ -146,25 +138,19 @@ def check_notes(settings: Settings, store: "Store") -> Check:
     number = f"{len(waiting)}{'+' if len(waiting) >= _MAX_COUNTED else ''}"
     state = notes_location(settings)
     if waiting:
-        state += say(f" ({number} still to be written)", f" ({number} noch zu schreiben)")
+        state += _(" ({number} still to be written)").format(number=number)
     if not settings.memory:
-        state += say(" (memory is switched off)", " (Gedächtnis ist ausgeschaltet)")
-    about = say("notes", "Notizen")
+        state += _(" (memory is switched off)")
+    about = _("notes")
     if store.database.on_server and not is_bucket(state):
-        state += say(
-            "; every server on this database needs the same folder",
-            "; jeder Server an dieser Datenbank braucht denselben Ordner",
-        )
+        state += _("; every server on this database needs the same folder")
     try:
         build_workspace(settings).entries()
     except HoldfastError as error:
         return Check("bad", about, f"{state}: {error.message}", error.hint)
     if not trouble:
         return Check("ok", about, state)
-    remedy = say(
-        "Mend it: they are kept in the database until then, and tried again every minute.",
-        "Beheben: bis dahin bleiben sie in der Datenbank, jede Minute ein neuer Versuch.",
-    )
+    remedy = _("Mend it: they are kept in the database until then, and tried again every minute.")
     return Check("note", about, f"{state}: {trouble}", remedy)
 
 
@@ -186,17 +172,14 @@ def check_memory(settings: Settings, store: "Store") -> Iterator[Check]:
         fresh, waiting = parts.index.refresh(Scope(), 0.0), parts.meaning.waiting()
     finally:
         parts.close()
-    summary = say(f"{fresh.files} files", f"{fresh.files} Dateien")
+    summary = _("{files} files").format(files=fresh.files)
     if fresh.stale:
-        summary += say(f", {fresh.stale} changed since", f", {fresh.stale} seitdem geändert")
+        summary += _(", {stale} changed since").format(stale=fresh.stale)
     if waiting:
-        summary += say(f", {waiting} vectors to be made", f", {waiting} Vektoren zu machen")
+        summary += _(", {waiting} vectors to be made").format(waiting=waiting)
     for path, reason in fresh.skipped.items():
         summary += f"; {path}: {reason}"
-    behind = say(
-        "Searching catches up by itself; `holdfast memory reindex` does it at once.",
-        "Suchen holt es nach; `holdfast memory reindex` tut es sofort.",
-    )
+    behind = _("Searching catches up by itself; `holdfast memory reindex` does it at once.")
     state: Literal["ok", "note"] = "note" if fresh.skipped else "ok"
     yield Check(state, "Index", summary, behind if fresh.stale or waiting else "")
 
@@ -207,33 +190,28 @@ def check_qmd(state: dict[str, Any]) -> Check:
         return Check(
             "note",
             "QMD",
-            say(f"there is no program {state['command']}", f"es gibt kein Programm {state['command']}"),
-            say(
+            _("there is no program {command}").format(command=state["command"]),
+            _(
                 "Install it (`npm install -g @tobilu/qmd`) or name it in qmd_command. Until then our own"
-                " search answers.",
-                "Installieren (`npm install -g @tobilu/qmd`) oder in qmd_command nennen. Bis dahin antwortet"
-                " unsere eigene Suche.",
+                " search answers."
             ),
         )
     label = " ".join(filter(None, (state["command"], state["version"], state["mode"])))
     number = state["collections"]
-    summary = say(f"{label}, {number} collections", f"{label}, {number} Sammlungen")
+    summary = _("{label}, {number} collections").format(label=label, number=number)
     trouble = state["trouble"] or state["because"]
     if trouble:
         return Check("note", "QMD", f"{summary}: {trouble}", translate(_QMD_FALLBACK))
-    models = say(
-        " (fetches models by itself when it first makes vectors or answers)",
-        " (holt Modelle von selbst, wenn es zum ersten Mal Vektoren macht oder antwortet)",
-    )
+    models = _(" (fetches models by itself when it first makes vectors or answers)")
     return Check("ok", "QMD", summary + ("" if state["mode"] == "search" else models))
 
 
 def check_embedder(chosen: "ChosenEmbedder") -> Check:
     """Embed a sentence; report the dimensions and how long it took, start-up included."""
-    about = say("embedder", "Embedder")
+    about = _("embedder")
     if chosen.off:
-        return Check("info", about, say("off: only words are compared", "aus: nur Wörter zählen"))
-    until = say("Until then only words are compared.", "Bis dahin zählen nur Wörter.")
+        return Check("info", about, _("off: only words are compared"))
+    until = _("Until then only words are compared.")
     began = time.perf_counter()
     embedder = chosen.current()
     if embedder is None:
@@ -243,38 +221,32 @@ def check_embedder(chosen: "ChosenEmbedder") -> Check:
     except EmbedderError as error:
         return Check("note", about, error.message, f"{error.hint} {until}".strip())
     seconds = time.perf_counter() - began
-    took = say(
-        f"{size} dimensions, one sentence in {seconds:.1f} s",
-        f"{size} Dimensionen, ein Satz in {seconds:.1f} s",
-    )
+    took = _("{size} dimensions, one sentence in {seconds:.1f} s").format(size=size, seconds=seconds)
     return Check("ok", about, f"{embedder.identity}: {took}")
 
 
 def check_vectors(state: dict[str, Any]) -> Check:
     """Check whether the external vector backend answers and has all vectors."""
-    about, summary = say("vectors", "Vektoren"), f"{state['wanted']} {state['location']}"
+    about, summary = _("vectors"), f"{state['wanted']} {state['location']}"
     if state["trouble"]:
-        remedy = say("Until then they are compared in process.", "Bis dahin vergleicht sie dieser Prozess.")
+        remedy = _("Until then they are compared in process.")
         return Check("note", about, f"{summary}: {state['trouble']}", remedy)
     behind = state["behind"]
     if not behind:
         return Check("ok", about, summary)
-    summary += say(f": {behind} still to be handed over", f": {behind} noch zu übergeben")
-    remedy = say(
-        "The server does that by itself; `holdfast memory reindex` does it at once.",
-        "Der Server tut das von selbst; `holdfast memory reindex` tut es sofort.",
-    )
+    summary += _(": {behind} still to be handed over").format(behind=behind)
+    remedy = _("The server does that by itself; `holdfast memory reindex` does it at once.")
     return Check("ok", about, summary, remedy)
 
 
 def check_batches(state: dict[str, Any]) -> Check:
     """Report the embedding batch jobs that are running, and the last failure."""
-    about = say("batch jobs", "Batch-Jobs")
+    about = _("batch jobs")
     jobs, texts = state["jobs"], state["texts"]
-    summary = say(f"{jobs} under way with {texts} texts", f"{jobs} unterwegs mit {texts} Texten")
+    summary = _("{jobs} under way with {texts} texts").format(jobs=jobs, texts=texts)
     if not state["trouble"]:
         return Check("ok", about, summary)
-    remedy = say("Vectors are made the ordinary way for now.", "Vektoren entstehen vorerst ohne sie.")
+    remedy = _("Vectors are made the ordinary way for now.")
     return Check("note", about, f"{summary}; {state['trouble']}", remedy)
 
 
@@ -288,13 +260,13 @@ async def check_models(settings: Settings) -> list[Check]:
     checks.append(
         Check(
             "ok" if weights else "note",
-            say("embedded model", "eingebautes Modell"),
-            str(weights) if weights else say("not fetched", "nicht geholt"),
+            _("embedded model"),
+            str(weights) if weights else _("not fetched"),
             "" if weights else "holdfast models get",
         )
     )
     upstreams = build_upstreams(settings)
-    about = say("will be used", "wird benutzt")
+    about = _("will be used")
     try:
         if settings.upstreams:
             await upstreams.refresh()
@@ -319,7 +291,7 @@ def suggest_embedder(settings: Settings, server: "Provider", models: Sequence[st
 
     if settings.memory and parse_embedder_location(settings.embedder).kind in ("auto", "embedded"):
         address = server.location if server.name == "ollama" else ""
-        about = say("a better embedder", "ein besserer Embedder")
+        about = _("a better embedder")
         yield Check(
             "info", about, embedder_choice.describe_gain(), embedder_choice.describe_setup(address, models)
         )
@@ -327,12 +299,12 @@ def suggest_embedder(settings: Settings, server: "Provider", models: Sequence[st
 
 async def check_helper_model(settings: Settings, upstreams: "Upstreams", main: "Provider") -> Check:
     """Check whether a separate summary model would evict the chat model from the server's memory."""
-    about, helper = say("helper model", "Hilfsmodell"), settings.helper_model
+    about, helper = _("helper model"), settings.helper_model
     try:
         server = await upstreams.route(helper)
         await server.describe(helper)
     except HoldfastError as error:
-        remedy = say("Get it, or leave helper_model empty.", "Holen oder helper_model leer lassen.")
+        remedy = _("Get it, or leave helper_model empty.")
         return Check("bad", about, str(error), remedy)
     models = {model.name.removesuffix(":latest"): model for model in await main.models()}
     loaded = [name for name, model in models.items() if model.running_window]
@@ -346,16 +318,11 @@ async def check_helper_model(settings: Settings, upstreams: "Upstreams", main: "
     return Check(
         "note",
         about,
-        say(
-            f"{helper} is another model than {chat}: on a server that holds one at a time, every summary"
-            " evicts the model that is talked to",
-            f"{helper} ist ein anderes Modell als {chat}: auf einem Server, der nur eins hält, verdrängt jede"
-            " Zusammenfassung das Modell, mit dem gesprochen wird",
-        ),
-        say(
-            "Leave helper_model empty, or let the server hold two (Ollama: OLLAMA_MAX_LOADED_MODELS=2).",
-            "helper_model leer lassen, oder der Server hält zwei (Ollama: OLLAMA_MAX_LOADED_MODELS=2).",
-        ),
+        _(
+            "{helper} is another model than {chat}: on a server that holds one at a time, every summary"
+            " evicts the model that is talked to"
+        ).format(helper=helper, chat=chat),
+        _("Leave helper_model empty, or let the server hold two (Ollama: OLLAMA_MAX_LOADED_MODELS=2)."),
     )
 
 
@@ -363,13 +330,10 @@ def check_server(state: "UpstreamState") -> Check:
     """Report the state of one of several model servers."""
     if state.well:
         count = state.models or 0
-        summary = say(f"{count} models", f"{count} Modelle")
+        summary = _("{count} models").format(count=count)
         return Check("ok", state.name, f"{state.kind} {state.location}: {summary}")
-    remedy = say(
-        "Until it answers, others that have the model stand in.",
-        "Bis er antwortet, springen andere ein, die das Modell haben.",
-    )
-    trouble = state.error or say("no answer yet", "noch keine Antwort")
+    remedy = _("Until it answers, others that have the model stand in.")
+    trouble = state.error or _("no answer yet")
     return Check("note", state.name, f"{state.location}: {trouble}", remedy)
 
 
@@ -379,11 +343,8 @@ def check_usable(about: str, server: str, names: str) -> Check:
     return Check(
         "bad",
         about,
-        say(f"{server} has no models", f"{server} hat keine Modelle"),
-        say(
-            "Get one: `ollama pull qwen3:4b`, or `holdfast models get`.",
-            "Eins holen: `ollama pull qwen3:4b` oder `holdfast models get`.",
-        ),
+        _("{server} has no models").format(server=server),
+        _("Get one: `ollama pull qwen3:4b`, or `holdfast models get`."),
     )
 
 
@@ -397,9 +358,9 @@ def config(
         print_json(rows)
         return
     columns = (
-        say("name", "Name"),
-        say("value", "Wert"),
-        say("from", "Quelle"),
-        say("what it is", "Bedeutung"),
+        _("name"),
+        _("value"),
+        _("from"),
+        _("what it is"),
     )
     print_table(columns, [(row["name"], row["value"], row["source"], row["help"]) for row in rows])

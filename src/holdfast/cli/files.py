@@ -17,7 +17,8 @@ from holdfast.cli.options import ConversationId, JsonOption, ProjectOption, open
 from holdfast.cli.output import console, load, print_error, print_json, write
 from holdfast.config import Settings
 from holdfast.errors import HoldfastError
-from holdfast.i18n import pick, say, translate
+from holdfast.i18n import gettext as _
+from holdfast.i18n import pick, translate
 from holdfast.messages import JsonObject
 
 if TYPE_CHECKING:
@@ -99,15 +100,15 @@ def list_(
         print_json({"files": rows})
         return
     states = {
-        "whole": say("in the window", "im Fenster"),
-        "short": say("shortened", "gekürzt"),
-        "out": say("out of the window", "nicht im Fenster"),
+        "whole": _("in the window"),
+        "short": _("shortened"),
+        "out": _("out of the window"),
     }
     table = Table(box=None, pad_edge=False)
-    for heading in (say("file", "Datei"), say("mode", "Art"), say("tokens", "Token"), say("now", "jetzt")):
+    for heading in (_("file"), _("mode"), _("tokens"), _("now")):
         table.add_column(heading)
     for file in rows:
-        notes = [states[file["state"]], *([say("changed", "geändert")] if file["changed"] else [])]
+        notes = [states[file["state"]], *([_("changed")] if file["changed"] else [])]
         notes += [pick(file["trouble"])] if file["trouble"] else []
         table.add_row(
             Text(file["name"]),
@@ -115,7 +116,7 @@ def list_(
             f"{file['tokens']:,}",
             Text(", ".join(notes)),
         )
-    console.print(table if rows else say("No files yet.", "Noch keine Dateien."))
+    console.print(table if rows else _("No files yet."))
 
 
 def has_changed(row: JsonObject) -> bool:
@@ -162,7 +163,7 @@ async def count_tokens(
                 counts.append(_TokenCounts(first.tokens, second.tokens, name, second.method))
             return counts
     except HoldfastError as error:
-        print_error(say(f"Estimated: {translate(str(error))}", f"Geschätzt: {translate(str(error))}"))
+        print_error(_("Estimated: {error}").format(error=translate(str(error))))
     guess = family_of(settings.model)
     return [
         _TokenCounts(
@@ -206,32 +207,31 @@ def print_file(row: "AttachedFile", counted: _TokenCounts, names: list[str]) -> 
             return
     about = f"{row.path}: {mode_labels()[row.mode]}, "
     if row.hash and counted.savings:
-        about += say(
-            f"{counted.before:,} tokens become {counted.after:,}, {counted.savings} % saved",
-            f"aus {counted.before:,} Token werden {counted.after:,}, {counted.savings} % gespart",
+        about += _("{before:,} tokens become {after:,}, {savings} % saved").format(
+            before=counted.before, after=counted.after, savings=counted.savings
         )
     else:
-        about += say(f"{counted.after:,} tokens", f"{counted.after:,} Token")
-    about += say(", estimated", ", geschätzt") if counted.method == "estimate" else ""
+        about += _("{after:,} tokens").format(after=counted.after)
+    about += _(", estimated") if counted.method == "estimate" else ""
     console.print(Text(about, style="bold"))
     write(f"{row.text}\n")
     if more := suggest_references(row):
-        console.print(Text(say("More: ", "Mehr: ") + "  ".join(more), style="dim"))
+        console.print(Text(_("More: ") + "  ".join(more), style="dim"))
     if public := [name for name in names if not name.rpartition(".")[2].startswith("_")][:_MAX_NAMES]:
         asked = element_suffix(public[0])
-        parts = say(f"Parts, as {asked}: ", f"Teile, etwa {asked}: ")
+        parts = _("Parts, as {asked}: ").format(asked=asked)
         console.print(Text(parts + ", ".join(public), style="dim"))
 
 
 def mode_labels() -> dict[str, str]:
     return {
-        "full": say("whole", "ganz"),
-        "summary": say("digest", "Auszug"),
-        "element": say("one element", "ein Element"),
-        "lines": say("lines", "Zeilen"),
-        "tree": say("tree", "Baum"),
-        "list": say("list", "Liste"),
-        "search": say("search", "Suche"),
+        "full": _("whole"),
+        "summary": _("digest"),
+        "element": _("one element"),
+        "lines": _("lines"),
+        "tree": _("tree"),
+        "list": _("list"),
+        "search": _("search"),
     }
 
 
@@ -248,5 +248,5 @@ def suggest_references(row: "AttachedFile") -> list[str]:
 
     if row.mode in ("tree", "list", "search"):
         other: Mode = "tree" if row.mode == "list" else "list"
-        return [spell(other), spell("search", say("WORD", "WORT"))]
+        return [spell(other), spell("search", _("WORD"))]
     return [spell("full")] if row.hash and row.mode != "full" else []

@@ -9,7 +9,7 @@ from rich.text import Text
 from holdfast.cli.options import JsonOption, ProjectOption, current_scope, open_memory
 from holdfast.cli.output import console, load, print_error, print_json, print_table, show_progress_bar
 from holdfast.errors import BadRequest
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def import_(
     paths = [Path(path).expanduser() for path in (arguments[1:] if kind else arguments)]
     if not paths:
         raise BadRequest(
-            say("There is no path.", "Es fehlt ein Pfad."),
-            hint=say(f"holdfast import {kind} PATH", f"holdfast import {kind} PFAD"),
+            _("There is no path."),
+            hint=_("holdfast import {kind} PATH").format(kind=kind),
         )
     scope = Scope(user, current_scope(project).project)
     source = open_source(paths, kind, memories=memories)
@@ -68,11 +68,8 @@ def check_user_name(user: str, store: "Store") -> None:
 
     if not is_name(user) and user not in user_names(store):
         raise BadRequest(
-            say(f"{user!r} is no name for a user.", f"{user!r} ist kein Name für einen Benutzer."),
-            hint=say(
-                "Up to 99 letters, digits, spaces, and . @ + - _; a letter or digit first.",
-                "Bis zu 99 Buchstaben, Ziffern, Leerzeichen und . @ + - _; zuerst Buchstabe oder Ziffer.",
-            ),
+            _("{user!r} is no name for a user.").format(user=user),
+            hint=_("Up to 99 letters, digits, spaces, and . @ + - _; a letter or digit first."),
         )
 
 
@@ -84,56 +81,54 @@ def has_content(report: "ImportReport") -> bool:
 
 def print_report(report: "ImportReport", scope: Scope) -> None:
     if report.dry_run:
-        console.print(say("Nothing was changed. It would be:", "Nichts wurde geändert. Es wäre:"))
+        console.print(_("Nothing was changed. It would be:"))
     before, after = report.before, report.after
     talks, learned, notes = report.conversations, report.memories, report.notes
     rows = (
         (
-            say("conversations", "Gespräche"),
+            _("conversations"),
             before.conversations,
             after.conversations,
-            format_counts(talks, {"new": say("new", "neu"), "grown": say("grown", "gewachsen")}),
+            format_counts(talks, {"new": _("new"), "grown": _("grown")}),
         ),
         (
-            say("messages", "Nachrichten"),
+            _("messages"),
             before.messages,
             after.messages,
-            f"{report.messages} {say('new', 'neu')}",
+            f"{report.messages} {_('new')}",
         ),
         (
-            say("memories", "Erinnerungen"),
+            _("memories"),
             before.memories,
             after.memories,
             format_counts(
                 learned,
                 {
-                    "new": say("new", "neu"),
-                    "updated": say("brought up to date", "aufgefrischt"),
-                    "refused": say(
-                        "refused (secret, or forgotten here)", "abgelehnt (geheim, oder hier vergessen)"
-                    ),
+                    "new": _("new"),
+                    "updated": _("brought up to date"),
+                    "refused": _("refused (secret, or forgotten here)"),
                 },
             ),
         ),
-        (say("note files", "Notizdateien"), None, None, format_counts(notes, {"new": say("new", "neu")})),
+        (_("note files"), None, None, format_counts(notes, {"new": _("new")})),
     )
     print_table(
         (
             f"{report.kind} → {scope.user}/{scope.project}",
-            say("before", "vorher"),
-            say("after", "nachher"),
+            _("before"),
+            _("after"),
             "",
         ),
         rows,
     )
-    print_lines(say("Left out", "Ausgelassen"), report.left_out)
-    print_lines(say("Could not be read", "Nicht lesbar"), report.unreadable)
+    print_lines(_("Left out"), report.left_out)
+    print_lines(_("Could not be read"), report.unreadable)
     if report.more_lines:
-        print_error(say(f"… and {report.more_lines} more.", f"… und {report.more_lines} weitere."))
+        print_error(_("… and {more_lines} more.").format(more_lines=report.more_lines))
 
 
 def format_counts(numbers: dict[str, int], names: dict[str, str]) -> str:
-    known = say("known already", "schon bekannt")
+    known = _("known already")
     parts = [f"{numbers[key]} {name}" for key, name in {**names, "known": known}.items() if numbers[key]]
     return ", ".join(parts)
 
@@ -145,4 +140,4 @@ def print_lines(title: str, lines: list[str]) -> None:
     for line in lines[:_MAX_LINES]:
         print_error(f"  {line}")
     if len(lines) > _MAX_LINES:
-        print_error(say("  … and more; --json has all.", "  … und mehr; --json nennt alle."))
+        print_error(_("  … and more; --json has all."))

@@ -6,7 +6,8 @@ import typer
 
 from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, format_time, load, print_json, print_table
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
+from holdfast.i18n import pgettext
 
 if TYPE_CHECKING:
     from holdfast.store import JobRecord
@@ -32,27 +33,27 @@ def jobs(
         print_json([job_to_json(job) for job in rows])
     elif rows:
         columns = (
-            say("id", "Id"),
-            say("since", "seit"),
-            say("status", "Stand"),
-            say("model", "Modell"),
-            say("tokens", "Tokens"),
-            say("first", "erstes"),
-            say("seconds", "Sekunden"),
-            say("error", "Fehler"),
+            _("id"),
+            _("since"),
+            _("status"),
+            _("model"),
+            pgettext("column", "tokens"),
+            _("first"),
+            _("seconds"),
+            _("error"),
         )
         print_table(columns, [format_job(job) for job in rows])
     else:
-        console.print(say("No requests yet.", "Noch keine Anfragen."))
+        console.print(_("No requests yet."))
 
 
 def format_job(job: "JobRecord") -> tuple[Any, ...]:
     names = {
-        "queued": say("waits", "wartet"),
-        "running": say("runs", "läuft"),
-        "done": say("done", "fertig"),
-        "failed": say("failed", "gescheitert"),
-        "cut": say("cut off", "abgebrochen"),
+        "queued": _("waits"),
+        "running": _("runs"),
+        "done": _("done"),
+        "failed": _("failed"),
+        "cut": _("cut off"),
     }
     read, written = job.usage.prompt, job.usage.completion
     tokens = "" if read is None and written is None else f"{format_count(read)} → {format_count(written)}"

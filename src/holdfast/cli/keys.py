@@ -13,7 +13,8 @@ from rich.text import Text
 from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, format_time, load, print_json, print_table, write
 from holdfast.errors import BadRequest
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
+from holdfast.i18n import pgettext
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
@@ -63,13 +64,7 @@ def create(
     if as_json:
         print_json({"key": key.to_json(), "secret": secret})
         return
-    console.print(
-        say(
-            "This is the key. It is shown only now; clients send it as `Authorization: Bearer KEY`:",
-            "Das ist der Schlüssel. Er wird nur jetzt gezeigt; Programme senden ihn als"
-            " `Authorization: Bearer KEY`:",
-        )
-    )
+    console.print(_("This is the key. It is shown only now; clients send it as `Authorization: Bearer KEY`:"))
     write(f"{secret}\n")
 
 
@@ -84,23 +79,18 @@ def list_(context: typer.Context, as_json: JsonOption = False) -> None:
         print_json([key.to_json() for key in rows])
     elif rows:
         columns = (
-            say("id", "Id"),
-            say("name", "Name"),
-            say("user", "Person"),
-            say("project", "Projekt"),
-            say("may", "darf"),
-            say("a minute", "je Minute"),
-            say("made", "angelegt"),
-            say("last used", "zuletzt benutzt"),
+            _("id"),
+            _("name"),
+            _("user"),
+            _("project"),
+            _("may"),
+            _("a minute"),
+            _("made"),
+            pgettext("key", "last used"),
         )
         print_table(columns, [format_key(key) for key in rows])
     else:
-        console.print(
-            say(
-                "No keys yet. Make one with `holdfast keys create`.",
-                "Noch keine Schlüssel. Mit `holdfast keys create` wird einer angelegt.",
-            )
-        )
+        console.print(_("No keys yet. Make one with `holdfast keys create`."))
 
 
 @app.command()
@@ -118,26 +108,26 @@ def revoke(
         print_json({"revoked": gone.to_json()})
     else:
         named = f"{gone.id} {gone.name}".strip()
-        console.print(Text(say(f"Revoked: {named}", f"Zurückgenommen: {named}")))
+        console.print(Text(_("Revoked: {named}").format(named=named)))
 
 
 def parse_rate(text: str) -> int:
     match = _RATE.fullmatch(text.strip())
     if match is None:
         raise BadRequest(
-            say(f"{text!r} is no rate.", f"{text!r} ist keine Rate."),
-            hint=say("Write 60 or 60/min.", "Schreiben Sie 60 oder 60/min."),
+            _("{text!r} is no rate.").format(text=text),
+            hint=_("Write 60 or 60/min."),
         )
     return int(match[1])
 
 
 def format_key(key: "Key") -> tuple[str, ...]:
     marks = {
-        say("all", "alles"): key.admin,
-        say("speak for others", "für andere sprechen"): key.forwarder,
-        say("only pass through", "nur durchreichen"): key.off,
-        say("no memory", "ohne Gedächtnis"): not key.memory,
-        say("read files", "Dateien lesen"): key.files,
+        _("all"): key.admin,
+        _("speak for others"): key.forwarder,
+        _("only pass through"): key.off,
+        _("no memory"): not key.memory,
+        _("read files"): key.files,
     }
     return (
         key.id,
@@ -171,30 +161,25 @@ def password(
     if as_json:
         print_json({"password": digest is not None})
     elif remove:
-        console.print(say("There is no password any more.", "Es gibt kein Passwort mehr."))
+        console.print(_("There is no password any more."))
     else:
-        console.print(say("The password is set.", "Das Passwort ist gesetzt."))
+        console.print(_("The password is set."))
 
 
 def read_password(stdin: bool) -> str:
     if stdin:
         given = sys.stdin.readline().rstrip("\r\n")
     elif sys.stdin.isatty():
-        again = say("Again", "Noch einmal")
-        given = typer.prompt(
-            say("New password", "Neues Passwort"), hide_input=True, confirmation_prompt=again
-        )
+        again = _("Again")
+        given = typer.prompt(_("New password"), hide_input=True, confirmation_prompt=again)
     else:
         raise BadRequest(
-            say("Nobody is here to be asked for a password.", "Niemand ist da, der gefragt werden kann."),
-            hint=say("Pipe it in with --stdin.", "Mit --stdin lässt es sich hineinreichen."),
+            _("Nobody is here to be asked for a password."),
+            hint=_("Pipe it in with --stdin."),
         )
     if len(given) < _MIN_LENGTH:
         raise BadRequest(
-            say(
-                f"A password has at least {_MIN_LENGTH} characters.",
-                f"Ein Passwort hat mindestens {_MIN_LENGTH} Zeichen.",
-            ),
-            hint=say("Several words are good.", "Mehrere Wörter sind gut."),
+            _("A password has at least {min_length} characters.").format(min_length=_MIN_LENGTH),
+            hint=_("Several words are good."),
         )
     return given

@@ -15,7 +15,7 @@ from holdfast.cli.options import ProjectOption, current_scope
 from holdfast.cli.output import load, print_error
 from holdfast.config import Config
 from holdfast.errors import BadRequest
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.messages import Scope
 
 
@@ -38,17 +38,12 @@ def mcp(
         return
     if host is not None or port is not None:
         raise BadRequest(
-            say("Nothing is listened on without --http.", "Ohne --http wird nirgends gehört."),
-            hint=say("Add --http.", "--http angeben."),
+            _("Nothing is listened on without --http."),
+            hint=_("Add --http."),
         )
     settings, scope = load(context).settings, scope_for(user, project, group)
     if sys.stdin.isatty():
-        print_error(
-            say(
-                "This is for an MCP host, which starts it itself; see docs/mcp.md. Ctrl-C ends it.",
-                "Das ist für ein MCP-Programm, das es selbst startet; siehe docs/mcp.md. Strg-C beendet es.",
-            )
-        )
+        print_error(_("This is for an MCP host, which starts it itself; see docs/mcp.md. Ctrl-C ends it."))
     # A thread blocked on input would not see Ctrl-C otherwise. The store is consistent at any moment.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from holdfast.mcp.server import serve_stdio
@@ -66,8 +61,8 @@ def scope_for(user: str, project: str | None, group: str | None) -> Scope:
         return Scope(user, current_scope(project).project)
     if project is not None:
         raise BadRequest(
-            say("A group has no projects.", "Eine Gruppe hat keine Projekte."),
-            hint=say("Give --project or --group.", "--project oder --group angeben."),
+            _("A group has no projects."),
+            hint=_("Give --project or --group."),
         )
     return Scope(user, group, "group")
 
@@ -78,11 +73,8 @@ def check_name(name: str) -> None:
 
     if not is_name(name):
         raise BadRequest(
-            say(f"{name!r} is no name here.", f"{name!r} ist hier kein Name."),
-            hint=say(
-                "Up to 99 letters, digits, spaces, and . @ + - _; a letter or digit first.",
-                "Bis zu 99 Buchstaben, Ziffern, Leerzeichen und . @ + - _; zuerst Buchstabe oder Ziffer.",
-            ),
+            _("{name!r} is no name here.").format(name=name),
+            hint=_("Up to 99 letters, digits, spaces, and . @ + - _; a letter or digit first."),
         )
 
 
@@ -91,11 +83,9 @@ def serve_http(
 ) -> None:
     if whose != (Scope().user, None, None):
         raise BadRequest(
-            say("Over HTTP the key says whose memory it is.", "Über HTTP sagt der Schlüssel, wessen es ist."),
-            hint=say(
-                "Make one with `holdfast keys create --user NAME`; the project goes into X-Holdfast-Project.",
-                "Einen anlegen mit `holdfast keys create --user NAME`; das Projekt gehört in"
-                " X-Holdfast-Project.",
+            _("Over HTTP the key says whose memory it is."),
+            hint=_(
+                "Make one with `holdfast keys create --user NAME`; the project goes into X-Holdfast-Project."
             ),
         )
     from holdfast.server.app import run
@@ -105,4 +95,4 @@ def serve_http(
         return load(context, host=host, port=port, mcp=True)
 
     # On the error stream, like everything but answers.
-    run(read_config, lambda address: print_error(say("MCP is ready: ", "MCP ist bereit: ") + address + PATH))
+    run(read_config, lambda address: print_error(_("MCP is ready: ") + address + PATH))

@@ -32,7 +32,8 @@ from holdfast.cli.output import (
     write,
 )
 from holdfast.errors import BadRequest, HoldfastError
-from holdfast.i18n import say, translate
+from holdfast.i18n import gettext as _
+from holdfast.i18n import pgettext, translate
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
@@ -92,27 +93,20 @@ def add(
 
 def print_outcome(outcome: "WriteOutcome") -> None:
     labels = {
-        "updated": say(
-            "Known already, and brought up to date", "Schon bekannt, auf den neuen Stand gebracht"
-        ),
-        "known": say("Known already", "Schon bekannt"),
+        "updated": _("Known already, and brought up to date"),
+        "known": _("Known already"),
     }
-    default = say("Remembered", "Gemerkt")
+    default = _("Remembered")
     console.print(Text(f"{labels.get(outcome.action, default)}: {outcome.memory.id}"))
     if outcome.memory.may_replace:
         console.print(
             Text(
-                say(
-                    "  May replace an older one: holdfast memory proposals",
-                    "  Ersetzt vielleicht etwas Älteres: holdfast memory proposals",
-                ),
+                _("  May replace an older one: holdfast memory proposals"),
                 style="dim",
             )
         )
     for old in outcome.others:
-        console.print(
-            Text(say("  in place of: ", "  anstelle von: ") + f"{old.text} ({old.id})", style="dim")
-        )
+        console.print(Text(_("  in place of: ") + f"{old.text} ({old.id})", style="dim"))
 
 
 @app.command("list")
@@ -149,19 +143,14 @@ def list_(
 
 def print_page(page: "MemoryPage", offset: int) -> None:
     if not page.total:
-        console.print(
-            say(
-                "Nothing is remembered here yet. `holdfast memory add TEXT` begins.",
-                "Hier ist noch nichts gemerkt. `holdfast memory add TEXT` fängt an.",
-            )
-        )
+        console.print(_("Nothing is remembered here yet. `holdfast memory add TEXT` begins."))
         return
     columns = (
-        say("id", "Id"),
-        say("date", "Datum"),
-        say("kind", "Art"),
-        say("of", "von"),
-        say("text", "Text"),
+        _("id"),
+        _("date"),
+        _("kind"),
+        _("of"),
+        _("text"),
     )
     rows = [
         (memory.id, format_date(memory), kind_label(memory.kind), scope_label(memory), memory.text)
@@ -169,10 +158,10 @@ def print_page(page: "MemoryPage", offset: int) -> None:
     ]
     print_table(columns, rows)
     last = offset + len(page.memories)
-    more = say(f" · more with --offset {last}", f" · weiter mit --offset {last}") if last < page.total else ""
+    more = _(" · more with --offset {last}").format(last=last) if last < page.total else ""
     first = min(offset + 1, last)
     console.print(
-        Text(say(f"{first}–{last} of ", f"{first}–{last} von ") + f"{page.total}{more}", style="dim")
+        Text(_("{first}–{last} of ").format(first=first, last=last) + f"{page.total}{more}", style="dim")
     )
 
 
@@ -195,10 +184,10 @@ def show(
 
 def kind_label(kind: str) -> str:
     kinds = {
-        "fact": say("fact", "Fakt"),
-        "decision": say("decision", "Entscheidung"),
-        "preference": say("preference", "Vorliebe"),
-        "note": say("note", "Notiz"),
+        "fact": _("fact"),
+        "decision": _("decision"),
+        "preference": _("preference"),
+        "note": _("note"),
     }
     return kinds.get(kind, kind)
 
@@ -210,7 +199,7 @@ def format_date(memory: "Memory") -> str:
 
 def scope_label(memory: "Memory") -> str:
     mine = memory.scope == Scope(memory.scope.user)
-    return say("yours", "eigene") if mine else memory.scope.project
+    return _("yours") if mine else memory.scope.project
 
 
 def print_memory(memory: "Memory", path: str) -> None:
@@ -218,16 +207,16 @@ def print_memory(memory: "Memory", path: str) -> None:
     write(f"{memory.text}\n")
     rows = [
         ("id", memory.id),
-        (say("kind", "Art"), kind_label(memory.kind)),
-        (say("belongs to", "gehört zu"), scope_label(memory)),
-        (say("file", "Datei"), path),
-        (say("since", "seit"), format_time(memory.valid_from) if memory.valid_from else ""),
-        (say("last said", "zuletzt gesagt"), format_time(memory.seen) if memory.seen else ""),
-        (say("importance", "Gewicht"), f"{memory.importance:g}"),
-        (say("pinned", "angeheftet"), say("yes", "ja") if memory.pinned else ""),
-        (say("said in", "gesagt in"), ", ".join(format_sources(memory))),
-        (say("replaced by", "ersetzt durch"), memory.superseded_by),
-        (say("valid until", "galt bis"), format_time(memory.valid_until) if memory.valid_until else ""),
+        (_("kind"), kind_label(memory.kind)),
+        (_("belongs to"), scope_label(memory)),
+        (_("file"), path),
+        (_("since"), format_time(memory.valid_from) if memory.valid_from else ""),
+        (_("last said"), format_time(memory.seen) if memory.seen else ""),
+        (_("importance"), f"{memory.importance:g}"),
+        (_("pinned"), _("yes") if memory.pinned else ""),
+        (_("said in"), ", ".join(format_sources(memory))),
+        (_("replaced by"), memory.superseded_by),
+        (_("valid until"), format_time(memory.valid_until) if memory.valid_until else ""),
     ]
     for name, value in rows:
         if value:
@@ -291,17 +280,14 @@ def forget(
         if not yes:
             write(f"{stored.text}\n")
             ask_consent(
-                say("Forget it for good?", "Endgültig vergessen?"),
-                say(
-                    f"{memory} was not forgotten: nobody is here to be asked.",
-                    f"{memory} wurde nicht vergessen: niemand ist da, der gefragt werden kann.",
-                ),
+                _("Forget it for good?"),
+                _("{memory} was not forgotten: nobody is here to be asked.").format(memory=memory),
             )
         parts.library.forget(scope, memory)
     if as_json:
         print_json({"forgotten": stored.to_json()})
     else:
-        console.print(Text(say(f"Forgotten: {memory}", f"Vergessen: {memory}")))
+        console.print(Text(_("Forgotten: {memory}").format(memory=memory)))
 
 
 @app.command()
@@ -313,11 +299,11 @@ def proposals(context: typer.Context, project: ProjectOption = None, as_json: Js
     if as_json:
         print_json([{"newer": newer.to_json(), "older": older.to_json()} for newer, older in pairs])
     elif pairs:
-        columns = (say("id", "Id"), say("newer", "neuer"), say("instead of?", "anstelle von?"))
+        columns = (_("id"), _("newer"), _("instead of?"))
         print_table(columns, [(newer.id, newer.text, older.text) for newer, older in pairs])
         console.print(Text("holdfast memory replace ID · holdfast memory keep-both ID", style="dim"))
     else:
-        console.print(say("There is nothing to decide.", "Es gibt nichts zu entscheiden."))
+        console.print(_("There is nothing to decide."))
 
 
 @app.command()
@@ -345,9 +331,9 @@ def decide_proposal(
     if as_json:
         print_json({"memory": newer.to_json(), "replaced": replaced.to_json() if replaced else None})
     elif replaced is not None:
-        console.print(Text(say("Replaced: ", "Ersetzt: ") + replaced.text))
+        console.print(Text(_("Replaced: ") + replaced.text))
     else:
-        console.print(Text(say("Both hold: ", "Beides gilt: ") + newer.text))
+        console.print(Text(_("Both hold: ") + newer.text))
 
 
 @app.command()
@@ -367,26 +353,20 @@ def clear(
         if not confirm and sys.stdin.isatty():
             total = parts.library.page(scope, limit=0, history=True, own=True).total
             confirm = typer.prompt(
-                say(
-                    f"To forget all {total} memories for good, type {named}",
-                    f"Um alle {total} Erinnerungen endgültig zu vergessen, {named} eingeben",
-                ),
+                _("To forget all {total} memories for good, type {named}").format(total=total, named=named),
                 default="",
                 show_default=False,
             )
         if confirm != named:
             raise BadRequest(
-                say(
-                    "Nothing was forgotten: it was not confirmed.",
-                    "Nichts vergessen: es wurde nicht bestätigt.",
-                ),
-                hint=say(f"Confirm with --confirm {named}.", f"Bestätigen mit --confirm {named}."),
+                _("Nothing was forgotten: it was not confirmed."),
+                hint=_("Confirm with --confirm {named}.").format(named=named),
             )
         count = parts.library.clear(scope, confirm)
     if as_json:
         print_json({"forgotten": count})
     else:
-        console.print(say(f"{count} memories forgotten.", f"{count} Erinnerungen vergessen."))
+        console.print(_("{count} memories forgotten.").format(count=count))
 
 
 @app.command()
@@ -411,13 +391,13 @@ def stats(
 def print_stats(counted: "MemoryStats") -> None:
     kinds = ", ".join(f"{number} {kind_label(kind)}" for kind, number in counted.kinds.items() if number)
     rows = [
-        (say("active", "aktiv"), f"{counted.active} / {counted.limit}" + (f" ({kinds})" if kinds else "")),
-        (say("no longer valid", "überholt"), counted.superseded),
-        (say("archived", "im Archiv"), counted.archived),
-        (say("forgotten", "vergessen"), counted.forgotten),
-        (say("recalled", "erinnert"), say(f"{counted.recalls} times", f"{counted.recalls}-mal")),
-        (say("oldest", "älteste"), format_time(counted.oldest) if counted.oldest else "–"),
-        (say("newest", "neueste"), format_time(counted.newest) if counted.newest else "–"),
+        (_("active"), f"{counted.active} / {counted.limit}" + (f" ({kinds})" if kinds else "")),
+        (_("no longer valid"), counted.superseded),
+        (_("archived"), counted.archived),
+        (_("forgotten"), counted.forgotten),
+        (_("recalled"), _("{recalls} times").format(recalls=counted.recalls)),
+        (_("oldest"), format_time(counted.oldest) if counted.oldest else "–"),
+        (_("newest"), format_time(counted.newest) if counted.newest else "–"),
     ]
     for name, value in rows:
         console.print(Text(f"{name}: {value}"))
@@ -444,7 +424,7 @@ def export(
     with open_memory(settings) as parts:
         result = dump_memories(parts.library, scope, (ExportFormat.json if as_json else form).value)
     for trouble in map(translate, result.left_out):
-        print_error(say(f"Left out: {trouble}", f"Ausgelassen: {trouble}"))
+        print_error(_("Left out: {trouble}").format(trouble=trouble))
     if output is None:
         write(result.text)
         return
@@ -452,10 +432,10 @@ def export(
         output.write_text(result.text, encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise HoldfastError(
-            say(f"{output} could not be written: {error.strerror}.", f"{output}: {error.strerror}."),
-            hint=say("Name another file with -o.", "Mit -o eine andere Datei nennen."),
+            _("{output} could not be written: {strerror}.").format(output=output, strerror=error.strerror),
+            hint=_("Name another file with -o."),
         ) from error
-    print_error(say(f"Written: {output}", f"Geschrieben: {output}"))
+    print_error(_("Written: {output}").format(output=output))
 
 
 @app.command("import")
@@ -486,25 +466,25 @@ def read_export(file: str) -> str:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise HoldfastError(
-            say(f"{file} cannot be read: {error.strerror}.", f"{file} ist nicht lesbar: {error.strerror}."),
-            hint=say("Name a file that `holdfast memory export` wrote.", "Eine exportierte Datei nennen."),
+            _("{file} cannot be read: {strerror}.").format(file=file, strerror=error.strerror),
+            hint=_("Name a file that `holdfast memory export` wrote."),
         ) from error
     return content.decode("utf-8", "replace")
 
 
 def print_import_result(taken: "ImportCounts") -> None:
     rows = (
-        (taken.added, say("new", "neu")),
-        (taken.updated, say("brought up to date", "auf den neuen Stand gebracht")),
-        (taken.known, say("known already", "schon bekannt")),
+        (taken.added, _("new")),
+        (taken.updated, pgettext("memory", "brought up to date")),
+        (taken.known, _("known already")),
         (
             taken.refused,
-            say("left out (only secrets, or forgotten)", "ausgelassen (nur Geheimes, oder vergessen)"),
+            _("left out (only secrets, or forgotten)"),
         ),
-        (len(taken.bad), say("not readable", "nicht lesbar")),
+        (len(taken.bad), _("not readable")),
     )
     counts = ", ".join(f"{number} {label}" for number, label in rows if number)
-    console.print(Text(counts or say("There was nothing in it.", "Es war nichts darin.")))
+    console.print(Text(counts or _("There was nothing in it.")))
     for trouble in taken.bad:
         print_error(trouble)
 
@@ -544,25 +524,23 @@ def search(
 
 def print_search_answer(answer: "SearchResult", cited: bool) -> None:
     if answer.weak:
-        console.print(
-            say("Nothing here fits well. The closest there is:", "Nichts hier passt gut. Am nächsten kommt:")
-        )
+        console.print(_("Nothing here fits well. The closest there is:"))
     for hit in answer.hits:
         kind = kind_label(hit.memory_kind) if hit.memory_kind else hit.kind
         date = format_time(hit.at)[:10] if hit.at else ""
-        exact = say("word for word", "wörtlich") if hit.exact else ""
+        exact = _("word for word") if hit.exact else ""
         parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
         print_headline(
             "", " · ".join(filter(None, (hit.id, kind, date, f"{hit.score:.2f} ({parts})", exact)))
         )
         write(f"{hit.snippet}\n")
         if cited:
-            console.print(Text(say("Source: ", "Quelle: ") + hit.citation, style="dim"))
+            console.print(Text(_("Source: ") + hit.citation, style="dim"))
         write("\n")
     if answer.empty:
         console.print(Text(translate(answer.empty)))
     engines = ", ".join((*answer.engines, *filter(None, (answer.compared, answer.model))))
-    console.print(Text(say("Compared by: ", "Verglichen mit: ") + engines, style="dim"))
+    console.print(Text(_("Compared by: ") + engines, style="dim"))
     console.print(Text(describe_index(asdict(answer.freshness)), style="dim"))
     for reason in answer.degraded:
         print_error(reason)
@@ -573,8 +551,8 @@ def reindex(context: typer.Context, as_json: JsonOption = False) -> None:
     """Build the index anew from the notes: their words, then their vectors."""
     settings, scope = load(context).settings, narrow_scope(None, "default")
     named = {
-        "files": say("Reading notes", "Notizen werden gelesen"),
-        "vectors": say("Making vectors", "Vektoren"),
+        "files": _("Reading notes"),
+        "vectors": _("Making vectors"),
     }
     with open_memory(settings) as parts:
         with show_progress_bar() as tell:
@@ -593,10 +571,10 @@ def print_index_state(state: dict[str, Any]) -> None:
     vectors = state["vectors"]
     if vectors["embedder"]:
         left = vectors["waiting"]
-        waiting = say(f", {left} still to be made", f", {left} noch zu machen") if left else ""
-        console.print(Text(say("vectors: ", "Vektoren: ") + vectors["embedder"] + waiting))
+        waiting = _(", {left} still to be made").format(left=left) if left else ""
+        console.print(Text(_("vectors: ") + vectors["embedder"] + waiting))
     else:
-        console.print(say("vectors: none, words alone are compared", "Vektoren: keine, nur Wörter zählen"))
+        console.print(_("vectors: none, words alone are compared"))
     if vectors["trouble"]:
         print_error(vectors["trouble"])
     print_engine(vectors.get("engine") or {})
@@ -610,13 +588,11 @@ def print_engine(engine: dict[str, Any]) -> None:
     """Print the external vector backend, if there is one."""
     if not engine:
         return
-    line = say("compared by: ", "verglichen von: ") + f"{engine['engine']}"
+    line = _("compared by: ") + f"{engine['engine']}"
     if engine["engine"] == engine["wanted"]:
         line += f", {engine['location']}"
     if engine["behind"]:
-        line += say(
-            f", {engine['behind']} still to be handed over", f", {engine['behind']} noch zu übergeben"
-        )
+        line += _(", {behind} still to be handed over").format(behind=engine["behind"])
     console.print(Text(line))
     if engine["trouble"]:
         print_error(engine["trouble"])
@@ -627,17 +603,15 @@ def print_backend(backend: dict[str, Any]) -> None:
     if not backend:
         return
     label = " ".join(filter(None, (backend["name"], backend["version"], backend["mode"])))
-    at = format_time(backend["updated_at"]) if backend["updated_at"] else say("never", "nie")
+    at = format_time(backend["updated_at"]) if backend["updated_at"] else _("never")
     number = backend["collections"]
-    read = say(f"{number} collections, last read {at}", f"{number} Sammlungen, zuletzt gelesen {at}")
-    console.print(Text(say("backend: ", "Suche: ") + f"{label} ({read})"))
+    read = _("{number} collections, last read {at}").format(number=number, at=at)
+    console.print(Text(_("backend: ") + f"{label} ({read})"))
     if backend["answered_by"]:
         why = f": {backend['because']}" if backend["because"] else ""
-        console.print(Text(say("last answer by ", "letzte Antwort von ") + backend["answered_by"] + why))
+        console.print(Text(_("last answer by ") + backend["answered_by"] + why))
     if not backend["found"]:
-        print_error(
-            say(f"There is no program {backend['command']}.", f"Es gibt kein Programm {backend['command']}.")
-        )
+        print_error(_("There is no program {command}.").format(command=backend["command"]))
     if backend["trouble"]:
         print_error(backend["trouble"])
 
@@ -645,10 +619,9 @@ def print_backend(backend: dict[str, Any]) -> None:
 def print_batches(batches: dict[str, Any]) -> None:
     if batches.get("jobs"):
         jobs, texts = batches["jobs"], batches["texts"]
-        under_way = say(
-            f"batch jobs: {jobs} with {texts} texts; their vectors are taken in when they are done",
-            f"Batch-Jobs: {jobs} mit {texts} Texten; ihre Vektoren kommen dazu, sobald sie fertig sind",
-        )
+        under_way = _(
+            "batch jobs: {jobs} with {texts} texts; their vectors are taken in when they are done"
+        ).format(jobs=jobs, texts=texts)
         console.print(Text(under_way))
     if batches.get("trouble"):
         print_error(batches["trouble"])
@@ -656,6 +629,6 @@ def print_batches(batches: dict[str, Any]) -> None:
 
 def describe_index(fresh: dict[str, Any]) -> str:
     files, stale, at = fresh["files"], fresh["stale"], fresh["indexed_at"]
-    read = say(f", last read {format_time(at)}", f", zuletzt gelesen {format_time(at)}") if at else ""
-    behind = say(f", {stale} changed since", f", {stale} seitdem geändert") if stale else ""
-    return say(f"index: {files} files", f"Index: {files} Dateien") + read + behind
+    read = _(", last read {at}").format(at=format_time(at)) if at else ""
+    behind = _(", {stale} changed since").format(stale=stale) if stale else ""
+    return _("index: {files} files").format(files=files) + read + behind

@@ -16,7 +16,7 @@ from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, load, print_error, print_json, print_table, show_progress_bar
 from holdfast.config import Config, Settings, keep_page, set_on_page, shown_value
 from holdfast.errors import BadRequest
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 
 if TYPE_CHECKING:
     from holdfast.memory.workspace import Workspace
@@ -67,7 +67,7 @@ def migrate(
         print_result(moved)
         print_settings(config, changes, switch)
     for line in moved.notes.left_out if moved.notes else ():
-        print_error(say(f"Left out: {line}", f"Ausgelassen: {line}"))
+        print_error(_("Left out: {line}").format(line=line))
 
 
 def open_workspace(settings: Settings) -> "Workspace":
@@ -80,11 +80,8 @@ def plan_changes(to: str | None, notes: str | None) -> dict[str, str]:
     """Return the settings to change; paths are absolute, so that they hold in every folder."""
     if not to and not notes:
         raise BadRequest(
-            say("Nothing was said to be moved.", "Nichts soll umziehen."),
-            hint=say(
-                "Name a database (--to), a place for notes (--notes), or both.",
-                "Eine Datenbank (--to), einen Ort für Notizen (--notes) oder beides nennen.",
-            ),
+            _("Nothing was said to be moved."),
+            hint=_("Name a database (--to), a place for notes (--notes), or both."),
         )
     changes = {}
     if to:
@@ -108,8 +105,8 @@ def refuse_same(settings: Settings, changes: dict[str, str]) -> None:
     for name, value in changes.items():
         if now[name] == value:
             raise BadRequest(
-                say(f"{value} is where it is already.", f"{value}: dort ist es schon."),
-                hint=say("Name another place.", "Einen anderen Ort nennen."),
+                _("{value} is where it is already.").format(value=value),
+                hint=_("Name another place."),
             )
 
 
@@ -118,31 +115,23 @@ def print_result(moved: "MigrationResult") -> None:
         (name, number, moved.after[name]) for name, number in moved.before.items() if number
     ]
     if moved.notes is not None:
-        rows.append((say("notes", "Notizen"), moved.notes.before, moved.notes.after))
-    print_table(("", say("before", "vorher"), say("after", "nachher")), rows)
-    console.print(
-        say("Moved. What there was is as it was.", "Umgezogen. Was da war, ist unverändert."), style="bold"
-    )
+        rows.append((_("notes"), moved.notes.before, moved.notes.after))
+    print_table(("", _("before"), _("after")), rows)
+    console.print(_("Moved. What there was is as it was."), style="bold")
 
 
 def print_settings(config: Config, changes: dict[str, str], switch: bool) -> None:
     if switch:
-        console.print(say("From now on the new places are used.", "Ab jetzt werden die neuen Orte benutzt."))
+        console.print(_("From now on the new places are used."))
     else:
-        console.print(
-            say(
-                "To use it, set (in holdfast.toml, or with --switch):",
-                "Um es zu benutzen (in holdfast.toml, oder mit --switch):",
-            )
-        )
+        console.print(_("To use it, set (in holdfast.toml, or with --switch):"))
         for name, value in changes.items():
             console.print(Text(f'  {name} = "{shown_value(name, value)}"'))
     for name in changes:
         if config.sources[name] in ("environment", "command line"):
             print_error(
-                say(
-                    f"HOLDFAST_{name.upper()} is set and comes before it: change it there, too.",
-                    f"HOLDFAST_{name.upper()} ist gesetzt und geht vor: auch dort ändern.",
+                _("HOLDFAST_{name} is set and comes before it: change it there, too.").format(
+                    name=name.upper()
                 )
             )
 

@@ -9,7 +9,8 @@ import typer
 from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, load, print_error, print_json, print_table
 from holdfast.cli.translation import translate_source
-from holdfast.i18n import say, translate
+from holdfast.i18n import gettext as _
+from holdfast.i18n import translate
 
 if TYPE_CHECKING:
     from holdfast.upstreams.base import ModelInfo
@@ -50,12 +51,12 @@ def list_(context: typer.Context, as_json: JsonOption = False) -> None:
         return
     console.print(server, style="dim")
     columns = (
-        say("name", "Name"),
-        say("size", "Größe"),
-        say("trained for", "trainiert für"),
-        say("running with", "läuft mit"),
-        say("recommended", "empfohlen"),
-        say("used by Holdfast", "benutzt Holdfast"),
+        _("name"),
+        _("size"),
+        _("trained for"),
+        _("running with"),
+        _("recommended"),
+        _("used by Holdfast"),
     )
     figures = ("trained_window", "running_window", "recommended_window", "used_window")
     print_table(
@@ -130,17 +131,15 @@ def show(
         print_json(row)
         return
     titles = {
-        "trained_window": say("trained for", "trainiert für"),
-        "running_window": say("running with", "läuft mit"),
-        "recommended_window": say("recommended", "empfohlen"),
-        "used_window": say("used by Holdfast", "benutzt Holdfast"),
+        "trained_window": _("trained for"),
+        "running_window": _("running with"),
+        "recommended_window": _("recommended"),
+        "used_window": _("used by Holdfast"),
     }
     lines = [(title, format_figure(row[name])) for name, title in titles.items()]
     budget = row["budget"]
     lines += [(f"  {name}", f"{budget[name]:,}") for name in (*_SECTIONS[1:], "history")]
-    lines.append(
-        (say("counted", "gezählt"), f"{row['counting']['method']} ({translate(row['counting']['by'])})")
-    )
+    lines.append((_("counted"), f"{row['counting']['method']} ({translate(row['counting']['by'])})"))
     print_table((model, ""), lines)
 
 
@@ -200,14 +199,14 @@ def get(
         if as_json:
             print_json({"path": str(path), "fetched": False})
         elif not quiet:
-            console.print(say(f"Already there: {path}", f"Schon da: {path}"))
+            console.print(_("Already there: {path}").format(path=path))
         return
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(say("Fetching SmolLM2", "SmolLM2 wird geholt"), total=None)
+        task = bar.add_task(_("Fetching SmolLM2"), total=None)
         path = fetch_model_file(
             settings.models_dir, lambda _, done, total: bar.update(task, completed=done, total=total)
         )
     if as_json:
         print_json({"path": str(path), "fetched": True})
     else:
-        console.print(say(f"Fetched: {path}", f"Geholt: {path}"))
+        console.print(_("Fetched: {path}").format(path=path))

@@ -14,7 +14,7 @@ import typer
 
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, NotFound
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
@@ -93,9 +93,8 @@ def find_conversation(store: "Store", conversation: str, scope: Scope) -> "Conve
         elsewhere = store.log.get(conversation).scope.project
         raise NotFound(
             error.message,
-            hint=say(
-                f"It belongs to the project {elsewhere}: add --project {elsewhere}.",
-                f"Es gehört zum Projekt {elsewhere}: --project {elsewhere} angeben.",
+            hint=_("It belongs to the project {elsewhere}: add --project {elsewhere}.").format(
+                elsewhere=elsewhere
             ),
         ) from None
 
@@ -120,10 +119,7 @@ def narrow_scope(whose: Whose | None, project: str | None) -> Scope:
         return Scope(scope.user)
     if whose is Whose.project and scope == Scope(scope.user):
         raise BadRequest(
-            say("There is no project here.", "Hier ist kein Projekt."),
-            hint=say(
-                "Go to a folder under git, or name one with --project.",
-                "In einen Ordner unter git gehen oder eins mit --project nennen.",
-            ),
+            _("There is no project here."),
+            hint=_("Go to a folder under git, or name one with --project."),
         )
     return scope

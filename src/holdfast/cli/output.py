@@ -16,7 +16,8 @@ from rich.text import Text
 from holdfast import config
 from holdfast.config import Config
 from holdfast.errors import BadRequest, HoldfastError
-from holdfast.i18n import say, speak, translate
+from holdfast.i18n import gettext as _
+from holdfast.i18n import speak, translate
 
 if TYPE_CHECKING:
     from holdfast.transfer.staging import ProgressCallback
@@ -87,10 +88,10 @@ def ask_consent(question: str, otherwise: str) -> None:
     if not sys.stdin.isatty():
         raise BadRequest(
             otherwise,
-            hint=say("Add --yes to do it without a question.", "Mit --yes geschieht es ohne Frage."),
+            hint=_("Add --yes to do it without a question."),
         )
     if not typer.confirm(question, default=False):
-        console.print(say("Nothing was changed.", "Nichts wurde geändert."))
+        console.print(_("Nothing was changed."))
         raise typer.Exit(1)
 
 
@@ -102,8 +103,8 @@ def edit_text(text: str, extension: str) -> str | None:
         after = click.edit(text, extension=extension)
     except click.ClickException as error:
         raise HoldfastError(
-            say(f"The editor failed: {error.message}", f"Der Editor ist gescheitert: {error.message}"),
-            hint=say("Name another one in EDITOR.", "In EDITOR einen anderen nennen."),
+            _("The editor failed: {message}").format(message=error.message),
+            hint=_("Name another one in EDITOR."),
         ) from error
     return None if after is None or after == text else after
 

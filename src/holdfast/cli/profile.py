@@ -16,7 +16,8 @@ from rich.text import Text
 from holdfast.cli.options import JsonOption, open_memory
 from holdfast.cli.output import console, edit_text, load, print_error, print_json, print_table, write
 from holdfast.errors import BadRequest, Conflict, HoldfastError
-from holdfast.i18n import current_language, say
+from holdfast.i18n import current_language, pgettext
+from holdfast.i18n import gettext as _
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
@@ -57,15 +58,10 @@ def print_profile(profile: dict[str, Any]) -> None:
     if profile["text"]:
         write(profile["text"])
     else:
-        console.print(
-            say(
-                "There is no profile yet. `holdfast profile set name …` begins one.",
-                "Es gibt noch kein Profil. `holdfast profile set name …` fängt eins an.",
-            )
-        )
+        console.print(_("There is no profile yet. `holdfast profile set name …` begins one."))
     if profile["proposals"]:
         number = profile["proposals"]
-        waiting = say(f"{number} proposed for it", f"{number} Vorschläge dafür")
+        waiting = _("{number} proposed for it").format(number=number)
         console.print(Text(f"{waiting}: holdfast profile proposals", style="dim"))
     if profile["trouble"]:
         print_error(profile["trouble"])
@@ -113,7 +109,7 @@ def edit(context: typer.Context, as_json: JsonOption = False) -> None:
     if as_json:
         print_json(profile)
     elif text is None:
-        console.print(say("Nothing was changed.", "Nichts wurde geändert."))
+        console.print(_("Nothing was changed."))
     else:
         print_profile(profile)
 
@@ -123,7 +119,7 @@ def edit_again(text: str, error: HoldfastError) -> str | None:
     if not sys.stdin.isatty():
         raise save_draft(text, error) from error
     print_error(str(error))
-    if not typer.confirm(say("Edit it again?", "Noch einmal bearbeiten?"), default=True):
+    if not typer.confirm(_("Edit it again?"), default=True):
         raise save_draft(text, error) from error
     # An unchanged text is still invalid, and is offered for editing again.
     after = edit_text(text, ".yaml")
@@ -139,7 +135,7 @@ def save_draft(text: str, error: HoldfastError) -> HoldfastError:
     place = Path(file.name)
     return type(error)(
         error.message,
-        hint=say(f"{error.hint} What you wrote is in {place}.", f"{error.hint} Ihr Text steht in {place}."),
+        hint=_("{hint} What you wrote is in {place}.").format(hint=error.hint, place=place),
     )
 
 
@@ -151,14 +147,14 @@ def proposals(context: typer.Context, as_json: JsonOption = False) -> None:
     if as_json:
         print_json([asdict(proposal) for proposal in waiting])
     elif waiting:
-        columns = (say("id", "Id"), say("field", "Feld"), say("value", "Wert"), say("because", "weil"))
+        columns = (_("id"), _("field"), _("value"), _("because"))
         print_table(
             columns,
             [(proposal.id, field_label(proposal), proposal.value, proposal.text) for proposal in waiting],
         )
         console.print(Text("holdfast profile accept ID · holdfast profile dismiss ID", style="dim"))
     else:
-        console.print(say("Nothing is proposed.", "Nichts ist vorgeschlagen."))
+        console.print(_("Nothing is proposed."))
 
 
 @app.command()
@@ -166,7 +162,7 @@ def accept(context: typer.Context, proposal: ProposalId, as_json: JsonOption = F
     """Take a proposal into your profile."""
     with open_memory(load(context).settings) as parts:
         decided = parts.profile.accept(_SCOPE, proposal)
-    print_decision(decided, say("Set", "Gesetzt"), as_json)
+    print_decision(decided, pgettext("done", "Set"), as_json)
 
 
 @app.command()
@@ -174,7 +170,7 @@ def dismiss(context: typer.Context, proposal: ProposalId, as_json: JsonOption = 
     """Turn a proposal down; it is not made again."""
     with open_memory(load(context).settings) as parts:
         decided = parts.profile.dismiss(_SCOPE, proposal)
-    print_decision(decided, say("Dismissed", "Abgelehnt"), as_json)
+    print_decision(decided, _("Dismissed"), as_json)
 
 
 def print_decision(decided: "ProfileProposal", label: str, as_json: bool) -> None:

@@ -38,7 +38,7 @@ from holdfast.cli.output import (
 from holdfast.cli.session import ChatSession, ConversationOption, ModelOption, choose_model, clean, read_stdin
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, TooLarge
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 
 if TYPE_CHECKING:
     from holdfast.research.finding import Finding, Mode, ResearchSource
@@ -137,7 +137,7 @@ async def gather_sources(
             mode,
             addresses=[resolve_address(source) for source in sources],
             fresh=fresh,
-            tell=lambda done, total, _: bar(say("Sources", "Quellen"), done, total),
+            tell=lambda done, total, _unused: bar(_("Sources"), done, total),
         )
     print_gathering_notes(answered)
     return answered
@@ -147,15 +147,10 @@ def print_gathering_notes(answered: "ResearchAnswer") -> None:
     """Print the age of a reused finding, or the sources that could not be read."""
     if answered.reused:
         age = format_age(answered.age)
-        print_error(
-            say(
-                f"Known already, found {age} ago; --fresh looks it up anew.",
-                f"Schon bekannt, gefunden vor {age}; --fresh sucht neu.",
-            )
-        )
+        print_error(_("Known already, found {age} ago; --fresh looks it up anew.").format(age=age))
     for source in answered.finding.sources:
         if source.trouble and not answered.reused:
-            print_error(say(f"Left out: {source.url}: ", f"Ausgelassen: {source.url}: ") + source.trouble)
+            print_error(_("Left out: {url}: ").format(url=source.url) + source.trouble)
 
 
 @app.command()
@@ -181,10 +176,10 @@ def add(
         if as_json:
             print_json(serialize_finding(finding, research.clock(), texts=False))
             return
-        console.print(Text(say(f"Kept: {finding.id}", f"Behalten: {finding.id}")))
+        console.print(Text(_("Kept: {id}").format(id=finding.id)))
         for source in finding.sources:
             if source.trouble:
-                print_error(say(f"Left out: {source.url}: ", f"Ausgelassen: {source.url}: ") + source.trouble)
+                print_error(_("Left out: {url}: ").format(url=source.url) + source.trouble)
 
 
 async def read_sources(
@@ -198,20 +193,17 @@ async def read_sources(
         piped = read_stdin()
         if not piped.strip():
             raise BadRequest(
-                say("There is no text to keep.", "Es gibt keinen Text zu behalten."),
-                hint=say(
-                    "Name pages or files, or pipe a text in.",
-                    "Seiten oder Dateien nennen, oder einen Text hineinleiten.",
-                ),
+                _("There is no text to keep."),
+                hint=_("Name pages or files, or pipe a text in."),
             )
-        texts.append(ResearchSource("", say("Piped text", "Übergebener Text"), piped, research.clock()))
+        texts.append(ResearchSource("", _("Piped text"), piped, research.clock()))
     if elsewhere:
         with show_progress_bar() as bar:
             texts += await research.gather(
                 question,
                 mode,
                 elsewhere,
-                lambda done, total, _: bar(say("Sources", "Quellen"), done, total),
+                lambda done, total, _unused: bar(_("Sources"), done, total),
             )
     return texts
 
@@ -274,17 +266,14 @@ def forget(
         if not yes:
             write(f"{stored.question}\n")
             ask_consent(
-                say("Forget it for good?", "Endgültig vergessen?"),
-                say(
-                    f"{stored.id} was not forgotten: nobody is here to be asked.",
-                    f"{stored.id} wurde nicht vergessen: niemand ist da, der gefragt werden kann.",
-                ),
+                _("Forget it for good?"),
+                _("{id} was not forgotten: nobody is here to be asked.").format(id=stored.id),
             )
         research.forget(scope, stored.id)
         if as_json:
             print_json({"forgotten": serialize_finding(stored, research.clock(), texts=False)})
         else:
-            console.print(Text(say(f"Forgotten: {stored.id}", f"Vergessen: {stored.id}")))
+            console.print(Text(_("Forgotten: {id}").format(id=stored.id)))
 
 
 @app.command()
@@ -300,10 +289,7 @@ def prune(context: typer.Context, project: ProjectOption = None, as_json: JsonOp
         return
     removed, merged = len(pruned.removed), len(pruned.merged)
     console.print(
-        say(
-            f"{removed} removed, {merged} became part of others.",
-            f"{removed} entfernt, {merged} in andere aufgenommen.",
-        )
+        _("{removed} removed, {merged} became part of others.").format(removed=removed, merged=merged)
     )
 
 
@@ -316,11 +302,10 @@ def make_local_reader() -> "ReadLocal":
         data = roots.read(file, whole=roots.limits.document)
         if not data.whole:
             raise TooLarge(
-                say(
-                    f"{name} has more than {roots.limits.document:,} bytes.",
-                    f"{name} hat mehr als {roots.limits.document:,} Bytes.",
+                _("{name} has more than {document:,} bytes.").format(
+                    name=name, document=roots.limits.document
                 ),
-                hint=say("Name the part of it that matters.", "Den Teil nennen, auf den es ankommt."),
+                hint=_("Name the part of it that matters."),
             )
         return PurePath(file.path).name, data.head
 
@@ -342,19 +327,14 @@ def serialize_finding(finding: "Finding", now: float, *, texts: bool) -> dict[st
 
 def print_findings(page: Sequence["Finding"], now: float, offset: int, total: int) -> None:
     if not total:
-        console.print(
-            say(
-                "Nothing was found out here yet. `holdfast research ask QUESTION` begins.",
-                "Hier wurde noch nichts recherchiert. `holdfast research ask FRAGE` fängt an.",
-            )
-        )
+        console.print(_("Nothing was found out here yet. `holdfast research ask QUESTION` begins."))
         return
     columns = (
-        say("id", "Id"),
-        say("found", "gefunden"),
-        say("holds until", "gilt bis"),
-        say("question", "Frage"),
-        say("sources", "Quellen"),
+        _("id"),
+        _("found"),
+        _("holds until"),
+        _("question"),
+        _("sources"),
     )
     print_table(
         columns,
@@ -370,9 +350,9 @@ def print_findings(page: Sequence["Finding"], now: float, offset: int, total: in
         ],
     )
     last = offset + len(page)
-    more = say(f" · more with --offset {last}", f" · weiter mit --offset {last}") if last < total else ""
+    more = _(" · more with --offset {last}").format(last=last) if last < total else ""
     first = min(offset + 1, last)
-    position = say(f"{first}–{last} of ", f"{first}–{last} von ") + f"{total}{more}"
+    position = _("{first}–{last} of ").format(first=first, last=last) + f"{total}{more}"
     console.print(Text(position, style="dim"))
 
 
@@ -382,19 +362,19 @@ def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
 
     write(f"{finding.question}\n\n{finding.summary}\n\n")
     by = {
-        "model": say("a model", "ein Modell"),
-        "text": say("the sources' own words", "Sätze der Quellen"),
-        "person": say("you", "du"),
+        "model": _("a model"),
+        "text": _("the sources' own words"),
+        "person": _("you"),
     }
     rows = [
         ("id", finding.id),
-        (say("found", "gefunden"), format_time(finding.created_at)),
-        (say("holds until", "gilt bis"), format_expiry(finding, now)),
-        (say("mode", "Art"), finding.mode),
-        (say("summary by", "Zusammenfassung"), by.get(finding.summary_by, "")),
-        (say("asked in", "gefragt in"), finding.conversation),
-        (say("took in", "enthält"), ", ".join(finding.merged)),
-        (say("file", "Datei"), str(path_of_note(finding))),
+        (_("found"), format_time(finding.created_at)),
+        (_("holds until"), format_expiry(finding, now)),
+        (_("mode"), finding.mode),
+        (_("summary by"), by.get(finding.summary_by, "")),
+        (_("asked in"), finding.conversation),
+        (_("took in"), ", ".join(finding.merged)),
+        (_("file"), str(path_of_note(finding))),
     ]
     for name, value in rows:
         if value:
@@ -408,7 +388,7 @@ def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
 def print_sources(finding: "Finding", now: float) -> None:
     """Print the sources with their age, or why they could not be read."""
     for number, source in enumerate(finding.sources, 1):
-        age = say(f"{format_age(now - source.at)} ago", f"vor {format_age(now - source.at)}")
+        age = _("{now} ago").format(now=format_age(now - source.at))
         line = " · ".join(filter(None, (source.title, source.url, source.trouble or age)))
         console.print(Text(f"[{number}] {line}", style="dim"))
 
@@ -417,15 +397,15 @@ def format_age(seconds: float) -> str:
     """Format an age in the largest fitting unit."""
     if seconds < _HOUR:
         minutes = round(seconds / _MINUTE)
-        return say(f"{minutes} min", f"{minutes} Min.")
+        return _("{minutes} min").format(minutes=minutes)
     if seconds < 2 * _DAY:
         hours = round(seconds / _HOUR)
-        return say(f"{hours} h", f"{hours} Std.")
+        return _("{hours} h").format(hours=hours)
     days = round(seconds / _DAY)
-    return say(f"{days} days", f"{days} Tagen")
+    return _("{days} days").format(days=days)
 
 
 def format_expiry(finding: "Finding", now: float) -> str:
     if finding.is_expired(now):
-        return say("expired", "abgelaufen")
-    return format_time(finding.expires_at) if finding.expires_at else say("for good", "dauerhaft")
+        return _("expired")
+    return format_time(finding.expires_at) if finding.expires_at else _("for good")

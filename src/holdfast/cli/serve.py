@@ -10,7 +10,7 @@ import typer
 
 from holdfast.cli.output import console, load, write
 from holdfast.config import Config, Settings
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 
 if TYPE_CHECKING:
     from holdfast.server.system import DockerKey
@@ -43,7 +43,7 @@ def serve(
     beside, docker_pass = prepare_docker(settings, host) if for_docker else (None, None)
 
     def ready(address: str) -> None:
-        console.print(say(f"Holdfast is ready: {address}", f"Holdfast ist bereit: {address}"))
+        console.print(_("Holdfast is ready: {address}").format(address=address))
         if docker_pass is not None:
             print_docker_help(urlsplit(address).port or settings.port, docker_pass)
 
@@ -78,23 +78,17 @@ def print_docker_help(port: int, docker_pass: "DockerKey") -> None:
     name = docker_pass.key.id
     if not docker_pass.secret:
         console.print(
-            say(
-                f"The key for containers ({name}) was made before, and a key is shown only once. For another"
-                f" one: holdfast keys revoke {name}, then start again.",
-                f"Den Schlüssel für Container ({name}) gibt es schon, und gezeigt wird er nur einmal. Für"
-                f" einen neuen: holdfast keys revoke {name}, dann neu starten.",
-            )
+            _(
+                "The key for containers ({name}) was made before, and a key is shown only once. For another"
+                " one: holdfast keys revoke {name}, then start again."
+            ).format(name=name)
         )
-    console.print(
-        say("Start Open WebUI with these, beside your own:", "Open WebUI zusätzlich mit diesen starten:")
-    )
+    console.print(_("Start Open WebUI with these, beside your own:"))
     for option in docker_options(port, docker_pass.secret or f"hf_{name}_…"):
         write(f"  {option} \\\n")
     console.print(
-        say(
-            f"Or as an Ollama connection: OLLAMA_BASE_URL=http://{DOCKER_HOST}:{port}, and the key in"
-            " Open WebUI under Settings ▸ Connections.",
-            f"Oder als Ollama-Verbindung: OLLAMA_BASE_URL=http://{DOCKER_HOST}:{port}, und der Schlüssel in"
-            " Open WebUI unter Einstellungen ▸ Verbindungen.",
-        )
+        _(
+            "Or as an Ollama connection: OLLAMA_BASE_URL=http://{docker_host}:{port}, and the key in"
+            " Open WebUI under Settings ▸ Connections."
+        ).format(docker_host=DOCKER_HOST, port=port)
     )

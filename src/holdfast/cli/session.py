@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from holdfast.cli.files import current_roots
-from holdfast.i18n import pick, say
+from holdfast.i18n import gettext as _
+from holdfast.i18n import pick
 from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 
 if TYPE_CHECKING:
@@ -82,16 +83,11 @@ class ChatSession:
         """Return why the last answer is missing or incomplete; empty if it is complete."""
         message, finish = self.answer.message, self.answer.finish
         if finish == "length":
-            return say(
-                "The answer reached its limit and ends in the middle.",
-                "Die Antwort hat ihre Grenze erreicht und endet mittendrin.",
-            )
+            return _("The answer reached its limit and ends in the middle.")
         if finish == "content_filter":
-            return say(
-                "The model server held the answer back.", "Der Modellserver hat die Antwort verweigert."
-            )
+            return _("The model server held the answer back.")
         if not message.text.strip() and not message.tool_calls:
-            return say("The model answered nothing.", "Das Modell hat nichts geantwortet.")
+            return _("The model answered nothing.")
         return ""
 
 

@@ -19,7 +19,8 @@ from holdfast.cli.output import (
     show_progress_bar,
 )
 from holdfast.errors import BadRequest
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
+from holdfast.i18n import pgettext
 
 app = typer.Typer(help="Who there is, and all that each of them has.", no_args_is_help=True)
 
@@ -37,16 +38,16 @@ def list_(context: typer.Context, as_json: JsonOption = False) -> None:
         print_json({"users": [user.to_json() for user in users]})
         return
     if not users:
-        console.print(say("Nobody has anything yet.", "Noch hat niemand etwas."))
+        console.print(_("Nobody has anything yet."))
         return
     columns = (
-        say("user", "Benutzer"),
-        say("conversations", "Gespräche"),
-        say("messages", "Nachrichten"),
-        say("memories", "Erinnerungen"),
-        say("findings", "Recherchen"),
-        say("keys", "Schlüssel"),
-        say("last used", "zuletzt"),
+        pgettext("account", "user"),
+        _("conversations"),
+        _("messages"),
+        _("memories"),
+        _("findings"),
+        _("keys"),
+        _("last used"),
     )
     rows = [
         (
@@ -83,7 +84,7 @@ def export(
     if as_json:
         print_json({"file": str(target), "exported": user.to_json()})
     else:
-        console.print(Text(say(f"Written: {target}", f"Geschrieben: {target}")))
+        console.print(Text(_("Written: {target}").format(target=target)))
 
 
 @app.command()
@@ -120,9 +121,8 @@ def delete(
         return
     console.print(
         Text(
-            say(
-                f"Deleted: {name} ({user.conversations} conversations, {user.memories} memories).",
-                f"Gelöscht: {name} ({user.conversations} Gespräche, {user.memories} Erinnerungen).",
+            _("Deleted: {name} ({conversations} conversations, {memories} memories).").format(
+                name=name, conversations=user.conversations, memories=user.memories
             )
         )
     )
@@ -133,51 +133,39 @@ def confirm_deletion(name: str, talks: int, memories: int, notes: int) -> None:
     """Ask the user to type the name; exit if it differs."""
     if not sys.stdin.isatty():
         raise BadRequest(
-            say(
-                f"{name} was not deleted: nobody is here to be asked.",
-                f"{name} wurde nicht gelöscht: niemand ist da, der gefragt werden kann.",
-            ),
-            hint=say("Add --yes to do it without a question.", "Mit --yes geschieht es ohne Frage."),
+            _("{name} was not deleted: nobody is here to be asked.").format(name=name),
+            hint=_("Add --yes to do it without a question."),
         )
     typed = typer.prompt(
-        say(
-            f"{talks} conversations, {memories} memories, {notes} files. To delete all of it, type {name}",
-            f"{talks} Gespräche, {memories} Erinnerungen, {notes} Dateien. Zum endgültigen Löschen"
-            f" {name} eingeben",
-        ),
+        _(
+            "{talks} conversations, {memories} memories, {notes} files. To delete all of it, type {name}"
+        ).format(talks=talks, memories=memories, notes=notes, name=name),
         default="",
         show_default=False,
     )
     if typed != name:
-        console.print(say("Nothing was deleted.", "Nichts wurde gelöscht."))
+        console.print(_("Nothing was deleted."))
         raise typer.Exit(1)
 
 
 def print_leftovers(trouble: str, elsewhere: str, left: list[str]) -> None:
     if elsewhere:
         print_error(
-            say(
-                f"Where vectors are compared, or at QMD, copies may be left: {elsewhere}"
-                " Once it answers, `holdfast memory reindex` takes them away.",
-                f"Wo Vektoren verglichen werden, oder bei QMD, sind vielleicht noch Kopien: {elsewhere}"
-                " Sobald es antwortet, nimmt `holdfast memory reindex` sie weg.",
-            )
+            _(
+                "Where vectors are compared, or at QMD, copies may be left: {elsewhere}"
+                " Once it answers, `holdfast memory reindex` takes them away."
+            ).format(elsewhere=elsewhere)
         )
     if trouble:
         print_error(
-            say(
-                f"The words are gone, but not from the free space of the database ({trouble})."
-                " Stop the server and delete once more, or compact the database with VACUUM.",
-                f"Die Worte sind weg, aber noch im freien Platz der Datenbank ({trouble})."
-                " Den Server beenden und die Datenbank mit VACUUM verdichten.",
-            )
+            _(
+                "The words are gone, but not from the free space of the database ({trouble})."
+                " Stop the server and delete once more, or compact the database with VACUUM."
+            ).format(trouble=trouble)
         )
     if left:
         print_error(
-            say(
-                f"{len(left)} old copies may still have them; --backups deletes these, too:",
-                f"{len(left)} alte Kopien haben vielleicht noch etwas; --backups löscht auch sie:",
-            )
+            _("{count} old copies may still have them; --backups deletes these, too:").format(count=len(left))
         )
         for copy in left:
             print_error(f"  {copy}")

@@ -33,7 +33,8 @@ from holdfast.cli.output import (
     print_table,
     write,
 )
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
+from holdfast.i18n import localize_number, ngettext, pgettext
 
 if TYPE_CHECKING:
     from holdfast.context.message_state import MessageState
@@ -102,8 +103,8 @@ def print_window(store: "Store", row: "ConversationRecord", report: Report) -> N
     print_sentences(report)
     print_recall(report.get("recall") or {})
     print_prefix(report["prefix"])
-    print_decisions(say("In force", "In Kraft"), decisions)
-    print_decisions(say("Undone, not to be done again", "Rückgängig, nicht wieder zu tun"), vetoes)
+    print_decisions(_("In force"), decisions)
+    print_decisions(pgettext("command line", "Undone, not to be done again"), vetoes)
     print_batches(batches)
 
 
@@ -113,9 +114,8 @@ def print_recall(recall: Report) -> None:
         return
     brought, missed = len(recall["brought"]), len(recall["missed"])
     console.print(
-        say(
-            f"Recall: {recall['likely']:.0%} likely answered · {brought} brought, {missed} just missed",
-            f"Rückgriff: zu {recall['likely']:.0%} beantwortet · {brought} geholt, {missed} knapp verfehlt",
+        _("Recall: {likely:.0%} likely answered · {brought} brought, {missed} just missed").format(
+            likely=recall["likely"], brought=brought, missed=missed
         )
     )
     for question in recall["searched"]:
@@ -132,9 +132,7 @@ def print_summary(report: Report, *, as_json: bool) -> None:
     elif text:
         write(f"{text}\n")
     else:
-        console.print(
-            say("Nothing is summarised in this window.", "In diesem Fenster ist nichts zusammengefasst.")
-        )
+        console.print(_("Nothing is summarised in this window."))
 
 
 def print_sections(report: Report) -> None:
@@ -142,13 +140,13 @@ def print_sections(report: Report) -> None:
 
     size = report["window"]
     rows = [(section["name"], section["tokens"]) for section in report["sections"]]
-    free = size - sum(tokens for _, tokens in rows)
+    free = size - sum(tokens for _unused, tokens in rows)
     if free > 0:
         rows.append(("free", free))
     console.print(draw_bar(rows, size))
-    names = {"free": say("free", "frei")}
+    names = {"free": _("free")}
     print_table(
-        ("", say("section", "Abschnitt"), "Tokens", "%"),
+        ("", _("section"), "Tokens", "%"),
         [
             (
                 FILLS[name][0],
@@ -182,14 +180,12 @@ def print_level(report: Report) -> None:
     spread = f"{number(report['at_least'])}–{number(report['at_most'])}"
     used_history, full = number(report["history"]["tokens"]), number(report["history"]["full"])
     lines = [
-        say(
-            f"{used} of {room} tokens used ({report['utilisation']:.0%}; {how}: {spread})",
-            f"{used} von {room} Token belegt ({report['utilisation']:.0%}; {how}: {spread})",
+        _("{used} of {room} tokens used ({utilisation:.0%}; {how}: {spread})").format(
+            used=used, room=room, utilisation=report["utilisation"], how=how, spread=spread
         ),
         sentences.level(report["level"]),
-        say(
-            f"history, counted high: {used_history} of {full} tokens",
-            f"Verlauf, hoch gezählt: {used_history} von {full} Token",
+        _("history, counted high: {used_history} of {full} tokens").format(
+            used_history=used_history, full=full
         ),
         *(
             f"  {number(tokens):>9}  {sentences.mark(name)}"
@@ -200,10 +196,7 @@ def print_level(report: Report) -> None:
     if model := report.get("model"):
         lines.insert(
             0,
-            say(
-                f"window of {number(report['window'])} tokens, {model}",
-                f"Fenster von {number(report['window'])} Token, {model}",
-            ),
+            _("window of {window} tokens, {model}").format(window=number(report["window"]), model=model),
         )
     console.print(Text("\n".join(lines)))
 
@@ -212,25 +205,24 @@ def print_messages(report: Report, left_out: int) -> None:
     states = [message["state"] for message in report["messages"]]
     whole, short = states.count("in"), states.count("shortened")
     console.print(
-        say(
-            f"messages: {whole} whole, {short} shortened, {left_out} left out",
-            f"Nachrichten: {whole} ganz, {short} gekürzt, {left_out} weggelassen",
+        _("messages: {whole} whole, {short} shortened, {left_out} left out").format(
+            whole=whole, short=short, left_out=left_out
         )
     )
     if short or left_out:
-        label = say("the originals: ", "die Originale: ")
+        label = _("the originals: ")
         console.print(Text(f"  {label}holdfast conversations expand {report['conversation']}", style="dim"))
     if report["summary"]:
-        label = say("the summary: ", "die Zusammenfassung: ")
+        label = _("the summary: ")
         console.print(Text(f"  {label}holdfast window {report['conversation']} --summary", style="dim"))
 
 
 def print_sentences(report: Report) -> None:
     headings = (
-        ("forbidden", say("Must not be done", "Nicht zu tun")),
-        ("rules", say("Rules carried along", "Mitgeführte Regeln")),
-        ("agreed", say("Decisions carried along", "Mitgeführte Entscheidungen")),
-        ("pins", say("Pinned", "Angeheftet")),
+        ("forbidden", _("Must not be done")),
+        ("rules", _("Rules carried along")),
+        ("agreed", pgettext("command line", "Decisions carried along")),
+        ("pins", _("Pinned")),
     )
     for name, heading in headings:
         if report.get(name):
@@ -243,15 +235,13 @@ def print_prefix(prefix: Report) -> None:
 
     shared, before = sentences.number(prefix["shared_bytes"]), sentences.number(prefix["previous_bytes"])
     if prefix["kept"]:
-        sentence = say(
-            f"prefix kept: the request begins with all {before} bytes of the one before",
-            f"Präfix gehalten: die Anfrage beginnt mit allen {before} Bytes der vorigen",
+        sentence = _("prefix kept: the request begins with all {before} bytes of the one before").format(
+            before=before
         )
     elif prefix["previous_bytes"]:
         why = sentences.cause(prefix["cause"])
-        sentence = say(
-            f"prefix lost after {shared} of {before} bytes: {why}",
-            f"Präfix verloren nach {shared} von {before} Bytes: {why}",
+        sentence = _("prefix lost after {shared} of {before} bytes: {why}").format(
+            shared=shared, before=before, why=why
         )
     else:
         sentence = sentences.cause(prefix["cause"])
@@ -263,7 +253,7 @@ def print_decisions(heading: str, decisions: Sequence["Decision"]) -> None:
         return
     console.print(Text(f"\n{heading}:", style="bold"))
     if earlier := len(decisions[:-_NEWEST]):
-        earlier_label = say(f"… {earlier} earlier ones: --json", f"… {earlier} frühere: --json")
+        earlier_label = _("… {earlier} earlier ones: --json").format(earlier=earlier)
         console.print(Text(f"  {earlier_label}", style="dim"))
     for decision in decisions[-_NEWEST:]:
         console.print(Text(f"  {describe_decision(decision)}"))
@@ -274,7 +264,7 @@ def print_batches(batches: Sequence["Compaction"]) -> None:
 
     if not batches:
         return
-    console.print(Text(f"\n{say('Last batches', 'Letzte Durchgänge')}:", style="bold"))
+    console.print(Text(f"\n{_('Last batches')}:", style="bold"))
     for batch in batches[-_LAST_BATCHES:]:
         change = format_token_change(batch.tokens_before, batch.tokens_after)
         came_to = f"{format_message_count(batch.messages)}, {change}"
@@ -348,10 +338,10 @@ def show_progress() -> Iterator[PhaseCallback]:
 
 def phase_label(name: str) -> str:
     phases = {
-        "started": say("Reading what was said", "Gesagtes wird gelesen"),
-        "working": say("Summarising", "Zusammenfassen"),
-        "done": say("Done", "Fertig"),
-        "failed": say("Failed", "Fehlgeschlagen"),
+        "started": _("Reading what was said"),
+        "working": _("Summarising"),
+        "done": _("Done"),
+        "failed": _("Failed"),
     }
     return phases.get(name, name)
 
@@ -366,15 +356,15 @@ def print_summary_result(result: dict[str, Any]) -> None:
                 (
                     f"  {format_message_count(result['messages'])}",
                     came_by,
-                    say(seconds, seconds.replace(".", ",")),
+                    localize_number(seconds),
                 )
             )
         )
     )
     undo_command = f"holdfast conversations undo {result['conversation']}"
     summary_command = f"holdfast window {result['conversation']} --summary"
-    console.print(Text(f"  {say('to read it', 'zum Lesen')}: {summary_command}", style="dim"))
-    console.print(Text(f"  {say('to take it back', 'zurücknehmen')}: {undo_command}", style="dim"))
+    console.print(Text(f"  {_('to read it')}: {summary_command}", style="dim"))
+    console.print(Text(f"  {_('to take it back')}: {undo_command}", style="dim"))
 
 
 def pin(
@@ -398,15 +388,15 @@ def pin(
     if as_json:
         print_json({**serialize_message(stored), "pinned": True})
         return
-    console.print(Text(say(f"Pinned: {stored.id}", f"Angeheftet: {stored.id}")))
+    console.print(Text(_("Pinned: {id}").format(id=stored.id)))
     if any(decision.kind == "keep" for decision in standing.decisions):
-        back = say("It had been left out, and is back.", "Sie war weggelassen und ist wieder da.")
+        back = _("It had been left out, and is back.")
         console.print(Text(back))
     # A pin protects from now on; an earlier shortening stays until it is undone.
     for decision in standing.decisions:
         if decision.kind == "shorten":
-            label = say("Before that", "Vorher")
-            bring_back = say("To bring it back", "Zurückholen")
+            label = _("Before that")
+            bring_back = _("To bring it back")
             console.print(Text(f"{label}: {describe_decision(decision)}"))
             console.print(Text(f"{bring_back}: holdfast conversations undo {row.id} {decision.id}"))
 
@@ -429,7 +419,7 @@ def unpin(
     if as_json:
         print_json({**serialize_message(stored), "pinned": False})
     else:
-        console.print(Text(say(f"No longer pinned: {stored.id}", f"Nicht mehr angeheftet: {stored.id}")))
+        console.print(Text(_("No longer pinned: {id}").format(id=stored.id)))
 
 
 def undo(
@@ -467,9 +457,9 @@ def undo_decisions(
 
 def print_undo_result(undone: Sequence["Decision"], back: Sequence[str]) -> None:
     for decision in undone:
-        console.print(Text(f"{say('Undone', 'Rückgängig')}: {describe_decision(decision)}"))
+        console.print(Text(f"{_('Undone')}: {describe_decision(decision)}"))
     if back:
-        note = say("sent again, as far as there is room", "wieder dabei, soweit Platz ist")
+        note = _("sent again, as far as there is room")
         console.print(Text(f"{format_message_count(len(back))} {note}"))
 
 
@@ -491,9 +481,7 @@ def expand(
         print_json([{**serialize_message(state.stored), **state.to_json()} for state in states])
         return
     if not states:
-        console.print(
-            say("The window has everything, word for word.", "Das Fenster hat alles, Wort für Wort.")
-        )
+        console.print(_("The window has everything, word for word."))
     for state in states:
         print_original(state)
 
@@ -530,7 +518,7 @@ def print_original(state: "MessageState") -> None:
 
 
 def speaker_label(role: str) -> str:
-    names = {"user": say("You", "Sie"), "assistant": say("Model", "Modell"), "tool": say("Tool", "Werkzeug")}
+    names = {"user": _("You"), "assistant": _("Model"), "tool": _("Tool")}
     return names.get(role, role)
 
 
@@ -544,27 +532,18 @@ def describe_decision(decision: "Decision") -> str:
 
 
 def format_message_count(number: int) -> str:
-    return (
-        say("1 message", "1 Nachricht") if number == 1 else say(f"{number} messages", f"{number} Nachrichten")
-    )
+    return ngettext("1 message", "{number} messages", number).format(number=number)
 
 
 def format_token_change(before: int, after: int) -> str:
     from holdfast.window.sentences import number
 
-    return say(
-        f"{number(before)} to {number(after)} tokens",
-        f"{number(before)} auf {number(after)} Token",
-    )
+    return _("{before} to {after} tokens").format(before=number(before), after=number(after))
 
 
 def describe_summary_method(path: str | None, model: str | None, memories: int) -> str:
     """Describe how a summary was written, and how many memories were saved before it."""
     from holdfast.window import sentences
 
-    taken = (
-        say("1 memory", "1 Erinnerung")
-        if memories == 1
-        else say(f"{memories} memories", f"{memories} Erinnerungen")
-    )
+    taken = ngettext("1 memory", "{memories} memories", memories).format(memories=memories)
     return " · ".join(filter(None, (sentences.way(path or ""), model, taken)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast.context.findings import READABLE, room_for_sources
 from holdfast.context.loading import Attachments
 from holdfast.files.roots import Roots
+from holdfast.i18n import in_all_languages
 from holdfast.messages import OURS, ChatRequest, JsonObject, Message, Text, canonical
 from holdfast.store import Store, new_id
 from holdfast.store.values import LaneRecord
@@ -201,7 +202,7 @@ def _propose_file(view: View, question: Item, file: "AttachedFile", *, changed: 
         reference=file.reference,
         size=file.size,
         changed=changed,
-        trouble=(file.trouble, file.trouble_de) if file.trouble else (),
+        trouble=tuple(in_all_languages(file.trouble)) if file.trouble else (),
     )
 
 

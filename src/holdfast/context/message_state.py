@@ -17,6 +17,7 @@ from holdfast.conversations.serialization import (
     serialize_message,
 )
 from holdfast.errors import BadRequest, NotFound
+from holdfast.i18n import lazy
 from holdfast.messages import Message
 from holdfast.store import Decision, Store
 from holdfast.store.values import ConversationRecord, DraftRecord, LaneRecord, MessageRecord
@@ -61,14 +62,17 @@ def lane_of(store: Store, conversation: ConversationRecord, window: int | None =
     used = [lane for lane in store.lanes.of(conversation.id) if lane.report]
     if not used:
         raise NotFound(
-            f"nothing of {conversation.id} was sent to a model yet.",
-            hint="There is a window once something was asked in it.",
+            lazy("nothing of {conversation} was sent to a model yet.", conversation=conversation.id),
+            hint=lazy("There is a window once something was asked in it."),
         )
     for lane in used:
         if window in (None, lane.window):
             return lane
     sizes = ", ".join(str(lane.window) for lane in used)
-    raise NotFound(f"{conversation.id} had no window of {window} tokens.", hint=f"There are these: {sizes}.")
+    raise NotFound(
+        lazy("{conversation} had no window of {window} tokens.", conversation=conversation.id, window=window),
+        hint=lazy("There are these: {sizes}.", sizes=sizes),
+    )
 
 
 def load_states(store: Store, conversation: ConversationRecord, lane: LaneRecord) -> list[MessageState]:

@@ -25,7 +25,7 @@ from holdfast.context.outcome import SUMMARY, outcome_of
 from holdfast.conversations import Recorder
 from holdfast.errors import BadRequest, Conflict, HoldfastError, ModelMissing, ProviderError, StoreError
 from holdfast.events import Events, TurnProgress
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.messages import ChatRequest, Chunk, Message, Scope
 from holdfast.store import Store, new_id
 from holdfast.store.values import ConversationRecord, MessageRecord, SummaryRecord
@@ -346,23 +346,14 @@ class CompactionService:
         place = await self._places.of(conversation)
         if place is None:
             raise BadRequest(
-                say(
-                    "nothing of this conversation was sent to a model yet",
-                    "von diesem Gespräch wurde noch nichts an ein Modell geschickt",
-                ),
-                hint=say("Ask something in it first.", "Stellen Sie zuerst eine Frage darin."),
+                _("nothing of this conversation was sent to a model yet"),
+                hint=_("Ask something in it first."),
             )
         batch = await self._compact(replace(place, fills=False), "somebody asked for it")
         if batch is None:
             raise BadRequest(
-                say(
-                    "there is nothing to summarise: the last two exchanges always stay",
-                    "es gibt nichts zusammenzufassen: die letzten beiden Wortwechsel bleiben immer",
-                ),
-                hint=say(
-                    "Go on talking, or look at the window: holdfast window ID.",
-                    "Sprechen Sie weiter, oder sehen Sie sich das Fenster an: holdfast window ID.",
-                ),
+                _("there is nothing to summarise: the last two exchanges always stay"),
+                hint=_("Go on talking, or look at the window: holdfast window ID."),
             )
         return batch
 
@@ -456,7 +447,7 @@ class CompactionService:
             self._note_failure(place, str(error))
             raise
         except asyncio.CancelledError:
-            self._note_failure(place, say("somebody came first", "jemand ging vor"))
+            self._note_failure(place, _("somebody came first"))
             raise
 
     async def _find_or_write(
@@ -559,11 +550,8 @@ class CompactionService:
         try:
             if not await self._store.run(leases.take, name, owner, _LEASE):
                 raise Conflict(
-                    say(
-                        "this conversation is being summarised already",
-                        "dieses Gespräch wird schon zusammengefasst",
-                    ),
-                    hint=say("Wait until that is done.", "Bitte warten, bis das fertig ist."),
+                    _("this conversation is being summarised already"),
+                    hint=_("Wait until that is done."),
                 )
             holding = asyncio.create_task(self._hold_lease(name, owner))
             yield

@@ -29,6 +29,7 @@ from holdfast.conversations.side_requests import (
     find_summaries,
 )
 from holdfast.errors import BadRequest, NotFound
+from holdfast.i18n import lazy
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import ConversationRecord, JobRecord, MessageRecord, NewMessage, Store
 
@@ -95,7 +96,12 @@ def find_message(store: Store, conversation: ConversationRecord, name: str) -> M
     if name.isdecimal() and len(name) < 10:
         if not 1 <= int(name) <= len(path):
             raise NotFound(
-                f"{conversation.id} has no message number {name}.", hint=f"It has {len(path)} messages."
+                lazy(
+                    "{conversation} has no message number {number}.",
+                    conversation=conversation.id,
+                    number=name,
+                ),
+                hint=lazy("It has {number} messages.", number=len(path)),
             )
         return store.log.message(path[int(name) - 1])
     identifier = find_by_prefix(name.lower(), path, "messages")
@@ -103,9 +109,14 @@ def find_message(store: Store, conversation: ConversationRecord, name: str) -> M
         return get_message(store, conversation, identifier or name)
     except NotFound:
         raise NotFound(
-            f"message '{name}' not found in {conversation.id}.",
-            hint=f"`holdfast conversations show {conversation.id}` has the ids, and so has"
-            f" /api/chats/{conversation.id}/messages; a message's number in it will do, too.",
+            lazy(
+                "message '{message}' not found in {conversation}.", message=name, conversation=conversation.id
+            ),
+            hint=lazy(
+                "`holdfast conversations show {id}` has the ids, and so has"
+                " /api/chats/{id}/messages; a message's number in it will do, too.",
+                id=conversation.id,
+            ),
         ) from None
 
 
@@ -149,9 +160,14 @@ def find_decision(store: Store, conversation: ConversationRecord, name: str) -> 
     identifier = name if name in ids else find_by_prefix(name.lower(), ids, "decisions")
     if identifier is None:
         raise NotFound(
-            f"no decision '{name}' is in force in {conversation.id}.",
-            hint=f"`holdfast window {conversation.id}` has their ids, and so has"
-            f" /api/chats/{conversation.id}/window.",
+            lazy(
+                "no decision '{decision}' is in force in {conversation}.",
+                decision=name,
+                conversation=conversation.id,
+            ),
+            hint=lazy(
+                "`holdfast window {id}` has their ids, and so has /api/chats/{id}/window.", id=conversation.id
+            ),
         )
     return identifier
 
@@ -161,7 +177,9 @@ def find_by_prefix(beginning: str, ids: Iterable[str], kind: str) -> str | None:
         return None
     matches = [name for name in ids if name.startswith(beginning)]
     if len(matches) > 1:
-        raise BadRequest(f"{len(matches)} {kind} begin with '{beginning}'.", hint="Give more of the id.")
+        raise BadRequest(
+            f"{len(matches)} {kind} begin with '{beginning}'.", hint=lazy("Give more of the id.")
+        )
     return matches[0] if matches else None
 
 

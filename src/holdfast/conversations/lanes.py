@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from holdfast.errors import BadRequest, NotFound
+from holdfast.i18n import lazy
 from holdfast.messages import JsonObject
 from holdfast.store import ConversationRecord, Decision, Mark, MessageRecord, Store, new_id
 from holdfast.store import LaneRecord as StoredLane
@@ -215,12 +216,20 @@ def undo(store: Store, conversation: ConversationRecord, decision: str | None = 
     if decision is None:
         undone = next((batch for lane in lanes if (batch := last_batch(store, lane.id))), [])
         if not undone:
-            raise NotFound(f"nothing was shortened or left out in {conversation.id}")
+            raise NotFound(
+                lazy("nothing was shortened or left out in {conversation}", conversation=conversation.id)
+            )
     else:
         of_all = (entry for lane in lanes for entry in store.decisions.of(lane.id))
         undone = [entry for entry in of_all if entry.id == decision]
         if not undone:
-            raise NotFound(f"decision '{decision}' not found in {conversation.id}")
+            raise NotFound(
+                lazy(
+                    "decision '{decision}' not found in {conversation}",
+                    decision=decision,
+                    conversation=conversation.id,
+                )
+            )
     row = next(lane for lane in lanes if lane.id == undone[0].lane)
     removed = [store.decisions.remove(entry.id) for entry in undone]
     state = LaneState.from_json(row.state)
@@ -261,7 +270,7 @@ def get_message(store: Store, conversation: ConversationRecord, message: str) ->
     """Return a message of the conversation's tree; one of another conversation counts as missing."""
     stored = store.log.message(message)
     if stored.tree != conversation.tree:
-        raise NotFound(f"message '{message}' not found")
+        raise NotFound(lazy("message '{message}' not found", message=message))
     return stored
 
 

@@ -24,7 +24,8 @@ from holdfast.demo.events import (
     serialize_event,
 )
 from holdfast.demo.model import QUOTED
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
+from holdfast.i18n import pgettext
 from holdfast.window import sentences
 
 # The width that texts are shortened to.
@@ -104,10 +105,10 @@ def render_frame(turned: TurnEvent, width: int) -> Group:
         # Sections too small to be seen in the bar are not named.
         if tokens * width >= turned.window:
             fill, style = FILLS[name]
-            known = say("free", "frei") if name == "free" else sentences.section(name)
+            known = _("free") if name == "free" else sentences.section(name)
             names.append(f"{fill} ", style=style)
             names.append(f"{known} {sentences.number(tokens)}   ", style="dim")
-    texts = ((say("You", "Sie"), turned.said), (say("Model", "Modell"), turned.answer))
+    texts = ((_("You"), turned.said), (_("Model"), turned.answer))
     speech = [Text(shorten(f"{who}: {text}", width - 1)) for who, text in texts]
     header = Text(describe_meter(turned), style="bold")
     return Group(Text(), header, draw_bar(rows, turned.window, max(20, width - 2)), names, *speech)
@@ -119,18 +120,9 @@ def print_lines(console: Console, lines: list[str], style: str = "") -> None:
 
 def opening_lines() -> list[str]:
     return [
-        say(
-            "A talk of 120 turns, in a window of 8,192 tokens: all of it real but the model.",
-            "Ein Gespräch von 120 Zügen, in einem Fenster von 8.192 Token: alles echt außer dem Modell.",
-        ),
-        say(
-            "That is scripted. What the script has no answer for, it can only find in what it is sent.",
-            "Das spielt ein Skript. Was dort nicht steht, kann es nur in dem finden, was es bekommt.",
-        ),
-        say(
-            "It writes no summaries and no memories: both are made by rules, without a model.",
-            "Zusammenfassungen und Erinnerungen schreibt es nicht: Beides entsteht nach Regeln, ohne Modell.",
-        ),
+        _("A talk of 120 turns, in a window of 8,192 tokens: all of it real but the model."),
+        _("That is scripted. What the script has no answer for, it can only find in what it is sent."),
+        _("It writes no summaries and no memories: both are made by rules, without a model."),
     ]
 
 
@@ -151,18 +143,23 @@ def describe_meter(turned: TurnEvent) -> str:
     """Describe how full the window is."""
     number = sentences.number
     share = f"{turned.tokens / turned.room:.0%}"
-    return say(
-        f"turn {turned.turn} of {turned.turns}: {number(turned.tokens)} of {number(turned.room)} tokens "
-        f"({share}), {sentences.level(turned.level)}; all that was said: {number(turned.whole)}",
-        f"Zug {turned.turn} von {turned.turns}: {number(turned.tokens)} von {number(turned.room)} Token "
-        f"({share}), {sentences.level(turned.level)}; alles Gesagte: {number(turned.whole)}",
+    return _(
+        "turn {turn} of {turns}: {tokens} of {room} tokens ({share}), {level}; all that was said: {whole}"
+    ).format(
+        turn=turned.turn,
+        turns=turned.turns,
+        tokens=number(turned.tokens),
+        room=number(turned.room),
+        share=share,
+        level=sentences.level(turned.level),
+        whole=number(turned.whole),
     )
 
 
 def describe_answer(event: AnswerEvent) -> list[str]:
     """Describe a question, its answer, and where that came from."""
-    asked = say("Turn", "Zug") + f" {event.turn}" if event.turn else say("New conversation", "Neues Gespräch")
-    verdict = say("known", "gewusst") if event.right else say("NOT known", "NICHT gewusst")
+    asked = _("Turn") + f" {event.turn}" if event.turn else _("New conversation")
+    verdict = _("known") if event.right else _("NOT known")
     return [
         f"{asked}: {event.question}",
         f"  → {event.answer}",
@@ -171,24 +168,24 @@ def describe_answer(event: AnswerEvent) -> list[str]:
 
 
 def describe_origin(origin: Origin) -> str:
-    said_in = say(f"said in turn {origin.turn}", f"gesagt in Zug {origin.turn}")
+    said_in = _("said in turn {turn}").format(turn=origin.turn)
     match origin.place:
         case "window":
-            return say(f"word for word in the window, {said_in}", f"wörtlich im Fenster, {said_in}")
+            return _("word for word in the window, {said_in}").format(said_in=said_in)
         case "rule":
-            return say("a rule, kept word for word", "eine Regel, wörtlich bewahrt")
+            return _("a rule, kept word for word")
         case "decision":
-            return say("a decision, kept word for word", "eine Entscheidung, wörtlich bewahrt")
+            return _("a decision, kept word for word")
         case "ledger":
-            return say("the ledger of the summary", "das Verzeichnis der Zusammenfassung")
+            return _("the ledger of the summary")
         case "summary":
-            return say("the summary", "die Zusammenfassung")
+            return _("the summary")
         case "log":
-            return say(f"brought back from the log, {said_in}", f"aus dem Protokoll geholt, {said_in}")
+            return _("brought back from the log, {said_in}").format(said_in=said_in)
         case "memory":
-            return say(f"a memory, {origin.note}", f"eine Erinnerung, {origin.note}")
+            return _("a memory, {note}").format(note=origin.note)
         case "nowhere":
-            return say("nothing it was sent says so", "nichts, was es bekam, sagt es")
+            return _("nothing it was sent says so")
 
 
 def final_figures(end: EndEvent) -> list[tuple[str, str]]:
@@ -196,38 +193,36 @@ def final_figures(end: EndEvent) -> list[tuple[str, str]]:
     number = sentences.number
     left = end.messages - end.cut
     return [
-        (say("turns", "Züge"), number(end.turns)),
-        (say("tokens said in all", "Token insgesamt gesagt"), number(end.said)),
+        (_("turns"), number(end.turns)),
+        (_("tokens said in all"), number(end.said)),
         (
-            say("window, less the reserve for the answer", "Fenster, ohne die Reserve für die Antwort"),
+            _("window, less the reserve for the answer"),
             f"{number(end.window)}, {number(end.room)}",
         ),
-        (say("largest request", "größte Anfrage"), number(end.largest)),
+        (_("largest request"), number(end.largest)),
         (
-            say("tokens sent in all", "Token insgesamt gesendet"),
-            say(
-                f"{number(end.sent)}; everything every time would be {number(end.resent)}",
-                f"{number(end.sent)}; jedes Mal alles wären {number(end.resent)}",
+            _("tokens sent in all"),
+            _("{sent}; everything every time would be {resent}").format(
+                sent=number(end.sent), resent=number(end.resent)
             ),
         ),
         (
-            say("shortened, left out, summarised", "gekürzt, weggelassen, zusammengefasst"),
+            _("shortened, left out, summarised"),
             " · ".join(f"{end.levels.get(level, 0)}×" for level in (1, 2, 3)),
         ),
-        (say("memories written", "Erinnerungen geschrieben"), number(end.memories)),
-        (say("turns with something brought back", "Züge, zu denen etwas geholt wurde"), number(end.recalls)),
+        (_("memories written"), number(end.memories)),
+        (_("turns with something brought back"), number(end.recalls)),
         (
-            say("questions about earlier things, known", "Fragen nach Früherem, gewusst"),
-            say(f"{end.right} of {end.asked}", f"{end.right} von {end.asked}"),
+            _("questions about earlier things, known"),
+            _("{right} of {asked}").format(right=end.right, asked=end.asked),
         ),
         (
-            say("without Holdfast", "ohne Holdfast"),
-            say(
-                f"the oldest {end.cut} of {end.messages} messages would have been cut, {left} kept",
-                f"die ältesten {end.cut} von {end.messages} Nachrichten wären abgeschnitten, {left} noch da",
+            _("without Holdfast"),
+            _("the oldest {cut} of {messages} messages would have been cut, {left} kept").format(
+                cut=end.cut, messages=end.messages, left=left
             ),
         ),
-        (say("seconds", "Sekunden"), f"{end.seconds:g}"),
+        (_("seconds"), f"{end.seconds:g}"),
     ]
 
 
@@ -235,28 +230,25 @@ def closing_lines(end: EndEvent, *, keep: bool) -> list[str]:
     """Return the verdict, and which commands to try next."""
     trouble = []
     if end.largest > end.room:
-        trouble.append(say("A request was too large.", "Eine Anfrage war zu groß."))
+        trouble.append(_("A request was too large."))
     if end.right < end.asked:
-        trouble.append(say("Not everything was remembered.", "Nicht alles wurde behalten."))
-    well = say(
-        "Every request fitted, and everything that was asked for was there.",
-        "Jede Anfrage passte, und alles, wonach gefragt wurde, war da.",
-    )
+        trouble.append(_("Not everything was remembered."))
+    well = _("Every request fitted, and everything that was asked for was there.")
     look = (
-        (f"holdfast --home {end.home} memory list --project default", say("what was kept", "was bleibt"))
+        (f"holdfast --home {end.home} memory list --project default", _("what was kept"))
         if keep
-        else ("holdfast doctor", say("whether all is well here", "ob hier alles in Ordnung ist"))
+        else ("holdfast doctor", _("whether all is well here"))
     )
     commands = (
-        ("holdfast serve", say("a page, and a server for your clients", "Seite, und Server für Programme")),
-        ("holdfast chat", say("talk with a model of your own", "mit einem eigenen Modell sprechen")),
+        ("holdfast serve", _("a page, and a server for your clients")),
+        ("holdfast chat", _("talk with a model of your own")),
         look,
     )
-    width = max(len(command) for command, _ in commands)
+    width = max(len(command) for command, _unused in commands)
     return [
         *(trouble or [well]),
         "",
-        say("What next:", "Wie weiter:"),
+        _("What next:"),
         *(f"  {command:<{width}}  {about}" for command, about in commands),
     ]
 
@@ -269,41 +261,37 @@ def shorten(text: str, width: int = _WIDTH) -> str:
 
 def describe_level(worked: LevelEvent) -> str:
     number = sentences.number
-    tokens = f"{number(worked.before)} → {number(worked.after)} " + say("tokens", "Token")
+    tokens = f"{number(worked.before)} → {number(worked.after)} " + _("tokens")
     action = {
-        1: say("shortened", "gekürzt"),
-        2: say("left out", "weggelassen"),
-        3: say("summarised", "zusammengefasst"),
+        1: _("shortened"),
+        2: _("left out"),
+        3: _("summarised"),
     }.get(worked.level, sentences.level(worked.level))
     way = f" ({sentences.way(worked.way)})" if worked.way else ""
     plural = worked.messages != 1
-    messages = f"{worked.messages} " + (
-        say("messages", "Nachrichten") if plural else say("message", "Nachricht")
-    )
-    return prefix_turn(
-        worked.turn, f"{say('level', 'Stufe')} {worked.level}, {action}: {messages}, {tokens}{way}"
-    )
+    messages = f"{worked.messages} " + (_("messages") if plural else _("message"))
+    return prefix_turn(worked.turn, f"{_('level')} {worked.level}, {action}: {messages}, {tokens}{way}")
 
 
 def describe_recall(recalled: RecallEvent) -> str:
     """Describe the first line that was recalled, and where everything recalled came from."""
     places = ", ".join(dict.fromkeys(origin_label(origin) for origin in recalled.origins))
     first = next((row for row in recalled.text.splitlines() if row.startswith("- ")), recalled.text)
-    return say("brought back", "geholt") + f" ({places}): {QUOTED.sub('', first)}"
+    return _("brought back") + f" ({places}): {QUOTED.sub('', first)}"
 
 
 def origin_label(origin: Origin) -> str:
-    return say("turn", "Zug") + f" {origin.turn}" if origin.turn else origin.note
+    return _("turn") + f" {origin.turn}" if origin.turn else origin.note
 
 
 def change_label(name: str) -> str:
     changes = {
-        "added": say("remembered", "gemerkt"),
-        "updated": say("brought up to date", "auf den neuen Stand gebracht"),
-        "superseded": say("no longer true", "gilt nicht mehr"),
+        "added": _("remembered"),
+        "updated": pgettext("memory", "brought up to date"),
+        "superseded": _("no longer true"),
     }
     return changes.get(name, name)
 
 
 def prefix_turn(turn: int, text: str) -> str:
-    return shorten(say(f"turn {turn:>3}", f"Zug {turn:>3}") + f"  {text}")
+    return shorten(_("turn {turn:>3}").format(turn=turn) + f"  {text}")

@@ -31,7 +31,6 @@ from holdfast.files.references import (
     format_suffix,
 )
 from holdfast.files.roots import FileData, FileEntry, Roots, printable
-from holdfast.i18n import in_language
 
 # A file up to this size is attached whole without being asked for.
 WHOLE_BYTES = 5 * 1024
@@ -69,10 +68,6 @@ class AttachedFile:
     trouble: str = ""
     name: str = ""
     reference: str = ""
-
-    @property
-    def trouble_de(self) -> str:
-        return in_language(self.trouble, "de")
 
 
 @dataclass(frozen=True, slots=True)

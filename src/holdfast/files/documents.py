@@ -19,7 +19,7 @@ from typing import Literal
 
 from holdfast.errors import BadRequest, Stopped, TooLarge
 from holdfast.files.digests import kind_by_name
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.patterns import late
 
 DocumentKind = Literal["pdf", "docx", "page"]
@@ -157,10 +157,10 @@ def parse_result(name: str, ended: _ReaderResult) -> DocumentText:
     if ended.slow:
         raise too_slow_error(name)
     if ended.stopped and not ended.answer:
-        raise Stopped(say("Holdfast is stopping", "Holdfast wird beendet"))
+        raise Stopped(_("Holdfast is stopping"))
     if not ended.answer:
         raise BadRequest(
-            say(f"'{name}' cannot be read: it is damaged", f"'{name}' ist nicht lesbar: beschädigt"),
+            _("'{name}' cannot be read: it is damaged").format(name=name),
             hint=document_hint(),
         )
     answer = json.loads(ended.answer)
@@ -170,12 +170,12 @@ def parse_result(name: str, ended: _ReaderResult) -> DocumentText:
 
 
 def too_slow_error(name: str) -> TooSlow:
-    message = say(f"'{name}' takes too long to read", f"'{name}' zu lesen dauert zu lange")
+    message = _("'{name}' takes too long to read").format(name=name)
     return TooSlow(message, hint=document_hint())
 
 
 def document_hint() -> str:
-    return say("Save its text alone, or a part of it.", "Speichern Sie nur den Text oder einen Teil davon.")
+    return _("Save its text alone, or a part of it.")
 
 
 # Byte order marks and their encodings. The longer ones come first.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.config import Settings
 from holdfast.errors import Forbidden
+from holdfast.i18n import lazy
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ def explain_word_search(services: McpServices) -> list[str]:
     embedder = services.remembering.embedder
     if embedder.ready() is not None:
         return []
-    why = "There is no embedder." if embedder.off else embedder.trouble or "the embedder is not awake yet"
+    why = (
+        lazy("There is no embedder.") if embedder.off else embedder.trouble or "the embedder is not awake yet"
+    )
     return [f"found by words only: {why}"]
 
 

@@ -12,7 +12,7 @@ from datetime import date, datetime
 from urllib.parse import parse_qs, quote, unquote
 
 from holdfast.errors import BadRequest, NotFound
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.mcp.base import LONGEST_REPLY, Caller, McpServices, clean_text, excerpt_lines, shorten
 from holdfast.mcp.tools import find_tool
 from holdfast.memory.scopes import day, day_file, visible
@@ -109,30 +109,24 @@ class McpPrompt:
 
 def recall_text(services: McpServices, caller: Caller, query: str) -> str:
     known = find_tool("memory_search").call(services, caller, {"query": query}).text
-    return say(
-        f"What do we know about: {query}\n\nThis is in memory:\n\n{known}\n\n"
+    return _(
+        "What do we know about: {query}\n\nThis is in memory:\n\n{known}\n\n"
         "Answer from it and name the source of each point. Say what is not known. If it is not enough, use "
-        "memory_search with other words, memory_get and conversation_search.",
-        f"Was wissen wir über: {query}\n\nDas steht im Gedächtnis:\n\n{known}\n\n"
-        "Antworte daraus und nenne zu jedem Punkt die Quelle. Sag, was nicht bekannt ist. Reicht es nicht, "
-        "nutze memory_search mit anderen Wörtern, memory_get und conversation_search.",
-    )
+        "memory_search with other words, memory_get and conversation_search."
+    ).format(query=query, known=known)
 
 
 def day_text(services: McpServices, caller: Caller, wanted: str) -> str:
     on = wanted.strip() or day(time.time())
     if not _DATE.fullmatch(on) or not is_date(on):
         raise BadRequest(f"{on[:40]!r} is no date.", hint="Give it like 2026-03-31.", param="date")
-    known = shorten(notes_of_day(services, caller, on), LONGEST_REPLY) or say("(nothing)", "(nichts)")
-    talks = conversations_of_day(services, caller, on) or say("(none)", "(keine)")
-    return say(
-        f"Summarise {on} in a few sentences: what was done, decided and left open.\n\n"
-        f"Notes of that day:\n\n{known}\n\nConversations last used that day:\n\n{talks}\n\n"
-        "conversation_expand with an id shows what was said.",
-        f"Fasse den {on} in wenigen Sätzen zusammen: was getan, entschieden und offen gelassen wurde.\n\n"
-        f"Notizen dieses Tages:\n\n{known}\n\nAn diesem Tag zuletzt benutzte Gespräche:\n\n{talks}\n\n"
-        "conversation_expand mit einer Id zeigt, was gesagt wurde.",
-    )
+    known = shorten(notes_of_day(services, caller, on), LONGEST_REPLY) or _("(nothing)")
+    talks = conversations_of_day(services, caller, on) or _("(none)")
+    return _(
+        "Summarise {on} in a few sentences: what was done, decided and left open.\n\n"
+        "Notes of that day:\n\n{known}\n\nConversations last used that day:\n\n{talks}\n\n"
+        "conversation_expand with an id shows what was said."
+    ).format(on=on, known=known, talks=talks)
 
 
 def notes_of_day(services: McpServices, caller: Caller, on: str) -> str:
@@ -160,16 +154,16 @@ PROMPTS = (
         "recall",
         "query",
         True,
-        lambda: say("What do we know about something?", "Was wissen wir über etwas?"),
-        lambda: say("What it is about", "Worum es geht"),
+        lambda: _("What do we know about something?"),
+        lambda: _("What it is about"),
         recall_text,
     ),
     McpPrompt(
         "summarise_day",
         "date",
         False,
-        lambda: say("What happened on a day?", "Was geschah an einem Tag?"),
-        lambda: say("A day like 2026-03-31; else today", "Ein Tag wie 2026-03-31; sonst heute"),
+        lambda: _("What happened on a day?"),
+        lambda: _("A day like 2026-03-31; else today"),
         day_text,
     ),
 )

@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from holdfast import __version__
 from holdfast.config import Settings
 from holdfast.errors import HoldfastError, NotFound
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.mcp import resources
 from holdfast.mcp.base import Caller, McpServices, clean_text, clean_value, open_services
 from holdfast.mcp.tools import TOOLS, Tool, build_schema, find_tool
@@ -96,8 +96,8 @@ class _Handlers:
         ]
         return types.ListResourcesResult(resources=listed, next_cursor=page.more)
 
-    async def list_templates(self, _: Context, __: Any) -> types.ListResourceTemplatesResult:
-        about = say("A note, from a line on", "Eine Notiz, ab einer Zeile")
+    async def list_templates(self, _unused: Context, __: Any) -> types.ListResourceTemplatesResult:
+        about = _("A note, from a line on")
         template = types.ResourceTemplate(
             uri_template=resources.TEMPLATE, name="note", description=about, mime_type=resources.MARKDOWN
         )

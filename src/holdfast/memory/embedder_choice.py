@@ -23,7 +23,8 @@ from urllib.parse import urlsplit
 
 from holdfast.errors import ConfigError, EmbedderError, HoldfastError
 from holdfast.extras import load_backend
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
+from holdfast.i18n import lazy
 from holdfast.memory.embedder_local import ENCODER_PACKAGE, GgufEmbedder, UniversalSentenceEncoder
 from holdfast.memory.embedders import BatchApi, Embedder, EmbedderIdentity, Vectors, parse_prompts
 from holdfast.upstreams.discovery import EMBEDDED, parse_location
@@ -55,7 +56,7 @@ _VERSION = re.compile(r"/v\d+(?:(?:alpha|beta)\d*)?$")
 
 # Seconds after a failure in which the embedder is not asked, so that callers do not wait again and again.
 LOOK_AGAIN = 30.0
-_STARTING = "The embedder is starting."
+_STARTING = lazy("The embedder is starting.")
 _ANYTHING = "."
 # Of Ollama's library, all of many languages: the first that is there is taken, the first of all is told.
 RECOMMENDED_MODELS = ("embeddinggemma", "bge-m3", "qwen3-embedding", "snowflake-arctic-embed2")
@@ -359,13 +360,10 @@ class _MonitoredEmbedder:
 
 def describe_gain() -> str:
     """What another embedder brings, as measured in evals/results/retrieval.md."""
-    return say(
+    return _(
         "the one inside is small. Two small transformers found more in chats between people (the right"
         " message first for 41 instead of 37 of 100 questions, among the first ten for 78 instead of 74) and"
-        " no more in long chats with an assistant; larger ones were not measured",
-        "der eingebaute ist klein. Zwei kleine Transformer fanden mehr in Chats zwischen Menschen (die"
-        " richtige Nachricht an erster Stelle bei 41 statt 37 von 100 Fragen, unter den ersten zehn bei 78"
-        " statt 74) und nicht mehr in langen Chats mit einem Assistenten; größere wurden nicht gemessen",
+        " no more in long chats with an assistant; larger ones were not measured"
     )
 
 
@@ -382,19 +380,15 @@ def describe_setup(address: str, names: Collection[str]) -> str:
     """How to set it up. `address` is that of an Ollama with models of these names, or empty."""
     if not address:
         first = RECOMMENDED_MODELS[0]
-        return say(
-            f"With Ollama: `ollama pull {first}`. Without: name a GGUF file of an embedding model in"
-            " `embedder` (docs/embedders.md).",
-            f"Mit Ollama: `ollama pull {first}`. Ohne: eine GGUF-Datei eines Embedding-Modells in"
-            " `embedder` nennen (docs/embedders.md).",
-        )
+        return _(
+            "With Ollama: `ollama pull {first}`. Without: name a GGUF file of an embedding model in"
+            " `embedder` (docs/embedders.md)."
+        ).format(first=first)
     installed = find_recommended(names)
     model = installed or RECOMMENDED_MODELS[0]
     place = "ollama" if OLLAMA.endswith(f"+{address}") else f"ollama+{address}"
-    steps = "" if installed else say(f"`ollama pull {model}`, then ", f"`ollama pull {model}`, dann ")
-    return steps + say(
-        f"set HOLDFAST_EMBEDDER={place} and HOLDFAST_EMBEDDER_MODEL={model}, or the same on the page under"
-        " Settings ▸ Memory. Ollama then holds two models (OLLAMA_MAX_LOADED_MODELS=2).",
-        f"HOLDFAST_EMBEDDER={place} und HOLDFAST_EMBEDDER_MODEL={model} setzen, oder dasselbe auf der Seite"
-        " unter Einstellungen ▸ Gedächtnis. Ollama hält dann zwei Modelle (OLLAMA_MAX_LOADED_MODELS=2).",
-    )
+    steps = "" if installed else _("`ollama pull {model}`, then ").format(model=model)
+    return steps + _(
+        "set HOLDFAST_EMBEDDER={place} and HOLDFAST_EMBEDDER_MODEL={model}, or the same on the page under"
+        " Settings ▸ Memory. Ollama then holds two models (OLLAMA_MAX_LOADED_MODELS=2)."
+    ).format(place=place, model=model)

@@ -13,6 +13,7 @@ import httpx
 
 from holdfast.errors import ConfigError, EmbedderError
 from holdfast.extras import load_backend
+from holdfast.i18n import lazy
 from holdfast.memory.embedders import (
     NO_PROMPTS,
     BatchApi,
@@ -184,7 +185,7 @@ class EmbeddingClient:
                 )
             case _:
                 return EmbedderError(
-                    f"{self.url} hung up without an answer.", hint="Look at the server's log."
+                    lazy("{url} hung up without an answer.", url=self.url), hint="Look at the server's log."
                 )
 
     def _refusal(self, response: httpx.Response, hints: Mapping[int, str]) -> EmbedderError:

@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from holdfast.errors import HoldfastError, NotFound, StoreError
+from holdfast.i18n import lazy
 from holdfast.memory import scopes
 from holdfast.memory.base import Memory, MemoryNews
 from holdfast.memory.items import COMMENT, PART, has_content_id, locate_items, read_ids
@@ -112,7 +113,7 @@ class ExtraPaths:
         file = Path(path)
         entry = stat_entry(file) if any(is_below(root, file) for root in self._paths) else None
         if entry is None:
-            raise NotFound(f"There is no note {path}.")
+            raise NotFound(lazy("There is no note {path}.", path=path))
         if entry.size > LARGEST:
             raise StoreError(f"{path} has {entry.size:,} bytes, more than the {LARGEST:,} a note may have.")
         try:

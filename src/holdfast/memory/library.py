@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal, Unpack
 
 from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound
+from holdfast.i18n import lazy
 from holdfast.memory.base import KINDS, Kind, Memory, SettableFields, SummaryNote
 from holdfast.memory.items import (
     add_items,
@@ -282,8 +283,10 @@ class Catalogue:
         )
         match = next((where for where in places if where.memory.id == name), None)
         if match is None:
-            hint = "See the list for those there are."
-            raise NotFound(f"There is no memory {name!r} here.", hint=" ".join([*troubles, hint]))
+            hint = lazy("See the list for those there are.")
+            raise NotFound(
+                lazy("There is no memory {name!r} here.", name=name), hint=" ".join([*troubles, hint])
+            )
         return match
 
     def _list_current(self, scope: Scope, troubles: list[str]) -> Iterator[LocatedMemory]:
@@ -443,7 +446,8 @@ class Library(Catalogue):
         older = next((pair[1] for pair in self.list_rivals(scope) if pair[0].id == name), None)
         if older is None:
             raise BadRequest(
-                f"There is nothing to decide about the memory {name!r}.", hint="See which ones are open."
+                f"There is nothing to decide about the memory {name!r}.",
+                hint=lazy("See which ones are open."),
             )
         replaced = None
         if replaces:

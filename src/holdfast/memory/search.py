@@ -14,6 +14,7 @@ import numpy as np
 
 from holdfast import words
 from holdfast.errors import EmbedderError
+from holdfast.i18n import lazy
 from holdfast.memory.index import Freshness, Index
 from holdfast.memory.ranking import MEASURED, PassageTableCache, Ranking, RankingWeights, rank_rows
 from holdfast.memory.semantic import SemanticIndex, SemanticMatches
@@ -514,11 +515,11 @@ def _choose(candidates: Sequence[SearchCandidate], limit: int, least: float) -> 
 
 def explain_empty(question: Question, result: Retrieval) -> str:
     if not question.text:
-        return "Nothing was asked."
+        return lazy("Nothing was asked.")
     if not result.containers:
-        return "There is nothing here to search yet."
+        return lazy("There is nothing here to search yet.")
     if not question.terms and not result.candidates:
-        return "There is no word in the question that could be looked for."
+        return lazy("There is no word in the question that could be looked for.")
     if result.candidates:
-        return "What was found is below the minimum score."
-    return "Nothing has any of these words."
+        return lazy("What was found is below the minimum score.")
+    return lazy("Nothing has any of these words.")

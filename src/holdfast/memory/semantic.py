@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import EmbedderError
+from holdfast.i18n import lazy
 from holdfast.memory.embedders import Embedder, EmbedderBusy, EmbedderIdentity, Vectors
 from holdfast.memory.remote_vectors import OpenVectors
 from holdfast.memory.stored_vectors import StoredVectors
@@ -173,7 +174,7 @@ class SemanticIndex:
         """Compare the rows in these places with a question; its vector may take `patience` seconds."""
         embedder = self._current()
         if embedder is None:
-            why = self._why_none() or "There is no embedder."
+            why = self._why_none() or lazy("There is no embedder.")
         else:
             near = self._near(embedder, self._index(embedder), places, question, best, also, patience)
             if isinstance(near, SemanticMatches):
@@ -186,7 +187,7 @@ class SemanticIndex:
             instead = self._near(former, index, places, question, best, also, patience)
             if isinstance(instead, SemanticMatches):
                 return replace(instead, trouble=f"Vectors of {former.identity} were compared: {why}")
-        return SemanticMatches(trouble=f"Only words were compared: {why}")
+        return SemanticMatches(trouble=lazy("Only words were compared: {reason}", reason=why))
 
     def catch_up(
         self,
@@ -331,7 +332,12 @@ class SemanticIndex:
         if covered.share < _ENOUGH:
             jobs = (self.batches() or {}).get("jobs", 0)
             under_way = f" {jobs} batch jobs are under way for the others." if jobs else ""
-            return f"{covered.share:.0%} of the vectors of {embedder.identity} are made.{under_way}"
+            return lazy(
+                "{share:.0%} of the vectors of {embedder} are made.{others}",
+                share=covered.share,
+                embedder=embedder.identity,
+                others=under_way,
+            )
         try:
             vector = self._question_vector(embedder, question, patience)
         except EmbedderError as error:

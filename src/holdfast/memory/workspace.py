@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from holdfast.errors import BadRequest, Conflict, NotFound, StoreError, TooLarge
+from holdfast.i18n import lazy
 
 # The tag of a file that is not there: to expect it is to make the file, and never to write over one.
 ABSENT = ""
@@ -170,7 +171,7 @@ def is_below(path: PurePosixPath, prefix: PurePosixPath) -> bool:
 
 
 def missing_error(path: PurePosixPath) -> NotFound:
-    return NotFound(f"There is no note {path}.", hint="See which ones there are.")
+    return NotFound(lazy("There is no note {path}.", path=path), hint=lazy("See which ones there are."))
 
 
 def conflict_error(path: PurePosixPath) -> Conflict:

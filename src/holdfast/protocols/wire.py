@@ -11,6 +11,7 @@ from math import isfinite
 from typing import Any, Literal, NoReturn, TypeVar
 
 from holdfast.errors import BadRequest, CutOff, Overflow
+from holdfast.i18n import lazy
 from holdfast.messages import Answer, CallPiece, Chunk, Extra, JsonObject
 
 _T = TypeVar("_T")
@@ -171,7 +172,7 @@ def parse_server_payload(line: bytes | str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise CutOff(
             "the model server sent something that is not JSON in the middle of its answer",
-            hint="Look at the model server's log.",
+            hint=lazy("Look at the model server's log."),
         )
     # Only an escape sequence can produce a lone surrogate.
     scrubbed: dict[str, Any] = (

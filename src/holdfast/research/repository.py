@@ -27,6 +27,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from holdfast.errors import HoldfastError, NotFound, StoreError
+from holdfast.i18n import lazy
 from holdfast.memory.base import format_time, parse_time
 from holdfast.memory.items import (
     BEGINNING,
@@ -407,7 +408,9 @@ class FindingRepository:
             check_path(name)
             for finding in self._find_by_name(scope, name):
                 return finding
-        raise NotFound(f"There is no finding {name[:100]}.", hint="See which ones there are.")
+        raise NotFound(
+            lazy("There is no finding {name}.", name=name[:100]), hint=lazy("See which ones there are.")
+        )
 
     def _find_by_name(self, scope: Scope, name: str) -> Iterator[Finding]:
         for visible_scope in visible(scope):

@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, exists, insert, select, update
 
 from holdfast.errors import BadRequest, NotFound
+from holdfast.i18n import lazy
 from holdfast.store.database import Repository, reads, upsert, writes
 from holdfast.store.schema import keys, passwords, sessions
 from holdfast.store.values import short_id
@@ -150,7 +151,9 @@ class KeyRepository(Repository):
     def revoke(self, connection: Connection, name: str) -> Key:
         row = connection.execute(select(keys).where(keys.c.id == name)).first()
         if row is None:
-            raise NotFound(f"There is no key {name}.", hint="`holdfast keys list` has their ids.")
+            raise NotFound(
+                lazy("There is no key {name}.", name=name), hint=lazy("`holdfast keys list` has their ids.")
+            )
         connection.execute(delete(keys).where(keys.c.id == name))
         return Key(**row._mapping)
 
@@ -174,8 +177,8 @@ def _check(key: Key) -> None:
     for field_name, name in (("user", key.user), ("project", key.project)):
         if (name or field_name == "user") and not is_name(name):
             raise BadRequest(
-                f"{name!r} is no name for a {field_name}.",
-                hint="Up to 99 letters, digits, spaces, and . @ + - _; a letter or digit first.",
+                lazy("{name!r} is no name for a {field_name}.", name=name, field_name=field_name),
+                hint=lazy("Up to 99 letters, digits, spaces, and . @ + - _; a letter or digit first."),
                 param=field_name,
             )
     if key.rate < 0:

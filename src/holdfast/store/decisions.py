@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import Connection, Text, bindparam, delete, insert, or_, select, type_coerce, update
 
 from holdfast.errors import Conflict, NotFound
+from holdfast.i18n import lazy
 from holdfast.messages import JsonObject
 from holdfast.store import tree
 from holdfast.store.database import PreparedStatement, Repository, reads, upsert, writes
@@ -204,7 +205,7 @@ class CompactionRepository(Repository):
 def _get(connection: Connection, decision: str) -> Decision:
     row = connection.execute(select(decisions).where(decisions.c.id == decision)).first()
     if row is None:
-        raise NotFound(f"decision '{decision}' not found")
+        raise NotFound(lazy("decision '{decision}' not found", decision=decision))
     return Decision(**row._mapping)
 
 

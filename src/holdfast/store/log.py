@@ -28,6 +28,7 @@ from sqlalchemy import (
 )
 
 from holdfast.errors import BadRequest, Conflict, NotFound
+from holdfast.i18n import lazy
 from holdfast.messages import Scope
 from holdfast.store import tree
 from holdfast.store.database import PreparedStatement, Repository, batches, reads, upsert, writes
@@ -93,7 +94,8 @@ def get_conversation(
         raise _not_found(conversation_id)
     if len(rows) > 1:
         raise BadRequest(
-            f"Several conversations begin with '{conversation_id}'.", hint="Give more of the id."
+            lazy("Several conversations begin with '{beginning}'.", beginning=conversation_id),
+            hint=lazy("Give more of the id."),
         )
     return read_conversation(rows[0])
 
@@ -160,7 +162,7 @@ def update_head(
 
 
 def _not_found(conversation_id: str) -> NotFound:
-    return NotFound(f"conversation '{conversation_id}' not found")
+    return NotFound(lazy("conversation '{conversation}' not found", conversation=conversation_id))
 
 
 def remove_conversation(connection: Connection, gone: ConversationRecord) -> None:

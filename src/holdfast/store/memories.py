@@ -12,6 +12,7 @@ from typing import Literal
 from sqlalchemy import ColumnElement, Connection, RowMapping, Table, delete, select, update
 
 from holdfast.errors import NotFound
+from holdfast.i18n import lazy
 from holdfast.messages import Scope
 from holdfast.store.database import Repository, batches, reads, upsert, writes
 from holdfast.store.schema import memory_uses, proposals, tombstones
@@ -214,7 +215,7 @@ def _get_proposal(connection: Connection, user: str, name: object) -> ProfilePro
         select(proposals).where(proposals.c.user == user, proposals.c.id == name)
     ).first()
     if row is None:
-        raise NotFound(f"There is no proposal {name}.", hint="See which ones are open.")
+        raise NotFound(lazy("There is no proposal {name}.", name=name), hint=lazy("See which ones are open."))
     return _read_proposal(row._mapping)
 
 

@@ -23,6 +23,7 @@ from sqlalchemy import (
 )
 
 from holdfast.errors import NotFound
+from holdfast.i18n import lazy
 from holdfast.messages import Message
 from holdfast.store.database import PreparedStatement, batches
 from holdfast.store.schema import branches, messages
@@ -102,7 +103,7 @@ def get(connection: Connection, message_id: str, *, tree: str | None = None) -> 
     """Return the message; it must be in `tree` if that is given."""
     row = _BY_ID.first(connection, id=message_id)
     if row is None or tree not in (None, row.tree):
-        raise NotFound(f"message '{message_id}' not found")
+        raise NotFound(lazy("message '{message}' not found", message=message_id))
     return read_message(row)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
+from holdfast.i18n import lazy
 from holdfast.messages import (
     ChatRequest,
     File,
@@ -227,7 +228,11 @@ class EstimatingCounter(_FeatureCounter):
             return estimate(text, family)
 
         calibration = calibration or Calibration.fresh("estimate", family.name)
-        by = "the usual prices of text" if family is UNKNOWN else f"the prices of {family.name}"
+        by = (
+            lazy("the usual prices of text")
+            if family is UNKNOWN
+            else lazy("the prices of {family}", family=family.name)
+        )
         super().__init__(measure, calibration, by, image_tokens)
 
 

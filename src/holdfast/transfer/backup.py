@@ -29,7 +29,7 @@ from urllib.parse import quote
 from holdfast import __version__
 from holdfast.config import FILE, PAGE
 from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, StoreError
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.memory.workspace import Workspace, WorkspaceUnreachable
 from holdfast.store import open_store
 from holdfast.store.migrate import SHIPPED
@@ -145,7 +145,7 @@ def check(file: Path, into: Path | None = None, tell: ProgressCallback = ignore_
             with tempfile.TemporaryDirectory(prefix="holdfast-") as spare:
                 base = into or Path(spare)
                 for number, (name, member) in enumerate(manifest.members.items()):
-                    tell(say("checking", "prüfen"), number, len(manifest.members))
+                    tell(_("checking"), number, len(manifest.members))
                     target = base / name if into is not None or name == STORE else None
                     _check_member(archive, name, member, target)
                 check_database(base / STORE, manifest)
@@ -153,7 +153,7 @@ def check(file: Path, into: Path | None = None, tell: ProgressCallback = ignore_
         raise _damaged_error(str(error)) from error
     except OSError as error:
         why = error.strerror or str(error)
-        raise StoreError(say(f"{file} cannot be read: {why}.", f"{file} ist nicht lesbar: {why}.")) from error
+        raise StoreError(_("{file} cannot be read: {why}.").format(file=file, why=why)) from error
     return manifest
 
 
@@ -163,9 +163,9 @@ def check_database(file: Path, manifest: Manifest) -> None:
         schema = version_of(file)
     except StoreError as error:
         # Its words name a place of ours that is gone by the time they are read.
-        raise _damaged_error(say("its database is none", "die Datenbank ist keine")) from error
+        raise _damaged_error(_("its database is none")) from error
     if schema != manifest.schema:
-        raise _damaged_error(say(f"its database has version {schema}", f"die Datenbank hat Version {schema}"))
+        raise _damaged_error(_("its database has version {schema}").format(schema=schema))
     with closing(sqlite3.connect(file)) as connection:
         try:
             (verdict,) = connection.execute("PRAGMA integrity_check").fetchone()
@@ -176,7 +176,7 @@ def check_database(file: Path, manifest: Manifest) -> None:
     if verdict != "ok" or orphans:
         raise _damaged_error(f"{verdict}, {len(orphans)}")
     if counts != dict(manifest.counts):
-        raise _damaged_error(say("other numbers of rows than it claims", "andere Zeilenzahlen als angegeben"))
+        raise _damaged_error(_("other numbers of rows than it claims"))
 
 
 def count_rows_in(connection: sqlite3.Connection) -> dict[str, int]:
@@ -193,7 +193,7 @@ def _read_manifest(archive: zipfile.ZipFile) -> Manifest:
     try:
         info = archive.getinfo(MANIFEST)
         if info.file_size > _LARGEST_MANIFEST:
-            raise _damaged_error(say("its manifest is too large", "das Verzeichnis ist zu groß"))
+            raise _damaged_error(_("its manifest is too large"))
         values = json.loads(archive.read(info))
         if values["kind"] != KIND:
             raise _not_a_backup_error()
@@ -231,7 +231,7 @@ def _is_valid(manifest: Manifest) -> bool:
 def _check_names(archive: zipfile.ZipFile, manifest: Manifest) -> None:
     file_names = [info.filename for info in archive.infolist()]
     if sorted(file_names) != sorted((*manifest.members, MANIFEST)) or STORE not in manifest.members:
-        raise _damaged_error(say("its list of files is not right", "die Liste der Dateien stimmt nicht"))
+        raise _damaged_error(_("its list of files is not right"))
     folders = {str(parent) for name in file_names for parent in PurePosixPath(name).parents}
     for name in file_names:
         path = PurePosixPath(name)
@@ -241,9 +241,7 @@ def _check_names(archive: zipfile.ZipFile, manifest: Manifest) -> None:
             len(path.parts) > 1 and path.parts[0] in (WORKSPACE, PROMPTS)
         )
         if unsafe or not ours or name in folders or LOCK in path.parts:
-            raise _damaged_error(
-                say(f"{name!r} is no path in a backup", f"{name!r} ist kein Pfad einer Sicherung")
-            )
+            raise _damaged_error(_("{name!r} is no path in a backup").format(name=name))
 
 
 def _check_member(archive: zipfile.ZipFile, name: str, member: Member, target: Path | None) -> None:
@@ -258,7 +256,7 @@ def _check_member(archive: zipfile.ZipFile, name: str, member: Member, target: P
             if written is not None:
                 written.write(piece)
     if left or digest.hexdigest() != member.sha256:
-        raise _damaged_error(say(f"{name} is not what it was", f"{name} ist nicht mehr, was es war"))
+        raise _damaged_error(_("{name} is not what it was").format(name=name))
 
 
 @contextmanager
@@ -276,38 +274,31 @@ def _open_target(target: Path | None) -> Iterator[IO[bytes] | None]:
 def refuse_newer(manifest: Manifest) -> None:
     if manifest.schema > SHIPPED.newest:
         raise StoreError(
-            say(
-                f"This backup was made by Holdfast {manifest.version}, which is newer than this one.",
-                f"Diese Sicherung stammt von Holdfast {manifest.version}, das neuer ist als dieses.",
+            _("This backup was made by Holdfast {version}, which is newer than this one.").format(
+                version=manifest.version
             ),
-            hint=say(
-                "Restore it with that version or a later one; nothing was changed.",
-                "Mit jener oder einer späteren Fassung zurückspielen; nichts wurde geändert.",
-            ),
+            hint=_("Restore it with that version or a later one; nothing was changed."),
         )
 
 
 def _newer_error(version: str) -> HoldfastError:
     return HoldfastError(
-        say(
-            f"This backup was made by a newer Holdfast ({version!r}).",
-            f"Diese Sicherung stammt von einem neueren Holdfast ({version!r}).",
-        ),
-        hint=say("Restore it with that one.", "Mit jenem zurückspielen."),
+        _("This backup was made by a newer Holdfast ({version!r}).").format(version=version),
+        hint=_("Restore it with that one."),
     )
 
 
 def _not_a_backup_error() -> BadRequest:
     return BadRequest(
-        say("This is no backup of Holdfast.", "Das ist keine Sicherung von Holdfast."),
-        hint=say("Name a file that `holdfast backup create` made.", "Eine von `backup create` nennen."),
+        _("This is no backup of Holdfast."),
+        hint=_("Name a file that `holdfast backup create` made."),
     )
 
 
 def _damaged_error(why: str) -> StoreError:
     return StoreError(
-        say(f"The backup is damaged: {why}.", f"Die Sicherung ist beschädigt: {why}."),
-        hint=say("Use another one; nothing was changed.", "Eine andere nehmen; nichts wurde geändert."),
+        _("The backup is damaged: {why}.").format(why=why),
+        hint=_("Use another one; nothing was changed."),
     )
 
 
@@ -335,8 +326,8 @@ def create(
             put_in_place(piece, file)
     except sqlite3.Error as error:
         raise StoreError(
-            say(f"The database cannot be copied: {error}.", f"Datenbank nicht kopierbar: {error}."),
-            hint=say("See that the disk has room.", "Sehen, dass Platz ist."),
+            _("The database cannot be copied: {error}.").format(error=error),
+            hint=_("See that the disk has room."),
         ) from error
     return manifest
 
@@ -357,7 +348,7 @@ def _fill_archive(
         _add_notes(writer, notes, left_out, tell)
     files = [pair for name in here for pair in _files(places.home / name, name, left_out)]
     for number, (name, path) in enumerate(files, 1):
-        tell(say("notes", "Notizen"), number, len(files))
+        tell(_("notes"), number, len(files))
         try:
             opened = path.open("rb")
         except FileNotFoundError:
@@ -383,7 +374,7 @@ def _fill_archive(
 def _add_notes(writer: ArchiveWriter, notes: Workspace, left_out: list[str], tell: ProgressCallback) -> None:
     entries = notes.entries()
     for number, entry in enumerate(entries, 1):
-        tell(say("notes", "Notizen"), number, len(entries))
+        tell(_("notes"), number, len(entries))
         trouble = entry.trouble
         try:
             text = "" if trouble else notes.read(entry.path).text
@@ -410,7 +401,7 @@ def _copy_store(places: DataFolder, copy: Path, tell: ProgressCallback) -> None:
             with open_store(f"sqlite:///{copy}") as target:
                 copy_rows(store, target, tell=tell)
         else:
-            tell(say("database", "Datenbank"), 0, 1)
+            tell(_("database"), 0, 1)
             os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             with closing(sqlite3.connect(database)) as old, closing(sqlite3.connect(copy)) as new:
                 # All pages in one step: a writer cannot come in between, and does not have to wait.
@@ -423,7 +414,7 @@ def _copy_store(places: DataFolder, copy: Path, tell: ProgressCallback) -> None:
 def _files(place: Path, name: str, left_out: list[str]) -> Iterator[tuple[str, Path]]:
     """Lists all files below a path with their names in the archive; links are reported and skipped."""
     if place.is_symlink():
-        left_out.append(f"{name}: {say('a link', 'eine Verknüpfung')}")
+        left_out.append(f"{name}: {_('a link')}")
     elif place.is_dir():
         for child in sorted(place.iterdir()):
             unfinished = child.name.startswith(".") and child.name.endswith(_PIECE)
@@ -434,7 +425,7 @@ def _files(place: Path, name: str, left_out: list[str]) -> Iterator[tuple[str, P
             name.encode()
         except UnicodeEncodeError:
             shown = name.encode(errors="replace").decode()
-            left_out.append(f"{shown}: {say('its name is no text', 'der Name ist kein Text')}")
+            left_out.append(f"{shown}: {_('its name is no text')}")
             return
         yield name, place
 
@@ -479,20 +470,14 @@ def restore(
     """Restores a backup; existing data is only replaced with `overwrite`."""
     if is_pending(places):
         raise Conflict(
-            say(
-                f"A restore to {places.home} broke off.",
-                f"In {places.home} ist ein Zurückspielen abgebrochen.",
-            ),
-            hint=say("First run `holdfast backup finish`.", "Zuerst `holdfast backup finish` ausführen."),
+            _("A restore to {home} broke off.").format(home=places.home),
+            hint=_("First run `holdfast backup finish`."),
         )
     with _translate_errors(places), _exclusive_access(places.database):
         if not overwrite and _has_data(places):
             raise Conflict(
-                say(f"There is something in {places.home} already.", f"In {places.home} ist schon etwas."),
-                hint=say(
-                    "Add --overwrite to let the backup take its place, or name another --home.",
-                    "Mit --overwrite tritt die Sicherung an seine Stelle; oder ein anderes --home nennen.",
-                ),
+                _("There is something in {home} already.").format(home=places.home),
+                hint=_("Add --overwrite to let the backup take its place, or name another --home."),
             )
         stage = places.home / STAGE
         remove_path(stage)
@@ -526,9 +511,7 @@ def finish(places: DataFolder, tell: ProgressCallback = ignore_progress) -> Rest
         written = json.loads(plan.read_text(encoding="utf-8"))
         moves = [StagedMove(Path(target), comes) for target, comes in written]
     except (OSError, ValueError, TypeError) as error:
-        raise StoreError(
-            say(f"{plan} cannot be read: {error}.", f"{plan} ist nicht lesbar: {error}.")
-        ) from error
+        raise StoreError(_("{plan} cannot be read: {error}.").format(plan=plan, error=error)) from error
     # The settings may have come into place already, and name another database than the plan does.
     database = moves[-1]
     on_server = _is_on_server(database)
@@ -573,11 +556,8 @@ def _translate_errors(places: DataFolder) -> Iterator[None]:
     except (OSError, sqlite3.Error) as error:
         why = (error.strerror if isinstance(error, OSError) else "") or str(error)
         raise StoreError(
-            say(f"Restoring to {places.home} failed: {why}.", f"{places.home}: {why}."),
-            hint=say(
-                "See that it can be written to and has room, and begin again.",
-                "Sehen, dass dort geschrieben werden kann und Platz ist, und von vorn beginnen.",
-            ),
+            _("Restoring to {home} failed: {why}.").format(home=places.home, why=why),
+            hint=_("See that it can be written to and has room, and begin again."),
         ) from error
 
 
@@ -591,8 +571,8 @@ def _exclusive_access(database: Path | None) -> Iterator[None]:
     with closing(FileLock(database.with_name(f"{database.name}.lock"))) as lock:
         if not lock.acquire_exclusive():
             raise Conflict(
-                say(f"A Holdfast is running on {database}.", f"Auf {database} läuft ein Holdfast."),
-                hint=say("Stop the server, chats and MCP first.", "Zuerst Server, Chats und MCP beenden."),
+                _("A Holdfast is running on {database}.").format(database=database),
+                hint=_("Stop the server, chats and MCP first."),
             )
         yield
 
@@ -633,7 +613,7 @@ def _write_plan(places: DataFolder, moves: list[StagedMove]) -> None:
 def _carry_out(places: DataFolder, moves: list[StagedMove], tell: ProgressCallback) -> None:
     """Swaps all staged parts in. Idempotent: what is no longer staged was moved already."""
     *files, database = moves
-    step, steps = say("putting in place", "einsetzen"), len(moves)
+    step, steps = _("putting in place"), len(moves)
     tell(step, 0, steps)
     on_server, waits = _is_on_server(database), database.staged_path.exists()
     if waits and on_server:

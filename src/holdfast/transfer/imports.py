@@ -21,7 +21,7 @@ from sqlalchemy import Connection, func, select
 
 from holdfast.conversations.alignment import anchor
 from holdfast.errors import BadRequest, Conflict, HoldfastError
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.memory.base import Kind, Memory
 from holdfast.memory.items import normalise
 from holdfast.memory.library import Library
@@ -139,8 +139,8 @@ class SourceFiles:
         self._zip: zipfile.ZipFile | None = None
         if not place.exists():
             raise BadRequest(
-                say(f"There is no {place}.", f"{place} gibt es nicht."),
-                hint=say("See how it is spelled.", "Die Schreibweise prüfen."),
+                _("There is no {place}.").format(place=place),
+                hint=_("See how it is spelled."),
             )
         if place.is_file() and zipfile.is_zipfile(place):
             try:
@@ -169,11 +169,11 @@ class SourceFiles:
         for path in sorted(self.place.rglob("*")) if self.place.is_dir() else ():
             name = path.relative_to(self.place).as_posix()
             if path.is_symlink():
-                yield name, say("a link", "eine Verknüpfung")
+                yield name, _("a link")
             elif path.is_file() and _is_hidden(path, self.place):
-                yield name, say("hidden", "versteckt")
+                yield name, _("hidden")
             elif not path.is_file() and not path.is_dir():
-                yield name, say("no plain file", "keine gewöhnliche Datei")
+                yield name, _("no plain file")
 
     def read(self, name: str, most: int = LARGEST) -> bytes:
         try:
@@ -195,7 +195,7 @@ def _from_zip(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
     if info.file_size > most:
         raise Unreadable(_too_large(info.file_size, most))
     if info.file_size > _SHRUNK * max(info.compress_size, 1 << 16):
-        raise Unreadable(say("it is packed as no text is", "so gepackt, wie kein Text es ist"))
+        raise Unreadable(_("it is packed as no text is"))
     try:
         with archive.open(info) as opened:
             return _at_most(opened, most)
@@ -212,16 +212,13 @@ def _at_most(opened: IO[bytes], most: int) -> bytes:
 
 
 def _too_large(size: int, most: int) -> str:
-    return say(
-        f"{size:,} bytes are more than the {most:,} that are read",
-        f"{size:,} Bytes sind mehr als die {most:,}, die gelesen werden",
-    )
+    return _("{size:,} bytes are more than the {most:,} that are read").format(size=size, most=most)
 
 
 def _no_zip(place: Path, error: Exception) -> BadRequest:
     return BadRequest(
-        say(f"{place} is a broken zip: {error}.", f"{place} ist ein kaputtes Zip: {error}."),
-        hint=say("Fetch it again.", "Noch einmal holen."),
+        _("{place} is a broken zip: {error}.").format(place=place, error=error),
+        hint=_("Fetch it again."),
     )
 
 
@@ -231,11 +228,9 @@ def decode_text(content: bytes) -> str:
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise Unreadable(
-            say(f"no UTF-8, from byte {error.start:,} on", f"kein UTF-8, ab Byte {error.start:,}")
-        ) from error
+        raise Unreadable(_("no UTF-8, from byte {start:,} on").format(start=error.start)) from error
     if "\0" in text:
-        raise Unreadable(say("it is no text", "das ist kein Text"))
+        raise Unreadable(_("it is no text"))
     return text
 
 
@@ -243,7 +238,7 @@ def parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(say(f"no JSON: {error}", f"kein JSON: {error}")) from error
+        raise Unreadable(_("no JSON: {error}").format(error=error)) from error
 
 
 def iter_json_list(text: str) -> Iterator[Any]:
@@ -251,15 +246,13 @@ def iter_json_list(text: str) -> Iterator[Any]:
     decoder = json.JSONDecoder()
     at = _after_space(text, 0)
     if text[at : at + 1] != "[":
-        raise Unreadable(say("no list in JSON", "keine Liste in JSON"))
+        raise Unreadable(_("no list in JSON"))
     at = _after_space(text, at + 1)
     while text[at : at + 1] != "]":
         try:
             value, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
-            raise Unreadable(
-                say(f"it breaks off or is broken here: {error}", f"hier abgebrochen oder kaputt: {error}")
-            ) from error
+            raise Unreadable(_("it breaks off or is broken here: {error}").format(error=error)) from error
         yield value
         at = _after_space(text, at)
         if text[at : at + 1] == ",":
@@ -534,7 +527,7 @@ class Importer:
         ordered = sorted(fresh.values(), key=lambda memory: memory.valid_from)
         names = {"added": "new", "superseded": "new"}
         for start in range(0, len(ordered), _PORTION):
-            self._tell(say("memories", "Erinnerungen"), start, len(ordered))
+            self._tell(_("memories"), start, len(ordered))
             for outcome in self._library.keep(ordered[start : start + _PORTION]):
                 report.memories[names.get(outcome.action, outcome.action)] += 1
 

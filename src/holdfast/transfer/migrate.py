@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from sqlalchemy import Column, Connection, Table, delete, func, insert, select
 
 from holdfast.errors import Conflict, HoldfastError, StoreError
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.memory.workspace import ABSENT, NoteEntry, Workspace
 from holdfast.store import Store
 from holdfast.store.schema import branches, leases, messages, metadata
@@ -43,8 +43,8 @@ def copy_rows(
     """
     if not replace and not is_empty(target):
         raise Conflict(
-            say("There is something in the database already.", "In der Datenbank ist schon etwas."),
-            hint=say("Copy into an empty one.", "In eine leere kopieren."),
+            _("There is something in the database already."),
+            hint=_("Copy into an empty one."),
         )
 
     def work(reading: Connection, writing: Connection) -> dict[str, int]:
@@ -61,7 +61,7 @@ def _copy(table: Table, reading: Connection, writing: Connection, tell: Progress
     query = select(table).execution_options(yield_per=_PORTION)
     if table in _ORDER:
         query = query.order_by(_ORDER[table])
-    done, step = 0, say(f"database, {table.name}", f"Datenbank, {table.name}")
+    done, step = 0, _("database, {name}").format(name=table.name)
     tell(step, done, total)
     for rows in reading.execute(query).mappings().partitions():
         writing.execute(insert(table), [dict(row) for row in rows])
@@ -119,8 +119,8 @@ def refuse_while_used(database: Path | None) -> None:
     with closing(FileLock(database.with_name(f"{database.name}.lock"))) as lock:
         if not lock.acquire_exclusive():
             raise Conflict(
-                say(f"A Holdfast is running on {database}.", f"Auf {database} läuft ein Holdfast."),
-                hint=say("Stop the server, chats and MCP first.", "Zuerst Server, Chats und MCP beenden."),
+                _("A Holdfast is running on {database}.").format(database=database),
+                hint=_("Stop the server, chats and MCP first."),
             )
 
 
@@ -134,18 +134,15 @@ def migrate(move: Migration, tell: ProgressCallback = ignore_progress) -> Migrat
     if move.target is None:
         return MigrationResult({}, {}, notes)
     if count_rows(move.source) != before:
-        raise _changed_meanwhile_error(
-            say("something was said", "etwas gesagt"), say("Stop all servers.", "Alle Server anhalten.")
-        )
+        raise _changed_meanwhile_error(_("something was said"), _("Stop all servers."))
     move.target.settings.forget(MARK)
     after = count_rows(move.target)
     if after != before:
         raise StoreError(
-            say(
-                f"The copy is not what was copied: {_differences(before, after)}.",
-                f"Die Kopie ist nicht, was kopiert wurde: {_differences(before, after)}.",
+            _("The copy is not what was copied: {differences}.").format(
+                differences=_differences(before, after)
             ),
-            hint=say("Does somebody use the target already?", "Benutzt schon jemand das Ziel?"),
+            hint=_("Does somebody use the target already?"),
         )
     return MigrationResult(before, after, notes)
 
@@ -154,32 +151,21 @@ def _is_resumed(move: Migration, target: Store) -> bool:
     """Whether an earlier attempt of the same migration was interrupted; refuses a target with other data."""
     if move.source.settings.get(MARK) is not None:
         raise Conflict(
-            say(
-                "The database to be moved is itself an unfinished copy.",
-                "Die Datenbank ist selbst eine unfertige Kopie.",
-            ),
-            hint=say("Finish that move first.", "Zuerst jenen Umzug beenden."),
+            _("The database to be moved is itself an unfinished copy."),
+            hint=_("Finish that move first."),
         )
     left = target.settings.get(MARK)
     if left == move.mark:
         return True
     if left is not None:
         raise Conflict(
-            say("Another move to this database broke off.", "Ein anderer Umzug hierher brach ab."),
-            hint=say(
-                f"Repeat it (from {left['from']}), or choose an empty database.",
-                f"Ihn wiederholen (von {left['from']}), oder eine leere Datenbank nehmen.",
-            ),
+            _("Another move to this database broke off."),
+            hint=_("Repeat it (from {source}), or choose an empty database.").format(source=left["from"]),
         )
     if not is_empty(target):
         raise Conflict(
-            say(
-                "There is something in the target database already.", "In der Ziel-Datenbank ist schon etwas."
-            ),
-            hint=say(
-                "Choose an empty one. If it was moved there before, change `store` only.",
-                "Eine leere nehmen. Wenn alles schon dort ist: nur `store` ändern.",
-            ),
+            _("There is something in the target database already."),
+            hint=_("Choose an empty one. If it was moved there before, change `store` only."),
         )
     return False
 
@@ -198,7 +184,7 @@ def _migrate_notes(source: Workspace, target: Workspace, again: bool, tell: Prog
     left_out = [f"{entry.path}: {entry.trouble}" for entry in listed if entry.trouble]
     wanted = [entry for entry in listed if not entry.trouble]
     existing = _check_target_notes(source, target, wanted, again=again)
-    step = say("notes", "Notizen")
+    step = _("notes")
     tell(step, 0, len(wanted))
     for number, entry in enumerate(wanted, 1):
         try:
@@ -211,8 +197,8 @@ def _migrate_notes(source: Workspace, target: Workspace, again: bool, tell: Prog
         tell(step, number, len(wanted))
     if _tags(source.entries()) != _tags(listed):
         raise _changed_meanwhile_error(
-            say("notes were written", "Notizen geschrieben"),
-            say("Let nobody write.", "Niemand darf schreiben."),
+            _("notes were written"),
+            _("Let nobody write."),
         )
     return NotesResult(len(listed), len(target.entries()), tuple(left_out))
 
@@ -237,21 +223,16 @@ def _check_target_notes(
     if foreign:
         shown = ", ".join(foreign[:3]) + (", …" if len(foreign) > 3 else "")
         raise Conflict(
-            say(f"There are other notes in the target: {shown}.", f"Im Ziel sind andere Notizen: {shown}."),
-            hint=say(
-                "Choose an empty place, or remove them.", "Einen leeren Ort wählen, oder sie entfernen."
-            ),
+            _("There are other notes in the target: {shown}.").format(shown=shown),
+            hint=_("Choose an empty place, or remove them."),
         )
     return {entry.path for entry in existing}
 
 
 def _changed_meanwhile_error(change: str, remedy: str) -> Conflict:
     return Conflict(
-        say(f"While it was moved, {change}.", f"Während des Umzugs wurde {change}."),
-        hint=say(
-            f"{remedy} Then move again: it goes on from here.",
-            f"{remedy} Dann den Umzug wiederholen: er geht von hier aus weiter.",
-        ),
+        _("While it was moved, {change}.").format(change=change),
+        hint=_("{remedy} Then move again: it goes on from here.").format(remedy=remedy),
     )
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError
 
 from holdfast.config import FILE, HISTORY, PAGE
 from holdfast.errors import BadRequest, StoreError
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.messages import Scope
 from holdfast.store.sqlite_file import FileLock, sync_folder
 
@@ -104,17 +104,15 @@ def remove_path(path: Path) -> None:
 def unwritable_error(file: Path, error: OSError) -> StoreError:
     why = error.strerror or str(error)
     return StoreError(
-        say(f"{file} cannot be written: {why}.", f"{file} ist nicht schreibbar: {why}."),
-        hint=say(
-            "See that the disk has room, or name another place.", "Platz prüfen oder anderen Ort nennen."
-        ),
+        _("{file} cannot be written: {why}.").format(file=file, why=why),
+        hint=_("See that the disk has room, or name another place."),
     )
 
 
 def _exists_error(file: Path) -> BadRequest:
     return BadRequest(
-        say(f"{file} is there already.", f"{file} gibt es schon."),
-        hint=say("Name another file.", "Eine andere Datei nennen."),
+        _("{file} is there already.").format(file=file),
+        hint=_("Name another file."),
     )
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, delete, func, select
 
 from holdfast.errors import HoldfastError, NotFound, StoreError
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.memory.index import folder_of
 from holdfast.memory.items import read_memories
 from holdfast.memory.notes import is_curated
@@ -96,8 +96,8 @@ def get_user(store: Store, workspace: Workspace, name: str) -> UserData:
     known = name == Scope().user or name in user_names(store) or bool(user.notes)
     if not known:
         raise NotFound(
-            say(f"There is no user {name}.", f"Es gibt keinen Benutzer {name}."),
-            hint=say("`holdfast users list` has their names.", "`holdfast users list` nennt sie."),
+            _("There is no user {name}.").format(name=name),
+            hint=_("`holdfast users list` has their names."),
         )
     return user
 
@@ -220,7 +220,7 @@ def _export_rows(
     ours = conversations.c.user == user.name
     trees = list(connection.scalars(select(conversations.c.tree).where(ours).distinct()))
     for number, tree in enumerate(sorted(trees), 1):
-        tell(say("conversations", "Gespräche"), number, len(trees))
+        tell(_("conversations"), number, len(trees))
         lines = [_to_json(line) for line in _tree(connection, archive, tree)]
         archive.writestr(f"conversations/{tree}.jsonl", "".join(lines))
     user_json = {
@@ -274,7 +274,7 @@ def _without_data(archive: zipfile.ZipFile, part: Mapping[str, Any], name: str) 
 def _export_notes(archive: zipfile.ZipFile, workspace: Workspace, name: str, tell: ProgressCallback) -> None:
     home, files = home_of(workspace, name), files_of(workspace, name)
     for number, entry in enumerate(files, 1):
-        tell(say("notes", "Notizen"), number, len(files))
+        tell(_("notes"), number, len(files))
         inner = entry.path.relative_to(home)
         try:
             text = workspace.read(entry.path).text
@@ -320,13 +320,13 @@ def remove(
     user = get_user(store, remembering.workspace, name)
     store.database.write(lambda connection: _lock_out(connection, name))
     for number, row in enumerate(_conversations(store, name), 1):
-        tell(say("conversations", "Gespräche"), number, max(number, user.conversations))
+        tell(_("conversations"), number, max(number, user.conversations))
         store.log.delete(row.id)
         remembering.remove_conversation(row.scope, row.id)
-    tell(say("notes", "Notizen"), 0, user.notes)
+    tell(_("notes"), 0, user.notes)
     _remove_notes(remembering, name)
     _take_away(*places.history_files(name))
-    tell(say("notes", "Notizen"), user.notes, user.notes)
+    tell(_("notes"), user.notes, user.notes)
     _unindex(store, remembering, name)
     store.database.write(lambda connection: _remove_rows(connection, name))
     return user
@@ -347,10 +347,10 @@ def scrub(places: DataFolder) -> str:
                 # Words that are gone stay in the older parts of an index until it is made anew.
                 connection.execute("INSERT INTO text_index (text_index) VALUES ('rebuild')")
             connection.execute("VACUUM")
-            (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            (busy, *_unused) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     except sqlite3.Error as error:
         return str(error)
-    return say("others are using the database", "andere benutzen sie") if busy else ""
+    return _("others are using the database") if busy else ""
 
 
 def _lock_out(connection: Connection, name: str) -> None:
@@ -383,11 +383,8 @@ def _take_away(*paths: Path) -> None:
         except OSError as error:
             why = error.strerror or str(error)
             raise StoreError(
-                say(f"{path} cannot be removed: {why}.", f"{path} lässt sich nicht löschen: {why}."),
-                hint=say(
-                    "See that it can be written to, and delete once more.",
-                    "Sehen, dass dort geschrieben werden darf, und noch einmal löschen.",
-                ),
+                _("{path} cannot be removed: {why}.").format(path=path, why=why),
+                hint=_("See that it can be written to, and delete once more."),
             ) from error
 
 

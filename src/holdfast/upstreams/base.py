@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Literal, Protocol, Self
 
 from holdfast.errors import CutOff, HoldfastError, ModelMissing, UpstreamError
+from holdfast.i18n import lazy
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols.wire import classify_overflow
 from holdfast.tokens.vocabulary import Vocabulary
@@ -147,7 +148,7 @@ def error_from_response(
     body = parse_error_body(text)
     message = find_error_message(body)
     if status == 404 and model and "model" in message.lower():
-        return ModelMissing(model, hint="`holdfast models` lists what the server has.")
+        return ModelMissing(model, hint=lazy("`holdfast models` lists what the server has."))
     if 300 <= status < 400:
         return UpstreamError(
             f"{where} sends requests elsewhere ({status}).", status=502, hint="Give the new address."
@@ -231,7 +232,8 @@ class AnswerReader:
     ) -> bool:
         if error is None and not self._ended:
             raise CutOff(
-                f"{self._where} stopped in the middle of its answer.", hint="Look at the model server's log."
+                f"{self._where} stopped in the middle of its answer.",
+                hint=lazy("Look at the model server's log."),
             )
         return self._ended and isinstance(error, CutOff)
 

@@ -15,6 +15,7 @@ import aiohttp
 from yarl import URL
 
 from holdfast.errors import BadRequest, ConfigError, CutOff, Unreachable
+from holdfast.i18n import lazy
 from holdfast.messages import canonical
 from holdfast.protocols.wire import parse_json
 from holdfast.upstreams.base import ForwardedResponse, error_from_response, unreadable_response
@@ -322,7 +323,8 @@ class Connection:
                 )
             case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
                 return Unreachable(
-                    f"no model server answers at {self.location}.", hint="Start it, or check the address."
+                    lazy("no model server answers at {location}.", location=self.location),
+                    hint=lazy("Start it, or check the address."),
                 )
             case aiohttp.ServerTimeoutError():
                 return Unreachable(
@@ -331,7 +333,8 @@ class Connection:
                 )
             case _:
                 return Unreachable(
-                    f"{self.location} hung up without an answer.", hint="Look at the model server's log."
+                    lazy("{location} hung up without an answer.", location=self.location),
+                    hint=lazy("Look at the model server's log."),
                 )
 
 

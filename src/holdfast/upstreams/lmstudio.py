@@ -6,6 +6,7 @@ Newer versions have `/api/v1/models`, all have `/api/v0/models`.
 from typing import Any
 
 from holdfast.errors import ModelMissing, UpstreamError
+from holdfast.i18n import lazy
 from holdfast.messages import JsonObject
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.http import Connection
@@ -33,7 +34,7 @@ class LMStudio(OpenAI):
         for info in await self.models():
             if model in (info.name, *list_instances(info.raw)):
                 return info
-        raise ModelMissing(model, hint="`holdfast models` lists what the server has.")
+        raise ModelMissing(model, hint=lazy("`holdfast models` lists what the server has."))
 
 
 def parse_v0_listing(item: JsonObject) -> ModelInfo:

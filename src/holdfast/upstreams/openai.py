@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from holdfast.errors import ModelMissing, UpstreamError
+from holdfast.i18n import lazy
 from holdfast.messages import ChatRequest, Chunk, JsonObject
 from holdfast.protocols import openai_chat
 from holdfast.protocols.requests import add_call_ids
@@ -88,7 +89,7 @@ class OpenAI:
         for info in await self.models():
             if info.name == model:
                 return info
-        raise ModelMissing(model, hint="`holdfast models` lists what the server has.")
+        raise ModelMissing(model, hint=lazy("`holdfast models` lists what the server has."))
 
     async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingResponse:
         body = {"model": model, "input": list(texts), "encoding_format": "float"}

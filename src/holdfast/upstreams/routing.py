@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from holdfast.errors import BadRequest, ConfigError, HoldfastError, ModelMissing, ProviderError
+from holdfast.i18n import lazy
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.discovery import EMBEDDED
 from holdfast.upstreams.health import Health, LabelledProvider, is_unavailable
@@ -205,7 +206,7 @@ class Upstreams:
         if main is self._embedded:
             raise ModelMissing(
                 model,
-                hint=f"No model server was found; the only model here is '{EMBEDDED}'.",
+                hint=lazy("No model server was found; the only model here is '{model}'.", model=EMBEDDED),
             )
         return main
 
@@ -261,7 +262,9 @@ class Upstreams:
         """Returns the default model: one that is loaded, since it answers at once, else the first."""
         models = await self.models()
         if not models:
-            raise BadRequest("The model server has no models.", hint="Get one first: `ollama pull qwen3:4b`.")
+            raise BadRequest(
+                lazy("The model server has no models."), hint=lazy("Get one first: `ollama pull qwen3:4b`.")
+            )
         return next((model.name for model in models if model.running_window), models[0].name)
 
     async def describe(self, model: str) -> ModelInfo:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
+from holdfast.i18n import lazy
 from holdfast.messages import Usage
 from holdfast.tokens.budget import SMALLEST
 from holdfast.upstreams.base import ModelInfo, Provider
@@ -11,7 +12,7 @@ from holdfast.upstreams.health import LabelledProvider
 # No model was trained for more: a larger number is a mistake.
 _LARGEST = 100_000_000
 _LAST_RESORT = 4096
-_SET = "set by you"
+_SET = lazy("set by you")
 
 # Prefixes of model names, with their trained and their recommended window.
 _CATALOGUE: tuple[tuple[str, int, int], ...] = (
@@ -69,9 +70,11 @@ def resolve_windows(
     trained = find_trained_window(model, warnings)
     # A fixed window is valid however small it is; fitting then reports an error.
     least = 1 if fixed else SMALLEST
-    running = check_window(model.running_window, "the running server", "running window", warnings, least)
-    modelfile = check_window(model.default_num_ctx, "the Modelfile", "num_ctx", warnings)
-    client = check_window(asked, "the client", "num_ctx", warnings)
+    running = check_window(
+        model.running_window, lazy("the running server"), "running window", warnings, least
+    )
+    modelfile = check_window(model.default_num_ctx, lazy("the Modelfile"), "num_ctx", warnings)
+    client = check_window(asked, lazy("the client"), "num_ctx", warnings)
     recommended = recommend_window(model, facts, trained)
     candidates = (
         Figure(facts.num_ctx, _SET) if facts.num_ctx else None,
@@ -85,17 +88,17 @@ def resolve_windows(
     if fixed and running is not None:
         used = used if used.source == _SET and used.tokens < running.tokens else running
     elif trained and used.tokens > trained.tokens:
-        used = Figure(trained.tokens, f"{used.source}, but trained for no more")
+        used = Figure(trained.tokens, lazy("{source}, but trained for no more", source=used.source))
     thinks = "thinking" in model.capabilities
     return Windows(used, recommended, trained, running, tuple(warnings), thinks)
 
 
 def find_trained_window(model: ModelInfo, warnings: list[str]) -> Figure | None:
-    reported = check_window(model.trained_window, "the model itself", "trained window", warnings)
+    reported = check_window(model.trained_window, lazy("the model itself"), "trained window", warnings)
     if reported is not None:
         return reported
     row = find_catalogue_row(model)
-    return Figure(row[1], f"known of {row[0]}") if row else None
+    return Figure(row[1], lazy("known of {family}", family=row[0])) if row else None
 
 
 def recommend_window(model: ModelInfo, facts: ModelFacts, trained: Figure | None) -> Figure:
@@ -104,14 +107,16 @@ def recommend_window(model: ModelInfo, facts: ModelFacts, trained: Figure | None
         return Figure(facts.recommended, _SET)
     row, size = find_catalogue_row(model), parse_parameters(model.parameter_size)
     if row is not None:
-        figure = Figure(row[2], f"known of {row[0]}")
+        figure = Figure(row[2], lazy("known of {family}", family=row[0]))
     elif size is not None:
         tokens = next(tokens for most, tokens in _BY_SIZE if size <= most)
-        figure = Figure(tokens, f"usual for {model.parameter_size} parameters")
+        figure = Figure(
+            tokens, lazy("usual for {parameter_size} parameters", parameter_size=model.parameter_size)
+        )
     else:
-        figure = Figure(_LAST_RESORT, "nothing is known of this model")
+        figure = Figure(_LAST_RESORT, lazy("nothing is known of this model"))
     if trained is not None and trained.tokens < figure.tokens:
-        return Figure(trained.tokens, "trained for no more")
+        return Figure(trained.tokens, lazy("trained for no more"))
     return figure
 
 

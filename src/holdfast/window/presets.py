@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from holdfast.config import PRESETS, Settings
 from holdfast.errors import ConfigError
-from holdfast.i18n import say
+from holdfast.i18n import LazyText, lazy, translate
 from holdfast.tokens.budget import Budget, Levels, SharesOf, budget_for, evidence_share
 
 
@@ -16,8 +16,7 @@ class Preset:
     """A level that is None does not exist. Numbers of tokens shrink with windows too small for them."""
 
     name: str
-    english: str
-    german: str
+    summary: LazyText
     levels: Levels
     shares_of: SharesOf = "history"
     # Old text is shortened on every turn instead of in batches, at the price of the server's prefix cache.
@@ -38,7 +37,7 @@ class Preset:
 
     @property
     def description(self) -> str:
-        return say(self.english, self.german)
+        return translate(self.summary)
 
     def budget(self, window: int, *, thinks: bool = False) -> Budget:
         """Return the budget of a window of this size."""
@@ -66,26 +65,25 @@ class Preset:
 _ALL = (
     Preset(
         "balanced",
-        "Shortens from half, leaves out from 65 %, summarises from 70 % while idle and from 80 % at once, "
-        "of what history can have.",
-        "Kürzt ab der Hälfte, lässt ab 65 % weg, fasst ab 70 % in Ruhe und ab 80 % sofort zusammen, "
-        "gemessen an dem, was der Verlauf haben kann.",
+        lazy(
+            "Shortens from half, leaves out from 65 %, summarises from 70 % while idle and from 80 % at"
+            " once, of what history can have."
+        ),
         Levels(),
     ),
     Preset(
         "arasul",
-        "Shortens old text on every turn and summarises from 70 % of the window without the reserve. "
-        "The server's prefix cache is lost on every turn.",
-        "Kürzt alten Text in jedem Zug und fasst ab 70 % des Fensters ohne die Reserve zusammen. "
-        "Der Präfix-Cache des Servers geht in jedem Zug verloren.",
+        lazy(
+            "Shortens old text on every turn and summarises from 70 % of the window without the "
+            "reserve. The server's prefix cache is lost on every turn."
+        ),
         Levels(prune=None, leave_out=None, ahead=None, summarise=0.70),
         shares_of="room",
         prune_every_turn=True,
     ),
     Preset(
         "supermemory",
-        "Summarises from 80 % of the whole window, but not below 50,000 tokens or half the window.",
-        "Fasst ab 80 % des ganzen Fensters zusammen, aber nicht unter 50.000 Token oder dem halben Fenster.",
+        lazy("Summarises from 80 % of the whole window, but not below 50,000 tokens or half the window."),
         Levels(prune=None, leave_out=None, ahead=None, summarise=0.80),
         shares_of="window",
         summary_floor=50_000,
@@ -93,10 +91,10 @@ _ALL = (
     ),
     Preset(
         "openclaw",
-        "Keeps 20,000 tokens free, or a quarter of the window; summarises when the rest is full and begins "
-        "up to 4,000 tokens before that.",
-        "Hält 20.000 Token frei oder ein Viertel des Fensters; fasst zusammen, wenn der Rest voll ist, und "
-        "beginnt bis zu 4.000 Token vorher.",
+        lazy(
+            "Keeps 20,000 tokens free, or a quarter of the window; summarises when the rest is full and"
+            " begins up to 4,000 tokens before that."
+        ),
         Levels(prune=None, leave_out=None, ahead=None, summarise=1.0),
         shares_of="room",
         reserve_floor=20_000,
@@ -104,10 +102,10 @@ _ALL = (
     ),
     Preset(
         "ollama-prompt",
-        "Shortens from 50 %, leaves out from 65 % and summarises from 80 % of the whole window; does nothing "
-        "ahead of time.",
-        "Kürzt ab 50 %, lässt ab 65 % weg und fasst ab 80 % des ganzen Fensters zusammen; tut nichts "
-        "im Voraus.",
+        lazy(
+            "Shortens from 50 %, leaves out from 65 % and summarises from 80 % of the whole window; "
+            "does nothing ahead of time."
+        ),
         Levels(ahead=None),
         shares_of="window",
         cooldown_seconds=0.0,

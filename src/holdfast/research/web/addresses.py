@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from yarl import URL
 
 from holdfast.errors import ConfigError, FetchFailed
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 
 _Number = IPv4Address | IPv6Address
 _Network = IPv4Network | IPv6Network
@@ -86,30 +86,21 @@ def parse_address(text: str) -> URL:
     """Normalise a web address; FetchFailed says what is wrong with it."""
     text = text.strip()
     if _ODD.search(text):
-        raise bad_address_error(
-            say("it has characters that no address has", "sie enthält unzulässige Zeichen")
-        )
+        raise bad_address_error(_("it has characters that no address has"))
     try:
         url = URL(text)
         # Reading these is what finds bad ports and hosts.
         host, port, user, password = url.raw_host, url.port, url.user, url.password
     except (ValueError, TypeError):
-        raise bad_address_error(say("it cannot be read", "sie ist nicht lesbar")) from None
+        raise bad_address_error(_("it cannot be read")) from None
     if url.scheme not in ("http", "https"):
-        raise bad_address_error(say("only http and https are fetched", "nur http und https werden abgerufen"))
+        raise bad_address_error(_("only http and https are fetched"))
     if user is not None or password is not None:
-        raise bad_address_error(
-            say("it has a user or a password in it", "sie enthält einen Benutzer oder ein Passwort")
-        )
+        raise bad_address_error(_("it has a user or a password in it"))
     if not host or not port or "%" in host:
-        raise bad_address_error(say("it names no server", "sie nennt keinen Server"))
+        raise bad_address_error(_("it names no server"))
     if is_odd_number(host):
-        raise bad_address_error(
-            say(
-                "its server is a number in an odd spelling",
-                "ihr Server ist eine Zahl in seltsamer Schreibweise",
-            )
-        )
+        raise bad_address_error(_("its server is a number in an odd spelling"))
     return url.with_fragment(None) if url.fragment else url
 
 
@@ -119,9 +110,7 @@ def host_name(url: URL) -> str:
 
 
 def bad_address_error(why: str) -> FetchFailed:
-    return FetchFailed(
-        say(f"this is no address to fetch: {why}", f"diese Adresse wird nicht abgerufen: {why}")
-    )
+    return FetchFailed(_("this is no address to fetch: {why}").format(why=why))
 
 
 def is_odd_number(host: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from holdfast.errors import BadRequest, FetchFailed
 from holdfast.files.documents import DOCUMENT_SECONDS, DocumentText, read_document_async
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.research.repository import limit_text
 
 # A tag ends before the next one begins, so no sign is looked at twice.
@@ -189,13 +189,11 @@ async def extract_text(
     if _PDF in data[:_GLANCE]:
         content = await run_reader("pdf", data, seconds)
         if not content.text:
-            raise FetchFailed(say("the PDF cannot be read", "das PDF lässt sich nicht lesen"))
+            raise FetchFailed(_("the PDF cannot be read"))
     else:
         markup = await asyncio.to_thread(decode_page, data, charset)
         if is_binary(markup[:_GLANCE]):
-            raise FetchFailed(
-                say("it is no text, whatever it says", "sie ist kein Text, was immer sie behauptet")
-            )
+            raise FetchFailed(_("it is no text, whatever it says"))
         if kind == "html" or (kind != "xml" and _PAGE.match(markup[:_GLANCE])):
             content = await run_reader("page", markup.encode("utf-8", "replace"), seconds)
             if not content.text:
@@ -206,7 +204,7 @@ async def extract_text(
             )
     text = await asyncio.to_thread(tidy, content.text)
     if not text:
-        raise FetchFailed(say("there is no text on it", "es steht kein Text darauf"))
+        raise FetchFailed(_("there is no text on it"))
     return DocumentText(one_line(content.title), limit_text(text))
 
 

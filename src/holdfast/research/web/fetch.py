@@ -23,7 +23,7 @@ from yarl import URL
 
 from holdfast import __version__
 from holdfast.errors import FetchFailed
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.research.finding import ResearchSource
 from holdfast.research.web.addresses import DISALLOW_ALL, AddressGuard, RobotsRules, host_name, parse_address
 from holdfast.research.web.extract import ContentKind, decode_page, extract_text
@@ -43,10 +43,7 @@ async def read_body(pieces: AsyncIterator[bytes], encoding: str, limit: int) -> 
         unpacker = _Unpacker(bare=encoding == "deflate")
     else:
         raise FetchFailed(
-            say(
-                f"it is packed in a way that was not asked for ({encoding[:40]})",
-                f"sie ist auf nicht erbetene Weise gepackt ({encoding[:40]})",
-            )
+            _("it is packed in a way that was not asked for ({encoding})").format(encoding=encoding[:40])
         )
     body = bytearray()
     received = 0
@@ -64,11 +61,11 @@ async def read_body(pieces: AsyncIterator[bytes], encoding: str, limit: int) -> 
 
 def too_large_error(limit: int) -> FetchFailed:
     size = f"{limit / 1_000_000:g} MB"
-    return FetchFailed(say(f"it is larger than {size}", f"sie ist größer als {size}"))
+    return FetchFailed(_("it is larger than {size}").format(size=size))
 
 
 def broken_off_error() -> FetchFailed:
-    return FetchFailed(say("it broke off in the middle", "sie brach mittendrin ab"))
+    return FetchFailed(_("it broke off in the middle"))
 
 
 class _Unpacker:
@@ -103,12 +100,7 @@ class _Unpacker:
             unpacked = self._stream.decompress(data, most)
         except zlib.error:
             if not self._may_be_bare:
-                raise FetchFailed(
-                    say(
-                        "what was sent packed cannot be unpacked",
-                        "was gepackt kam, lässt sich nicht entpacken",
-                    )
-                ) from None
+                raise FetchFailed(_("what was sent packed cannot be unpacked")) from None
             self._may_be_bare = False
             self._bits = _BARE
             self._stream = zlib.decompressobj(_BARE)
@@ -236,45 +228,27 @@ class Downloader:
         host = url.host or ""
         match error:
             case aiohttp.ClientConnectorDNSError() | UnicodeError():
-                return FetchFailed(
-                    say(f"there is no server called {host}", f"es gibt keinen Server namens {host}")
-                )
+                return FetchFailed(_("there is no server called {host}").format(host=host))
             case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
-                return FetchFailed(
-                    say(
-                        f"the certificate of {host} cannot be trusted",
-                        f"dem Zertifikat von {host} ist nicht zu trauen",
-                    )
-                )
+                return FetchFailed(_("the certificate of {host} cannot be trusted").format(host=host))
             case aiohttp.ClientConnectorError() if isinstance(error.os_error, _ConnectionBlocked):
                 return private_network_error(host)
             case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
-                return FetchFailed(say(f"{host} does not answer", f"{host} antwortet nicht"))
+                return FetchFailed(_("{host} does not answer").format(host=host))
             case asyncio.TimeoutError():
-                return FetchFailed(say(f"{host} was silent for too long", f"{host} schwieg zu lange"))
+                return FetchFailed(_("{host} was silent for too long").format(host=host))
             case aiohttp.ServerDisconnectedError():
-                return FetchFailed(say(f"{host} hung up without an answer", f"{host} legte ohne Antwort auf"))
+                return FetchFailed(_("{host} hung up without an answer").format(host=host))
             case aiohttp.ClientPayloadError() | ConnectionError() | aiohttp.ClientOSError():
                 return broken_off_error()
             case _:
-                return FetchFailed(
-                    say(
-                        f"{host} answers with something that is no HTTP",
-                        f"{host} antwortet mit etwas, das kein HTTP ist",
-                    )
-                )
+                return FetchFailed(_("{host} answers with something that is no HTTP").format(host=host))
 
 
 def private_network_error(host: str) -> FetchFailed:
     return FetchFailed(
-        say(
-            f"{host} is on this machine or in a private network",
-            f"{host} ist auf diesem Rechner oder in einem privaten Netz",
-        ),
-        hint=say(
-            "The setting research_private allows single addresses or networks.",
-            "Die Einstellung research_private erlaubt einzelne Adressen oder Netze.",
-        ),
+        _("{host} is on this machine or in a private network").format(host=host),
+        hint=_("The setting research_private allows single addresses or networks."),
     )
 
 
@@ -368,9 +342,7 @@ class Fetcher:
         seen: list[URL] = []
         while len(seen) <= self.limits.redirects:
             if url in seen:
-                raise FetchFailed(
-                    say("its redirects go round in circles", "ihre Weiterleitungen drehen sich im Kreis")
-                )
+                raise FetchFailed(_("its redirects go round in circles"))
             seen.append(url)
             async with self._host_slot(host_name(url)):
                 began = time.monotonic()
@@ -379,12 +351,7 @@ class Fetcher:
             if not answer.location:
                 return url, check_status(answer)
             url = follow_redirect(url, answer.location)
-        raise FetchFailed(
-            say(
-                f"it has more than {self.limits.redirects} redirects",
-                f"sie hat mehr als {self.limits.redirects} Weiterleitungen",
-            )
-        )
+        raise FetchFailed(_("it has more than {redirects} redirects").format(redirects=self.limits.redirects))
 
     async def _download_in_time(self, seconds: float, url: URL) -> Download:
         try:
@@ -393,9 +360,7 @@ class Fetcher:
                 return await self._downloader.get(url, self._size_limit, accept=_ACCEPT)
         except TimeoutError:
             most = f"{self.limits.whole:g}"
-            raise FetchFailed(
-                say(f"it took longer than {most} seconds", f"sie brauchte länger als {most} Sekunden")
-            ) from None
+            raise FetchFailed(_("it took longer than {most} seconds").format(most=most)) from None
 
     def _size_limit(self, content_type: str) -> int:
         return self.limits.document if content_kind(content_type) == "pdf" else self.limits.size
@@ -417,7 +382,7 @@ class Fetcher:
                 self._robots.clear()
             self._robots[site] = rules, why, time.monotonic() + _ROBOTS_HOLD
         if not rules.allows(url.raw_path_qs):
-            raise FetchFailed(why or say("its robots.txt forbids it", "ihre robots.txt verbietet es"))
+            raise FetchFailed(why or _("its robots.txt forbids it"))
 
     async def _load_rules(self, site: URL) -> tuple[RobotsRules, str]:
         """Load what a site allows, and the reason if everything is forbidden without its saying so.
@@ -425,7 +390,7 @@ class Fetcher:
         No robots.txt means everything is allowed; one that is refused or fails means nothing is.
         """
         url = site.with_path("/robots.txt")
-        for _ in range(self.limits.redirects + 1):
+        for _unused in range(self.limits.redirects + 1):
             answer = await self._downloader.get(url, lambda _: _ROBOTS_BYTES, accept="text/plain,*/*;q=0.5")
             if not answer.location:
                 break
@@ -434,9 +399,8 @@ class Fetcher:
         if 200 <= status < 300:
             return RobotsRules.parse(decode_page(answer.body, answer.charset), ROBOT), ""
         if status in (401, 403, 429) or status >= 500:
-            return DISALLOW_ALL, say(
-                f"its robots.txt cannot be read ({status}), so it is left alone",
-                f"ihre robots.txt ist nicht lesbar ({status}), also bleibt sie in Ruhe",
+            return DISALLOW_ALL, _("its robots.txt cannot be read ({status}), so it is left alone").format(
+                status=status
             )
         return RobotsRules(), ""
 
@@ -448,7 +412,7 @@ def content_kind(content_type: str) -> ContentKind:
     )
     if kind is None:
         shown = content_type[:60]
-        raise FetchFailed(say(f"it is no text ({shown})", f"sie ist kein Text ({shown})"))
+        raise FetchFailed(_("it is no text ({shown})").format(shown=shown))
     return kind
 
 
@@ -456,23 +420,23 @@ def follow_redirect(url: URL, location: str) -> URL:
     try:
         return parse_address(str(url.join(URL(location))))
     except ValueError:
-        raise FetchFailed(say("it redirects to nowhere", "sie leitet ins Nichts weiter")) from None
+        raise FetchFailed(_("it redirects to nowhere")) from None
 
 
 def check_status(answer: Download) -> Download:
     match answer.status:
         case 401 | 403:
-            message = say("it is not for everybody", "sie ist nicht für jeden")
+            message = _("it is not for everybody")
         case 404 | 410:
-            message = say("it is not there", "es gibt sie nicht")
+            message = _("it is not there")
         case 429:
-            message = say("it is asked too often", "sie wird zu oft abgerufen")
+            message = _("it is asked too often")
         case status if status >= 500:
-            message = say("its server is in trouble", "ihr Server hat Schwierigkeiten")
+            message = _("its server is in trouble")
         case status if 200 <= status < 300:
             return answer
         case _:
-            message = say("its server refused", "ihr Server lehnte ab")
+            message = _("its server refused")
     raise FetchFailed(f"{message} ({answer.status})")
 
 

@@ -16,7 +16,7 @@ from yarl import URL
 from holdfast.errors import BadRequest, ConfigError, FetchFailed, HoldfastError
 from holdfast.files.documents import extract_text
 from holdfast.files.formats import html_to_text
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
 from holdfast.research.repository import limit_text
 from holdfast.research.web.addresses import AddressGuard, host_name, parse_address
@@ -58,10 +58,7 @@ async def search_web(
         )
     except FetchFailed as error:
         raise FetchFailed(
-            say(
-                f"SearXNG at {shown} cannot be asked: {error.message}.",
-                f"SearXNG unter {shown} ist nicht erreichbar: {error.message}.",
-            ),
+            _("SearXNG at {shown} cannot be asked: {message}.").format(shown=shown, message=error.message),
             hint=check_hint(),
         ) from error
     finally:
@@ -78,38 +75,28 @@ def search_url(text: str) -> URL:
         usable = False
     if not usable:
         raise ConfigError(
-            say("the setting searxng is no address.", "die Einstellung searxng ist keine Adresse."),
-            hint=say("Write it like http://127.0.0.1:8080.", "Schreiben Sie sie wie http://127.0.0.1:8080."),
+            _("the setting searxng is no address."),
+            hint=_("Write it like http://127.0.0.1:8080."),
         )
     path = url.path.rstrip("/").removesuffix("/search").rstrip("/")
     return url.with_path(f"{path}/search")
 
 
 def check_hint() -> str:
-    return say(
-        "Check that it runs, and the address in the setting searxng.",
-        "Prüfen Sie, ob es läuft, und die Adresse in der Einstellung searxng.",
-    )
+    return _("Check that it runs, and the address in the setting searxng.")
 
 
 def read_json(answer: Download, shown: str) -> dict[str, Any]:
     if answer.location:
         raise FetchFailed(
-            say(
-                f"SearXNG at {shown} sends requests elsewhere ({answer.status}).",
-                f"SearXNG unter {shown} leitet weiter ({answer.status}).",
+            _("SearXNG at {shown} sends requests elsewhere ({status}).").format(
+                shown=shown, status=answer.status
             ),
-            hint=say(
-                "Put the new address into the setting searxng.",
-                "Tragen Sie die neue Adresse als searxng ein.",
-            ),
+            hint=_("Put the new address into the setting searxng."),
         )
     if not 200 <= answer.status < 300:
         raise FetchFailed(
-            say(
-                f"SearXNG at {shown} refused ({answer.status}).",
-                f"SearXNG unter {shown} lehnte ab ({answer.status}).",
-            ),
+            _("SearXNG at {shown} refused ({status}).").format(shown=shown, status=answer.status),
             hint=status_hint(answer.status),
         )
     try:
@@ -118,10 +105,7 @@ def read_json(answer: Download, shown: str) -> dict[str, Any]:
         value = None
     if not isinstance(value, dict):
         raise FetchFailed(
-            say(
-                f"{shown} answered with something that is no JSON.",
-                f"{shown} antwortete mit etwas anderem als JSON.",
-            ),
+            _("{shown} answered with something that is no JSON.").format(shown=shown),
             hint=check_hint(),
         )
     return value
@@ -130,18 +114,14 @@ def read_json(answer: Download, shown: str) -> dict[str, Any]:
 def status_hint(status: int) -> str:
     match status:
         case 403:
-            return say(
+            return _(
                 "JSON is not among its formats: add json to search: formats: in its settings.yml and "
-                "restart it.",
-                "JSON gehört nicht zu seinen Formaten: Ergänzen Sie json unter search: formats: in seiner "
-                "settings.yml und starten Sie es neu.",
+                "restart it."
             )
         case 429:
-            return say(
+            return _(
                 "Its limiter takes us for a robot: allow this machine in its limiter.toml, or set "
-                "limiter: false.",
-                "Sein Limiter hält uns für einen Roboter: Erlauben Sie diesen Rechner in seiner "
-                "limiter.toml, oder setzen Sie limiter: false.",
+                "limiter: false."
             )
         case _:
             return check_hint()
@@ -162,14 +142,10 @@ def read_results(body: dict[str, Any], shown: str) -> list[WebResult]:
             )
     if not results:
         raise FetchFailed(
-            say(
-                f"SearXNG at {shown} found nothing{silent_engines(body)}.",
-                f"SearXNG unter {shown} fand nichts{silent_engines(body)}.",
+            _("SearXNG at {shown} found nothing{silent_engines}.").format(
+                shown=shown, silent_engines=silent_engines(body)
             ),
-            hint=say(
-                "Ask with other words, or name pages or files yourself.",
-                "Fragen Sie mit anderen Worten, oder nennen Sie selbst Seiten oder Dateien.",
-            ),
+            hint=_("Ask with other words, or name pages or files yourself."),
         )
     return list(results.values())
 
@@ -179,7 +155,7 @@ def silent_engines(body: dict[str, Any]) -> str:
     listed = body.get("unresponsive_engines")
     pairs = [pair for pair in listed if isinstance(pair, list | tuple)] if isinstance(listed, list) else []
     named = ", ".join(": ".join(map(str, pair[:2])) for pair in pairs[:5])[:300]
-    return say(f"; without an answer: {named}", f"; ohne Antwort: {named}") if named else ""
+    return _("; without an answer: {named}").format(named=named) if named else ""
 
 
 def page_key(url: URL) -> tuple[str, str]:
@@ -236,11 +212,8 @@ async def gather_sources(
         sources = await fetch_results(question, mode, fetcher, searxng, tell)
     else:
         raise BadRequest(
-            say("there is nothing to look in for sources.", "es gibt nichts, worin Quellen zu suchen wären."),
-            hint=say(
-                "Put the address of a SearXNG into the setting searxng, or name pages or files.",
-                "Tragen Sie die Adresse eines SearXNG als searxng ein, oder nennen Sie Seiten oder Dateien.",
-            ),
+            _("there is nothing to look in for sources."),
+            hint=_("Put the address of a SearXNG into the setting searxng, or name pages or files."),
         )
     if all(source.trouble for source in sources):
         raise no_source_error(sources)
@@ -253,8 +226,8 @@ async def fetch_addresses(
     wanted = list(dict.fromkeys(address.strip() for address in addresses))
     if len(wanted) > MOST_ADDRESSES:
         raise BadRequest(
-            say(f"{len(wanted)} sources are too many.", f"{len(wanted)} Quellen sind zu viele."),
-            hint=say(f"Name at most {MOST_ADDRESSES}.", f"Nennen Sie höchstens {MOST_ADDRESSES}."),
+            _("{count} sources are too many.").format(count=len(wanted)),
+            hint=_("Name at most {most_addresses}.").format(most_addresses=MOST_ADDRESSES),
         )
     done = 0
 
@@ -276,7 +249,7 @@ async def fetch_results(
 ) -> list[ResearchSource]:
     """Fetch pages until there are enough: for each one that failed, the next result."""
     wanted = SOURCES[mode]
-    tell(0, wanted, say("searching", "Suche läuft"))
+    tell(0, wanted, _("searching"))
     results = await search_web(question, searxng, limits=fetcher.limits, agent=fetcher.agent)
     texts: set[str] = set()
 
@@ -299,7 +272,7 @@ def _once(source: ResearchSource, texts: set[str]) -> ResearchSource:
     if source.trouble:
         return source
     if source.text in texts:
-        again = say("it has the same text as another source", "sie hat denselben Text wie eine andere Quelle")
+        again = _("it has the same text as another source")
         return replace(source, text="", trouble=again)
     texts.add(source.text)
     return source
@@ -319,7 +292,7 @@ async def run_together(
 
 def read_file(path: str, read_local: ReadLocal | None, at: float) -> ResearchSource:
     if read_local is None:
-        trouble = say("files are not read here", "Dateien werden hier nicht gelesen")
+        trouble = _("files are not read here")
         return ResearchSource(path, "", "", at, trouble)
     try:
         name, data = read_local(path)
@@ -329,13 +302,13 @@ def read_file(path: str, read_local: ReadLocal | None, at: float) -> ResearchSou
     except HoldfastError as error:
         return ResearchSource(path, "", "", at, error.message)
     if not text.strip():
-        return ResearchSource(path, name, "", at, say("there is no text in it", "es steht kein Text darin"))
+        return ResearchSource(path, name, "", at, _("there is no text in it"))
     return ResearchSource(path, name, limit_text(text), at)
 
 
 def no_source_error(sources: Sequence[ResearchSource]) -> FetchFailed:
     named = "; ".join(f"{source.url}: {source.trouble}" for source in sources[:_SHOWN])
     return FetchFailed(
-        say(f"no source could be read. {named}", f"keine Quelle war lesbar. {named}"),
-        hint=say("Name other pages or files.", "Nennen Sie andere Seiten oder Dateien."),
+        _("no source could be read. {named}").format(named=named),
+        hint=_("Name other pages or files."),
     )

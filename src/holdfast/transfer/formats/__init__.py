@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from holdfast.errors import BadRequest
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.transfer.formats import chatgpt, markdown, ollama_prompt, openclaw
 from holdfast.transfer.imports import ImportSource
 
@@ -37,15 +37,15 @@ def open_source(paths: Sequence[Path], kind: str = "", *, memories: bool = False
     for path in paths:
         if not path.exists():
             raise BadRequest(
-                say(f"There is no {path}.", f"{path} gibt es nicht."),
-                hint=say("See how it is spelled.", "Die Schreibweise prüfen."),
+                _("There is no {path}.").format(path=path),
+                hint=_("See how it is spelled."),
             )
     try:
         return _open(paths, kind, memories)
     except OSError as error:
         raise BadRequest(
-            say(f"{paths[0]} cannot be read: {error}.", f"{paths[0]} ist nicht lesbar: {error}."),
-            hint=say("See that you may read it.", "Sehen, ob Sie es lesen dürfen."),
+            _("{paths} cannot be read: {error}.").format(paths=paths[0], error=error),
+            hint=_("See that you may read it."),
         ) from error
 
 
@@ -54,8 +54,8 @@ def _open(paths: Sequence[Path], kind: str, memories: bool) -> ImportSource:
     form = FORMATS[name]
     if len(paths) > 1 and not form.several:
         raise BadRequest(
-            say(f"{name} takes one path.", f"{name} nimmt einen Pfad."),
-            hint=say("Bring them in one after the other.", "Nacheinander einlesen."),
+            _("{name} takes one path.").format(name=name),
+            hint=_("Bring them in one after the other."),
         )
     reader = partial(markdown.read, memories=memories) if name == markdown.KIND else form.read
     return reader(paths)
@@ -65,7 +65,7 @@ def _detect_format(path: Path) -> str:
     detected = next((name for name, form in FORMATS.items() if form.looks_like(path)), None)
     if detected is None:
         raise BadRequest(
-            say(f"{path} looks like nothing that can be imported.", f"{path} kann nicht eingelesen werden."),
-            hint=say("Say what it is: ", "Sagen, was es ist: ") + ", ".join(FORMATS) + ".",
+            _("{path} looks like nothing that can be imported.").format(path=path),
+            hint=_("Say what it is: ") + ", ".join(FORMATS) + ".",
         )
     return detected

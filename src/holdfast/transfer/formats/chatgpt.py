@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import BadRequest
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult, canonical
 from holdfast.transfer.imports import (
     LARGEST_PICTURE,
@@ -166,7 +166,7 @@ class Nodes:
                 picture = self._picture(pointer)
             except Unreadable as error:
                 self.troubles.append(f"{pointer}: {error}")
-            yield picture or Text(f"[{say('picture', 'Bild')}: {pointer.rpartition('/')[2]}]")
+            yield picture or Text(f"[{_('picture')}: {pointer.rpartition('/')[2]}]")
         else:
             yield from _texts(part.get("text"))
 
@@ -262,11 +262,8 @@ def read(paths: Sequence[Path]) -> ImportSource:
     if not conversation_files:
         files.close()
         raise BadRequest(
-            say(f"There is no conversations.json in {path}.", f"In {path} ist keine conversations.json."),
-            hint=say(
-                "Name the zip that OpenAI sent, the folder it was unpacked to, or that file.",
-                "Das Zip von OpenAI nennen, den entpackten Ordner, oder diese Datei.",
-            ),
+            _("There is no conversations.json in {path}.").format(path=path),
+            hint=_("Name the zip that OpenAI sent, the folder it was unpacked to, or that file."),
         )
     return ImportSource(
         KIND,
@@ -300,23 +297,20 @@ def _items(files: SourceFiles, names: Sequence[str], conversation_files: Sequenc
 def conversation(place: str, value: Any, picture: Picture) -> Iterator[Item]:
     """What one entry of the export comes to, whatever is in it."""
     if not isinstance(value, dict) or not isinstance(value.get("mapping"), dict):
-        yield UnreadableItem(place, say("it has no table of messages", "ohne Tabelle der Nachrichten"))
+        yield UnreadableItem(place, _("it has no table of messages"))
         return
     key = clean_text(value.get("conversation_id") or value.get("id"))
     title = " ".join(clean_text(value.get("title")).split())
     place = f"{place} ({title})" if title else place
     if not key:
-        yield UnreadableItem(place, say("it has no id", "ohne Id"))
+        yield UnreadableItem(place, _("it has no id"))
         return
     began = parse_time(value.get("create_time"))
     nodes = Nodes(value["mapping"], began, picture)
     for node_id in nodes.broken:
         yield UnreadableItem(
             f"{place}, {node_id}",
-            say(
-                "what it follows is not there, or follows it: it begins a branch of its own",
-                "worauf es folgt, fehlt oder folgt ihm: beginnt einen eigenen Zweig",
-            ),
+            _("what it follows is not there, or follows it: it begins a branch of its own"),
         )
     for trouble in nodes.troubles:
         yield UnreadableItem(place, trouble)
@@ -326,7 +320,7 @@ def conversation(place: str, value: Any, picture: Picture) -> Iterator[Item]:
         last = parse_time(value.get("update_time"), turns[-1].at)
         yield ImportedConversation(key, title, turns, head, began or turns[0].at, max(last, began))
     else:
-        yield SkippedItem(place, say("there are no words in it", "ohne Worte"))
+        yield SkippedItem(place, _("there are no words in it"))
     for text, at in nodes.remembered:
         yield ImportedMemory(text, "fact", at, key if turns else "")
 
@@ -345,7 +339,7 @@ def _memories(files: SourceFiles, name: str) -> Iterator[Item]:
             at = parse_time(entry.get("updated_at"), parse_time(entry.get("created_at")))
             yield ImportedMemory(text.strip(), "fact", at)
         else:
-            yield UnreadableItem(f"{name}, {number}", say("there are no words in it", "ohne Worte"))
+            yield UnreadableItem(f"{name}, {number}", _("there are no words in it"))
 
 
 class _Pictures:

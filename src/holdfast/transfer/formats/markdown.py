@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from holdfast.errors import BadRequest
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.memory.base import KINDS, Kind
 from holdfast.memory.items import locate_items, remove_items
 from holdfast.memory.workspace import LARGEST
@@ -56,8 +56,8 @@ def read(paths: Sequence[Path], *, memories: bool = False) -> ImportSource:
     ]
     if not notes:
         raise BadRequest(
-            say("There is no Markdown.", "Dort ist kein Markdown."),
-            hint=say("Name files that end in .md, or folders.", "Dateien mit .md oder Ordner nennen."),
+            _("There is no Markdown."),
+            hint=_("Name files that end in .md, or folders."),
         )
     return ImportSource(KIND, chain(skipped, _items(notes, memories)), len(skipped) + len(notes))
 

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from holdfast.errors import BadRequest
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.messages import Message
 from holdfast.transfer.imports import (
     ImportedConversation,
@@ -90,7 +90,7 @@ def _items(path: Path) -> Iterator[Item]:
 
 def _session(connection: sqlite3.Connection, row: Mapping[str, Any], has_rows: bool) -> Iterator[Item]:
     name = str(row["session_id"])
-    place = say(f"session {name}", f"Sitzung {name}")
+    place = _("session {name}").format(name=name)
     began = parse_time(row.get("created_at"))
     messages = _rows(connection, name) if has_rows else []
     try:
@@ -111,11 +111,11 @@ def _session(connection: sqlite3.Connection, row: Mapping[str, Any], has_rows: b
                 )
             )
         else:
-            yield SkippedItem(place, say(f"a message of the role {entry.role!r}", f"Rolle {entry.role!r}"))
+            yield SkippedItem(place, _("a message of the role {role!r}").format(role=entry.role))
     if row.get("system_prompt"):
-        yield SkippedItem(place, say("its system prompt: clients send theirs", "die Systemanweisung"))
+        yield SkippedItem(place, _("its system prompt: clients send theirs"))
     if not turns:
-        yield SkippedItem(place, say("there are no words in it", "ohne Worte"))
+        yield SkippedItem(place, _("there are no words in it"))
         return
     last = max(parse_time(row.get("last_used")), turns[-1].at)
     imported = tuple(turns)
@@ -140,7 +140,7 @@ def _messages_in_blob(blob: object, began: float) -> list[_PlainMessage]:
     value = parse_json(clean_text(blob))
     value = value.get("messages") if isinstance(value, dict) else value
     if not isinstance(value, list):
-        raise Unreadable(say("there is no list of messages in it", "darin ist keine Liste von Nachrichten"))
+        raise Unreadable(_("there is no list of messages in it"))
     return [
         _PlainMessage(
             str(entry.get("role")), clean_text(entry["content"]), parse_time(entry.get("timestamp"), began)
@@ -179,12 +179,6 @@ def _messages_in_text(context: str, began: float) -> list[_PlainMessage]:
 
 def _wrong_file_error(path: Path, why: str = "") -> BadRequest:
     return BadRequest(
-        say(
-            f"{path} is no database of ollama-prompt{f': {why}' if why else ''}.",
-            f"{path} ist keine Datenbank von ollama-prompt{f': {why}' if why else ''}.",
-        ),
-        hint=say(
-            "It is usually ~/.config/ollama-prompt/sessions.db.",
-            "Meist ist es ~/.config/ollama-prompt/sessions.db.",
-        ),
+        _("{path} is no database of ollama-prompt{why}.").format(path=path, why=f": {why}" if why else ""),
+        hint=_("It is usually ~/.config/ollama-prompt/sessions.db."),
     )

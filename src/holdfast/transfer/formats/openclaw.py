@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import BadRequest
-from holdfast.i18n import say
+from holdfast.i18n import gettext as _
 from holdfast.memory.workspace import LARGEST as LARGEST_NOTE
 from holdfast.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult, canonical
 from holdfast.transfer.formats.markdown import SUFFIXES, split
@@ -55,11 +55,8 @@ def read(paths: Sequence[Path]) -> ImportSource:
     folder = paths[0]
     if not looks_like(folder):
         raise BadRequest(
-            say(f"{folder} is no workspace of OpenClaw.", f"{folder} ist kein Arbeitsordner von OpenClaw."),
-            hint=say(
-                "Name ~/.openclaw, or the folder with MEMORY.md and memory/.",
-                "~/.openclaw nennen, oder den Ordner mit MEMORY.md und memory/.",
-            ),
+            _("{folder} is no workspace of OpenClaw.").format(folder=folder),
+            hint=_("Name ~/.openclaw, or the folder with MEMORY.md and memory/."),
         )
     notes = [(place, name) for place in _workspaces(folder) for name in _notes(place)]
     transcripts = _transcripts(folder)
@@ -100,7 +97,7 @@ def _items(folder: Path, notes: Sequence[tuple[Path, str]], transcripts: Sequenc
 def _note(folder: Path, workspace: Path, name: str) -> Iterator[Item]:
     shown = (workspace / name).relative_to(folder).as_posix()
     if name.lower() in _INSTRUCTIONS:
-        yield SkippedItem(shown, say("instructions for the agent", "Anweisungen für den Agenten"))
+        yield SkippedItem(shown, _("instructions for the agent"))
         return
     try:
         text = decode_text(SourceFiles(workspace).read(name, LARGEST_NOTE))
@@ -131,7 +128,7 @@ def transcript(shown: str, name: str, text: str) -> Iterator[Item]:
             yield UnreadableItem(f"{shown}:{number}", str(error))
             continue
         if not isinstance(value, dict):
-            yield UnreadableItem(f"{shown}:{number}", say("no entry", "kein Eintrag"))
+            yield UnreadableItem(f"{shown}:{number}", _("no entry"))
             continue
         if value.get("type") == "session":
             began, key = parse_time(value.get("timestamp")), str(value.get("id") or name)
@@ -146,12 +143,10 @@ def transcript(shown: str, name: str, text: str) -> Iterator[Item]:
     broken: list[str] = []
     order = order_parents_first(parents, broken)
     for line_id in broken:
-        yield UnreadableItem(
-            f"{shown}, {line_id}", say("what it follows is not there", "worauf es folgt, fehlt")
-        )
+        yield UnreadableItem(f"{shown}, {line_id}", _("what it follows is not there"))
     turns = _turns(order, lines, began)
     if not turns:
-        yield SkippedItem(shown, say("there are no words in it", "ohne Worte"))
+        yield SkippedItem(shown, _("there are no words in it"))
         return
     yield ImportedConversation(
         key, title_from(turns), turns, turns[-1].key, began or turns[0].at, turns[-1].at

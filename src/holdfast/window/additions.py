@@ -7,6 +7,7 @@ be quoted is found elsewhere.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 
 from holdfast.messages import Message
 from holdfast.window.clock import same_but_for_time, told_time
@@ -90,23 +91,35 @@ class Quote:
 
 
 def recalled(question: Message, quotes: Sequence[Quote]) -> str:
-    """What is brought back for a question: memories, then earlier conversations, then this one."""
+    """What is brought back for a question: memories, then earlier conversations, then this one.
+
+    Where a day has several quotes of what was said, its date stands once above them: on every line it would
+    take as much room as a short message.
+    """
     language = _spoken(question)
     blocks = []
     for origin, headings in _RECALLED.items():
-        lines = [_line(quote, language) for quote in quotes if quote.origin == origin]
-        if lines:
-            blocks.append("\n".join((headings[language], *lines)))
-    return "\n\n".join(blocks)
+        several = [quote for quote in quotes if quote.origin == origin]
+        days = {_day_of(quote) for quote in several}
+        if origin == "memory" or len(several) < 2 * len(days):
+            blocks.append((headings[language], [_line(quote, language) for quote in several]))
+            continue
+        for day, same in groupby(several, _day_of):
+            heading = headings[language].replace("]", f", {day}]") if day else headings[language]
+            blocks.append((heading, [_line(quote, language, dated=False) for quote in same]))
+    return "\n\n".join("\n".join((heading, *lines)) for heading, lines in blocks if lines)
 
 
-def _line(quote: Quote, language: str) -> str:
-    # What somebody wrote by hand has no date.
-    date = f"{datetime.fromtimestamp(quote.at, UTC):%Y-%m-%d}" if quote.at else ""
+def _line(quote: Quote, language: str, *, dated: bool = True) -> str:
     speaker = _SPEAKER[language].get(quote.role, "")
-    known = ", ".join(filter(None, (date, speaker)))
+    known = ", ".join(filter(None, (_day_of(quote) if dated else "", speaker)))
     text = " ".join(quote.text.split()) if quote.origin == "memory" else quote.text
     return f"- {known}: {text}" if known else f"- {text}"
+
+
+def _day_of(quote: Quote) -> str:
+    """The date of a quote; what somebody wrote by hand has none."""
+    return f"{datetime.fromtimestamp(quote.at, UTC):%Y-%m-%d}" if quote.at else ""
 
 
 def _spoken(question: Message) -> str:

@@ -59,7 +59,7 @@ _HEADING = 16
 _SHORT = 160
 _LONG_SHARE = 0.34
 # From this likelihood on a question may have one snippet, and from the other on all of its room.
-_SOME, _ALL = 0.1, 0.2
+_SOME, _ALL = 0.1, 0.22
 # Whether a question has to do with the people talking shows in what they said; what only asks, or what a
 # model explained, says less about that.
 _LESS = 0.5
@@ -366,8 +366,12 @@ class _Picker:
     def pick(self, candidates: Sequence[Candidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
         """What is brought, at most so many, and the best of what is not.
 
-        What has a newer value for something that is brought comes right after it.
+        What has a newer value for something that is brought comes right after it. What only asks has no
+        answer, and waits until the others had their turn, unless it has a name of the question.
         """
+        candidates = sorted(
+            candidates, key=lambda each: bool(each.row.traits & Trait.ONLY_ASKS) and not each.exact
+        )
         self._candidates = candidates
         self._places = {each.row.id: place for place, each in enumerate(candidates)}
         chosen: list[Snippet] = []

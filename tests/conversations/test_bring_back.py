@@ -240,6 +240,13 @@ def test_what_something_brought_says_word_for_word_takes_no_room_twice(talk):
     assert sum("swordfish" in text for text in texts) == 1
 
 
+def test_what_only_asks_waits_until_the_others_had_their_turn(talk):
+    said = [user(f"Does the wifi password of the cabin on lake {number} still work?") for number in range(9)]
+    past = Past(talk, *said, user("Swordfish opens the wifi in the cabin."))
+    texts = [snippet.text for snippet in past.asked("What is the wifi password of the cabin?", room=60)]
+    assert "Swordfish opens the wifi in the cabin." in texts
+
+
 def test_the_best_ones_are_told_apart_by_rank_whatever_their_time(past):
     snippets = past.look_up("Who owns the cabin, and which database did we choose?").snippets
     assert sorted(each.rank for each in snippets) == list(range(len(snippets)))

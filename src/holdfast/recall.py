@@ -377,6 +377,7 @@ class _Picker:
         chosen: list[Snippet] = []
         missed: list[Snippet] = []
         seen: set[str] = set()
+        replacements: set[int] = set()
         waiting = deque(candidates)
         while waiting:
             candidate = waiting.popleft()
@@ -398,6 +399,7 @@ class _Picker:
                 left = self._left - cost
                 if self._comes_below(newer, snippet, left):
                     waiting.appendleft(newer)
+                    replacements.add(newer.row.id)
                 else:
                     mark = self._mark_later(newer, statement)
                     cost += self._count(mark)
@@ -409,7 +411,8 @@ class _Picker:
                     snippet = replace(snippet, text=snippet.text + mark)
             self._left -= cost
             self._drop_notes_in(snippet, chosen)
-            chosen.append(snippet)
+            # Before what it replaces: where not all of it fits, that one goes first.
+            chosen.insert(len(chosen) - (candidate.row.id in replacements), snippet)
             self._said.append(frozenset(terms(snippet.text)))
             self._spoken.append(_words_of(snippet.text))
         return chosen, missed

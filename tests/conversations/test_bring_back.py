@@ -330,6 +330,14 @@ UPDATES = [
 
 
 @pytest.mark.parametrize(("old", "new", "question", "word"), UPDATES)
+def test_a_newer_value_ranks_before_the_one_it_replaces(talk, old, new, question, word):
+    """Where not all of it fits, the old one must not be what stays."""
+    past = Past(talk, user(old), answer("Ok."), user(new))
+    ranks = {snippet.text: snippet.rank for snippet in past.asked(question)}
+    assert ranks[new] < ranks[old]
+
+
+@pytest.mark.parametrize(("old", "new", "question", "word"), UPDATES)
 def test_what_is_brought_is_told_with_the_value_that_took_its_place(talk, old, new, question, word):
     """The newer one stands in the window, where the old one read after it would seem to be the last word."""
     past = Past(talk, user(old), answer("Ok."), user(new))

@@ -21,9 +21,10 @@ _HEADING = re.compile(
     r"|(?:Relevant memories|Relevante Erinnerungen)[^\n]*:)\s*$",
     re.MULTILINE,
 )
-_DATED = re.compile(r"^- (?=\d{4}-\d\d-\d\d[,:])", re.MULTILINE)
+_SPEAKERS = "user|assistant|tool|Nutzer|Assistent|Werkzeug"
+_LABELLED = re.compile(rf"^- (?=(?:\d{{4}}-\d\d-\d\d[,:]|(?:{_SPEAKERS}): ))", re.MULTILINE)
 _BULLET = re.compile(r"^- ", re.MULTILINE)
-_LABEL = re.compile(r"^\d{4}-\d\d-\d\d(?:, [^:\n]{1,40})?: ")
+_LABEL = re.compile(rf"^(?:\d{{4}}-\d\d-\d\d(?:, [^:\n]{{1,40}})?|{_SPEAKERS}): ")
 
 
 class Passage:
@@ -74,12 +75,12 @@ def take_apart(messages: Sequence[Json], question: str) -> Parts:
 
 
 def _snippets(added: str) -> Iterator[str]:
-    """What was recalled, without dates and speakers. Lists inside of snippets are told from them by dates."""
+    """What was recalled, without dates and speakers, which tell snippets from lists inside of them."""
     headings = [*_HEADING.finditer(added)]
     ends = [*(heading.start() for heading in headings), len(added)]
     for heading, end in zip(headings, ends[1:], strict=True):
         block = added[heading.end() : end].strip()
-        border = _DATED if _DATED.match(block) else _BULLET
+        border = _LABELLED if _LABELLED.match(block) else _BULLET
         yield from (_LABEL.sub("", item.strip()) for item in border.split(block) if item.strip())
 
 

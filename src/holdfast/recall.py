@@ -7,6 +7,7 @@ order of time. How much room a question may use depends on how likely anything a
 nothing and knows no window.
 """
 
+import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -49,15 +50,19 @@ _CANDIDATES = 120
 _READ = 24
 # With less room nothing is brought.
 _LEAST = 25
-# What bullet, date and speaker take beside each snippet, about.
-_AROUND = 14
+# What bullet and speaker take beside each snippet, and what a date takes, about.
+_AROUND, _DATE = 5, 10
+_DAY = 86_400
 # What heading and empty lines take.
 _HEADING = 16
 # A message of up to this many tokens is short, and brought whole; a longer one is cut to a share of the room.
 _SHORT = 160
 _LONG_SHARE = 0.34
 # From this likelihood on a question may have one snippet, and from the other on all of its room.
-_SOME, _ALL = 0.1, 0.25
+_SOME, _ALL = 0.1, 0.22
+# Whether a question has to do with the people talking shows in what they said; what only asks, or what a
+# model explained, says less about that.
+_LESS = 0.5
 # A finding of research is told from this likelihood on, and what a mere statement points at from the other.
 _SURE, _POINTS = 0.7, 0.7
 # A text with fewer words of its own, and no name or number, says nothing.
@@ -76,6 +81,7 @@ _ASKED = 100
 _COMPARED = 40
 # So much of a text is looked at for that, and a sentence that is longer states more than one thing.
 _STATED, _STATEMENT = 1_000, 250
+_WORD = re.compile(r"\w+")
 # What stands before a newer value.
 _LATER = {"de": "später", "en": "later"}
 
@@ -120,6 +126,8 @@ class Snippet:
     whole: bool
     parts: Mapping[str, float]
     container: str = ""
+    # Where it stands among what was chosen, best first.
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +193,7 @@ class Recall:
         )
         eligible = list(self._eligible(result.candidates, need))
         candidates = [each for each in eligible if each.row.passage not in need.present]
-        likely = max((max(each.score, _NAMED * each.exact) for each in candidates), default=0.0)
+        likely = max((_answers(each, questions[0]) for each in candidates), default=0.0)
         evidence = replace(evidence, likely=likely)
         # What only tells something needs nothing, but for what it surely points at.
         asks = questions[0].asks > 0
@@ -195,6 +203,7 @@ class Recall:
         if allowed:
             picker.compare_with(eligible[:_COMPARED])
         chosen, missed = picker.pick(candidates, _CANDIDATES if asks else 1)
+        chosen = [replace(snippet, rank=rank) for rank, snippet in enumerate(chosen)]
         chosen.sort(key=lambda snippet: (snippet.at, snippet.place))
         return replace(evidence, snippets=tuple(chosen), missed=tuple(missed))
 
@@ -271,6 +280,7 @@ def understand(need: Need) -> list[Question]:
     question = read_question(need.question, need.names, today)
     if not question.has_meaning:
         return []
+    parts = split_question(question, need.names, today)
     if leans_back(question) and need.before:
         joined = read_question(join_texts([*need.before, need.question]), need.names, today)
         return [
@@ -281,9 +291,18 @@ def understand(need: Need) -> list[Question]:
                 definite=question.definite,
                 expects=question.expects,
                 periods=question.periods or joined.periods,
-            )
+            ),
+            *parts,
         ]
-    return [question, *split_question(question, need.names, today)]
+    return [question, *parts]
+
+
+def _answers(candidate: SearchCandidate, question: Question) -> float:
+    """How likely a candidate shows that there is an answer."""
+    row = candidate.row
+    explained = row.role == "assistant" and question.speaker != "assistant"
+    less = _LESS if explained or row.traits & Trait.ONLY_ASKS else 1.0
+    return max(less * candidate.score, _NAMED * candidate.exact)
 
 
 def _room_for(likely: float, room: int) -> int:
@@ -313,6 +332,8 @@ class _Picker:
         self._left = room - _HEADING
         self._count = count
         self._said = [frozenset(terms(text)) for text in need.said]
+        # The words in their order, of the window and of what is brought.
+        self._spoken = [_words_of(text) for text in need.said]
         self._statements: list[tuple[SearchCandidate, str]] = []
         # The candidates by their rows, in the order they are looked at, and the words that were read of them.
         self._places: dict[int, int] = {}
@@ -345,13 +366,18 @@ class _Picker:
     def pick(self, candidates: Sequence[SearchCandidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
         """What is brought, at most so many, and the best of what is not.
 
-        What has a newer value for something that is brought comes right after it.
+        What has a newer value for something that is brought comes right after it. What only asks has no
+        answer, and waits until the others had their turn, unless it has a name of the question.
         """
+        candidates = sorted(
+            candidates, key=lambda each: bool(each.row.traits & Trait.ONLY_ASKS) and not each.exact
+        )
         self._candidates = candidates
         self._places = {each.row.id: place for place, each in enumerate(candidates)}
         chosen: list[Snippet] = []
         missed: list[Snippet] = []
         seen: set[str] = set()
+        replacements: set[int] = set()
         waiting = deque(candidates)
         while waiting:
             candidate = waiting.popleft()
@@ -367,12 +393,13 @@ class _Picker:
                 elif full:
                     break
                 continue
-            cost = self._count(snippet.text) + _AROUND
+            cost = self._cost(snippet, chosen)
             if later := self._later_value(snippet):
                 newer, statement = later
                 left = self._left - cost
                 if self._comes_below(newer, snippet, left):
                     waiting.appendleft(newer)
+                    replacements.add(newer.row.id)
                 else:
                     mark = self._mark_later(newer, statement)
                     cost += self._count(mark)
@@ -383,8 +410,31 @@ class _Picker:
                         continue
                     snippet = replace(snippet, text=snippet.text + mark)
             self._left -= cost
-            chosen.append(snippet)
+            self._drop_notes_in(snippet, chosen)
+            # Before what it replaces: where not all of it fits, that one goes first.
+            chosen.insert(len(chosen) - (candidate.row.id in replacements), snippet)
+            self._said.append(frozenset(terms(snippet.text)))
+            self._spoken.append(_words_of(snippet.text))
         return chosen, missed
+
+    def _cost(self, snippet: Snippet, chosen: Sequence[Snippet]) -> int:
+        """What a snippet takes with all that stands around it: memories each have a date, what was said has
+        one for a day.
+        """
+        dated = any(
+            each.origin == snippet.origin and each.at // _DAY == snippet.at // _DAY for each in chosen
+        )
+        date = _DATE if snippet.origin == "memory" or not dated else 0
+        return self._count(snippet.text) + _AROUND + date
+
+    def _drop_notes_in(self, snippet: Snippet, chosen: list[Snippet]) -> None:
+        """Notes that were chosen and that a message says word for word, and more, make room."""
+        if snippet.origin == "memory":
+            return
+        words = _words_of(snippet.text)
+        for note in [each for each in chosen if each.origin == "memory" and _words_of(each.text) in words]:
+            chosen.remove(note)
+            self._left += self._cost(note, chosen)
 
     def _shareable(self, candidate: SearchCandidate, text: str) -> str:
         """What was marked private, and secrets, stay in the conversation they were said in."""
@@ -438,13 +488,16 @@ class _Picker:
         return _snippet_of(candidate, self._need, heading + passages, whole=False) if passages else None
 
     def _is_needless(self, candidate: SearchCandidate, text: str) -> bool:
-        """The question itself asked before, what says nothing ("great, thanks!"), and notes that the window
-        says anyway.
+        """The question itself asked before, what says nothing ("great, thanks!"), and what the window or
+        something that is brought says anyway: a message word for word, a note nearly so.
         """
         if is_same_question(text, self._question):
             return True
         sought = frozenset(terms(text))
         if len(sought) < _LEAST_TERMS and not candidate.exact and not telling(text):
+            return True
+        words = _words_of(text)
+        if any(words in spoken for spoken in self._spoken):
             return True
         if candidate.row.role != NOTE:
             return False
@@ -484,6 +537,11 @@ def _statements(text: str) -> list[str]:
         for sentence in sentences(text[:_STATED])
         if len(sentence) <= _STATEMENT and not sentence.endswith("?")
     ]
+
+
+def _words_of(text: str) -> str:
+    """The words of a text, so that one text can be looked for in another."""
+    return " ".join(["", *_WORD.findall(text.casefold()), ""])
 
 
 def _shorten_line(text: str) -> str:

@@ -94,6 +94,20 @@ async def test_a_question_brings_all_memories_that_answer_it(tmp_path):
         assert told.count("- 20") == told.count("Fahrrad") == 5
 
 
+async def test_evidence_is_brought_while_counts_are_still_rough(tmp_path):
+    """More is chosen than is sure to fit: what was chosen last goes again, and not all of it."""
+    server = provider(window=2_048)
+    async with remembering(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say("Hello!")
+        for number in range(120):
+            engine.remembering.library.add(
+                ME, f"Locker {number} at the harbour belongs to {'ABCDEFGH'[number % 8]}."
+            )
+        await client.say("Who do our lockers at the harbour belong to?")
+        assert last(server)[-1].text.count("at the harbour belongs to") > 5
+
+
 async def test_the_profile_stands_at_the_end_of_the_instructions(tmp_path):
     server = provider(window=8_192)
     async with remembering(server, tmp_path) as engine:

@@ -234,6 +234,25 @@ def test_all_snippets_together_stay_within_the_room_and_use_it(talk):
     assert [each.place for each in texts] == sorted(each.place for each in texts), "in the order of time"
 
 
+def test_what_something_brought_says_word_for_word_takes_no_room_twice(talk):
+    said = [user("The wifi password is swordfish."), user("Again: the wifi password is swordfish.")]
+    texts = [snippet.text for snippet in Past(talk, *said).asked("What is the wifi password?")]
+    assert sum("swordfish" in text for text in texts) == 1
+
+
+def test_what_only_asks_waits_until_the_others_had_their_turn(talk):
+    said = [user(f"Does the wifi password of the cabin on lake {number} still work?") for number in range(9)]
+    past = Past(talk, *said, user("Swordfish opens the wifi in the cabin."))
+    texts = [snippet.text for snippet in past.asked("What is the wifi password of the cabin?", room=60)]
+    assert "Swordfish opens the wifi in the cabin." in texts
+
+
+def test_the_best_ones_are_told_apart_by_rank_whatever_their_time(past):
+    snippets = past.look_up("Who owns the cabin, and which database did we choose?").snippets
+    assert sorted(each.rank for each in snippets) == list(range(len(snippets)))
+    assert min(snippets, key=lambda each: each.rank).score == max(each.score for each in snippets)
+
+
 def test_the_same_question_brings_back_the_same(past):
     assert past.asked("What was the wifi password?") == past.asked("What was the wifi password?")
 
@@ -308,6 +327,14 @@ UPDATES = [
         "später",
     ),
 ]
+
+
+@pytest.mark.parametrize(("old", "new", "question", "word"), UPDATES)
+def test_a_newer_value_ranks_before_the_one_it_replaces(talk, old, new, question, word):
+    """Where not all of it fits, the old one must not be what stays."""
+    past = Past(talk, user(old), answer("Ok."), user(new))
+    ranks = {snippet.text: snippet.rank for snippet in past.asked(question)}
+    assert ranks[new] < ranks[old]
 
 
 @pytest.mark.parametrize(("old", "new", "question", "word"), UPDATES)

@@ -239,9 +239,11 @@ def test_a_quote_that_was_cut_out_touches_its_text():
 def test_snippets_are_told_from_lists_inside_of_them():
     heading = "[From earlier in this conversation]"
     quotes = f"{heading}\n- 2026-05-03, user: Buy\n- bread\n- salt\n- 2026-05-04, user: Go"
+    same_day = "[From earlier in this conversation, 2026-05-05]\n- user: Take\n- rope\n- assistant: Yes"
     notes = "Relevante Erinnerungen aus früheren Gesprächen:\n- Brot am Montag\n- Salz am Dienstag"
-    parts = take_apart([{"role": "user", "content": f"Now?\n\n{quotes}\n\n{notes}"}], "Now?")
-    assert parts.snippets == ["Buy\n- bread\n- salt", "Go", "Brot am Montag", "Salz am Dienstag"]
+    parts = take_apart([{"role": "user", "content": f"Now?\n\n{quotes}\n\n{same_day}\n\n{notes}"}], "Now?")
+    said = ["Buy\n- bread\n- salt", "Go", "Take\n- rope", "Yes"]
+    assert parts.snippets == [*said, "Brot am Montag", "Salz am Dienstag"]
 
 
 @pytest.mark.parametrize(

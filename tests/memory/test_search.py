@@ -22,6 +22,7 @@ from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, Store, open_store
+from holdfast.text.questions import read_question, split_question
 from tests.contract.conftest import missing
 
 ME = Scope()
@@ -638,3 +639,14 @@ def test_other_words_for_the_same_thing_are_found_by_meaning(store, tmp_path):
         kit.write("default/c.md", "We paid the invoice of the landlord on Monday.")
         assert kit.snippets("Mac Studio gateway host")[0].startswith("The machine the gateway runs on")
         assert kit.snippets("Where does the pet like to nap?")[0].startswith("Die Katze")
+
+
+def test_a_part_of_a_question_that_is_hard_to_answer_has_its_places_too(kit):
+    """One that many texts answer well does not take them all."""
+    kit.say(
+        *(f"The budget of the harbour renovation has item {number}." for number in range(40)), "Jo paints."
+    )
+    whole = read_question("What is the budget of the harbour renovation, and who paints?")
+    result = kit.search_in.retrieve([whole, *split_question(whole)], ME, limit=40)
+    first = kit.store.passages.texts([each.row.id for each in result.candidates[:4]])
+    assert "Jo paints." in first.values()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.text.questions import read_question
+from holdfast.text.questions import leans_back, read_question, split_question
 
 
 @pytest.mark.parametrize(
@@ -13,6 +13,8 @@ from holdfast.text.questions import read_question
         "Wie möchte ich angesprochen werden?",
         "What did we decide?",
         "What is my budget?",
+        "How do we store times?",
+        "Who should I call about my contract?",
     ],
 )
 def test_a_question_about_the_person_is_personal(question):
@@ -21,7 +23,12 @@ def test_a_question_about_the_person_is_personal(question):
 
 @pytest.mark.parametrize(
     "question",
-    ["Wie sortiere ich eine Liste?", "Wie kann man Rost entfernen?", "How do I center a heading?"],
+    [
+        "Wie sortiere ich eine Liste?",
+        "Wie kann man Rost entfernen?",
+        "How do I center a heading?",
+        "How do I clean my keys?",
+    ],
 )
 def test_a_question_how_a_thing_is_done_is_not_personal(question):
     assert not read_question(question).personal
@@ -51,3 +58,47 @@ def test_things_that_both_sides_know_make_a_question_definite(question, definite
 )
 def test_a_word_of_measure_belongs_to_the_asking(question, terms):
     assert read_question(question).terms == terms
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Und das zweite?",
+        "Was kostet das?",
+        "And the second one?",
+        "Who was the last?",
+        "How long does it take?",
+    ],
+)
+def test_a_question_that_points_back_leans_on_the_exchange_before(question):
+    assert leans_back(read_question(question))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wie beugt man das Verb?",
+        "Was wiegt das neue Rad?",
+        "Was gehört zu einer Inspektion dazu?",
+        "Wie viele Meere gibt es?",
+        "Wer war der erste Kaiser?",
+        "Who was the first emperor?",
+        "How long does it take to boil rice?",
+    ],
+)
+def test_a_question_that_names_its_subject_does_not(question):
+    assert not leans_back(read_question(question))
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("Who paints, and can he come on Friday?", ["Who paints", "can he come on Friday"]),
+        ("Wer streicht und darf er freitags kommen?", ["Wer streicht", "darf er freitags kommen"]),
+        ("When and where is the party?", ["When is the party?", "where is the party?"]),
+        ("Wann und wo ist das Fest?", ["Wann ist das Fest?", "wo ist das Fest?"]),
+        ("Do we need bread and butter?", []),
+    ],
+)
+def test_a_compound_question_is_split_where_another_one_begins(question, parts):
+    assert [part.text for part in split_question(read_question(question))] == parts

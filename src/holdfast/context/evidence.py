@@ -41,8 +41,6 @@ _LEAST = 40
 _AROUND = 12
 # Seconds that an answer waits for memory, at most: an embedder that starts takes longer.
 _PATIENCE = 1.5
-# Of a server that counts differently, a little is left.
-_SAFE = 0.97
 
 
 class RecallService:
@@ -160,7 +158,8 @@ class RecallService:
     ) -> tuple[list[Proposal], Evidence, list[str]]:
         opening = self._begin(view, case)
         view = view.having(*opening) if opening else view
-        room = int((view.room - view.total.high) * _SAFE)
+        # As if what is added were counted exactly; where it is not, some of it goes again.
+        room = view.room - view.total.high
         need = self._need(view, case, lot)
         evidence = self._recall.bring(need, room, view.likely_tokens) if room >= _LEAST else Evidence()
         notices = [] if case.tells or not case.remembers else ["held_back"]
@@ -246,10 +245,10 @@ def _as_much_as_fits(view: View, evidence: Evidence) -> list[Proposal]:
         over = view.having(*proposals).total.high - view.room
         if over <= 0:
             return proposals
-        # The least likely ones go, as many as it takes.
-        for snippet in sorted(snippets, key=lambda each: each.score):
+        # Those that were chosen last go, as many as it takes.
+        for snippet in sorted(snippets, key=lambda each: -each.rank):
             snippets.remove(snippet)
-            over -= view.likely_tokens(snippet.text)
+            over -= view.text_tokens(snippet.text)
             if over <= 0:
                 break
     return []

@@ -17,8 +17,10 @@ from holdfast.words import sentences, terms
 NAME, WINDOW = "scripted", 8_192
 # Tokens: pieces of words with up to six letters, and every other character.
 _TOKEN = re.compile(r"\w{1,6}|[^\w\s]")
-# The prefix of a list item, with the date of a quote.
-QUOTED = re.compile(r"^[-*] (?:\d{4}-\d\d-\d\d(?:, \w+)?: )?")
+# The prefix of a list item, with the date and the speaker of a quote.
+QUOTED = re.compile(
+    r"^[-*] (?:(?:\d{4}-\d\d-\d\d(?:, \w+)?|user|assistant|tool|Nutzer|Assistent|Werkzeug): )?"
+)
 # The share of a question's terms that the answering sentence must have.
 _MIN_SHARE = 0.5
 # Longer sentences are not considered as answers.

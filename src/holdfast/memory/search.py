@@ -42,10 +42,10 @@ _NEAREST = 1_000
 _SPARE = 2
 # A name is exact enough to keep a place for when no more rows have it.
 _FEW = 20
-# How often a search is done because rows were replaced meanwhile.
-_RETRIES = 3
 # A part of a compound question must beat the whole by this much to decide a row's place.
 _PART_PENALTY = 0.5
+# How often a search is done because rows were replaced meanwhile.
+_RETRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,23 +396,36 @@ class Search:
         )
 
     def _candidates(self, passes: Sequence[RankedQuestion], limit: int) -> list[SearchCandidate]:
-        """The best rows of all passes, each once, with the pass that decided its place."""
+        """The best rows of all passes, each once, with the pass that decided its place.
+
+        Every second place is for the parts of a compound question in turn: one that is answered well must
+        not take the room of one that is hard to answer.
+        """
         best: dict[int, tuple[float, RankedQuestion, int]] = {}
+        turns: dict[int, int] = {}
         for number, ranked in enumerate(passes):
             rows, sums = ranked.ranking.rows, ranked.ranking.sums
             places = [*ranked.ranking.best(limit).tolist()]
             if ranked.exact:
                 exact = np.isin(rows.ids, list(ranked.exact))
                 places += ranked.ranking.best(limit, exact).tolist()
-            for place in places:
+            for turn, place in enumerate(dict.fromkeys(places)):
                 total = float(sums[place]) - (_PART_PENALTY if number else 0.0)
                 row = int(rows.ids[place])
+                if number:
+                    turns[row] = min(turn * (len(passes) - 1), turns.get(row, turn * (len(passes) - 1)))
                 if row not in best or total > best[row][0]:
                     best[row] = total, ranked, place
         known = self._store.passages.rows(best.keys())
-        ordered = sorted(
+        by_total = sorted(
             (row for row in best if row in known), key=lambda row: (-best[row][0], -known[row].at, -row)
         )
+        ordered = [
+            row
+            for _, row in sorted(
+                enumerate(by_total), key=lambda each: min(each[0], turns.get(each[1], each[0]))
+            )
+        ]
         chosen: dict[tuple[str, str], SearchCandidate] = {}
         for row in ordered:
             total, ranked, place = best[row]

@@ -82,6 +82,15 @@ _HOW_TO = re.compile(
     r"|\b(?:should|can|could) i\b",
     re.IGNORECASE,
 )
+# "How do we", "unser": how it is done here. "Who should I ask about my contract": not how anybody does it.
+_OURS = re.compile(
+    r"\b(?:how|where|when|what) (?:do|should) we\b|\b(?:our|ours|unser\w{0,2})\b", re.IGNORECASE
+)
+_WHICH_OF_MINE = re.compile(
+    r"\b(?:who|whom|which|when|where) (?:[\w-]{1,20} ){0,2}(?:should|can|could|do) i\b"
+    r"[^?.!\n]{0,80}\b(?:my|mine)\b",
+    re.IGNORECASE,
+)
 # "The deadline", "im Keller": things that both sides know. The world's only ones are not theirs.
 _DEFINITE = re.compile(
     r"\b(?:the|this|that|these|those|der|die|das|den|dem|des|dies\w{1,2}|im|am|zum|zur|beim|vom|ins|ans)\b"
@@ -100,11 +109,21 @@ _SAID_BY_YOU = re.compile(
     r"|\bdein(?:e|en|er|em)? (?:vorschlag|antwort|rat|empfehlung|liste)\b",
     re.IGNORECASE,
 )
-# What a compound question is cut at: the end of a question, or a joint before another question word.
+# "Can he", "darf ich": a question that begins with its verb.
+_ASKS_BY_VERB = (
+    r"(?:can|could|may|must|do|does|did|is|are|was|were|will|would|should|has|have|kann|können|darf|dürfen|muss"
+    r"|müssen|soll|sollen|ist|sind|war|waren|wird|werden|hat|habe|haben|gibt)"
+    r"\s(?:i|you|he|she|it|we|they|there|the|my|our|ich|du|er|sie|es|wir|man|der|die|das|mein\w{0,2}|unser\w{0,2})"
+)
+# What a compound question is cut at: the end of a question, or a joint before where another one begins.
 _JOINT = re.compile(
     rf"[?;]\s{{1,3}}|(?:,\s{{0,2}}(?:and|und|sowie|as well as)?|\s(?:and|und|sowie|as well as))\s{{1,2}}"
-    rf"(?=(?:[\w-]{{1,9}}\s)?{_QUESTION_WORD}\b)",
+    rf"(?=(?:(?:[\w-]{{1,9}}\s)?{_QUESTION_WORD}|{_ASKS_BY_VERB})\b)",
     re.IGNORECASE,
+)
+# "When and where does it begin?": two questions about the same.
+_TWICE = re.compile(
+    rf"^(\W{{0,3}}{_QUESTION_WORD})\s(?:and|und|or|oder)\s({_QUESTION_WORD})\s(.+)", re.IGNORECASE | re.DOTALL
 )
 # A list of what is wanted: "start date, budget and what it costs".
 _LIST = re.compile(r",\s{1,2}|\s(?:and|und|sowie)\s", re.IGNORECASE)
@@ -118,10 +137,19 @@ _VERB = re.compile(
     re.IGNORECASE,
 )
 _LEANS = re.compile(
-    r"\b(?:it|that|this|these|those|they|them|he|she|him|her|there|then|es|das|dies\w{0,2}|dort|damit|davon|dazu"
-    r"|darüber|ihn|ihm|ihnen|(?:the|der|die|das|den) (?:first|second|third|last|other|former|latter|erste"
-    r"|zweite"
-    r"|dritte|letzte|andere)n?(?: one)?)\b",
+    # "It takes to" and "gibt es" stand for nothing that was said.
+    r"\b(?:it(?! takes? to\b)|(?<!gibt )(?<!gab )es(?! gibt\b)(?! gab\b)|that|this|these|those|they|them|he"
+    r"|she|him|her|there|then|dies\w{0,2}|dort|damit|davon|dazu|darüber|ihn|ihm|ihnen"
+    # "Das Verb", "das neue Rad", "the first person" have their noun with them.
+    r"|das(?!(?-i:(?: [a-zäöü]\w{1,20})? [A-ZÄÖÜ]))"
+    r"|the (?:first|second|third|last|other|former|latter)"
+    r"(?= one\b|\W{0,3}$|[?.,;!]| (?:is|was|are|were|does|did|of|about|in|with|from|to)\b)"
+    r"|(?:der|die|das|den) (?:erste|zweite|dritte|letzte|andere)n?(?!(?-i: [A-ZÄÖÜ])))\b",
+    re.IGNORECASE,
+)
+# "Was gehört zu X dazu": the adverb repeats what is named.
+_NAMED_TWICE = re.compile(
+    r"\b(?:zu[mr]?\b.{1,80}?\bdazu|mit\b.{1,80}?\bdamit|vo[nm]\b.{1,80}?\bdavon|über\b.{1,80}?\bdarüber)\b",
     re.IGNORECASE,
 )
 # "Which kind of" and "how long" ask as one word; a kind is a thing otherwise, and long a quality.
@@ -297,7 +325,8 @@ def read_question(
         if term in telling or term not in idle
     ]
     how_to = _HOW_TO.search(text) is not None
-    own = _OWN.search(text) is not None and not how_to
+    ours = _OURS.search(text) is not None or _WHICH_OF_MINE.search(text) is not None
+    own = ours or (_OWN.search(text) is not None and not how_to)
     yours = _SAID_BY_YOU.search(text) is not None
     expects = Trait(0)
     if _ASKS_NUMBER.search(text):
@@ -325,18 +354,16 @@ def split_question(
     today: date | None = None,
 ) -> list[Question]:
     """The parts of a compound question, each to be searched beside the whole; none for a simple one."""
-    pieces = [piece.strip(" ,;?") for piece in _JOINT.split(question.text)]
-    if len(pieces) < 2 and ("," in question.text or ":" in question.text):
-        pieces = [
-            piece.strip(" ,;?") for piece in _LIST.split(question.text.partition(":")[2] or question.text)
-        ]
-        pieces = pieces if len(pieces) > 2 else []
     parts: list[Question] = []
-    seen: set[str] = set()
+    seen: set[tuple[str, Trait]] = set()
+    pieces = _pieces_of(question.text)
+    # Where two questions are asked about the same, what is expected tells them apart.
+    twice = _TWICE.match(question.text) is not None
     for piece in pieces if len(pieces) > 1 else ():
         part = read_question(piece, names, today)
-        if set(part.terms) - seen:
-            seen.update(part.terms)
+        news = {(term, part.expects if twice else Trait(0)) for term in part.terms}
+        if news - seen:
+            seen.update(news)
             parts.append(
                 replace(
                     part,
@@ -349,13 +376,26 @@ def split_question(
     return parts[:_MOST_PARTS] if len(parts) > 1 else []
 
 
+def _pieces_of(text: str) -> list[str]:
+    if twice := _TWICE.match(text):
+        first, second, rest = twice.groups()
+        return [f"{first} {rest}", f"{second} {rest}"]
+    pieces = [piece.strip(" ,;?") for piece in _JOINT.split(text)]
+    if len(pieces) < 2 and ("," in text or ":" in text):
+        pieces = [piece.strip(" ,;?") for piece in _LIST.split(text.partition(":")[2] or text)]
+        pieces = pieces if len(pieces) > 2 else []
+    return pieces
+
+
 def leans_back(question: Question) -> bool:
     """Whether it is understood only with the exchange before it: "and the second one?", "und wann?"."""
     if len(question.terms) > _FEW_WORDS or question.names:
         return False
     # Without a verb of its own it is half a question: "und der Preis?".
     elliptic = _ELLIPTIC.search(question.text) is not None and _VERB.search(question.text) is None
-    return elliptic or _ABOUT.search(question.text) is not None or _LEANS.search(question.text) is not None
+    if elliptic or _ABOUT.search(question.text) is not None:
+        return True
+    return _LEANS.search(_NAMED_TWICE.sub(" ", question.text)) is not None
 
 
 def is_same_question(text: str, question: Question) -> bool:

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import Any
 
 from holdfast.messages import Message
@@ -129,24 +129,37 @@ def propose_profile(view: View, profile: str) -> list[Proposal]:
 
 
 def format_quotes(question: Message, quotes: Sequence[Quote]) -> str:
-    """Return the quotes for a question: memories, then earlier conversations, then this one."""
+    """Return the quotes for a question: memories, then earlier conversations, then this one.
+
+    Where a day has several quotes of what was said, its date stands once above them: on every line it would
+    take as much room as a short message.
+    """
     # What was typed: a pasted text may have another language.
     language = language_of(typed_text(question.text)) or language_of(question.text) or "en"
     blocks = []
     for origin, headings in _QUOTE_HEADINGS.items():
-        lines = [format_quote(quote, language) for quote in quotes if quote.origin == origin]
-        if lines:
-            blocks.append("\n".join((headings[language], *lines)))
-    return "\n\n".join(blocks)
+        of_origin = [quote for quote in quotes if quote.origin == origin]
+        days = {day_of(quote) for quote in of_origin}
+        if origin == "memory" or len(of_origin) < 2 * len(days):
+            blocks.append((headings[language], [format_quote(quote, language) for quote in of_origin]))
+            continue
+        for day, same in groupby(of_origin, day_of):
+            heading = headings[language].replace("]", f", {day}]") if day else headings[language]
+            blocks.append((heading, [format_quote(quote, language, dated=False) for quote in same]))
+    return "\n\n".join("\n".join((heading, *lines)) for heading, lines in blocks if lines)
 
 
-def format_quote(quote: Quote, language: str) -> str:
-    """Return a quote as one item of a list; notes written by hand have no date."""
-    date = f"{datetime.fromtimestamp(quote.at, UTC):%Y-%m-%d}" if quote.at else ""
+def format_quote(quote: Quote, language: str, *, dated: bool = True) -> str:
+    """Return a quote as one item of a list."""
     speaker = _SPEAKER[language].get(quote.role, "")
-    origin = ", ".join(filter(None, (date, speaker)))
+    origin = ", ".join(filter(None, (day_of(quote) if dated else "", speaker)))
     text = " ".join(quote.text.split()) if quote.origin == "memory" else quote.text
     return f"- {origin}: {text}" if origin else f"- {text}"
+
+
+def day_of(quote: Quote) -> str:
+    """Return the date of a quote; what somebody wrote by hand has none."""
+    return f"{datetime.fromtimestamp(quote.at, UTC):%Y-%m-%d}" if quote.at else ""
 
 
 def format_sources(question: Message, texts: Sequence[str]) -> str:

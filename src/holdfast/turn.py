@@ -538,12 +538,8 @@ class _Relay:
         if chunk.usage is not None and was_loaded(chunk.usage):
             self._models.look_again(self._provider, request.model)
         self._answer.add(chunk)
-        if (
-            chunk.finish == "length"
-            and request.think is not False
-            and self._answer.thinking
-            and not self._answer.message.text
-        ):
+        message = self._answer.message if chunk.finish == "length" and request.think is not False else None
+        if message is not None and message.thinking and not message.text:
             log.warning("%s thought until its limit; it is asked to answer without", request.model)
             self.only_thought = True
             if request.format is None:

@@ -15,8 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from holdfast.store import Store, open_store
-from holdfast.store.schema import metadata
+from holdfast.store import Store, fulltext, open_store, schema
 
 
 def missing(what: str, error: Exception) -> None:
@@ -85,7 +84,8 @@ def place_for_a_store(request: pytest.FixtureRequest) -> Iterator[str]:
         location: str = request.getfixturevalue("migrated_database")
         yield location
         # For tables with hardly anything in them a hundred times as fast as TRUNCATE.
-        emptied = "; ".join(f"DELETE FROM {table.name}" for table in reversed(metadata.sorted_tables))
+        tables = [*reversed(schema.metadata.sorted_tables), *fulltext.metadata.sorted_tables]
+        emptied = "; ".join(f"DELETE FROM {table.name}" for table in tables)
         request.getfixturevalue("postgres").execute(emptied, location)
 
 

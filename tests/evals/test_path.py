@@ -5,7 +5,7 @@ import sys
 
 from evals.path import Function, Route, figures, main, stacked, table
 
-TOP = Function("engine.py", "Engine.turn")
+TOP = Function("turn.py", "Engine.turn")
 MIDDLE = Function("window/fit.py", "fit_view")
 LOW = Function("store/log.py", "Log.append")
 

@@ -23,7 +23,7 @@ def notes(tmp_path_factory):
 
 
 def bearer(holdfast, **wanted):
-    return {"Authorization": f"Bearer {holdfast.store.access.create(Key(**wanted))[1]}"}
+    return {"Authorization": f"Bearer {holdfast.store.keys.create(Key(**wanted))[1]}"}
 
 
 def sent(holdfast, text, **headers) -> str:

@@ -76,7 +76,7 @@ class Product:
 
     def settle(self, conversation: str) -> None:
         """Waits for what is written while a model would read the request."""
-        self._loop.run_until_complete(self._engine.turns.settle(conversation))
+        self._loop.run_until_complete(self._engine.locks.settle(conversation))
 
     def close(self) -> None:
         self._loop.run_until_complete(self._engine.store.flush())

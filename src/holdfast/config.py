@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from urllib.parse import quote
 
 import platformdirs
@@ -37,7 +37,8 @@ _PASSWORD = re.compile(r"(://[^/@:\s]*:)[^/@\s]*@")
 _IN_HOME = Path()
 
 
-PRESETS = ("balanced", "arasul", "supermemory", "openclaw", "ollama-prompt")
+PresetName = Literal["balanced", "arasul", "supermemory", "openclaw", "ollama-prompt"]
+PRESETS: tuple[PresetName, ...] = get_args(PresetName)
 
 
 def _setting(default: Any, help_: str, *, secret: bool = False, choices: tuple[str, ...] = ()) -> Any:

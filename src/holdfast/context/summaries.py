@@ -277,8 +277,6 @@ log = logging.getLogger("holdfast.compaction")
 
 # Nobody else works on the conversation while this lasts; it is renewed as long as the work goes on.
 _LEASE = 30.0
-# Servers that read a request and write nothing when they are asked for nothing.
-_READS_ONLY = ("llamacpp", "embedded")
 # With fewer messages there is nothing to look back at.
 _EXCHANGE = 2
 # So many characters are read and summed up, without a model, in about a second.
@@ -391,7 +389,7 @@ class CompactionService:
             return
         case = place.case
         # Ollama takes 0 for no limit at all.
-        options = {"max_tokens": 0 if case.provider.name in _READS_ONLY else 1}
+        options = {"max_tokens": 0 if "prefill" in case.provider.abilities else 1}
         if not has_fixed_window(case.provider):
             options["num_ctx"] = case.budget.window
         request = case.request.with_messages(place.view.messages).with_options(**options)

@@ -22,6 +22,7 @@ from holdfast.config import (
     HIDDEN,
     PRESETS,
     Config,
+    PresetName,
     Settings,
     converted,
     field_named,
@@ -154,7 +155,7 @@ class PreviewRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    preset: Literal["balanced", "arasul", "supermemory", "openclaw", "ollama-prompt"] | None = None
+    preset: PresetName | None = None
     level_1: Share = None
     recall_share: Share = None
     level_2: Share = None

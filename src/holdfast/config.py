@@ -20,6 +20,7 @@ from urllib.parse import quote
 import platformdirs
 
 from holdfast.errors import ConfigError
+from holdfast.i18n import LANGUAGES
 from holdfast.i18n import gettext as _
 from holdfast.settings_values import READERS, port
 
@@ -230,7 +231,7 @@ class Settings:
     stall_timeout: float = _setting(300.0, "Seconds a model server may be silent before a request fails.")
     max_request_mb: int = _setting(64, "Largest request that is accepted, in megabytes.")
     mcp: bool = _setting(True, "Whether the server offers its tools to MCP hosts, at /mcp.")
-    language: str = _setting("auto", "Language of what people read.", choices=("auto", "en", "de"))
+    language: str = _setting("auto", "Language of what people read.", choices=("auto", *LANGUAGES))
     log_level: str = _setting(
         "info", "How much is logged.", choices=("critical", "error", "warning", "info", "debug")
     )

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Body, Query
@@ -32,7 +32,7 @@ from holdfast.config import (
 )
 from holdfast.errors import BadRequest, ConfigError, HoldfastError
 from holdfast.extras import load_backend
-from holdfast.i18n import speak
+from holdfast.i18n import Language, speak
 from holdfast.memory.embedder_choice import parse_embedder_location, parse_headers
 from holdfast.memory.embedders import parse_prompts
 from holdfast.memory.private import MemoryGate
@@ -167,7 +167,7 @@ class PreviewRequest(BaseModel):
 
 @router.get("")
 async def list_settings(
-    request: Request, language: Annotated[Literal["de", "en"] | None, Query()] = None
+    request: Request, language: Annotated[Language | None, Query()] = None
 ) -> dict[str, Any]:
     """List every setting: value, default and source, what it is for, and whether it can be set here.
 

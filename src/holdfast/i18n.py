@@ -43,7 +43,7 @@ def speak(language: str, locale_name: str = "") -> None:
 
 
 def match_language(name: str) -> Language:
-    """Return the language of a locale (`de_AT`, `German_Austria`) or an Accept-Language header; else English."""
+    """Return the language of a locale (`de_AT`, `German_Austria`) or a browser's header; else English."""
     return next((code for prefix, code in _PREFIXES.items() if name.lower().startswith(prefix)), "en")
 
 

@@ -541,12 +541,8 @@ class _Relay:
             # The server has just loaded the model, perhaps with another window.
             self._models.look_again(self._provider, request.model)
         self._answer.add(chunk)
-        if (
-            chunk.finish == "length"
-            and request.think is not False
-            and self._answer.thinking
-            and not self._answer.message.text
-        ):
+        stopped = chunk.finish == "length" and request.think is not False
+        if stopped and (message := self._answer.message).thinking and not message.text:
             log.warning("%s thought until its limit; it is asked to answer without", request.model)
             self.only_thought = True
             if request.format is None:

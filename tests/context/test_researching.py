@@ -186,7 +186,7 @@ def fitted(lab, made, window, history=0, question="Wie wird das Wetter in Nieste
     """The last message of a window with what was found for it, and the notices about that."""
     before = [one for at in range(history) for one in (user(f"Frage {at}? " * 9), answer("Ja. " * 30))]
     view = View(talk(*before, user(question), window=window))
-    parts = FindingAttacher(lab.research, noting=None)
+    parts = FindingAttacher(lab.research, summariser=None)
     done = fit_view(parts.along(view, view.question, made, ME)).view
     assert done.total.high <= done.room
     return done.shown[-1].message.text, parts.notices(done, made)

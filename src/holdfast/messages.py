@@ -273,7 +273,7 @@ class CallPiece:
 class Chunk:
     """One piece of an answer as it streams.
 
-    `wire` is the server's own payload with the name of its dialect, so a door that speaks the same dialect
+    `wire` is the server's own payload with the name of its dialect, so an endpoint of the same dialect
     passes on every field, the ones we do not know included.
     """
 

@@ -445,7 +445,7 @@ class CompactionService:
             self._note_failure(place, str(error))
             raise
         except asyncio.CancelledError:
-            self._note_failure(place, _("somebody came first"))
+            self._note_failure(place, _("another request came first"))
             raise
 
     async def _find_or_write(

@@ -1,4 +1,4 @@
-"""The product's fitting on a store, as the measurements without a model use it: the one place with its names.
+"""The product's fitter on a store, as the measurements without a model use it: the one place with its names.
 
 What is in the log is made to fit a window, with SmolLM2's own tokenizer; nothing is sent.
 """

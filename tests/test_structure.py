@@ -1,4 +1,4 @@
-"""The layout shows the architecture: imports go down only, files stay small, and few modules are exceptions."""
+"""The layout shows the architecture: imports go down only, files stay small, few modules are exceptions."""
 
 import ast
 from functools import cache

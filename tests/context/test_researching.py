@@ -187,7 +187,7 @@ def fitted(lab, made, window, history=0, question="Wie wird das Wetter in Nieste
     before = [one for at in range(history) for one in (user(f"Frage {at}? " * 9), answer("Ja. " * 30))]
     view = View(talk(*before, user(question), window=window))
     parts = FindingAttacher(lab.research, summariser=None)
-    done = fit_view(parts.along(view, view.question, made, ME)).view
+    done = fit_view(parts.attach(view, view.question, made, ME)).view
     assert done.total.high <= done.room
     return done.shown[-1].message.text, parts.notices(done, made)
 

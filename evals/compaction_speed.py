@@ -80,7 +80,7 @@ async def compacted(messages: list[Message], counting: Counting) -> Took:
             # Somebody is there all the time, so that idle work does not do it before.
             with engine.background.pause():
                 await client.say(Message.of("user", "And what is next?"))
-                await engine.turns.settle(client.conversation)
+                await engine.locks.settle(client.conversation)
                 watch = Watch()
                 await engine.compaction.compact(client.conversation)
                 return watch.took

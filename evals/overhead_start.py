@@ -24,7 +24,7 @@ IDLE = 10.0
 def rows(
     peers: Sequence[Contestant], settings: Mapping[str, str], *, tries: int, idle: float = IDLE
 ) -> Iterator[Row]:
-    """The first start has to make what later ones find; dialects make no difference here."""
+    """The first start has to make what later ones find; protocols make no difference here."""
     contestants = [holdfast(settings=settings)[0], *peers]
     seconds: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

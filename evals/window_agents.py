@@ -1,4 +1,4 @@
-"""Real agent transcripts, replayed turn by turn through the fitting, without a model.
+"""Real agent transcripts, replayed turn by turn through the fitter, without a model.
 
 Every request that would have gone out is counted by the real tokenizer as the template would write it, and
 looked through for tool calls without results and results without calls.

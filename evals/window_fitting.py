@@ -1,4 +1,4 @@
-"""The product's fitting on a store, as the measurements without a model use it: the one place with its names.
+"""The product's fitter on a store, as the measurements without a model use it: the one place with its names.
 
 What is in the log is made to fit a window, with SmolLM2's own tokenizer; nothing is sent.
 """
@@ -76,7 +76,7 @@ class Product:
 
     def settle(self, conversation: str) -> None:
         """Waits for what is written while a model would read the request."""
-        self._loop.run_until_complete(self._engine.turns.settle(conversation))
+        self._loop.run_until_complete(self._engine.locks.settle(conversation))
 
     def close(self) -> None:
         self._loop.run_until_complete(self._engine.store.flush())

@@ -62,7 +62,7 @@ def test_a_whole_life_reaches_nobody_but_the_servers_that_were_named(watched):
 
 
 def _live(client: httpx.Client, page: str) -> None:
-    """Pages, memory, research, three dialects, a search."""
+    """Pages, memory, research, three protocols, a search."""
     for path in ("/", "/settings/memory", "/research", "/settings"):
         assert client.get(path, headers={"Accept": "text/html"}, follow_redirects=True).status_code == 200
     assert client.post("/api/memory", json={"text": "The harbour is at Husum."}).is_success

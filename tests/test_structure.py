@@ -1,4 +1,4 @@
-"""The layout shows the architecture: imports go down only, files stay small, doors stand outside."""
+"""The layout shows the architecture: imports go down only, files stay small, few modules are exceptions."""
 
 import ast
 from functools import cache
@@ -38,7 +38,7 @@ LAYERS = (
     ("wiring", "backends", "testing"),
     ("server", "mcp", "cli", "demo", "library", "__init__", "__main__"),
 )
-DOORS = {"server", "mcp", "cli", "demo", "library", "__init__", "__main__"}
+OUTERMOST = {"server", "mcp", "cli", "demo", "library", "__init__", "__main__"}
 # `window` is pure: it sees values and counts, nothing that stores or sends.
 WINDOW_MAY_IMPORT = {*LAYERS[0], "tokens", "window"}
 
@@ -94,7 +94,7 @@ def test_imports_go_down_only() -> None:
         for imported in imports_of(path) - {package}:
             lower = level_of(imported) < level_of(package)
             bottom = level_of(imported) == level_of(package) == 0
-            if not (lower or bottom or {imported, package} <= DOORS):
+            if not (lower or bottom or {imported, package} <= OUTERMOST):
                 faults.append(f"{ids(path)}: {package} must not import {imported}")
             if package == "window" and imported not in WINDOW_MAY_IMPORT:
                 faults.append(f"{ids(path)}: window must not import {imported}")
@@ -117,12 +117,12 @@ def test_a_module_is_small_and_says_what_it_is() -> None:
     assert faults == []
 
 
-def test_broad_excepts_are_for_doors_and_the_environment_is_for_config() -> None:
+def test_broad_excepts_are_outermost_and_the_environment_is_for_config() -> None:
     faults = []
     for path in MODULES:
         package = package_of(path)
         for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.ExceptHandler) and package not in DOORS:
+            if isinstance(node, ast.ExceptHandler) and package not in OUTERMOST:
                 broad = node.type is None or getattr(node.type, "id", "") in ("Exception", "BaseException")
                 faults += [f"{ids(path)}:{node.lineno} catches everything"] if broad else []
             if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv") and package != "config":

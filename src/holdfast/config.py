@@ -14,12 +14,13 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from urllib.parse import quote
 
 import platformdirs
 
 from holdfast.errors import ConfigError
+from holdfast.i18n import LANGUAGES
 from holdfast.i18n import gettext as _
 from holdfast.settings_values import READERS, port
 
@@ -37,7 +38,8 @@ _PASSWORD = re.compile(r"(://[^/@:\s]*:)[^/@\s]*@")
 _IN_HOME = Path()
 
 
-PRESETS = ("balanced", "arasul", "supermemory", "openclaw", "ollama-prompt")
+PresetName = Literal["balanced", "arasul", "supermemory", "openclaw", "ollama-prompt"]
+PRESETS: tuple[PresetName, ...] = get_args(PresetName)
 
 
 def _setting(default: Any, help_: str, *, secret: bool = False, choices: tuple[str, ...] = ()) -> Any:
@@ -150,7 +152,7 @@ class Settings:
     vectors_extension: str = _setting("", "File of sqlite-vec. Empty: that of the package.")
     memory_backend: str = _setting(
         "holdfast",
-        "Who answers when notes are searched; QMD is a program of its own (docs/qmd.md).",
+        "Program that searches the notes: Holdfast itself or QMD (docs/qmd.md).",
         choices=("holdfast", "qmd"),
     )
     qmd_command: str = _setting("qmd", "How QMD is run: a program, with arguments if it needs some.")
@@ -179,7 +181,7 @@ class Settings:
         "", "More notes to search: Markdown files and folders, several with the system's path separator."
     )
     index_conversations: bool = _setting(
-        True, "Whether what was said is found by its meaning too; it is read for that while nobody waits."
+        True, "Whether messages are searched by meaning too; their vectors are made in the background."
     )
     search_weights: str = _setting(
         "", "What meaning and words are worth in a search, as 0.7:0.3. Empty: what was measured to be best."
@@ -198,12 +200,12 @@ class Settings:
         "networks like 192.168.1.0/24, 10.0.0.5:8080.",
     )
     profile_learns: bool = _setting(
-        False, "Whether preferences somebody mentions go into the profile without being asked about."
+        False, "Whether preferences that you mention are added to the profile without asking."
     )
     memory_gate: str = _setting(
         "",
-        "Model servers that may be told memories, or not: address=on or address=off, several with commas. "
-        "Without: those on this machine and in private networks may, others may not.",
+        "Model servers to which memories may be sent: address=on or address=off, several "
+        "with commas. Default: servers on this machine and in private networks.",
     )
     file_roots: str = _setting(
         "",
@@ -229,7 +231,7 @@ class Settings:
     stall_timeout: float = _setting(300.0, "Seconds a model server may be silent before a request fails.")
     max_request_mb: int = _setting(64, "Largest request that is accepted, in megabytes.")
     mcp: bool = _setting(True, "Whether the server offers its tools to MCP hosts, at /mcp.")
-    language: str = _setting("auto", "Language of what people read.", choices=("auto", "en", "de"))
+    language: str = _setting("auto", "Language of what people read.", choices=("auto", *LANGUAGES))
     log_level: str = _setting(
         "info", "How much is logged.", choices=("critical", "error", "warning", "info", "debug")
     )

@@ -21,8 +21,8 @@
         ├── CutOff               … stopped in the middle of an answer
         └── UpstreamError        … answered with an error of its own
 
-Doors turn these into what a client of their protocol expects; nothing below a door knows HTTP status codes of
-ours, only those an upstream gave.
+Endpoints turn these into what a client of their protocol expects; nothing below an endpoint knows our HTTP
+status codes, only those that an upstream returned.
 """
 
 from collections.abc import Mapping
@@ -171,7 +171,7 @@ class CutOff(ProviderError):
 
 
 class UpstreamError(ProviderError):
-    """The server refused. Its status and body are kept, so a door of the same dialect can pass them on.
+    """The server refused. Its status and body are kept, so an endpoint of the same dialect can pass them on.
 
     `retry_after` are the seconds after which it wants to be asked again, None if it did not say.
     """

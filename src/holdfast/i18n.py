@@ -21,6 +21,8 @@ from typing import Any, Literal, Self
 
 Language = Literal["en", "de"]
 LANGUAGES: tuple[Language, ...] = ("en", "de")
+# How the names of locales begin.
+_PREFIXES: dict[str, Language] = {"de": "de", "german": "de"}
 
 # Between the context and the text of a message, as in compiled catalogues of gettext.
 CONTEXT_END = "\x04"
@@ -37,8 +39,12 @@ def speak(language: str, locale_name: str = "") -> None:
 
     `locale_name` is what the environment calls it; it need not be installed here.
     """
-    wanted = (locale_name or _of_system()).lower() if language == "auto" else language
-    _current.set("de" if wanted.startswith(("de", "german")) else "en")
+    _current.set(match_language((locale_name or _of_system()) if language == "auto" else language))
+
+
+def match_language(name: str) -> Language:
+    """Return the language of a locale (`de_AT`, `German_Austria`) or a browser's header; else English."""
+    return next((code for prefix, code in _PREFIXES.items() if name.lower().startswith(prefix)), "en")
 
 
 def current_language() -> Language:

@@ -1,7 +1,7 @@
 """Holdfast for programs: a conversation that fits, what is remembered, and making a list of messages fit.
 
-A door like the server and the command line, for those who write Python. It starts no server and decides
-nothing about a turn: that is the engine's business.
+An entry point like the server and the command line, for those who write Python. It starts no server; turns
+are made by the engine.
 """
 
 import asyncio

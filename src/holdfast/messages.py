@@ -273,7 +273,7 @@ class CallPiece:
 class Chunk:
     """One piece of an answer as it streams.
 
-    `wire` is the server's own payload with the name of its dialect, so a door that speaks the same dialect
+    `wire` is the server's own payload with the name of its dialect, so an endpoint of the same dialect
     passes on every field, the ones we do not know included.
     """
 
@@ -289,12 +289,13 @@ class Chunk:
 class Answer:
     """Collects the chunks of one answer; `message` is what has arrived so far."""
 
-    text: str = ""
-    thinking: str = ""
     calls: dict[int, CallPiece] = field(default_factory=dict)
     finish: FinishReason | None = None
     usage: Usage = field(default_factory=Usage)
-    # A piece a chunk would make the text quadratic, so pieces wait here until somebody looks.
+    # Text and thinking so far. To append each chunk to them would take quadratic time, so new pieces wait
+    # until `message` is read.
+    _text: str = ""
+    _thinking: str = ""
     _pieces: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, chunk: Chunk) -> None:
@@ -316,14 +317,14 @@ class Answer:
 
     @property
     def message(self) -> Message:
-        self.text += "".join(text for text, _ in self._pieces)
-        self.thinking += "".join(thinking for _, thinking in self._pieces)
+        self._text += "".join(text for text, _ in self._pieces)
+        self._thinking += "".join(thinking for _, thinking in self._pieces)
         self._pieces.clear()
         parts: list[Part] = []
-        if self.thinking:
-            parts.append(Thinking(self.thinking))
-        if self.text:
-            parts.append(Text(self.text))
+        if self._thinking:
+            parts.append(Thinking(self._thinking))
+        if self._text:
+            parts.append(Text(self._text))
         parts += [
             ToolCall(name=piece.name, arguments=piece.arguments, id=piece.id)
             for _, piece in sorted(self.calls.items())

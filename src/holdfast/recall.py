@@ -1,10 +1,15 @@
-"""One way to bring things back: what a question needs and the window does not have in full.
+"""Finds the evidence for a question: texts that it needs and that are not in the window in full.
 
-For every question one hybrid search goes over the messages of this conversation that were left out or
-shortened, messages of earlier conversations, notes, and findings of research. The best of it is chosen to fit
-the room there is: short messages whole, long ones as their best passages, each with date and speaker, in the
-order of time. How much room a question may use depends on how likely anything answers it at all. It writes
-nothing and knows no window.
+    Recall.bring        search, estimate how likely there is an answer, pick snippets, sort them by time
+    understand          the question and its parts as search queries
+    Recall._eligible    drops candidates on abandoned branches and those that the window has in another form
+    _Picker.pick        fills the room with snippets, best first, and puts newer values beside old ones
+
+One hybrid search (words and vectors) covers the messages of this conversation that were left out or
+shortened, messages of earlier conversations, notes, and findings of research. Short messages are brought
+whole, long ones as their best passages. How much room is used depends on how likely anything answers the
+question at all. Nothing is written here, and the window itself is not known: `context/evidence.py` turns a
+view into a `Need` and the `Evidence` into decisions.
 """
 
 import re
@@ -41,54 +46,55 @@ from holdfast.words import language_of, sentences, telling, terms
 
 Origin = Literal["here", "earlier", "memory", "research"]
 
-# The findings of research that hold in a scope, by their names, as they are told.
+# Returns the valid findings of a scope: their texts by their names.
 FindingNotes = Callable[[Scope], Mapping[str, str]]
 
-# Candidates that are looked at for a question.
+# Candidates that the search returns for a question.
 _CANDIDATES = 120
-# Candidates whose words are read together; the room is often full after those.
+# Candidates whose texts are read from the store at once; the room is often full after those.
 _READ = 24
-# With less room nothing is brought.
+# Tokens; with less room nothing is brought.
 _LEAST = 25
-# What bullet and speaker take beside each snippet, and what a date takes, about.
+# Tokens that bullet and speaker take beside each snippet, and that a date takes, about.
 _AROUND, _DATE = 5, 10
 _DAY = 86_400
-# What heading and empty lines take.
+# Tokens that heading and empty lines take.
 _HEADING = 16
 # A message of up to this many tokens is short, and brought whole; a longer one is cut to a share of the room.
 _SHORT = 160
 _LONG_SHARE = 0.34
-# From this likelihood on a question may have one snippet, and from the other on all of its room.
+# Likelihood of an answer from which on one snippet is brought, and from which on all of the room is used.
 _SOME, _ALL = 0.1, 0.22
-# Whether a question has to do with the people talking shows in what they said; what only asks, or what a
-# model explained, says less about that.
+# Weight of candidates that say little about whether there is an answer: messages that only ask, and what the
+# model explained.
 _LESS = 0.5
-# A finding of research is told from this likelihood on, and what a mere statement points at from the other.
+# Score from which on a finding is brought; likelihood from which on a message without a question gets one
+# snippet.
 _SURE, _POINTS = 0.7, 0.7
-# A text with fewer words of its own, and no name or number, says nothing.
+# A text with fewer distinct terms, and without a name or number, is useless.
 _LEAST_TERMS = 2
-# What has a rare name of the question word for word is likely meant.
+# Likelihood that a candidate with a rare name of the question gives, at least.
 _NAMED = 0.25
-# While it is not sure that anything fits, one short snippet is enough.
+# Tokens of the one snippet that is brought while an answer is unlikely.
 _ONE = 60
-# A note that a message in the window says nearly word for word is not needed.
+# A note is dropped if a message in the window has this share of its terms.
 _SAID = 0.9
-# Seconds that a question waits for its vector; later than that, words serve alone.
+# Seconds that a question waits for its vector; after that, words alone are used.
 _PATIENCE = 0.8
-# So much of the question before is quoted with a passage of its answer.
+# Characters that are quoted of the question before a passage of its answer.
 _ASKED = 100
-# The best candidates are compared with what is brought: one may have a newer value for the same thing.
+# So many of the best candidates are searched for newer values of what is brought.
 _COMPARED = 40
-# So much of a text is looked at for that, and a sentence that is longer states more than one thing.
+# Characters of a text that are read for that; a longer sentence states more than one thing.
 _STATED, _STATEMENT = 1_000, 250
 _WORD = re.compile(r"\w+")
-# What stands before a newer value.
+# The word in front of a newer value.
 _LATER = {"de": "später", "en": "later"}
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What something is looked for: a question, where it is asked, and what the window has already.
+    """What evidence is needed for: a question, where it is asked, and what the window has already.
 
     `before` is the exchange before it, for questions that lean on it. `tree` and `head` are the
     conversation and the last message before the question; `present` the messages that are in the window in
@@ -158,8 +164,9 @@ class Evidence:
 
 
 class Recall:
-    """`search` is the one that people and tools use too; `meaning` says how near passages are; `findings`
-    tells what research came to.
+    """Finds evidence with `search`, the search that people and tools use too.
+
+    `meaning` compares passages by their vectors, and `findings` returns the texts of findings.
     """
 
     def __init__(
@@ -175,7 +182,7 @@ class Recall:
         self._findings = findings
 
     def bring(self, need: Need, room: int, count: Callable[[str], int]) -> Evidence:
-        """The evidence for a question, at most `room` tokens of it."""
+        """Returns the evidence for a question, at most `room` tokens."""
         questions = understand(need)
         if room < _LEAST or not questions:
             return Evidence()
@@ -195,7 +202,7 @@ class Recall:
         candidates = [each for each in eligible if each.row.passage not in need.present]
         likely = max((_answers(each, questions[0]) for each in candidates), default=0.0)
         evidence = replace(evidence, likely=likely)
-        # What only tells something needs nothing, but for what it surely points at.
+        # A message that asks nothing gets no evidence, unless it clearly refers to something.
         asks = questions[0].asks > 0
         sure = asks or likely >= _POINTS or any(each.exact for each in candidates)
         allowed = _room_for(likely, room) if sure else 0
@@ -208,16 +215,16 @@ class Recall:
         return replace(evidence, snippets=tuple(chosen), missed=tuple(missed))
 
     def near(self, question: str, passages: Sequence[str]) -> Sequence[float]:
-        """How near passages are to a question, as far as their vectors are known."""
+        """Returns how near each passage is to a question; 0 where a vector is not known."""
         if self._meaning is None:
             return [0.0] * len(passages)
-        # Whoever waited for the vector of the question has it by now, or did not wait any longer.
+        # The search has waited for the vector of the question already.
         texts = {str(at): text for at, text in enumerate(passages)}
         near = self._meaning.nearness(question, texts, patience=0.0)
         return [near.get(str(at), 0.0) for at in range(len(passages))]
 
     def _eligible(self, candidates: Sequence[SearchCandidate], need: Need) -> Iterator[SearchCandidate]:
-        """Without what is on branches that nobody is on, and what the window has in another way."""
+        """Drops messages on abandoned branches, outdated notes, and what the window has in another form."""
         said = {each.row.container for each in candidates if each.row.role not in ("system", NOTE)}
         paths = self._paths(said, need)
         own_summary = str(summary_file(need.scope, need.conversation)) if need.conversation else ""
@@ -226,7 +233,7 @@ class Recall:
             if row.role == "system":
                 continue
             if finding := _finding_of(row):
-                # What merely may have to do with the question is for research itself to tell.
+                # Less certain ones are proposed by `FindingAttacher.find_related`.
                 if candidate.score >= _SURE and finding not in need.known:
                     yield candidate
                 continue
@@ -240,7 +247,7 @@ class Recall:
                 yield candidate
 
     def _paths(self, trees: Collection[str], need: Need) -> dict[str, list[Mapping[str, int]]]:
-        """The ways through trees whose messages count: to the question here, to every head elsewhere."""
+        """Returns the live paths of each tree: to the question in this one, to every head in others."""
         heads = {
             tree: [talk.head for talk in talks if talk.head and talk.memory]
             for tree, talks in self._store.log.conversations_on(set(trees) - {need.tree}).items()
@@ -251,21 +258,21 @@ class Recall:
         return {tree: [ways.get(head, {}) for head in several] for tree, several in heads.items()}
 
     def texts(self, candidates: Sequence[SearchCandidate], scope: Scope) -> dict[int, str]:
-        """What each of them says; a finding as research tells it, and nothing of one that holds no longer."""
+        """Returns the text of each candidate by its row; empty for a finding that is no longer valid."""
         texts = self._store.passages.texts([candidate.row.id for candidate in candidates])
         findings = {each.row.id: name for each in candidates if (name := _finding_of(each.row))}
         notes = self._findings(scope) if findings and self._findings is not None else {}
         return texts | {row: notes.get(name, "") for row, name in findings.items()}
 
     def question_before(self, candidate: SearchCandidate) -> str:
-        """What a message answers: the text before it, if that is short."""
+        """Returns the text before a message, which it answers; empty if that is long."""
         row = candidate.row
         before = self._store.passages.texts([row.id - 1]).get(row.id - 1, "")
         return " ".join(before.split()) if 0 < len(before) <= 2 * _ASKED else ""
 
 
 def recall_over(store: Store, memory: MemoryService | None, findings: FindingNotes | None = None) -> Recall:
-    """Recall over all that is remembered; without memory, over the words of the log alone."""
+    """Returns recall over the log and all memories; without memory, over the words of the log alone."""
     if memory is not None:
         return Recall(store, memory.own, memory.meaning, findings)
     meaning = SemanticIndex(store, lambda: None)
@@ -273,8 +280,9 @@ def recall_over(store: Store, memory: MemoryService | None, findings: FindingNot
 
 
 def understand(need: Need) -> list[Question]:
-    """The questions to search: the whole, with the exchange before it where it leans on that, and its
-    parts.
+    """Returns the questions to search: the whole one first, then its parts.
+
+    If it refers to the exchange before ("and the other one?"), the whole is searched together with that.
     """
     today = day_at(need.at) if need.at else None
     question = read_question(need.question, need.names, today)
@@ -298,7 +306,7 @@ def understand(need: Need) -> list[Question]:
 
 
 def _answers(candidate: SearchCandidate, question: Question) -> float:
-    """How likely a candidate shows that there is an answer."""
+    """Returns how likely it is, by this candidate, that there is an answer at all."""
     row = candidate.row
     explained = row.role == "assistant" and question.speaker != "assistant"
     less = _LESS if explained or row.traits & Trait.ONLY_ASKS else 1.0
@@ -306,7 +314,7 @@ def _answers(candidate: SearchCandidate, question: Question) -> float:
 
 
 def _room_for(likely: float, room: int) -> int:
-    """How much a question may use of its room."""
+    """Returns how many tokens of its room a question may use."""
     if likely < _SOME:
         return 0
     return room if likely >= _ALL else min(room, _ONE)
@@ -332,16 +340,16 @@ class _Picker:
         self._left = room - _HEADING
         self._count = count
         self._said = [frozenset(terms(text)) for text in need.said]
-        # The words in their order, of the window and of what is brought.
+        # The texts of the window and of what is brought, as plain words.
         self._spoken = [_words_of(text) for text in need.said]
         self._statements: list[tuple[SearchCandidate, str]] = []
-        # The candidates by their rows, in the order they are looked at, and the words that were read of them.
+        # The place of each candidate in their order by its row, and the texts that were read.
         self._places: dict[int, int] = {}
         self._candidates: Sequence[SearchCandidate] = ()
         self._texts: dict[int, str] = {}
 
     def _read(self, candidate: SearchCandidate) -> str:
-        """What a candidate says. Several are read at once, as far as somebody wants them."""
+        """Returns the text of a candidate; reads those of the next ones with it."""
         row = candidate.row.id
         if row not in self._texts:
             start = self._places[row]
@@ -351,7 +359,7 @@ class _Picker:
         return self._texts[row]
 
     def compare_with(self, candidates: Sequence[SearchCandidate]) -> None:
-        """What people said or wrote down, in the window or not, may have newer values for what is brought."""
+        """Collects what people and notes state, newest first: it may replace a value that is brought."""
         people = [
             each for each in candidates if each.row.role in ("user", NOTE) and not _finding_of(each.row)
         ]
@@ -364,10 +372,10 @@ class _Picker:
         ]
 
     def pick(self, candidates: Sequence[SearchCandidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
-        """What is brought, at most so many, and the best of what is not.
+        """Returns the snippets to bring, at most `most`, and the five best that were not.
 
-        What has a newer value for something that is brought comes right after it. What only asks has no
-        answer, and waits until the others had their turn, unless it has a name of the question.
+        If a snippet gives a value that a later statement replaces, the later one is brought too, or quoted in
+        it. Messages that only ask come last, unless they have a name of the question.
         """
         candidates = sorted(
             candidates, key=lambda each: bool(each.row.traits & Trait.ONLY_ASKS) and not each.exact
@@ -404,22 +412,22 @@ class _Picker:
                     mark = self._mark_later(newer, statement)
                     cost += self._count(mark)
                     if cost > self._left:
-                        # Alone it would seem to hold; rather the newer one alone.
+                        # Alone the old value would look valid: rather the newer one alone.
                         if newer.row.id in self._places:
                             waiting.appendleft(newer)
                         continue
                     snippet = replace(snippet, text=snippet.text + mark)
             self._left -= cost
             self._drop_notes_in(snippet, chosen)
-            # Before what it replaces: where not all of it fits, that one goes first.
+            # A newer value ranks before the one it replaces, so that trimming drops the old one first.
             chosen.insert(len(chosen) - (candidate.row.id in replacements), snippet)
             self._said.append(frozenset(terms(snippet.text)))
             self._spoken.append(_words_of(snippet.text))
         return chosen, missed
 
     def _cost(self, snippet: Snippet, chosen: Sequence[Snippet]) -> int:
-        """What a snippet takes with all that stands around it: memories each have a date, what was said has
-        one for a day.
+        """Returns the tokens of a snippet with what is around it: memories have a date each, messages one for
+        a day.
         """
         dated = any(
             each.origin == snippet.origin and each.at // _DAY == snippet.at // _DAY for each in chosen
@@ -428,7 +436,7 @@ class _Picker:
         return self._count(snippet.text) + _AROUND + date
 
     def _drop_notes_in(self, snippet: Snippet, chosen: list[Snippet]) -> None:
-        """Notes that were chosen and that a message says word for word, and more, make room."""
+        """Removes chosen notes that this message contains word for word."""
         if snippet.origin == "memory":
             return
         words = _words_of(snippet.text)
@@ -437,12 +445,12 @@ class _Picker:
             self._left += self._cost(note, chosen)
 
     def _shareable(self, candidate: SearchCandidate, text: str) -> str:
-        """What was marked private, and secrets, stay in the conversation they were said in."""
+        """Returns the text without private parts and secrets, unless it is from this conversation."""
         row = candidate.row
         return text if row.role == NOTE or row.container == self._need.tree else redact(text)
 
     def _later_value(self, snippet: Snippet) -> tuple[SearchCandidate, str] | None:
-        """The newest statement that gives another value to something that a snippet gives one."""
+        """Returns the newest statement that gives another value to something in the snippet."""
         if snippet.origin == "research":
             return None
         for old in _statements(snippet.text):
@@ -454,7 +462,7 @@ class _Picker:
         return None
 
     def _comes_below(self, newer: SearchCandidate, snippet: Snippet, left: int) -> bool:
-        """Whether a newer message is brought with what is left, and is read after this one."""
+        """Whether a newer message fits as a snippet of its own and is read after this one."""
         if newer.row.id not in self._places:
             return False
         same = _snippet_of(newer, self._need, "", whole=False).origin == snippet.origin
@@ -488,8 +496,8 @@ class _Picker:
         return _snippet_of(candidate, self._need, heading + passages, whole=False) if passages else None
 
     def _is_needless(self, candidate: SearchCandidate, text: str) -> bool:
-        """The question itself asked before, what says nothing ("great, thanks!"), and what the window or
-        something that is brought says anyway: a message word for word, a note nearly so.
+        """Whether a text adds nothing: it asks the same question, says nothing ("great, thanks!"), or is in
+        the window or another snippet already (a message word for word, a note nearly so).
         """
         if is_same_question(text, self._question):
             return True
@@ -525,13 +533,13 @@ def _snippet_of(candidate: SearchCandidate, need: Need, text: str, *, whole: boo
 
 
 def _finding_of(row: PassageRow) -> str:
-    """The name of the finding whose note a row is of; empty for anything else."""
+    """Returns the name of the finding that a row is the note of; empty for anything else."""
     path = PurePosixPath(row.container.partition(":")[2]) if row.role == NOTE else None
     return path.stem if path is not None and is_finding(path) else ""
 
 
 def _statements(text: str) -> list[str]:
-    """The sentences of a text's beginning that state one thing."""
+    """Returns the sentences of the beginning of a text that state one thing."""
     return [
         sentence
         for sentence in sentences(text[:_STATED])
@@ -540,7 +548,7 @@ def _statements(text: str) -> list[str]:
 
 
 def _words_of(text: str) -> str:
-    """The words of a text, so that one text can be looked for in another."""
+    """Returns the words of a text with a space around each, so that one text can be found in another."""
     return " ".join(["", *_WORD.findall(text.casefold()), ""])
 
 
@@ -550,7 +558,7 @@ def _shorten_line(text: str) -> str:
 
 
 def _describe(snippet: Snippet) -> dict[str, Any]:
-    """A snippet by its name: no words of it, which somebody may want forgotten, are kept in a report."""
+    """Describes a snippet for the report without its text, which somebody may want forgotten."""
     return {
         "id": snippet.id,
         "from": snippet.origin,

@@ -1,14 +1,22 @@
 """One turn, end to end: read this first.
 
-An endpoint passes in an `Ask`, and the turn goes straight down this file:
+An endpoint passes in an `Ask` and reads the chunks of the `Turn` it gets. The way goes down this file:
 
-    Engine.turn     records the question, and loads the files and findings that belong to it
-    Engine._answer  relays the answer to the client and records it, until it ends, fails or is cancelled
-    Engine._ask     for each server that could answer: waits in its queue, fits the request, sends, retries
-    Engine._finish  publishes how it ended, and starts background work
+    TurnEngine.turn     finds the conversation, records the question, loads the files and findings for it
+    TurnEngine._answer  relays the answer to the client and records it, until it ends, fails or is cancelled
+    TurnEngine._ask     for each server that could answer: waits in its queue, fits, sends, retries
+    _Relay              looks at each chunk of a server: was the request cut, did the model only think?
+    TurnEngine._finish  publishes how the turn ended, and starts background work
+    QuestionRecorder    where `turn` finds conversations and appends to them
 
-`_Relay` looks at each chunk on its way, and `QuestionRecorder` finds the conversation of a request. Wire
-formats belong to the endpoints and providers, SQL to the store.
+Words used here: a `job` is the stored row of one request. A draft is an answer that is still being written;
+it is stored, so a crash loses little of it. A `Placement` says where a request belongs in the log. A side
+request is one that a client sends beside the conversation (for a title, tags): its messages are not stored.
+A `Finding` is a result of research that is attached to a question. A conversation that is `off` is relayed
+without being recorded.
+
+`Fitter` makes the request that fits the window (`context/fitter.py`), `Recorder` stores the answer
+(`conversations/recorder.py`). Wire formats belong to the endpoints and providers, SQL to the store.
 """
 
 import asyncio
@@ -71,12 +79,12 @@ from holdfast.window.presets import Preset, preset_named
 
 log = logging.getLogger("holdfast.turn")
 
-# Answers whose writer died are looked for this often.
+# Seconds between two looks for answers whose process died while writing them.
 RECOVER_EVERY = 5.0
-# No request is under way for so long: one that is still open then was left by a process that died.
+# Seconds after which an open job counts as abandoned: the process that ran it has died.
 ABANDONED = 6 * 3600.0
-# What an event says of a window; its report says more.
-_PUBLISHED = (
+# The fields of the report that are published when the turn ends.
+_EVENT_FIELDS = (
     "conversation",
     "model",
     "level",
@@ -126,11 +134,11 @@ class Turn:
 
 
 class Cancellation:
-    """Stops the one stream whose pieces are read through it."""
+    """Lets another task stop one stream: its chunks are read with `next`, and `cancel` interrupts that."""
 
     def __init__(self) -> None:
         self.error: HoldfastError | None = None
-        # The task that waits for the next piece; several tasks may read one stream in turn.
+        # The task that waits for the next chunk; several tasks may read one stream, one after the other.
         self._waiting: asyncio.Task[object] | None = None
 
     def cancel(self, error: HoldfastError) -> None:
@@ -139,47 +147,49 @@ class Cancellation:
             if self._waiting is not None:
                 self._waiting.cancel()
 
-    async def next(self, pieces: AsyncGenerator[Chunk, None]) -> Chunk | None:
-        """Returns the next piece, None at the end; raises the error it was stopped with."""
-        self._check()
+    async def next(self, chunks: AsyncGenerator[Chunk, None]) -> Chunk | None:
+        """Returns the next chunk, None at the end; raises the error of `cancel`."""
+        self._raise_error()
         task = self._waiting = asyncio.current_task()
         try:
-            return await anext(pieces, None)
+            return await anext(chunks, None)
         except asyncio.CancelledError:
-            # If only the stream was cancelled, the task goes on.
+            # `cancel` cancelled the task only to wake it; if nobody else did, it goes on with the error.
             if self.error is not None and task is not None and not task.uncancel():
                 raise self.error from None
             raise
         finally:
             self._waiting = None
 
-    def _check(self) -> None:
+    def _raise_error(self) -> None:
         if self.error is not None:
             raise self.error
 
 
 @dataclass(slots=True)
 class _Run:
-    """What becomes known of a recorded turn on its way."""
+    """The state of one recorded turn, from the question to the end of the answer."""
 
     ask: Ask
     hints: Hints
     question: RecordedQuestion
-    along: Attachments
+    attachments: Attachments
     recorder: Recorder
     progress: TurnProgress
     turn: Turn = field(init=False)
     cancellation: Cancellation = field(default_factory=Cancellation)
-    # The server that is asked, once it is this request's turn, and the slot in that server's queue.
+    # The server whose queue has let this request through, and the slot in its queue.
     provider: Provider | None = None
     slot: QueueSlot | None = None
-    # Whether the client has got a part of the answer: nothing is tried again after that.
+    # Whether the client has got a part of the answer: there are no retries after that.
     began: bool = False
 
 
 class TurnEngine:
-    """`parallel` requests are answered at a time by each server, or as many as `parallel_at` has by its name;
-    0 is as many as come.
+    """Answers requests; one per process, shared by all endpoints.
+
+    Each server answers up to `parallel` requests at a time, or what `parallel_at` has for its name; 0 means
+    no limit. `gate` decides which servers may be sent memories.
     """
 
     def __init__(
@@ -203,68 +213,59 @@ class TurnEngine:
         self.events = Events()
         self.queue = Queue(self._capacity)
         self._parallel, self._parallel_at = parallel, parallel_at or {}
-        self.turns = ConversationLocks(store.flush)
+        self.locks = ConversationLocks(store.flush)
+        self._runs: dict[str, _Run] = {}
+        self._recovering: asyncio.Task[None] | None = None
         options = options or SummaryOptions()
         preset, prompts = preset or preset_named("balanced"), prompts or PromptTemplates()
-        tells = gate.allows if options.memory else _never
+        memory = remembering if options.memory else None
+        may_read_memory = gate.allows if options.memory else _never
         self.compaction = CompactionService(
             store,
             models,
             upstreams,
             preset,
             Compactor(prompts),
-            turns=self.turns,
+            locks=self.locks,
             events=self.events,
             options=options,
-            tells=tells,
+            may_read_memory=may_read_memory,
         )
         library = memories or (remembering.library if remembering else None)
         projector = Projector(store, library) if library else None
         self.background = BackgroundJobs(
             store, self.compaction, projector, options.pause, remembering, research
         )
-        memory = remembering if options.memory else None
-        self._recall = RecallService(store, recall_over(store, memory, partial(live_notes, research)), memory)
+        self._questions = QuestionRecorder(store, memory=options.memory)
         self._findings: FindingAttacher | None = None
         if research:
-            models_for = self.compaction.helpers
-            self._findings = FindingAttacher(
-                research, FindingSummariser(research, models_for, prompts, self.events)
-            )
-        self.fitter = Fitter(
-            store,
-            models,
-            preset,
-            self.turns,
-            self.compaction,
-            self._recall,
-            self.background.notices,
-            tells,
-            self._findings,
-        )
+            summariser = FindingSummariser(research, self.compaction.helpers, prompts, self.events)
+            self._findings = FindingAttacher(research, summariser)
+        self._recall = RecallService(store, recall_over(store, memory, partial(live_notes, research)), memory)
+        context = (self.locks, self.compaction, self._recall, self.background.notices)
+        self.fitter = Fitter(store, models, preset, *context, may_read_memory, self._findings)
         if remembering is not None:
             remembering.followers.append(self.publish_memory_change)
-        self._questions = QuestionRecorder(store, memory=options.memory)
-        self._runs: dict[str, _Run] = {}
-        self._recovering: asyncio.Task[None] | None = None
 
     async def turn(self, ask: Ask) -> Turn:
-        """Records the question and what belongs to it. Reading the chunks of the turn asks the model."""
+        """Records the question and returns its turn; the model is asked when the first chunk is read."""
         hints = read_hints(ask.headers, ask.request)
         check_request(ask.request, continues=bool(ask.continues or hints.explicit or hints.previous))
         context, request = split_context(ask.request)
         ask = replace(ask, request=request, context=(*ask.context, *context))
+        # Before anything is stored: a finding that does not exist is the client's error.
         finding = await self._load_finding(ask.scope, ask.research or hints.research)
         question = await self._questions.record(ask, hints)
         if question is None:
+            # The conversation is switched off.
             return Turn(request.model, self.relay_unrecorded(request, ask.scope.user), off=True)
-        finding = finding or await self._load_finding(ask.scope, question.research, sure=False)
+        finding = finding or await self._load_finding(ask.scope, question.research, missing_ok=True)
         # Files are read before the request takes a slot that others wait for.
         files = await read_named_files(request, ask.files) if ask.files else ()
-        along = Attachments(ask.context, ask.files, finding, files)
-        return self._start(ask, hints, question, along)
+        attachments = Attachments(ask.context, ask.files, finding, files)
+        return self._start(ask, hints, question, attachments)
 
-    def _start(self, ask: Ask, hints: Hints, question: RecordedQuestion, along: Attachments) -> Turn:
+    def _start(self, ask: Ask, hints: Hints, question: RecordedQuestion, attachments: Attachments) -> Turn:
         conversation, model = question.conversation.id if question.conversation else None, ask.request.model
         recorder = Recorder(
             self.store,
@@ -281,12 +282,13 @@ class TurnEngine:
             "model": model,
         }
         progress = TurnProgress(self.events, ask.scope, about)
-        run = _Run(ask, hints, question, along, recorder, progress)
+        run = _Run(ask, hints, question, attachments, recorder, progress)
         run.turn = Turn(model, self._answer(run), conversation, question.job)
         return run.turn
 
     async def _answer(self, run: _Run) -> AsyncGenerator[Chunk, None]:
         """Relays the answer and records it; `cancel` and `close` know the run as long as this lasts."""
+        # Stays for an exception that is not expected here, whose text is not for clients.
         error: BaseException | None = HoldfastError("something went wrong inside Holdfast")
         self._runs[run.question.job] = run
         try:
@@ -307,11 +309,14 @@ class TurnEngine:
             self._finish(run, error)
 
     async def _ask(self, run: _Run) -> AsyncGenerator[Chunk, None]:
-        """Yields the answer of the first server that gives one: waits in its queue, fits, sends, watches.
+        """Yields the answer of the first server that gives one.
 
-        All retries are here, and none once the client has got a part of the answer: another server if one is
-        unavailable; a smaller window, once, if the server could not read the request; and no thinking, once,
-        if the model thought until its limit and said nothing.
+        All retries are here, and none once the client has got a part of the answer (but see the last):
+
+        - the server is unavailable (`ProviderError`): the next server, with a queue and a window of its own;
+        - the request was too long for it (`Overflow`): once per server with a smaller window;
+        - the model thought until its limit and said nothing: the same request without thinking. The client
+          may have got the thinking by then, but no text.
         """
         model = run.ask.request.model
         tried = [await self.upstreams.route(model)]
@@ -354,7 +359,7 @@ class TurnEngine:
                 run.slot.leave()
 
     async def _wait_in_queue(self, run: _Run, provider: Provider) -> None:
-        """Takes a slot in the server's queue and waits until it may run; a retry keeps its slot."""
+        """Takes a slot in the server's queue and waits until it may run; a retry there keeps its slot."""
         if run.provider is provider:
             return
         if run.slot is not None:
@@ -363,7 +368,7 @@ class TurnEngine:
         slot = run.slot = self.queue.enter(provider.location, run.ask.scope.user)
         if not slot.served:
             await self.store.run(self.store.jobs.mark_queued, run.question.job, provider.location)
-            # Reported once it is stored; it may be this request's turn by now.
+            # Published after it is stored, so that who looks finds it; the slot may be free by now.
             if not slot.served:
                 run.progress.report_queued(provider.location, slot.position)
             await slot.wait()
@@ -373,7 +378,7 @@ class TurnEngine:
 
     async def _fit(self, run: _Run, provider: Provider) -> OutgoingRequest:
         """Loads the conversation and makes the request that fits the server's window."""
-        outgoing = await self.fitter.fit(run.ask.request, run.question, provider, run.along)
+        outgoing = await self.fitter.fit(run.ask.request, run.question, provider, run.attachments)
         run.turn.report, run.recorder.window = outgoing.report, outgoing.window
         return outgoing
 
@@ -381,25 +386,25 @@ class TurnEngine:
         """Publishes how the turn ended, and leaves the rest to the background."""
         report = run.turn.report
         if run.turn.conversation is not None and report:
-            window = {name: report[name] for name in _PUBLISHED}
+            window = {name: report[name] for name in _EVENT_FIELDS}
             window["prefix"] = "kept" if report["prefix"]["kept"] else report["prefix"]["cause"]
             self.events.publish("window", window, run.ask.scope)
         answer = run.recorder.answer
         run.progress.finish(error, answered=bool(answer.parts))
         self.background.after_answer(run.turn.conversation, near=self.compaction.may_be_due(report, answer))
-        finding = run.along.finding
+        finding = run.attachments.finding
         if self._findings is not None and finding is not None and run.provider is not None:
             work = self._findings.summariser.job_for(finding, run.ask.request.model, run.provider)
             self.background.after_finding(finding.id, work)
 
-    async def _load_finding(self, scope: Scope, name: str, *, sure: bool = True) -> Finding | None:
-        """The finding of this name; None without research, or if it is gone and not `sure` to be there."""
-        return await self._findings.load(scope, name, sure=sure) if self._findings else None
+    async def _load_finding(self, scope: Scope, name: str, *, missing_ok: bool = False) -> Finding | None:
+        """Returns the finding of this name; None without a name or without research."""
+        return await self._findings.load(scope, name, sure=not missing_ok) if self._findings else None
 
     async def relay_unrecorded(
         self, request: ChatRequest, user: str, provider: Provider | None = None
     ) -> AsyncGenerator[Chunk, None]:
-        """Yields the server's answer to a request as it is, in its turn like any other; records nothing."""
+        """Yields the answer to a request that is sent unchanged, queued like others, and not recorded."""
         tried = [provider or await self.upstreams.route(request.model)]
         began = False
         while True:
@@ -419,12 +424,12 @@ class TurnEngine:
 
     @contextmanager
     def enter_queue(self, provider: Provider, user: str) -> Iterator[QueueSlot]:
-        """A slot in a server's queue for what is not a turn; wait for it before asking."""
+        """Takes a slot in a server's queue for a request that is no turn; call `wait` before sending."""
         with self.background.pause(), self.queue.enter(provider.location, user) as slot:
             yield slot
 
     def cancel(self, job: str) -> bool:
-        """Ends a job that waits or runs in this process; whether it did."""
+        """Cancels a job that waits or runs in this process; False if there is none."""
         run = self._runs.get(job)
         if run is not None:
             run.cancellation.cancel(
@@ -433,39 +438,36 @@ class TurnEngine:
         return run is not None
 
     def position(self, job: str) -> int | None:
-        """How many are to be served until it is this job's turn, itself counted; None if it does not wait."""
+        """Returns the job's place in its queue, 1 for the next; None if it does not wait."""
         run = self._runs.get(job)
         return (run.slot.position or None) if run is not None and run.slot is not None else None
 
     def publish_memory_change(self, memories: Sequence[Memory], change: str) -> None:
-        """To be told of every change of a memory: whoever follows its scope hears of it.
-
-        What was said in a conversation is told there, too, with the messages that it comes from.
-        """
+        """Publishes a change of memories to their scope, and to the conversation they were taken from."""
         for memory in memories:
-            told = {"change": change, "id": memory.id, "kind": memory.kind, "text": memory.text}
+            data = {"change": change, "id": memory.id, "kind": memory.kind, "text": memory.text}
             if memory.may_replace:
-                told["may_replace"] = memory.may_replace
-            self.events.publish("memory", told, memory.scope)
+                data["may_replace"] = memory.may_replace
+            self.events.publish("memory", data, memory.scope)
             source = memory.sources[-1] if memory.sources else None
             scope = self._scope_of(source.conversation) if source else None
             if source is not None and scope is not None:
-                said = {"conversation": source.conversation, "messages": list(source.messages)}
-                self.events.publish("kept", {**told, **said}, scope)
+                origin = {"conversation": source.conversation, "messages": list(source.messages)}
+                self.events.publish("kept", {**data, **origin}, scope)
 
     def _scope_of(self, conversation: str) -> Scope | None:
-        """Whose a conversation is; a preference that is said in a project belongs to the person."""
+        """Returns the scope of a conversation, which may differ from that of a memory taken from it."""
         try:
             return self.store.log.get(conversation).scope
         except HoldfastError:
             return None
 
     def _capacity(self, location: str) -> int:
-        named = next((one.name for one in self.upstreams.states() if one.location == location), "")
-        return self._parallel_at.get(named, self._parallel)
+        name = next((state.name for state in self.upstreams.states() if state.location == location), "")
+        return self._parallel_at.get(name, self._parallel)
 
     async def start(self) -> None:
-        """Takes up what an earlier process left behind."""
+        """Closes jobs and recovers answers that a dead process left open, and starts background work."""
         await self.store.run(self.store.jobs.abandon, time.time() - ABANDONED)
         self._recovering = asyncio.create_task(self._recover())
         self.background.start()
@@ -475,16 +477,16 @@ class TurnEngine:
             try:
                 await self.store.run(self.store.drafts.recover)
             except StoreError as error:
-                log.warning("answers that were left behind could not be taken up: %s", error)
+                log.warning("unfinished answers could not be recovered: %s", error)
             await asyncio.sleep(RECOVER_EVERY)
 
     def prepare_stop(self) -> None:
-        """The end is near: whoever waits for their turn or follows events is let go; others get done."""
+        """Ends waiting requests and event streams before the server shuts down; running turns finish."""
         self.queue.close()
         self.events.close()
 
     async def close(self) -> None:
-        """Ends in good order: what was being answered is kept as far as it came."""
+        """Stops all work; answers under way are stored as far as they came."""
         if self._recovering is not None:
             self._recovering.cancel()
         self.queue.close()
@@ -506,10 +508,10 @@ def _never(_: str) -> bool:
 
 
 class _Relay:
-    """Takes the chunks of one server's answer, and notices whether it is the answer to what was sent.
+    """Checks the chunks of one server's answer on their way to the client.
 
-    A server may have cut the request silently, and a model may think until its limit and say nothing. A
-    client that wants no stream gets nothing before the end, so that either can still be mended.
+    A server may have cut the request silently, and a model may think until its limit and say nothing. If the
+    client wants no stream, the chunks are held back until the end, so that `_ask` can still retry.
     """
 
     def __init__(self, models: ModelRegistry, fitter: Fitter, run: _Run, outgoing: OutgoingRequest) -> None:
@@ -522,35 +524,36 @@ class _Relay:
         self.only_thought = False
 
     async def take(self, chunk: Chunk) -> Sequence[Chunk]:
-        """Returns what the client gets now; raises Overflow if the request was cut and can be sent again."""
+        """Returns the chunks to yield now; raises Overflow if the request was cut and can be sent again."""
         request = self._outgoing.request
         try:
             await self._watch.see(chunk)
         except Overflow as cut:
             if not self._run.began:
                 raise
-            # Too late to ask again: part of the answer is out.
+            # Too late for a retry: the client has part of the answer. The next request will be smaller.
             log.warning("%s", cut)
             self._models.look_again(self._provider, request.model)
             await self._fitter.note_refusal(self._outgoing, self._provider, cut)
             if request.format is None:
                 self._ready.append(Chunk(text=f"\n\n{_cut_notice()}"))
         if chunk.usage is not None and was_loaded(chunk.usage):
+            # The server has just loaded the model, perhaps with another window.
             self._models.look_again(self._provider, request.model)
         self._answer.add(chunk)
-        message = self._answer.message if chunk.finish == "length" and request.think is not False else None
-        if message is not None and message.thinking and not message.text:
+        stopped = chunk.finish == "length" and request.think is not False
+        if stopped and (message := self._answer.message).thinking and not message.text:
             log.warning("%s thought until its limit; it is asked to answer without", request.model)
             self.only_thought = True
             if request.format is None:
-                # Whoever wants JSON wants nothing in front of it.
+                # A notice in front would break JSON.
                 self._ready.append(Chunk(text=_thought_notice()))
         else:
             self._ready.append(chunk)
         return self.release() if request.stream else ()
 
     def release(self) -> Sequence[Chunk]:
-        """Returns what was held back."""
+        """Returns the chunks that were held back; from here on the client has part of the answer."""
         ready, self._ready = self._ready, []
         self._run.began = self._run.began or bool(ready)
         return ready
@@ -576,7 +579,7 @@ def _cut_notice() -> str:
 
 
 class QuestionRecorder:
-    """Finds the conversation of each request, and appends what is new in it before anything is asked.
+    """Finds the conversation of each request and appends its new messages, before the model is asked.
 
     Without `memory`, requests to remember something are not noted.
     """
@@ -588,7 +591,11 @@ class QuestionRecorder:
         self._recent = RecentConversationCache()
 
     async def record(self, ask: Ask, hints: Hints) -> RecordedQuestion | None:
-        """Records a request; of a side request only its job. None if the conversation is switched off."""
+        """Records a request, of a side request only its job; None if the conversation is switched off.
+
+        Most requests continue a conversation that was just answered, which a cache in this process knows; all
+        others are looked up in the log.
+        """
         run, store = self._store.run, self._store
         placement = None
         if ask.continues is None:
@@ -598,13 +605,13 @@ class QuestionRecorder:
             try:
                 return await run(store.atomically, self._append_from_cache, ask, placement)
             except (Conflict, NotFound):
-                # The conversation has moved on since, is gone, or is not the only one: the log knows.
+                # The cache is stale: the conversation went on elsewhere, is gone, or has a twin.
                 self._recent.forget(placement.conversation or "")
         try:
             placement = await run(store.read_snapshot, self._locate, ask, hints)
             return await run(store.atomically, self._append, ask, placement)
         except Conflict:
-            # Somebody else went on with the conversation in between: in one transaction nobody can.
+            # The conversation went on between the two: once more, in one transaction.
             return await run(store.atomically, lambda: self._append(ask, self._locate(ask, hints)))
 
     def note_answer(self, ask: Ask, question: RecordedQuestion, answer: MessageRecord | None) -> None:
@@ -626,7 +633,7 @@ class QuestionRecorder:
         return self._append(ask, placement)
 
     def _has_twin(self, scope: Scope, placement: Placement) -> bool:
-        """Whether the same was said, and answered, through another Holdfast on this database."""
+        """Whether another process on this database has a conversation with the same history."""
         path = [stored for stored in placement.matched if stored is not None]
         if not path or path[-1].message.role != "assistant":
             return False
@@ -657,7 +664,7 @@ class QuestionRecorder:
             if self._memory and row.memory:
                 enqueue_memory_requests(store, row, appended)
         elif parent != placement.head:
-            # An answer is wanted once more: until it comes, the conversation ends at its question.
+            # The client wants another answer to an old question: the conversation ends there until it comes.
             row = store.log.set_head(row.id, parent, expect=placement.head)
         elif row.head != placement.head:
             raise Conflict(f"Conversation {row.id} moved on.", hint="Read it again and repeat.")
@@ -669,14 +676,14 @@ class QuestionRecorder:
         job = store.jobs.start(
             ask.scope, kind="main", model=request.model, conversation=row.id, prompt=prompt
         )
-        # From here on a crash leaves a trace of the answer that was wanted.
+        # An empty draft, so that after a crash the log shows that an answer was wanted.
         store.drafts.save(job.id, row.id, parent, Message("assistant", ()), request.model)
         return RecordedQuestion(job.id, placement, row, parent, tuple(appended), prompt, research)
 
     def _append_messages(
         self, ask: Ask, placement: Placement, row: ConversationRecord | None
     ) -> tuple[ConversationRecord, list[MessageRecord]]:
-        log, forgets = self._store.log, not ask.memory
+        log, without_memory = self._store.log, not ask.memory
         if row is None:
             return log.begin(
                 ask.scope,
@@ -684,9 +691,9 @@ class QuestionRecorder:
                 title=title_of(placement.messages),
                 client=placement.client,
                 external_id=placement.external_id,
-                settings={"memory": False} if forgets else {},
+                settings={"memory": False} if without_memory else {},
             )
-        if row.memory and forgets:
+        if row.memory and without_memory:
             row = log.update_settings(row.id, {"memory": False})
         if not placement.new:
             return row, []
@@ -695,7 +702,7 @@ class QuestionRecorder:
 
 
 def title_of(messages: tuple[Message, ...], length: int = 80) -> str:
-    """The first line that a person said in a conversation: its title until somebody renames it."""
+    """Returns the first line of the first user message: the title until somebody renames the conversation."""
     text = next((message.text for message in messages if message.role == "user" and message.text.strip()), "")
     line = " ".join(text.strip().splitlines()[0].split()) if text else ""
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"

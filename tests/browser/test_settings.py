@@ -83,7 +83,7 @@ def test_what_is_set_elsewhere_can_be_seen_and_not_changed(page, settings):
 
 def test_a_server_is_told_memories_or_not(page, settings):
     window = page("/settings")
-    gate = window.get_by_role("switch", name="may be told memories")
+    gate = window.get_by_role("switch", name="memories may be sent to it")
     expect(gate).to_be_checked()
     gate.uncheck()
     save(window)

@@ -57,7 +57,7 @@ def test_a_file_is_kept_listed_shown_and_forgotten(run, home, tmp_path):
     assert shown.count(TEXT) == 1, "in the summary"
     assert run("show", made["id"], "--texts").count(TEXT) == 2
     assert json.loads(run("show", made["id"], "--texts", "--json"))["sources"][0]["text"] == TEXT
-    fails(run, BadRequest, "nobody is here", "forget", made["id"])
+    fails(run, BadRequest, "there is no terminal", "forget", made["id"])
     assert f"Forgotten: {made['id']}" in run("forget", made["id"], "--yes")
     assert not [path for path in (home / "workspace").rglob("r_*") if path.is_file()]
     fails(run, NotFound, made["id"], "show", made["id"])

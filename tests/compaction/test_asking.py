@@ -22,7 +22,7 @@ def scripted(answer, name="small"):
 class Llama(ScriptedProvider):
     """A server that takes grammars."""
 
-    name = "llamacpp"
+    abilities = frozenset({"grammar"})
 
 
 async def test_one_text_goes_in_and_one_comes_out():

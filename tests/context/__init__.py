@@ -1,1 +1,1 @@
-"""Tests of fitting: requests made to fit, with a real store behind them."""
+"""Tests of context: requests made to fit, with a real store behind them."""

@@ -55,7 +55,7 @@ class Talk:
 
     async def stored(self):
         """All decisions and reports, as another program sees them in the database."""
-        await self.engine.turns.settle(self.client.conversation)
+        await self.engine.locks.settle(self.client.conversation)
         with closing(sqlite3.connect(self.database)) as opened:
             rows = opened.execute("select data from decisions").fetchall()
             rows += opened.execute("select report from lanes").fetchall()

@@ -232,7 +232,7 @@ class TestQdrant:
         index = choose_vectors(VectorOptions(f"qdrant:{tmp_path}"))(memories, IDENTITY)
         assert len(nearest(index, [MINE], AXES[1], 5)) == 2
         assert index.engine == IN_PROCESS
-        assert "was made by somebody else. Name another one with vectors_collection" in index.trouble
+        assert "was not created by Holdfast. Name another one with vectors_collection" in index.trouble
         index.close()
         found = wire.call("POST", "/collections/memories/points", {"ids": [7], "with_payload": True})
         assert found[0]["payload"] == {"theirs": True}

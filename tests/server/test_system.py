@@ -159,7 +159,7 @@ def test_the_last_way_in_is_not_taken_away(serve):
         refused(
             browser.request("DELETE", "/api/password", json={"current": PASSWORD}),
             409,
-            "nobody could come in",
+            "the only way to sign in",
         )
 
 

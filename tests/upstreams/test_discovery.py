@@ -138,7 +138,7 @@ async def test_the_usual_places_are_on_this_machine():
 async def test_nothing_found_tells_where_it_looked(nowhere):
     found = await discover([nowhere], QUICK)
     assert found.provider is None
-    assert found.tried == [(nowhere, "nobody there")]
+    assert found.tried == [(nowhere, "no server is listening")]
 
 
 async def test_the_first_of_several_is_taken_and_all_are_told(nowhere):
@@ -146,7 +146,7 @@ async def test_the_first_of_several_is_taken_and_all_are_told(nowhere):
         found = await discover([nowhere, second.url, first], QUICK, seconds=PATIENCE)
         await found.provider.aclose()
     assert found.provider.name == "llamacpp"
-    assert [told for _, told in found.tried] == ["nobody there", "llamacpp", "ollama"]
+    assert [told for _, told in found.tried] == ["no server is listening", "llamacpp", "ollama"]
 
 
 async def test_a_web_site_on_the_port_is_not_taken_for_a_model_server():
@@ -154,13 +154,16 @@ async def test_a_web_site_on_the_port_is_not_taken_for_a_model_server():
     with hostile([page]) as site, hostile([b"SSH-2.0-OpenSSH\r\n"]) as shell:
         found = await discover([site.url, shell.url], QUICK, seconds=PATIENCE)
     assert found.provider is None
-    assert [told for _, told in found.tried] == ["something else is there, no model server", "nobody there"]
+    assert [told for _, told in found.tried] == [
+        "something else is there, no model server",
+        "no server is listening",
+    ]
 
 
 async def test_nobody_waits_long_for_something_that_says_nothing():
     with hostile([SILENCE]) as silent:
         found = await discover([silent.url], QUICK, seconds=0.2)
-    assert (found.provider, found.tried) == (None, [(silent.url, "nobody there")])
+    assert (found.provider, found.tried) == (None, [(silent.url, "no server is listening")])
 
 
 async def test_a_key_is_never_sent_to_whoever_happens_to_listen():

@@ -166,8 +166,8 @@ class QdrantBackend:
         half_made = fits and not known.get("points_count")
         if mark.get("made_by") != _OURS and not half_made:
             raise VectorsError(
-                f"The collection {self._collection} of {self._wire.location} was made by somebody else.",
-                hint="Name another one with vectors_collection, or delete it if nobody needs it.",
+                f"The collection {self._collection} of {self._wire.location} was not created by Holdfast.",
+                hint="Name another one with vectors_collection, or delete it if it is not needed.",
             )
         return fits and mark.get("identity") == self._identity.key
 

@@ -526,7 +526,7 @@ def to_object(meta: "ObjectMeta") -> S3Object:
 def strip_tag(tag: str | None) -> str:
     if not tag:
         raise StoreError(
-            "The S3 server gives no entity tags, so nobody could tell whether a note has changed.",
+            "The S3 server gives no entity tags, so changes of a note cannot be detected.",
             hint="Use another server.",
         )
     return tag.strip('"')

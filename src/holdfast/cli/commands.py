@@ -30,7 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Show what a model was last shown of a conversation: section by section, and what is out and why.",
     ),
     "memory": ("memory:app", "What is remembered beyond a conversation."),
-    "profile": ("profile:app", "What a model is told about you."),
+    "profile": ("profile:app", "The profile: what models know about you."),
     "research": ("research:app", "What was found for a question, kept while it holds."),
     "files": ("files:app", "Files that messages point at with @."),
     "models": ("models:app", "The models that can be asked."),
@@ -45,7 +45,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "migrate:migrate",
         "Move everything into another database or to another place; what there was stays as it was.",
     ),
-    "users": ("users:app", "Who there is, and all that each of them has."),
+    "users": ("users:app", "Users and their data."),
     "keys": ("keys:app", "Keys that let programs in."),
     "password": (
         "keys:password",

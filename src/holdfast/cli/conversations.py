@@ -208,7 +208,7 @@ def confirm_deletion(row: "ConversationRecord") -> None:
     """Ask before deleting a conversation; exit unless the user agrees."""
     if not sys.stdin.isatty():
         raise BadRequest(
-            _("{id} was not deleted: nobody is here to be asked.").format(id=row.id),
+            _("{id} was not deleted: there is no terminal on which to confirm it.").format(id=row.id),
             hint=_("Add --yes to delete it without a question."),
         )
     print_headline(row.title, row.id)
@@ -247,7 +247,7 @@ def fork(
 @app.command()
 def prune(
     context: typer.Context,
-    older_than: Annotated[str, typer.Option(help="How long nobody spoke in them: 90d, 12w, 6m, 1y.")],
+    older_than: Annotated[str, typer.Option(help="Time since the last message: 90d, 12w, 6m, 1y.")],
     memories: Annotated[
         MemoryPolicy, typer.Option(help="What becomes of what was learned in them.")
     ] = MemoryPolicy.keep,
@@ -257,7 +257,7 @@ def prune(
     project: ProjectOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete conversations in which nobody has spoken for a long time."""
+    """Delete conversations without a new message for a long time."""
     from holdfast.background.retention import DAY, Retention
     from holdfast.conversations.serialization import serialize_conversation
     from holdfast.store import open_store
@@ -310,7 +310,7 @@ def confirm_prune(number: int, memories: MemoryPolicy) -> None:
     )
     ask_consent(
         _("Delete {number} conversations for good? ({learned})").format(number=number, learned=learned),
-        _("Nothing was deleted: nobody is here to be asked."),
+        _("Nothing was deleted: there is no terminal on which to confirm it."),
     )
 
 

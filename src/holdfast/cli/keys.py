@@ -99,7 +99,7 @@ def revoke(
     key: Annotated[str, typer.Argument(metavar="ID", help="As `keys list` has it.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Take a key back: whoever has it cannot come in any more."""
+    """Revoke a key: programs that use it lose access at once."""
     from holdfast.store import open_store
 
     with open_store(load(context).settings.store) as store:
@@ -174,7 +174,7 @@ def read_password(stdin: bool) -> str:
         given = typer.prompt(_("New password"), hide_input=True, confirmation_prompt=again)
     else:
         raise BadRequest(
-            _("Nobody is here to be asked for a password."),
+            _("There is no terminal on which to ask for a password."),
             hint=_("Pipe it in with --stdin."),
         )
     if len(given) < _MIN_LENGTH:

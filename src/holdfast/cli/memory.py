@@ -281,7 +281,9 @@ def forget(
             write(f"{stored.text}\n")
             ask_consent(
                 _("Forget it for good?"),
-                _("{memory} was not forgotten: nobody is here to be asked.").format(memory=memory),
+                _("{memory} was not forgotten: there is no terminal on which to confirm it.").format(
+                    memory=memory
+                ),
             )
         parts.library.forget(scope, memory)
     if as_json:
@@ -548,7 +550,7 @@ def print_search_answer(answer: "SearchResult", cited: bool) -> None:
 
 @app.command()
 def reindex(context: typer.Context, as_json: JsonOption = False) -> None:
-    """Build the index anew from the notes: their words, then their vectors."""
+    """Rebuild the index from the notes: words first, then vectors."""
     settings, scope = load(context).settings, narrow_scope(None, "default")
     named = {
         "files": _("Reading notes"),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from holdfast.memory.profile import Profile
     from holdfast.store import ProfileProposal
 
-app = typer.Typer(help="What a model is told about you.", no_args_is_help=True)
+app = typer.Typer(help="The profile: what models know about you.", no_args_is_help=True)
 
 ProposalId = Annotated[str, typer.Argument(metavar="ID", help="As `profile proposals` has it.")]
 

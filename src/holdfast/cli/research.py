@@ -55,7 +55,7 @@ app = typer.Typer(help="What was found for a question, kept while it holds.", no
 
 FindingId = Annotated[str, typer.Argument(metavar="ID", help="Its id, as `research list` has it.")]
 ModeOption = Annotated[ResearchMode, typer.Option("--mode", help="How many sources: quick 3, deep 7.")]
-FreshOption = Annotated[bool, typer.Option("--fresh", help="Look it up anew, whatever is known.")]
+FreshOption = Annotated[bool, typer.Option("--fresh", help="Look it up again, even if it is known.")]
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
@@ -147,7 +147,7 @@ def print_gathering_notes(answered: "ResearchAnswer") -> None:
     """Print the age of a reused finding, or the sources that could not be read."""
     if answered.reused:
         age = format_age(answered.age)
-        print_error(_("Known already, found {age} ago; --fresh looks it up anew.").format(age=age))
+        print_error(_("Known already, found {age} ago; --fresh looks it up again.").format(age=age))
     for source in answered.finding.sources:
         if source.trouble and not answered.reused:
             print_error(_("Left out: {url}: ").format(url=source.url) + source.trouble)
@@ -267,7 +267,9 @@ def forget(
             write(f"{stored.question}\n")
             ask_consent(
                 _("Forget it for good?"),
-                _("{id} was not forgotten: nobody is here to be asked.").format(id=stored.id),
+                _("{id} was not forgotten: there is no terminal on which to confirm it.").format(
+                    id=stored.id
+                ),
             )
         research.forget(scope, stored.id)
         if as_json:

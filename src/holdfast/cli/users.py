@@ -22,14 +22,14 @@ from holdfast.errors import BadRequest
 from holdfast.i18n import gettext as _
 from holdfast.i18n import pgettext
 
-app = typer.Typer(help="Who there is, and all that each of them has.", no_args_is_help=True)
+app = typer.Typer(help="Users and their data.", no_args_is_help=True)
 
 UserName = Annotated[str, typer.Argument(metavar="NAME", help="Their name, as `users list` has it.")]
 
 
 @app.command("list")
 def list_(context: typer.Context, as_json: JsonOption = False) -> None:
-    """List all who have anything, and how much."""
+    """List all users and how much data each has."""
     from holdfast.transfer.users import list_users
 
     with open_memory(load(context).settings) as parts:
@@ -38,7 +38,7 @@ def list_(context: typer.Context, as_json: JsonOption = False) -> None:
         print_json({"users": [user.to_json() for user in users]})
         return
     if not users:
-        console.print(_("Nobody has anything yet."))
+        console.print(_("There are no users with data yet."))
         return
     columns = (
         pgettext("account", "user"),
@@ -133,7 +133,7 @@ def confirm_deletion(name: str, talks: int, memories: int, notes: int) -> None:
     """Ask the user to type the name; exit if it differs."""
     if not sys.stdin.isatty():
         raise BadRequest(
-            _("{name} was not deleted: nobody is here to be asked.").format(name=name),
+            _("{name} was not deleted: there is no terminal on which to confirm it.").format(name=name),
             hint=_("Add --yes to do it without a question."),
         )
     typed = typer.prompt(

@@ -11,7 +11,7 @@ from itertools import chain
 from math import log2
 from typing import Any
 
-from holdfast.compaction.ledger_patterns import EntryKind
+from holdfast.compaction.ledger_patterns import KINDS, EntryKind
 from holdfast.compaction.ledger_reading import (
     FAILURE_SEPARATOR,
     entry_key,
@@ -99,19 +99,6 @@ def _pair_calls(items: Sequence[Item]) -> Iterator[tuple[ToolCall, ToolResult, i
 # More entries than are ever shown; the rest is still in the log.
 LIMIT = 500
 
-# How much each kind matters. Failures and decisions say where things stand.
-_WEIGHTS: Mapping[EntryKind, float] = {
-    "decision": 4.0,
-    "failure": 3.0,
-    "error": 1.5,
-    "file": 1.2,
-    "id": 1.2,
-    "command": 1.0,
-    "amount": 1.0,
-    "date": 1.0,
-    "url": 1.0,
-    "version": 0.9,
-}
 _OWN_FACTOR = 4.0
 # With so many context terms it is clear what a number is the value of.
 _FEWEST_CONTEXT_TERMS = 2
@@ -126,21 +113,6 @@ _PLAIN_NAME_FACTOR = 0.5
 _HALF_WORTH_AGE = 60
 # After so many characters of a kind the next entry counts half, so that no kind takes all the room.
 _HALF_WORTH_LENGTH = 200
-
-_HEADINGS: Mapping[EntryKind, tuple[str, str]] = {
-    "decision": ("Decided", "Entschieden"),
-    "failure": ("Still failing", "Noch fehlgeschlagen"),
-    "error": ("Errors", "Fehler"),
-    "file": ("Files", "Dateien"),
-    "command": ("Commands", "Befehle"),
-    "id": ("Names", "Namen"),
-    "amount": ("Amounts", "Mengen"),
-    "date": ("Dates", "Termine"),
-    "version": ("Versions", "Versionen"),
-    "url": ("Links", "Links"),
-}
-# Kinds that are whole sentences, each on a line of its own.
-_LINE_KINDS = ("decision", "failure", "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +176,9 @@ class Ledger:
         for entry in _drop_covered_names(self.entries):
             groups[entry.kind].append(entry.render())
         lines: list[str] = []
-        for kind, headings in _HEADINGS.items():
-            heading = headings[language == "de"]
-            if kind in _LINE_KINDS:
+        for kind, form in KINDS.items():
+            heading = form.headings[language == "de"]
+            if form.own_line:
                 lines += [f"{heading}: {text}" for text in groups[kind]]
             elif groups[kind]:
                 lines.append(f"{heading}: {', '.join(groups[kind])}")
@@ -311,7 +283,7 @@ def _rank(entries: Sequence[LedgerEntry]) -> tuple[LedgerEntry, ...]:
 
 def _worth(entry: LedgerEntry, newest: int) -> float:
     recency = 1 / (1 + (newest - entry.last) / _HALF_WORTH_AGE)
-    worth = _WEIGHTS[entry.kind] * (1 + log2(entry.count) / 2) * (0.3 + 0.7 * recency)
+    worth = KINDS[entry.kind].weight * (1 + log2(entry.count) / 2) * (0.3 + 0.7 * recency)
     if entry.own:
         worth *= _OWN_FACTOR
     if _is_unclear(entry):

@@ -5,7 +5,7 @@ matches is hidden from the next. Every pattern is bounded, so time grows linearl
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -15,6 +15,35 @@ from holdfast.patterns import late
 EntryKind = Literal[
     "file", "command", "url", "id", "version", "amount", "date", "error", "failure", "decision"
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerKind:
+    """A kind of entry: its headings in English and German, how much it matters, and how many are read.
+
+    `limits` are the most mentions per message: in the user's words, in an answer, in program output. Entries
+    of `own_line` are whole sentences, each on a line of its own.
+    """
+
+    headings: tuple[str, str]
+    weight: float = 1.0
+    limits: tuple[int, int, int] = (0, 0, 0)
+    own_line: bool = False
+
+
+# In the order in which a ledger shows them. Failures and decisions say where things stand.
+KINDS: Mapping[EntryKind, LedgerKind] = {
+    "decision": LedgerKind(("Decided", "Entschieden"), 4.0, (6, 0, 0), own_line=True),
+    "failure": LedgerKind(("Still failing", "Noch fehlgeschlagen"), 3.0, own_line=True),
+    "error": LedgerKind(("Errors", "Fehler"), 1.5, (6, 4, 3), own_line=True),
+    "file": LedgerKind(("Files", "Dateien"), 1.2, (40, 20, 12)),
+    "command": LedgerKind(("Commands", "Befehle"), 1.0, (20, 10, 4)),
+    "id": LedgerKind(("Names", "Namen"), 1.2, (40, 20, 12)),
+    "amount": LedgerKind(("Amounts", "Mengen"), 1.0, (40, 15, 8)),
+    "date": LedgerKind(("Dates", "Termine"), 1.0, (30, 12, 6)),
+    "version": LedgerKind(("Versions", "Versionen"), 0.9, (20, 10, 5)),
+    "url": LedgerKind(("Links", "Links"), 1.0, (20, 10, 6)),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from holdfast.compaction.ledger_patterns import EntryKind, LedgerMatch, blank_out, find_matches
+from holdfast.compaction.ledger_patterns import KINDS, EntryKind, LedgerMatch, blank_out, find_matches
 from holdfast.messages import Message, Text, ToolCall
 from holdfast.patterns import late
 from holdfast.text.languages import words_of
@@ -422,18 +422,7 @@ def _is_inside_word(two: str) -> bool:
     return len(two) == 2 and two[0].isalnum() and two[1].isalnum()
 
 
-# Most mentions of a kind per message: in the user's words, in an answer, in program output.
-_LIMITS: Mapping[EntryKind, tuple[int, int, int]] = {
-    "file": (40, 20, 12),
-    "command": (20, 10, 4),
-    "url": (20, 10, 6),
-    "id": (40, 20, 12),
-    "version": (20, 10, 5),
-    "amount": (40, 15, 8),
-    "date": (30, 12, 6),
-    "error": (6, 4, 3),
-    "decision": (6, 0, 0),
-}
+# The places of the limits of a kind.
 _USER, _ANSWER, _OUTPUT = range(3)
 # A longer message contains a paste; the user's own words stand around it.
 _PASTE = 4_000
@@ -478,7 +467,7 @@ def read_text(text: str) -> list[LedgerMention]:
 
 
 def _read_user_text(text: str) -> Iterator[LedgerMention]:
-    for decision in decisions_in(text)[: _LIMITS["decision"][_USER]]:
+    for decision in decisions_in(text)[: KINDS["decision"].limits[_USER]]:
         yield LedgerMention("decision", decision, own=True)
     long = len(text) > _PASTE
     for start, end, pasted in stretches(text):
@@ -557,7 +546,7 @@ def _choose(text: str, matches: Iterable[LedgerMatch], who: int) -> list[LedgerM
         groups.setdefault(match.kind, {}).setdefault(entry_key(match.kind, match.text), []).append(match)
     chosen: list[LedgerMatch] = []
     for kind, same in groups.items():
-        most = _LIMITS[kind][who]
+        most = KINDS[kind].limits[who]
         ranked = list(same.values())
         if len(ranked) > most:
             ranked = _first_and_last(ranked, most) if kind == "error" else _rank_by_shape(ranked)[:most]

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 TEMPERATURE = 0.3
-# Servers that accept a grammar in llama.cpp's notation.
-_WITH_GRAMMAR = ("llamacpp", "embedded")
 # A model that does not stop is cut off after so many characters for each token of its limit.
 _MOST_CHARACTERS_PER_TOKEN = 16
 # Characters between two checks whether the answer is still usable.
@@ -100,7 +98,7 @@ class SummaryModel:
 
     def _extra(self, grammar: str) -> dict[str, JsonObject]:
         own: dict[str, object] = {}
-        if grammar and self.provider.name in _WITH_GRAMMAR:
+        if grammar and "grammar" in self.provider.abilities:
             own["grammar"] = grammar
         if self.thinks and self.provider.dialect == "openai":
             own["chat_template_kwargs"] = {"enable_thinking": False}

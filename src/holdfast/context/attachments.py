@@ -53,10 +53,10 @@ def _typed_text(message: Message) -> str:
 
 
 def files_for(
-    store: Store, view: View, question: Item, conversation: str, along: Attachments
+    store: Store, view: View, question: Item, conversation: str, attachments: Attachments
 ) -> list[Proposal]:
     """The decisions that bring files in; none where that is done already, or nothing is pointed at."""
-    text, roots, named = _typed_text(question.message), along.files, along.brought
+    text, roots, named = _typed_text(question.message), attachments.files, attachments.brought
     additions = [addition for shown in view.shown for addition in shown.additions if addition.section == RULE]
     of_question = (shown for shown in view.shown if shown.item is question)
     if any(addition.section == RULE for shown in of_question for addition in shown.additions):

@@ -66,7 +66,7 @@ class RecallService:
     def profile(self, case: FitRequest) -> ProfileExcerpt:
         """What the model is told of the person who asks."""
         scope = case.scope
-        if self._memory is None or scope.kind == "group" or not case.tells:
+        if self._memory is None or scope.kind == "group" or not case.may_read_memory:
             return ProfileExcerpt()
         try:
             state = self._memory.profile.show(scope).tag, case.budget.profile, id(case.counter)
@@ -98,17 +98,17 @@ class RecallService:
         self._submit(self._used, case.scope, names)
 
     async def bring(
-        self, view: View, case: FitRequest, lot: LoadedLane
+        self, view: View, case: FitRequest, loaded: LoadedLane
     ) -> tuple[list[Proposal], Evidence, list[str]]:
         """The decisions that put evidence behind the question, what was looked for, and what did not go
         well.
         """
         if not asks_anew(view):
             return [], Evidence(), []
-        if lot.is_whole and _has_all(view, lot) and not self._may_have_earlier(case):
-            held_back = self._memory is not None and case.remembers and not case.tells
+        if loaded.is_whole and _has_all(view, loaded) and not self._may_have_earlier(case):
+            held_back = self._memory is not None and case.remembers and not case.may_read_memory
             return [], Evidence(), ["held_back"] if held_back else []
-        answer = await self.in_time(self._look, view, case, lot)
+        answer = await self.in_time(self._look, view, case, loaded)
         return ([], Evidence(), ["not_recalled"]) if answer is None else answer
 
     async def in_time(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
@@ -151,25 +151,25 @@ class RecallService:
             log.info("that memories were of use could not be counted: %s", error)
 
     def _may_have_earlier(self, case: FitRequest) -> bool:
-        return self._memory is not None and case.remembers and case.tells
+        return self._memory is not None and case.remembers and case.may_read_memory
 
     def _look(
-        self, view: View, case: FitRequest, lot: LoadedLane
+        self, view: View, case: FitRequest, loaded: LoadedLane
     ) -> tuple[list[Proposal], Evidence, list[str]]:
         opening = self._begin(view, case)
         view = view.having(*opening) if opening else view
         # As if what is added were counted exactly; where it is not, some of it goes again.
         room = view.room - view.total.high
-        need = self._need(view, case, lot)
+        need = self._need(view, case, loaded)
         evidence = self._recall.bring(need, room, view.likely_tokens) if room >= _LEAST else Evidence()
-        notices = [] if case.tells or not case.remembers else ["held_back"]
+        notices = [] if case.may_read_memory or not case.remembers else ["held_back"]
         if self._by_words_alone(evidence):
             notices.append("recalled_by_words")
         return [*opening, *_as_much_as_fits(view, evidence)], evidence, notices
 
     def _begin(self, view: View, case: FitRequest) -> list[Proposal]:
         """What a private conversation begins with, where the window does not have it (any more)."""
-        if case.scope.kind != "private" or not case.tells or not self.has_any(case):
+        if case.scope.kind != "private" or not case.may_read_memory or not self.has_any(case):
             return []
         if any(each.name == BEGINNING for shown in view.shown for each in shown.additions):
             return []
@@ -193,14 +193,14 @@ class RecallService:
         proposal = _addition(view, quotes, name=BEGINNING, memories=tuple(names))
         return [proposal] if quotes and view.having(proposal).fits else []
 
-    def _need(self, view: View, case: FitRequest, lot: LoadedLane) -> Need:
-        question, conversation = view.question, case.kept.conversation
+    def _need(self, view: View, case: FitRequest, loaded: LoadedLane) -> Need:
+        question, conversation = view.question, case.question.conversation
         assert question is not None
         assert conversation is not None
-        before = [item.id for item in lot.items if 0 <= item.depth < question.depth]
+        before = [item.id for item in loaded.items if 0 <= item.depth < question.depth]
         earlier = [shown.item.message for shown in view.shown if shown.item is not question]
         exchange = [message.text for message in earlier[-2:] if message.role in ("user", "assistant")]
-        prompt = "\n".join(message.text for message in lot.system)
+        prompt = "\n".join(message.text for message in loaded.system)
         return Need(
             question=about(question.message).text,
             scope=case.scope,
@@ -291,8 +291,8 @@ def about(question: Message) -> Message:
     return question if not text or asks(text) else Message.of("user", text)
 
 
-def _has_all(view: View, lot: LoadedLane) -> bool:
-    return len(_whole(view)) == len(lot.items)
+def _has_all(view: View, loaded: LoadedLane) -> bool:
+    return len(_whole(view)) == len(loaded.items)
 
 
 def _whole(view: View) -> set[str]:

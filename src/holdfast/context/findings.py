@@ -200,7 +200,7 @@ class FindingAttacher:
         it has, that it holds no longer.
         """
         question = view.question
-        if question is None or question is not view.shown[-1].item or not case.tells:
+        if question is None or question is not view.shown[-1].item or not case.may_read_memory:
             return []
         if any(addition.name and not addition.short for addition in _shown_findings(view, question)):
             return []

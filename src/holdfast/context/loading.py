@@ -51,13 +51,17 @@ class RecordedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class LoadedLane:
-    """`told` is what the clock in the instructions says now, where the rest of them stayed as it was."""
+    """A lane (a conversation in a window of one size) with its messages and system messages.
+
+    `clock` is the time the instructions give now, where nothing else in them changed. `horizon` leaves out
+    what is too far back to be loaded.
+    """
 
     lane: lanes.Lane
     items: tuple[Item, ...]
     system: tuple[Message, ...]
     prompt: str
-    told: str = ""
+    clock: str = ""
     horizon: Proposal | None = None
 
     @property
@@ -228,7 +232,7 @@ def _prompts(store: Store, conversation: str, job: str) -> list[str]:
 
 # The rule that tells earlier findings which bear on a question.
 FINDINGS = "findings"
-# Whether a server, by its location, may be told what is remembered.
+# Whether memories may be sent to a server, by its location.
 MayReadMemory = Callable[[str], bool]
 
 
@@ -251,25 +255,25 @@ class Attachments:
 
 @dataclass(frozen=True, slots=True)
 class FitRequest:
-    """One request that is to be fitted, who answers it, and what it is measured with."""
+    """A request that is to be fitted: the question it was recorded as, the server, and the token budget."""
 
     request: ChatRequest
-    kept: RecordedQuestion
+    question: RecordedQuestion
     provider: Provider
     budget: Budget
     counter: LearningCounter
-    along: Attachments = Attachments()
-    # Whether the server may be told what is remembered.
-    tells: bool = True
+    attachments: Attachments = Attachments()
+    # Whether memories may be sent to this server.
+    may_read_memory: bool = True
 
     @property
     def scope(self) -> Scope:
-        return self.kept.conversation.scope if self.kept.conversation else Scope()
+        return self.question.conversation.scope if self.question.conversation else Scope()
 
     @property
     def remembers(self) -> bool:
         """Whether anything that is remembered belongs into this conversation."""
-        return self.kept.conversation is None or self.kept.conversation.memory
+        return self.question.conversation is None or self.question.conversation.memory
 
     def count(self, text: str) -> int:
         return self.counter.count_text(text).high
@@ -311,20 +315,20 @@ def _name(tool: JsonObject) -> str:
     return str((function if isinstance(function, Mapping) else tool).get("name", ""))
 
 
-def draft_of(case: FitRequest, lot: LoadedLane, slack: float = 1.0) -> Draft:
+def draft_of(case: FitRequest, loaded: LoadedLane, slack: float = 1.0) -> Draft:
     """`slack` is the share of the room that is believed to be there."""
-    budget, lane = case.budget, lot.lane
+    budget, lane = case.budget, loaded.lane
     if slack < 1.0:
         budget = replace(budget, reserve=budget.window - int(budget.room * slack))
     return Draft(
-        items=lot.items,
+        items=loaded.items,
         budget=budget,
         gauge=case.counter,
-        system=lot.system,
+        system=loaded.system,
         tools=case.request.tools,
         decisions=(
-            *lot.condensed,
-            *(decision for decision in lane.decisions if case.tells or not recalls(decision)),
+            *loaded.condensed,
+            *(decision for decision in lane.decisions if case.may_read_memory or not recalls(decision)),
         ),
         vetoes=lane.vetoes,
         pins=lane.pins,
@@ -338,10 +342,13 @@ def draft_of(case: FitRequest, lot: LoadedLane, slack: float = 1.0) -> Draft:
 
 
 class ConversationLocks:
-    """`hurry` has what was decided for a conversation written, if it is not."""
+    """One lock per conversation, so that two requests never make its window at once.
 
-    def __init__(self, hurry: Callable[[str], Awaitable[None]]) -> None:
-        self._hurry = hurry
+    `flush` writes the decisions of its last window, if they still wait in memory.
+    """
+
+    def __init__(self, flush: Callable[[str], Awaitable[None]]) -> None:
+        self._flush = flush
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def of(self, conversation: str) -> asyncio.Lock:
@@ -349,30 +356,32 @@ class ConversationLocks:
 
     async def settle(self, conversation: str) -> None:
         """Waits until what was decided for a conversation's last window is kept, or could not be."""
-        await self._hurry(conversation)
+        await self._flush(conversation)
 
 
 @dataclass(frozen=True, slots=True)
 class RestingConversation:
+    """A conversation between two turns: the request that would go out if it were sent again as it is."""
+
     case: FitRequest
-    lot: LoadedLane
+    loaded: LoadedLane
     view: View
     # Whether as many exchanges stay as fit when it is summarised; without, only the last two.
     fills: bool = True
 
     @property
     def conversation(self) -> ConversationRecord:
-        assert self.case.kept.conversation is not None
-        return self.case.kept.conversation
+        assert self.case.question.conversation is not None
+        return self.case.question.conversation
 
     @property
     def depth(self) -> int:
-        return max((item.depth for item in self.lot.items), default=-1)
+        return max((item.depth for item in self.loaded.items), default=-1)
 
     @property
     def left(self) -> int:
         """Tokens that were left out of the window, and that no summary stands for."""
-        return self.lot.lane.state.left
+        return self.loaded.lane.state.left
 
 
 class RestingConversations:
@@ -382,10 +391,10 @@ class RestingConversations:
         models: ModelRegistry,
         upstreams: Upstreams,
         preset: Preset,
-        tells: MayReadMemory = may_always_read,
+        may_read_memory: MayReadMemory = may_always_read,
     ) -> None:
         self._store = store
-        self._tells = tells
+        self._may_read_memory = may_read_memory
         self._models = models
         self._upstreams = upstreams
         self._preset = preset
@@ -402,8 +411,8 @@ class RestingConversations:
         windows = await self._models.windows(provider, request.model)
         budget = self._preset.budget(used[0].window, thinks=windows.thinks)
         counter = await self._models.counters.counter(provider, request.model)
-        tells = row.memory and self._tells(provider.location)
-        case = FitRequest(request, question, provider, budget, counter, tells=tells)
-        lot = await store.run(load_lane_for, store, request, question, budget, case.count)
-        first = [] if lot.horizon is None else [lot.horizon]
-        return RestingConversation(case, lot, await asyncio.to_thread(View, draft_of(case, lot), first))
+        may_read_memory = row.memory and self._may_read_memory(provider.location)
+        case = FitRequest(request, question, provider, budget, counter, may_read_memory=may_read_memory)
+        loaded = await store.run(load_lane_for, store, request, question, budget, case.count)
+        first = [] if loaded.horizon is None else [loaded.horizon]
+        return RestingConversation(case, loaded, await asyncio.to_thread(View, draft_of(case, loaded), first))

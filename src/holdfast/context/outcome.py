@@ -115,7 +115,7 @@ def _summary_fields(summary: CompactionRecord | None, duration_ms: int) -> dict[
 
 
 def outcome_of(
-    lot: LoadedLane, fitted: FittedWindow, believed: lanes.LaneState, chain: Sequence[Link] | None
+    loaded: LoadedLane, fitted: FittedWindow, believed: lanes.LaneState, chain: Sequence[Link] | None
 ) -> FitOutcome:
     """`believed` is what is known of the server's room, `chain` the request that goes out if one does."""
     named = {
@@ -124,32 +124,32 @@ def outcome_of(
     }
     in_batches = {id(proposal) for batch in fitted.batches for proposal in batch.proposals}
     return FitOutcome(
-        lot.lane,
+        loaded.lane,
         tuple(
             replace(batch, proposals=tuple(named[id(proposal)] for proposal in batch.proposals))
             for batch in fitted.batches
         ),
         tuple(proposal for key, proposal in named.items() if key not in in_batches),
-        _state(lot, fitted, [*named.values()], believed, chain),
+        _state(loaded, fitted, [*named.values()], believed, chain),
         {key: proposal.id for key, proposal in named.items()},
     )
 
 
 def _state(
-    lot: LoadedLane,
+    loaded: LoadedLane,
     fitted: FittedWindow,
     named: Sequence[Proposal],
     believed: lanes.LaneState,
     chain: Sequence[Link] | None,
 ) -> lanes.LaneState:
     """How the lane stands after this: what is out as one line, and only the decisions that still show."""
-    rendered, base = fitted.view.rendered, lot.lane.state.base
+    rendered, base = fitted.view.rendered, loaded.lane.state.base
     out = {name for name, rule in rendered.out.items() if rule != "orphan"}
-    ends = [(item.depth, item.id) for item in lot.items if item.id in out and item.depth >= 0]
+    ends = [(item.depth, item.id) for item in loaded.items if item.id in out and item.depth >= 0]
     ends += [(base.depth, base.through)] if base is not None else []
-    if lot.horizon is not None:
-        ends.append((lot.horizon.data["depth"], lot.horizon.data["through"]))
-    decisions: list[DecisionLike] = [*lot.lane.decisions, *named]
+    if loaded.horizon is not None:
+        ends.append((loaded.horizon.data["depth"], loaded.horizon.data["through"]))
+    decisions: list[DecisionLike] = [*loaded.lane.decisions, *named]
     new = [proposal for proposal in named if proposal.kind == "summarise"]
     state = replace(
         believed,
@@ -164,12 +164,12 @@ def _state(
     if chain is not None:
         summary = next((proposal.id for proposal in new), fitted.view.rendered.summarised)
         sent = tuple((link.name, link.digest, link.size) for link in chain)
-        state = replace(state, sent=sent, prompt=lot.prompt, summary=summary)
+        state = replace(state, sent=sent, prompt=loaded.prompt, summary=summary)
     if not ends:
         return state
     depth, through = max(ends)
-    keep = tuple(item.id for item in lot.items if 0 <= item.depth <= depth and item.id not in out)
-    active = tuple(decision.id for decision in _showing(decisions, lot, fitted))
+    keep = tuple(item.id for item in loaded.items if 0 <= item.depth <= depth and item.id not in out)
+    active = tuple(decision.id for decision in _showing(decisions, loaded, fitted))
     return replace(state, base=lanes.Base(through, depth, keep, _at(base, named)), active=active)
 
 
@@ -183,9 +183,11 @@ def _at(base: lanes.Base | None, named: Sequence[Proposal]) -> tuple[str, int]:
     return max(places, key=lambda place: place[1], default=("", -1))
 
 
-def _showing(decisions: Sequence[DecisionLike], lot: LoadedLane, fitted: FittedWindow) -> list[DecisionLike]:
+def _showing(
+    decisions: Sequence[DecisionLike], loaded: LoadedLane, fitted: FittedWindow
+) -> list[DecisionLike]:
     """The decisions without which the window would not look as it does, what is merely out apart."""
-    shown, places = {decision.item.id for decision in fitted.view.shown}, places_of(lot.items)
+    shown, places = {decision.item.id for decision in fitted.view.shown}, places_of(loaded.items)
     gone = [
         decision
         for decision in decisions

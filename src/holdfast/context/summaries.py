@@ -186,13 +186,13 @@ _SHORT = 2
 
 @dataclass(frozen=True, slots=True)
 class WrittenSummary:
-    """A summary that is there, new or from before; `keeping` is what is still to be kept of it."""
+    """A summary that is there, new or from before; `record` is what is still to be kept of it."""
 
     id: str
     depth: int
     body: SummaryBody
     tokens: int
-    keeping: CompactionRecord | None = None
+    record: CompactionRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ class SummaryBuilder:
             )
         if case is None:
             summary = replace(summary, method=_IN_PASSING)
-        keeping = CompactionRecord(
+        record = CompactionRecord(
             new_id("s"),
             row,
             latest.id if latest else None,
@@ -257,7 +257,7 @@ class SummaryBuilder:
             tokens,
             writes_notes=self._options.memory and row.memory,
         )
-        return WrittenSummary(keeping.id, messages[-1].depth, summary.body, tokens, keeping)
+        return WrittenSummary(record.id, messages[-1].depth, summary.body, tokens, record)
 
     def _load_latest(self, latest: SummaryRecord | None) -> tuple[SummaryRecord | None, list[MessageRecord]]:
         """The last summary somebody took time for, and what was said since: a model reads that once more."""
@@ -277,8 +277,6 @@ log = logging.getLogger("holdfast.compaction")
 
 # Nobody else works on the conversation while this lasts; it is renewed as long as the work goes on.
 _LEASE = 30.0
-# Servers that read a request and write nothing when they are asked for nothing.
-_READS_ONLY = ("llamacpp", "embedded")
 # With fewer messages there is nothing to look back at.
 _EXCHANGE = 2
 # So many characters are read and summed up, without a model, in about a second.
@@ -295,8 +293,8 @@ Attempt = tuple[float, int, int, int]
 class Inline:
     """What came of summarising at once: the window, a summary that is to be kept, and how it went."""
 
-    made: FittedWindow
-    keeping: CompactionRecord | None
+    fitted: FittedWindow
+    record: CompactionRecord | None
     tried: Attempt
 
 
@@ -309,19 +307,19 @@ class CompactionService:
         preset: Preset,
         compactor: Compactor,
         *,
-        turns: ConversationLocks,
+        locks: ConversationLocks,
         events: Events,
         options: SummaryOptions = SummaryOptions(),  # noqa: B008 - frozen
-        tells: MayReadMemory = may_always_read,
+        may_read_memory: MayReadMemory = may_always_read,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
         self._preset = preset
-        self._turns = turns
+        self._locks = locks
         self._events = events
         self._clock = clock
         self._cooldown = Cooldown(preset.cooldown_seconds, preset.cooldown_messages)
-        self._places = RestingConversations(store, models, upstreams, preset, tells)
+        self._places = RestingConversations(store, models, upstreams, preset, may_read_memory)
         self._log = CallLog(store, events)
         self.helpers = SummaryModels(models, upstreams, preset, options, clock, self._log)
         self._summing = SummaryBuilder(store, compactor, self.helpers, options)
@@ -357,12 +355,12 @@ class CompactionService:
             )
         return batch
 
-    async def inline(self, case: FitRequest, lot: LoadedLane, fitted: FittedWindow) -> Inline | None:
+    async def inline(self, case: FitRequest, loaded: LoadedLane, fitted: FittedWindow) -> Inline | None:
         """The window of a request that is nearly full, with a summary in it; None if none was to be had.
 
         The caller has the conversation's turn, and keeps what comes of it with its own decisions.
         """
-        place = RestingConversation(case, lot, fitted.view)
+        place = RestingConversation(case, loaded, fitted.view)
         if not self._may(place):
             return None
         try:
@@ -375,11 +373,11 @@ class CompactionService:
                 written = await self._find_or_write(place, border, ask=ask)
                 proposals = self._propose(place, written, "history was nearly full")
                 if not proposals:
-                    return Inline(fitted, written.keeping, _fruitless(place))
+                    return Inline(fitted, written.record, _fruitless(place))
                 batch, after = _batch(written, proposals), fitted.view.having(*proposals)
                 self._tell(place.conversation, "done", 1.0, batch)
                 shorter = replace(fitted, view=after, batches=(*fitted.batches, batch))
-                return Inline(shorter, written.keeping, self._note_success(place, after))
+                return Inline(shorter, written.record, self._note_success(place, after))
         except HoldfastError as error:
             self._note_failure(place, str(error))
             return None
@@ -391,7 +389,7 @@ class CompactionService:
             return
         case = place.case
         # Ollama takes 0 for no limit at all.
-        options = {"max_tokens": 0 if case.provider.name in _READS_ONLY else 1}
+        options = {"max_tokens": 0 if "prefill" in case.provider.abilities else 1}
         if not has_fixed_window(case.provider):
             options["num_ctx"] = case.budget.window
         request = case.request.with_messages(place.view.messages).with_options(**options)
@@ -430,8 +428,8 @@ class CompactionService:
             budget = self._preset.budget(lane.window)
             span = SummarySpan(row, latest, row.head, budget.summary // 2, count)
             written = await self._write(span, place.case if place else None)
-            if written.keeping is not None:
-                await store.run(store.atomically, written.keeping.save, store)
+            if written.record is not None:
+                await store.run(store.atomically, written.record.save, store)
         return True
 
     async def _compact(self, place: RestingConversation, reason: str) -> Batch | None:
@@ -447,7 +445,7 @@ class CompactionService:
             self._note_failure(place, str(error))
             raise
         except asyncio.CancelledError:
-            self._note_failure(place, _("somebody came first"))
+            self._note_failure(place, _("another request came first"))
             raise
 
     async def _find_or_write(
@@ -472,24 +470,24 @@ class CompactionService:
     async def _apply(self, before: RestingConversation, written: WrittenSummary, reason: str) -> Batch | None:
         """The decision, by what the window is now: others may have gone on talking meanwhile."""
         name = before.conversation.id
-        async with self._turns.of(name):
-            await self._turns.settle(name)
+        async with self._locks.of(name):
+            await self._locks.settle(name)
             place = await self._places.of(name)
             place = replace(place, fills=before.fills) if place else None
             proposals = self._propose(place, written, reason) if place else ()
             if place is None or not proposals:
-                if written.keeping is not None:
-                    await self._store.run(self._store.atomically, written.keeping.save, self._store)
+                if written.record is not None:
+                    await self._store.run(self._store.atomically, written.record.save, self._store)
                 await self._in_vain(before)
                 return None
             after = place.view.having(*proposals)
             batch = _batch(written, proposals)
-            state = replace(place.lot.lane.state, tried=self._note_success(place, after))
-            outcome = outcome_of(place.lot, FittedWindow(after, (batch,), dict(state.fired)), state, None)
+            state = replace(place.loaded.lane.state, tried=self._note_success(place, after))
+            outcome = outcome_of(place.loaded, FittedWindow(after, (batch,), dict(state.fired)), state, None)
             row = await self._store.run(self._store.lanes.get, outcome.lane.id)
             report = row.report if row else {}
             await self._store.run(
-                self._store.atomically, outcome.keep, self._store, report, 0, written.keeping
+                self._store.atomically, outcome.keep, self._store, report, 0, written.record
             )
         self._tell(place.conversation, "done", 1.0, batch)
         return batch
@@ -516,7 +514,7 @@ class CompactionService:
 
     async def _in_vain(self, place: RestingConversation) -> None:
         """Remembered, so that what does not help is not tried on every turn."""
-        lane = place.lot.lane
+        lane = place.loaded.lane
         state = replace(lane.state, tried=_fruitless(place))
         row = await self._store.run(self._store.lanes.get, lane.id)
         if row is None or row.version != lane.version:
@@ -534,7 +532,7 @@ class CompactionService:
         )
 
     def _may(self, place: RestingConversation) -> bool:
-        state = place.lot.lane.state
+        state = place.loaded.lane.state
         at, depth, so_far, fruitless = state.tried
         # What other levels left out since then was said as well: without it, a window that they keep small
         # would never have grown enough.
@@ -590,14 +588,14 @@ class CompactionService:
 
 def _border(place: RestingConversation, upto: int | None = None) -> Border | None:
     """Where the summary takes over; where nothing more can leave, over what is out already and has none."""
-    found, base = border(place.view, upto, fills=place.fills), place.lot.lane.state.base
+    found, base = border(place.view, upto, fills=place.fills), place.loaded.lane.state.base
     if found is None and base is not None and place.left and (upto is None or base.depth <= upto):
         return Border(base.through, base.depth, base.keep, ())
     return found
 
 
 def _fruitless(place: RestingConversation) -> Attempt:
-    at, depth, _, fruitless = place.lot.lane.state.tried
+    at, depth, _, fruitless = place.loaded.lane.state.tried
     return at, depth, talk(place.view) + place.left, fruitless + 1
 
 

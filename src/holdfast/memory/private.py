@@ -209,7 +209,7 @@ class MemoryGate:
             place = parse_address(address if "//" in address else f"//{address}")
             if word.strip() not in ("on", "off") or place is None:
                 raise ConfigError(
-                    f"'{entry}' does not say which server may be told memories.",
+                    f"'{entry}' does not say to which server memories may be sent.",
                     hint="Write address=on or address=off, like https://api.example.com=on.",
                 )
             rules[place] = word.strip() == "on"

@@ -165,7 +165,7 @@ def get_field(text: str, key: str) -> Any:
     return value
 
 
-def detect_language(text: str) -> Literal["de", "en"]:
+def detect_language(text: str) -> Literal["en", "de"]:
     """Return the language to render a profile in: the one it names, else that of its fields and words.
 
     Never that of a question, which may change from turn to turn.
@@ -176,7 +176,7 @@ def detect_language(text: str) -> Literal["de", "en"]:
     return "de" if _GERMAN_ONLY.intersection(parse(text)) or language_of(text) == "de" else "en"
 
 
-def label_of(key: str, language: Literal["de", "en"]) -> str:
+def label_of(key: str, language: Literal["en", "de"]) -> str:
     """Return the label of a field in this language; an unknown one keeps its name."""
     outer, _, inner = key.partition(".")
     if not inner:
@@ -184,7 +184,7 @@ def label_of(key: str, language: Literal["de", "en"]) -> str:
     return f"{_label(outer, language, inside=False)}.{_label(inner, language, inside=True)}"
 
 
-def _label(name: str, language: Literal["de", "en"], *, inside: bool) -> str:
+def _label(name: str, language: Literal["en", "de"], *, inside: bool) -> str:
     groups = ((key, names) for key, names in FIELDS.items() if ("." in key) == inside)
     known, names = next(((key, names) for key, names in groups if name in names), ("", ()))
     if inside and name == _STYLE:
@@ -199,7 +199,7 @@ def _label(name: str, language: Literal["de", "en"], *, inside: bool) -> str:
 
 
 def render_for_model(
-    text: str, cap: int, count: Callable[[str], int], language: Literal["de", "en"]
+    text: str, cap: int, count: Callable[[str], int], language: Literal["en", "de"]
 ) -> ProfileExcerpt:
     """Render as much of the profile as fits into `cap` tokens, first ranks first, in file order."""
     fields = parse(text)
@@ -280,7 +280,7 @@ def rank_field(key: str) -> int:
     return _RANKS.get(name, _RANKS.get(outer, len(_RANKS)))
 
 
-def format_fields(units: list[tuple[str, Any]], language: Literal["de", "en"]) -> str:
+def format_fields(units: list[tuple[str, Any]], language: Literal["en", "de"]) -> str:
     lines: list[str] = []
     last = ""
     for key, value in units:
@@ -419,7 +419,7 @@ class Profile:
 
         update_file(self._workspace, profile_file(require_private(scope)), work)
 
-    def fill(self, scope: Scope, form: Mapping[str, Any], language: Literal["de", "en"] = "en") -> None:
+    def fill(self, scope: Scope, form: Mapping[str, Any], language: Literal["en", "de"] = "en") -> None:
         """Take over a setup form; fields get names of this language unless the file has its own."""
         unknown = sorted(set(form) - set(_FORM))
         if unknown:
@@ -433,7 +433,7 @@ class Profile:
         self.patch(scope, fields)
 
     def render(
-        self, scope: Scope, cap: int, count: Callable[[str], int], language: Literal["de", "en"] | None = None
+        self, scope: Scope, cap: int, count: Callable[[str], int], language: Literal["en", "de"] | None = None
     ) -> ProfileExcerpt:
         """Render the profile within `cap` tokens, in its own language if none is given.
 

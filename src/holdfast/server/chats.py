@@ -1,6 +1,6 @@
 """Conversations over REST: listing, searching, reading, forking and deleting them, and their windows.
 
-What is in a window and why is worked out in `fitting` and `window`; the routes here return it.
+What is in a window and why is worked out in `context` and `window`; the routes here return it.
 """
 
 import asyncio

@@ -136,7 +136,7 @@ async def remove_password(request: Request, removal: PasswordRemoval | None = No
     closed = settings.require_key or not is_loopback(settings.host)
     if closed and not settings.key and not await store.run(store.keys.any):
         raise Conflict(
-            "without it nobody could come in any more",
+            "this password is the only way to sign in",
             hint="Make a key first: `holdfast keys create --admin`.",
         )
     await store.run(store.sessions.set_password, _OWNER, None)

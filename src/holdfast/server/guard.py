@@ -367,7 +367,7 @@ def check_address(settings: Settings, *, keys: bool = False) -> None:
     """Refuse to listen where other machines can connect while there is neither a key nor a password."""
     if not is_loopback(settings.host) and not settings.key and not keys:
         raise ConfigError(
-            f"On {settings.host} others can reach this server, and nobody has a key or a password yet.",
+            f"On {settings.host} other machines can reach this server, and no key or password is set.",
             hint="Make one (`holdfast keys create`, `holdfast password`), or listen on 127.0.0.1.",
         )
 

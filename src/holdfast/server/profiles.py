@@ -6,13 +6,14 @@ The company context and the answers of the set-up are views of fields of the sam
 import asyncio
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from holdfast.errors import BadRequest, Conflict, HoldfastError, TooLarge
+from holdfast.i18n import Language
 from holdfast.memory.profile import (
     LARGEST,
     InvalidProfile,
@@ -126,7 +127,7 @@ async def fill_profile(
     request: Request,
     response: Response,
     form: SetupForm,
-    language: Annotated[Literal["de", "en"], Query()] = "en",
+    language: Annotated[Language, Query()] = "en",
 ) -> dict[str, Any]:
     """Store the answers of the set-up; other fields of the file stay."""
     profile, scope = remembering_of(request).profile, scope_of(request)

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Body, Query
@@ -22,6 +22,7 @@ from holdfast.config import (
     HIDDEN,
     PRESETS,
     Config,
+    PresetName,
     Settings,
     converted,
     field_named,
@@ -31,7 +32,7 @@ from holdfast.config import (
 )
 from holdfast.errors import BadRequest, ConfigError, HoldfastError
 from holdfast.extras import load_backend
-from holdfast.i18n import speak
+from holdfast.i18n import Language, speak
 from holdfast.memory.embedder_choice import parse_embedder_location, parse_headers
 from holdfast.memory.embedders import parse_prompts
 from holdfast.memory.private import MemoryGate
@@ -154,7 +155,7 @@ class PreviewRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    preset: Literal["balanced", "arasul", "supermemory", "openclaw", "ollama-prompt"] | None = None
+    preset: PresetName | None = None
     level_1: Share = None
     recall_share: Share = None
     level_2: Share = None
@@ -166,7 +167,7 @@ class PreviewRequest(BaseModel):
 
 @router.get("")
 async def list_settings(
-    request: Request, language: Annotated[Literal["de", "en"] | None, Query()] = None
+    request: Request, language: Annotated[Language | None, Query()] = None
 ) -> dict[str, Any]:
     """List every setting: value, default and source, what it is for, and whether it can be set here.
 

@@ -9,7 +9,7 @@ import struct
 import sys
 import time
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,6 +17,7 @@ from starlette.requests import Request
 
 from holdfast.config import Config
 from holdfast.errors import ConfigError, Conflict, HoldfastError
+from holdfast.i18n import Language
 from holdfast.messages import Scope
 from holdfast.server.endpoint import engine_of, require_admin, scope_of
 from holdfast.server.guard import is_loopback
@@ -139,7 +140,7 @@ async def save_step(request: Request, wanted: SetupStep) -> dict[str, Any]:
 async def complete_setup(
     request: Request,
     completion: SetupCompletion,
-    language: Annotated[Literal["de", "en"], Query()] = "en",
+    language: Annotated[Language, Query()] = "en",
 ) -> dict[str, Any]:
     """Mark the set-up as done or skipped: from now on the start page is the chat."""
     require_admin(request)

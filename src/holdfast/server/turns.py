@@ -273,7 +273,7 @@ class TurnResult:
     async def load(self) -> JsonObject | None:
         store = self.engine.store
         # The window's decisions are written at the same time as the answer.
-        await self.engine.turns.settle(self.place.conversation.id)
+        await self.engine.locks.settle(self.place.conversation.id)
         return await store.run(self._read)
 
     def _read(self) -> dict[str, Any] | None:

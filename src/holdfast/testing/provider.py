@@ -28,7 +28,7 @@ import uvicorn
 from holdfast.errors import HoldfastError, ModelMissing, UpstreamError
 from holdfast.messages import CallPiece, ChatRequest, Chunk, Thinking, ToolCall, Usage
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.base import Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo
+from holdfast.upstreams.base import Ability, Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo
 
 Step = str | Thinking | ToolCall | Chunk | asyncio.Event | HoldfastError
 Script = str | HoldfastError | Sequence[Step]
@@ -47,6 +47,7 @@ class ScriptedProvider:
 
     name = "scripted"
     dialect: Dialect = "openai"
+    abilities: frozenset[Ability] = frozenset()
     location = "scripted:"
     paths: frozenset[str] = frozenset()
 

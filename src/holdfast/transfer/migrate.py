@@ -142,7 +142,7 @@ def migrate(move: Migration, tell: ProgressCallback = ignore_progress) -> Migrat
             _("The copy is not what was copied: {differences}.").format(
                 differences=_differences(before, after)
             ),
-            hint=_("Does somebody use the target already?"),
+            hint=_("Is the target already in use?"),
         )
     return MigrationResult(before, after, notes)
 
@@ -198,7 +198,7 @@ def _migrate_notes(source: Workspace, target: Workspace, again: bool, tell: Prog
     if _tags(source.entries()) != _tags(listed):
         raise _changed_meanwhile_error(
             _("notes were written"),
-            _("Let nobody write."),
+            _("Stop all writing to it."),
         )
     return NotesResult(len(listed), len(target.entries()), tuple(left_out))
 

@@ -21,6 +21,9 @@ from holdfast.protocols.wire import classify_overflow
 from holdfast.tokens.vocabulary import Vocabulary
 
 Dialect = Literal["ollama", "openai"]
+# What only some servers can do. `grammar`: accepts a grammar in llama.cpp's notation. `prefill`: reads a
+# request and writes nothing when it is asked for no tokens.
+Ability = Literal["grammar", "prefill"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,10 @@ class Provider(Protocol):
     @property
     def dialect(self) -> Dialect:
         """The wire format of its chunks."""
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What it can do beyond all others."""
 
     @property
     def paths(self) -> frozenset[str]:

@@ -239,7 +239,7 @@ async def try_location(location: str, options: Options, seconds: float) -> tuple
     try:
         kind = await probe(url, replace(options, patience=quick))
     except Unreachable:
-        return None, "nobody there"
+        return None, "no server is listening"
     if kind is None:
         return None, "something else is there, no model server"
     return build(kind, url, options), kind

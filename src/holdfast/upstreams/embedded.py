@@ -16,7 +16,7 @@ from holdfast.errors import ModelMissing, Unreachable
 from holdfast.messages import ChatRequest, Chunk
 from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.base import Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo
+from holdfast.upstreams.base import Ability, Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo
 from holdfast.upstreams.embedded_server import MODEL
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.llamacpp import LlamaCpp
@@ -94,6 +94,7 @@ def default_threads() -> int:
 class EmbeddedProvider:
     name = "embedded"
     dialect: Dialect = "openai"
+    abilities: frozenset[Ability] = frozenset({"grammar", "prefill"})
     paths = frozenset({"/v1/", "/tokenize", "/detokenize", "/apply-template", "/completion", "/infill"})
 
     def __init__(

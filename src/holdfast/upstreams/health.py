@@ -10,7 +10,14 @@ from holdfast.errors import BadRequest, CutOff, HoldfastError, Unreachable, Upst
 from holdfast.messages import ChatRequest, Chunk, canonical
 from holdfast.protocols.wire import parse_json
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.upstreams.base import Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo, Provider
+from holdfast.upstreams.base import (
+    Ability,
+    Dialect,
+    EmbeddingResponse,
+    ForwardedResponse,
+    ModelInfo,
+    Provider,
+)
 
 T = TypeVar("T")
 
@@ -70,6 +77,10 @@ class LabelledProvider:
     @property
     def dialect(self) -> Dialect:
         return self.provider.dialect
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return self.provider.abilities
 
     @property
     def paths(self) -> frozenset[str]:

@@ -13,13 +13,14 @@ from holdfast.errors import UpstreamError
 from holdfast.messages import ChatRequest, JsonObject
 from holdfast.protocols import openai_chat
 from holdfast.protocols.requests import add_call_ids
-from holdfast.upstreams.base import ModelInfo, format_count
+from holdfast.upstreams.base import Ability, ModelInfo, format_count
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.openai import NO_SUCH_ROUTE, OpenAI, get_number
 
 
 class LlamaCpp(OpenAI):
     name = "llamacpp"
+    abilities: frozenset[Ability] = frozenset({"grammar", "prefill"})
     paths = frozenset(
         {
             "/v1/", "/tokenize", "/detokenize", "/apply-template", "/completion", "/infill", "/embedding",

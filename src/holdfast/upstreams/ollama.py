@@ -17,6 +17,7 @@ from holdfast.protocols.wire import iter_lines, parse_json, parse_server_payload
 from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import (
+    Ability,
     AnswerReader,
     Dialect,
     EmbeddingResponse,
@@ -57,6 +58,7 @@ def parse_keep_alive(setting: str) -> KeepAlive:
 class Ollama:
     name = "ollama"
     dialect: Dialect = "ollama"
+    abilities: frozenset[Ability] = frozenset()
     paths = frozenset({"/api/", "/v1/"})
 
     def __init__(self, connection: Connection, *, keep_alive: KeepAlive = None) -> None:

@@ -16,6 +16,7 @@ from holdfast.protocols.requests import add_call_ids
 from holdfast.protocols.wire import iter_sse, parse_server_payload
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import (
+    Ability,
     AnswerReader,
     Dialect,
     EmbeddingResponse,
@@ -47,6 +48,7 @@ def split_url(url: str) -> tuple[str, str]:
 class OpenAI:
     name = "openai"
     dialect: Dialect = "openai"
+    abilities: frozenset[Ability] = frozenset()
     paths = frozenset({"/v1/"})
 
     def __init__(self, connection: Connection, prefix: str = _VERSION) -> None:

@@ -99,7 +99,7 @@ _STATES: _Table = {
 
 # What went wrong, or was not complete.
 _NOTICES: _Table = {
-    "not_searched": lazy("what was left out could not be searched for what the question points at"),
+    "not_searched": lazy("earlier messages could not be searched for the question"),
     "not_noted": lazy("notes could not be written yet; they are kept, and tried again"),
     "not_recalled": lazy("memories could not be looked through in time for this question"),
     "recalled_by_words": lazy("memories were looked for by words alone, not by meaning"),
@@ -110,7 +110,7 @@ _NOTICES: _Table = {
     "context_cut": lazy("not all of the context that came with the question had room in the window"),
     "sources_noted": lazy("of the sources only a summary had room in the window"),
     "sources_missing": lazy("nothing of the sources had room in the window"),
-    "not_kept": lazy("what was decided for the window before this one could not be written down"),
+    "not_kept": lazy("the decisions for the previous window could not be saved"),
     "not_smaller": lazy(
         "summarising did not make the window smaller: it is tried again once more has been said"
     ),

@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast import __version__
 from holdfast.errors import NotFound
-from holdfast.i18n import Language, gettext, lazy, pgettext, speak, translate
+from holdfast.i18n import Language, gettext, lazy, match_language, pgettext, speak, translate
 from holdfast.server.guard import RequestGuard, access_of
 from holdfast.server.pages.words import words_of
 
@@ -140,7 +140,7 @@ def wants_page(headers: Mapping[str, str]) -> bool:
 
 def language_of(request: Request) -> Language:
     chosen = request.cookies.get(LANGUAGE) or request.headers.get("accept-language", "")
-    return "de" if chosen.lower().startswith("de") else "en"
+    return match_language(chosen)
 
 
 def theme_of(request: Request) -> str:

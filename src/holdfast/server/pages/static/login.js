@@ -1,4 +1,4 @@
-// Signing in with the password, and back to where one wanted to be. It knows nothing of what is behind the door.
+// Signing in with the password, and back to where one wanted to be. 
 import { api, attempt, el, word } from "./core.js";
 
 const form = document.getElementById("login");

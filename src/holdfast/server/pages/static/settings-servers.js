@@ -1,4 +1,4 @@
-// The model servers: how each of them is, and a switch for whether it may be told memories. Knows one setting.
+// The model servers: how each of them is, and a switch for whether memories may be sent to it. Knows one setting.
 import { api, attempt, el, moment, number, word } from "./core.js";
 import { draft, known, valueOf } from "./settings-state.js";
 

@@ -98,7 +98,7 @@ WORDS: dict[str, str] = {
     "changed_below": lazy("The profile was changed. Your own changes are not saved yet."),
     "group_has_none": lazy("A group has no profile: it belongs to one person."),
     # Two versions
-    "conflict": lazy("Somebody else changed this meanwhile"),
+    "conflict": lazy("This was changed by someone else in the meantime"),
     "conflict_more": lazy("Nothing was overwritten. Both versions are here; yours can still be edited."),
     "version_mine": lazy("Your version"),
     "version_theirs": lazy("The version that is there now"),

@@ -12,7 +12,7 @@ WORDS: dict[str, str] = {
     "from_page": lazy("set here"),
     "from_file_by": lazy("from {by}"),
     "from_environment_by": lazy("set by {by}"),
-    "from_command_line_by": lazy("set by whoever started the server"),
+    "from_command_line_by": lazy("set when the server was started"),
     "from_elsewhere": lazy("only in the file or the environment"),
     "from_signed_in": lazy("only after signing in"),
     "pending": lazy("after a restart"),
@@ -27,8 +27,8 @@ WORDS: dict[str, str] = {
     "choice_forget": lazy("forget"),
     "retention_title": lazy("Delete old conversations?"),
     "retention_text": lazy(
-        "After the next start, conversations in which nobody spoke for {n} days are deleted, word for"
-        " word, and from then on every day. They cannot be brought back."
+        "After the next start, and every day from then on, conversations without a new "
+        "message for {n} days are deleted. They cannot be restored."
     ),
     "retention_yes": lazy("Yes, delete"),
     "restart_needed": lazy("Some of what is set holds after a restart of the server."),
@@ -60,7 +60,7 @@ WORDS: dict[str, str] = {
     "server_unknown": lazy("Not asked yet"),
     "server_seen": lazy("last heard of {at}"),
     "no_server": lazy("No model server was found; the small model inside answers."),
-    "gate": lazy("may be told memories"),
+    "gate": lazy("memories may be sent to it"),
     "no_keys": lazy("There are no keys yet."),
     "key_unnamed": lazy("without a name"),
     "key_user": lazy("user {user}"),
@@ -79,13 +79,11 @@ WORDS: dict[str, str] = {
     "key_revoke": lazy("Revoke"),
     "key_revoke_named": lazy("Revoke the key {name}"),
     "key_revoke_title": lazy("Revoke this key?"),
-    "key_revoke_text": lazy("Whoever has {name} cannot come in any more, at once."),
+    "key_revoke_text": lazy("Programs that use {name} lose access at once."),
     "key_new": lazy("A new key"),
     "sign_in": lazy("Sign in"),
-    "key_sign_in": lazy("Keys are made by who knows the password. Sign in with it first."),
-    "key_needs_password": lazy(
-        "Keys are made by who knows the password, and there is none yet. Set one first."
-    ),
+    "key_sign_in": lazy("Creating keys needs the password. Sign in with it first."),
+    "key_needs_password": lazy("Creating keys needs the password, and none is set yet. Set one first."),
     "key_make": lazy("Make it"),
     "key_made": lazy("The key is made."),
     "key_once": lazy("This is the key. It is shown only now: copy it before you go on."),

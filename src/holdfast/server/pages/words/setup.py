@@ -10,8 +10,8 @@ WORDS: dict[str, str] = {
     "change": lazy("Change"),
     "change_step": lazy("Change: {step}"),
     "password_here": lazy(
-        "On this machine nobody is asked for it. It is needed as soon as other devices or a reverse "
-        "proxy reach Holdfast: then a browser comes in with it. You can skip this now."
+        "It is not needed on this machine. Once other devices or a reverse proxy can "
+        "reach Holdfast, browsers sign in with it. You can skip this now."
     ),
     "password_elsewhere": lazy(
         "Others can reach this server. A browser comes in with this password; programs come in with keys."
@@ -57,7 +57,7 @@ WORDS: dict[str, str] = {
     "get_embedder": lazy("Get {model} and use it"),
     "use_embedder": lazy("Use {model}"),
     "embedder_set": lazy(
-        "{model} is used after the next start; vectors are then made anew while nobody waits."
+        "{model} is used after the next start; all vectors are then made again in the background."
     ),
     "keep_alive_kept": lazy("Set; it holds after the next start."),
     "keep_alive_elsewhere": lazy("Set by {where}."),

@@ -27,7 +27,7 @@ WORDS: dict[str, str] = {
     "sum_freed": lazy("Tokens saved"),
     "sum_first": lazy("to the first word, lately"),
     "sum_speed": lazy("tokens per second, lately"),
-    "jobs_none": lazy("Nothing runs and nobody waits."),
+    "jobs_none": lazy("No request is running or waiting."),
     "jobs_ended": lazy("Ended last"),
     "job_running": lazy("running"),
     "job_queued": lazy("waiting"),

@@ -73,6 +73,28 @@ def test_texts_are_read_however_they_are_written(encoding):
     assert extract_text("a.txt", text.encode(encoding)).text == text
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Сегодня хорошая погода, и мы идём гулять в парк.", "cp1251"),
+        ("Сегодня хорошая погода, и мы идём гулять в парк.", "koi8-r"),
+        ("今日は天気がいいので、公園へ散歩に行きます。", "shift_jis"),
+        ("今天天气很好，我们去公园散步。", "gb18030"),
+        ("äöü", "cp1252"),
+        ("für", "cp1252"),
+        ("½", "cp1252"),
+    ],
+)
+def test_old_encodings_are_detected_but_western_texts_stay_western(text, encoding):
+    assert extract_text("a.txt", text.encode(encoding)).text == text
+
+
+@given(st.text("abc äöüßÄÖÜé€„“", max_size=12))
+def test_a_text_with_umlauts_is_never_taken_for_another_script(text):
+    text = f"Es geht um eine Straße in Köln, und dazu noch um: {text}"
+    assert extract_text("a.txt", text.encode("cp1252")).text == text
+
+
 def test_lines_end_with_a_line_feed_whatever_they_ended_with():
     assert extract_text("a.txt", b"one\r\ntwo\rthree\n").text == "one\ntwo\nthree\n"
 

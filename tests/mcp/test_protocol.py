@@ -61,6 +61,7 @@ def test_calls_that_make_no_sense_are_told_how_to_call_again(host):
     host.refused("memory_search", "from 1 to 20", query="tea", limit=1e9)
     host.refused("memory_search", "from 1 to 20", query="tea", limit="many")
     host.refused("memory_search", "from 1 to 20", query="tea", limit="9" * 5_000)
+    host.refused("memory_write", "one of fact, decision", text="Tea at four.", kind="poem")
     host.refused("nonsense", "no tool", "memory_search")
 
 

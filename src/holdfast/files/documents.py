@@ -186,6 +186,14 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+# Encodings that texts have which are neither Unicode nor Western.
+_LEGACY_ENCODINGS = [
+    *("cp1251", "koi8_r", "cp1253", "cp1255", "cp1256"),
+    *("shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"),
+]
+# With fewer bytes that are not ASCII, nothing can be detected.
+_LEAST_SIGNS = 16
+_ASCII = bytes(range(128))
 _SIGNATURES = (
     (b"\x89PNG", "a PNG picture"), (b"\xff\xd8\xff", "a JPEG picture"), (b"GIF8", "a GIF picture"),
     (b"PK\x03\x04", "a ZIP archive"), (b"\x1f\x8b", "a gzip archive"), (b"\x7fELF", "a program"),
@@ -256,9 +264,8 @@ def is_html(text: str) -> bool:
 
 
 def decode(name: str, data: bytes) -> str:
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if data.startswith(mark):
-            return data.decode(encoding, "replace").removeprefix("\ufeff")
+    if (marked := decode_marked(data)) is not None:
+        return marked
     sign = next((description for beginning, description in _SIGNATURES if data.startswith(beginning)), "")
     if sign and (sign != "a program" or is_binary(data)):
         raise BadRequest(f"'{name}' is {sign}, not a text", hint=_BINARY_HINT)
@@ -273,12 +280,31 @@ def decode(name: str, data: bytes) -> str:
         return decode_legacy(data)
 
 
+def decode_marked(data: bytes) -> str | None:
+    """Decode what begins with a byte order mark; None without one."""
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return data.decode(encoding, "replace").removeprefix("\ufeff")
+    return None
+
+
 def decode_legacy(data: bytes) -> str:
-    """Decode what is not UTF-8: as Windows-1252, unless only a few bytes of a UTF-8 text are damaged."""
+    """Decode what is not UTF-8: as UTF-8 with damage, as Windows-1252, or as detected if it is not Western.
+
+    Western texts are ASCII for the most part. Their encoding is not detected, since that is wrong too often
+    for short texts with a few umlauts.
+    """
     mended = data.decode("utf-8", "replace")
-    damaged = mended.count("\ufffd")
-    beyond = sum(byte > 127 for byte in data[:_SAMPLE_BYTES])
-    return mended if beyond > 20 * damaged else data.decode("cp1252", "replace")
+    beyond = len(data.translate(None, _ASCII))
+    if beyond > 20 * mended.count("\ufffd"):
+        return mended
+    if beyond < _LEAST_SIGNS or 3 * beyond < len(data):
+        return data.decode("cp1252", "replace")
+    # Imported late: it takes a tenth of a second, and few texts need it.
+    from charset_normalizer import from_bytes
+
+    match = from_bytes(data, cp_isolation=_LEGACY_ENCODINGS).best()
+    return data.decode(match.encoding if match else "cp1252", "replace")
 
 
 def detect_utf16(data: bytes) -> str:

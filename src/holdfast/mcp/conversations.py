@@ -20,7 +20,6 @@ from holdfast.mcp.base import (
     Caller,
     McpServices,
     ToolReply,
-    Values,
     explain_word_search,
     format_moment,
     format_notices,
@@ -39,8 +38,8 @@ _NEWEST_MESSAGES = 20
 _ID_PATTERN = re.compile(r"([a-z]_\w{6,40})(?:\.\.(m_\w{6,40}))?(?:\+(\d{1,9}))?")
 
 
-def search_conversations(services: McpServices, caller: Caller, given: Values) -> ToolReply:
-    query, scope, store = given["query"], caller.scope, services.store
+def search_conversations(services: McpServices, caller: Caller, query: str) -> ToolReply:
+    scope, store = caller.scope, services.store
     near = services.remembering.messages_near(scope, query)
     results = find(store, scope, query, limit=MOST_HITS, near=near)
     hits = take_fitting(results.hits, format_hit)
@@ -73,11 +72,11 @@ class _Originals:
     messages: Sequence[MessageRecord]
 
 
-def expand_originals(services: McpServices, caller: Caller, given: Values) -> ToolReply:
-    match = _ID_PATTERN.fullmatch(given["id"].strip())
+def expand_originals(services: McpServices, caller: Caller, reference: str) -> ToolReply:
+    match = _ID_PATTERN.fullmatch(reference.strip())
     if match is None:
         raise BadRequest(
-            f"{given['id'][:60]!r} is no id.",
+            f"{reference[:60]!r} is no id.",
             hint="Use one from conversation_search or context_report, like m_…, c_…, s_… or m_…..m_….",
             param="id",
         )
@@ -213,8 +212,8 @@ _ACCOUNT_FIELDS = (
 )  # fmt: skip
 
 
-def report_window(services: McpServices, caller: Caller, given: Values) -> ToolReply:
-    account = services.store.read_snapshot(build_account, services.store, caller.scope, given["id"])
+def report_window(services: McpServices, caller: Caller, conversation: str) -> ToolReply:
+    account = services.store.read_snapshot(build_account, services.store, caller.scope, conversation)
     return ToolReply(format_account(account) + format_notices(list_warnings(account)), account)
 
 

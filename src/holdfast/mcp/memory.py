@@ -13,7 +13,6 @@ from holdfast.mcp.base import (
     Caller,
     McpServices,
     ToolReply,
-    Values,
     excerpt_lines,
     explain_word_search,
     format_date,
@@ -67,10 +66,9 @@ _MOST_NAMED, _LONGEST_OLD_TEXT = 10, 500
 _CITATION = re.compile(r"\A(.+\.(?:md|markdown))#(\d{1,7})", re.IGNORECASE | re.DOTALL)
 
 
-def search_notes(services: McpServices, caller: Caller, given: Values) -> ToolReply:
+def search_notes(services: McpServices, caller: Caller, query: str, limit: int) -> ToolReply:
     caller.check_memory()
-    query = given["query"]
-    answer = services.remembering.search.search(query, caller.scope, within="notes", limit=given["limit"])
+    answer = services.remembering.search.search(query, caller.scope, within="notes", limit=limit)
     hits = take_fitting(answer.hits, lambda hit: format_note_hit(0, hit))
     left = len(answer.hits) - len(hits)
     lines = [format_note_hit(number, hit) for number, hit in enumerate(hits, 1)]
@@ -114,13 +112,13 @@ def query_notice(query: str) -> Sequence[str]:
     return (f"only the first {LONGEST_QUERY:,} characters of the query were looked for.",)
 
 
-def get_note(services: McpServices, caller: Caller, given: Values) -> ToolReply:
+def get_note(services: McpServices, caller: Caller, path: str, from_line: int, lines: int) -> ToolReply:
     caller.check_memory()
-    path, first = given["path"].strip(), given["from_line"]
+    path, first = path.strip(), from_line
     if (cited := _CITATION.fullmatch(path)) is not None:
         path, first = cited[1], max(first, int(cited[2]))
     note = find_note(services, caller.scope, path)
-    part = excerpt_lines(note.text, first, given["lines"])
+    part = excerpt_lines(note.text, first, lines)
     shown, last, total = part["first"], part["last"], part["lines"]
     if shown > total:
         return ToolReply(
@@ -132,10 +130,10 @@ def get_note(services: McpServices, caller: Caller, given: Values) -> ToolReply:
     return ToolReply(f"{head}\n\n{part['text']}{more}{format_notices([notice])}", {"path": path, **part})
 
 
-def write_memory(services: McpServices, caller: Caller, given: Values) -> ToolReply:
+def write_memory(services: McpServices, caller: Caller, text: str, kind: str) -> ToolReply:
     caller.check_memory()
-    library, kind = services.remembering.library, check_kind(given["kind"])
-    change = library.add(caller.scope, given["text"], kind)
+    library = services.remembering.library
+    change = library.add(caller.scope, text, check_kind(kind))
     memory = change.memory
     path = str(library.find_file(caller.scope, memory.id))
     done = {"updated": "Known already, brought up to date", "known": "Known already"}
@@ -154,9 +152,9 @@ def write_memory(services: McpServices, caller: Caller, given: Values) -> ToolRe
     return ToolReply("\n".join(lines) + format_notices([secret]), data)
 
 
-def forget_memory(services: McpServices, caller: Caller, given: Values) -> ToolReply:
+def forget_memory(services: McpServices, caller: Caller, memory: str) -> ToolReply:
     caller.check_memory()
-    gone = services.remembering.library.forget(caller.scope, given["id"].strip())
+    gone = services.remembering.library.forget(caller.scope, memory.strip())
     text = f"Forgotten for good: {gone.text} ({gone.id}). It is not learned again from where it came from."
     return ToolReply(text, {"forgotten": gone.to_json()})
 
@@ -166,9 +164,9 @@ _LONGEST_SUMMARY = 1_500
 _MOST_SOURCES, _LONGEST_ADDRESS = 10, 300
 
 
-def search_findings(services: McpServices, caller: Caller, given: Values) -> ToolReply:
+def search_findings(services: McpServices, caller: Caller, query: str) -> ToolReply:
     caller.check_memory()
-    research, scope, query = services.research, caller.scope, given["query"][:LONGEST_QUERY]
+    research, scope, query = services.research, caller.scope, query[:LONGEST_QUERY]
     troubles: list[str] = []
     every, now = research.list(scope, troubles=troubles), research.clock()
     findings = research.find_related(scope, query, MOST_FINDINGS)

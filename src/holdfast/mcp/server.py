@@ -23,7 +23,7 @@ from holdfast.errors import HoldfastError, NotFound
 from holdfast.i18n import gettext as _
 from holdfast.mcp import resources
 from holdfast.mcp.base import Caller, McpServices, clean_text, clean_value, open_services
-from holdfast.mcp.tools import TOOLS, Tool, build_schema, find_tool
+from holdfast.mcp.tools import TOOLS, Tool, find_tool
 from holdfast.messages import Scope
 
 T = TypeVar("T")
@@ -68,7 +68,7 @@ class _Handlers:
         self._caller = caller
 
     async def list_tools(self, _: Context, __: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[describe_tool(tool) for tool in TOOLS])
+        return types.ListToolsResult(tools=[describe_tool(tool) for tool in TOOLS.values()])
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
@@ -157,7 +157,7 @@ def describe_tool(tool: Tool) -> types.Tool:
         name=tool.name,
         title=tool.title,
         description=tool.about,
-        input_schema=build_schema(tool.arguments),
+        input_schema=tool.schema(),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.reads,
             destructive_hint=tool.destroys,

@@ -1,115 +1,30 @@
-"""The table of tools: name, description for the model, arguments, and the function that does the work.
+"""The tools, declared as typed functions: from each, its schema and the check of its arguments are made.
 
-The descriptions are part of every conversation of a connected model, so they are short. The module of a tool
-is imported when the tool is called. Arguments are checked leniently: models get types slightly wrong, so a
-value with a clear meaning is accepted, and anything else gets an error that says how to call again.
+Names and docstrings are part of every conversation of a connected model, so they are short. The functions
+have no bodies; what does the work is imported when a tool is called. Arguments are checked leniently: models
+get types slightly wrong, so a value with a clear meaning is accepted, and anything else gets an error that
+says how to call again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal
+from inspect import Parameter, signature
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import ErrorDetails
 
 from holdfast.errors import BadRequest, NotFound
 from holdfast.mcp.base import Caller, McpServices, ToolReply, Values
 
-# A longer string of digits is not a number anybody means, and slow to convert.
-_DIGITS = 20
 
+class _ShortSchema(GenerateJsonSchema):
+    """Leaves out the titles, which only repeat the names."""
 
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """An argument of a tool, optional if it has a `default`.
-
-    `most` is the upper limit of a number; `choices` are the only values allowed, if there are any.
-    """
-
-    name: str
-    about: str = ""
-    default: str | int | None = None
-    most: int = 1_000_000
-    choices: tuple[str, ...] = ()
-
-    @property
-    def is_required(self) -> bool:
-        return self.default is None
-
-    @property
-    def kind(self) -> Literal["string", "integer"]:
-        return "integer" if isinstance(self.default, int) else "string"
-
-    def schema(self) -> dict[str, Any]:
-        # The schema is part of every conversation, so empty fields are left out.
-        schema: dict[str, Any] = {"type": self.kind}
-        if self.about:
-            schema["description"] = self.about
-        if self.choices:
-            schema["enum"] = list(self.choices)
-        if self.default:
-            schema["default"] = self.default
-        return schema
-
-    def read(self, value: Any) -> Any:
-        if self.kind == "integer":
-            return self.read_number(value)
-        if not isinstance(value, str):
-            raise self.wrong_value("text")
-        if self.is_required and not value.strip():
-            raise self.wrong_value("some text, not an empty one")
-        if self.choices and value not in self.choices:
-            raise self.wrong_value(f"one of {', '.join(self.choices)}")
-        return value
-
-    def read_number(self, value: Any) -> int:
-        if isinstance(value, str) and value.strip().isdecimal() and len(value) <= _DIGITS:
-            value = int(value)
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= self.most:
-            raise self.wrong_value(f"a whole number from 1 to {self.most:,}")
-        return value
-
-    def wrong_value(self, wanted: str) -> BadRequest:
-        return BadRequest(
-            f"`{self.name}` is no such thing.", hint=f"It must be {wanted}. Call again.", param=self.name
-        )
-
-
-def build_schema(arguments: Sequence[Argument]) -> dict[str, Any]:
-    schema: dict[str, Any] = {
-        "type": "object",
-        "properties": {argument.name: argument.schema() for argument in arguments},
-    }
-    if required := [argument.name for argument in arguments if argument.is_required]:
-        schema["required"] = required
-    return schema
-
-
-def check_arguments(arguments: Sequence[Argument], given: Values | None) -> dict[str, Any]:
-    """Return a value for every argument, given or default; null counts as not given.
-
-    Raises `BadRequest` for unknown, missing or wrong arguments.
-    """
-    known = {argument.name: argument for argument in arguments}
-    values = {name: value for name, value in (given or {}).items() if value is not None}
-    takes = f"It takes {', '.join(map(format_argument, arguments))}."
-    for name in values:
-        if name not in known:
-            raise BadRequest(f"There is no argument `{name[:50]}`.", hint=takes, param=name)
-    for argument in arguments:
-        if argument.is_required and argument.name not in values:
-            raise BadRequest(f"`{argument.name}` is missing.", hint=takes, param=argument.name)
-    return {
-        argument.name: argument.read(values[argument.name]) if argument.name in values else argument.default
-        for argument in arguments
-    }
-
-
-def format_argument(argument: Argument) -> str:
-    return f"`{argument.name}`" if argument.is_required else f"`{argument.name}` (optional)"
-
-
-_QUERY = Argument("query", "words or a question")
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,93 +37,138 @@ class Tool:
     name: str
     title: str
     about: str
-    arguments: tuple[Argument, ...]
+    arguments: type[BaseModel]
     work: str
-    reads: bool = True
-    destroys: bool = False
+    reads: bool
+    destroys: bool
+
+    def schema(self) -> dict[str, Any]:
+        # The schema is part of every conversation: unknown arguments are explained when they are given.
+        schema = self.arguments.model_json_schema(schema_generator=_ShortSchema)
+        return {
+            name: value for name, value in schema.items() if name not in ("title", "additionalProperties")
+        }
 
     def call(self, services: McpServices, caller: Caller, given: Values | None) -> ToolReply:
-        values = check_arguments(self.arguments, given)
+        """Check the arguments, of which null counts as not given, and do the work."""
+        try:
+            values = self.arguments(
+                **{name: value for name, value in (given or {}).items() if value is not None}
+            )
+        except ValidationError as error:
+            # An unknown name explains why another one is missing.
+            raise self.explain(
+                max(error.errors(), key=lambda row: row["type"] == "extra_forbidden")
+            ) from None
         module, _, name = self.work.partition(":")
-        reply: ToolReply = getattr(import_module(f"holdfast.mcp.{module}"), name)(services, caller, values)
+        work = getattr(import_module(f"holdfast.mcp.{module}"), name)
+        reply: ToolReply = work(services, caller, *dict(values).values())
         return reply
 
+    def explain(self, error: ErrorDetails) -> BadRequest:
+        name = str(error["loc"][0])
+        fields = self.arguments.model_fields.items()
+        takes = [f"`{field}`" if about.is_required() else f"`{field}` (optional)" for field, about in fields]
+        hint = f"It takes {', '.join(takes)}."
+        match error["type"]:
+            case "extra_forbidden":
+                return BadRequest(f"There is no argument `{name[:50]}`.", hint=hint, param=name)
+            case "missing":
+                return BadRequest(f"`{name}` is missing.", hint=hint, param=name)
+            case "value_error":
+                wanted = str(error["ctx"]["error"])
+            case _:
+                wanted = describe_values(self.schema()["properties"][name])
+        return BadRequest(f"`{name}` is no such thing.", hint=f"It must be {wanted}. Call again.", param=name)
 
-TOOLS = (
-    Tool(
-        "memory_search",
-        "Search memory",
-        "Search the user's notes and memories. Use it before asking the user what they may have told before.",
-        (_QUERY, Argument("limit", default=6, most=20)),
-        "memory:search_notes",
-    ),
-    Tool(
-        "memory_get",
-        "Read a note",
-        "Read lines of a note that memory_search found.",
-        (
-            Argument("path", "path of a hit, like default/MEMORY.md"),
-            Argument("from_line", default=1),
-            Argument("lines", default=120, most=1_000),
-        ),
-        "memory:get_note",
-    ),
-    Tool(
-        "memory_write",
-        "Remember",
-        "Remember one thing for all later conversations. One full sentence; no secrets.",
-        (
-            Argument("text"),
-            Argument("kind", default="fact", choices=("fact", "decision", "preference", "note")),
-        ),
-        "memory:write_memory",
-        reads=False,
-    ),
-    Tool(
-        "memory_forget",
-        "Forget",
-        "Forget a memory for good, when the user asks for it.",
-        (Argument("id", "id of a hit, like y_…"),),
-        "memory:forget_memory",
-        reads=False,
-        destroys=True,
-    ),
-    Tool(
-        "conversation_search",
-        "Search conversations",
-        "Search what was said in all earlier conversations.",
-        (_QUERY,),
-        "conversations:search_conversations",
-    ),
-    Tool(
-        "conversation_expand",
-        "Read the originals",
-        "Read messages in full: one message, a span, what a summary or decision stands for, or what a "
-        "conversation's window left out.",
-        (Argument("id", "m_…, m_…..m_…, s_…, d_… or c_…"),),
-        "conversations:expand_originals",
-    ),
-    Tool(
-        "context_report",
-        "Report on a window",
-        "How full a conversation's context window is, what was left out and why.",
-        (Argument("id", "c_…; else the last used", default=""),),
-        "conversations:report_window",
-    ),
-    Tool(
-        "research_search",
-        "Search research",
-        "Search what was found out on the web before, with sources and age. Fetches nothing.",
-        (_QUERY,),
-        "memory:search_findings",
-    ),
-)
+
+def describe_values(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return f"one of {', '.join(schema['enum'])}"
+    return f"a whole number from 1 to {schema['maximum']:,}" if schema["type"] == "integer" else "text"
+
+
+TOOLS: dict[str, Tool] = {}
+
+
+def tool(
+    title: str, work: str, *, reads: bool = True, destroys: bool = False
+) -> Callable[[Callable[..., None]], None]:
+    """Register a declaration as a tool whose arguments are passed to `work` in their order."""
+
+    def register(declaration: Callable[..., None]) -> None:
+        name, about = declaration.__name__, " ".join((declaration.__doc__ or "").split())
+        fields: dict[str, Any] = {
+            field.name: (field.annotation, ... if field.default is Parameter.empty else field.default)
+            for field in signature(declaration).parameters.values()
+        }
+        arguments = create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
+        TOOLS[name] = Tool(name, title, about, arguments, work, reads, destroys)
+
+    return register
 
 
 def find_tool(name: str) -> Tool:
-    for tool in TOOLS:
-        if tool.name == name:
-            return tool
-    raise NotFound(
-        f"There is no tool {name[:60]!r}.", hint=f"There are: {', '.join(tool.name for tool in TOOLS)}."
-    )
+    if name not in TOOLS:
+        raise NotFound(f"There is no tool {name[:60]!r}.", hint=f"There are: {', '.join(TOOLS)}.")
+    return TOOLS[name]
+
+
+def check_text(text: str) -> str:
+    if not text.strip():
+        raise ValueError("some text, not an empty one")
+    return text
+
+
+Text = Annotated[str, AfterValidator(check_text)]
+Query = Annotated[Text, Field(description="words or a question")]
+
+
+@tool("Search memory", "memory:search_notes")
+def memory_search(query: Query, limit: Annotated[int, Field(ge=1, le=20)] = 6) -> None:
+    """Search the user's notes and memories. Use it before asking the user what they may have told before."""
+
+
+@tool("Read a note", "memory:get_note")
+def memory_get(
+    path: Annotated[Text, Field(description="path of a hit, like default/MEMORY.md")],
+    from_line: Annotated[int, Field(ge=1, le=1_000_000)] = 1,
+    lines: Annotated[int, Field(ge=1, le=1_000)] = 120,
+) -> None:
+    """Read lines of a note that memory_search found."""
+
+
+@tool("Remember", "memory:write_memory", reads=False)
+def memory_write(text: Text, kind: Literal["fact", "decision", "preference", "note"] = "fact") -> None:
+    """Remember one thing for all later conversations. One full sentence; no secrets."""
+
+
+@tool("Forget", "memory:forget_memory", reads=False, destroys=True)
+def memory_forget(id: Annotated[Text, Field(description="id of a hit, like y_…")]) -> None:  # noqa: A002
+    """Forget a memory for good, when the user asks for it."""
+
+
+@tool("Search conversations", "conversations:search_conversations")
+def conversation_search(query: Query) -> None:
+    """Search what was said in all earlier conversations."""
+
+
+@tool("Read the originals", "conversations:expand_originals")
+def conversation_expand(
+    id: Annotated[Text, Field(description="m_…, m_…..m_…, s_…, d_… or c_…")],  # noqa: A002
+) -> None:
+    """Read messages in full: one message, a span, what a summary or decision stands for, or what a
+    conversation's window left out.
+    """
+
+
+@tool("Report on a window", "conversations:report_window")
+def context_report(
+    id: Annotated[str, Field(description="c_…; else the last used")] = "",  # noqa: A002
+) -> None:
+    """How full a conversation's context window is, what was left out and why."""
+
+
+@tool("Search research", "memory:search_findings")
+def research_search(query: Query) -> None:
+    """Search what was found out on the web before, with sources and age. Fetches nothing."""

@@ -4,7 +4,8 @@ What is in a window and why is worked out in `context` and `window`; the routes 
 """
 
 import asyncio
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, StringConstraints, model_validator
@@ -43,8 +44,10 @@ from holdfast.protocols.requests import add_call_ids, add_tool_names
 from holdfast.server import transcript
 from holdfast.server.detached import DetachedTurns
 from holdfast.server.endpoint import engine_of, scope_of
-from holdfast.store import ConversationRecord, LaneRecord, MessageRecord
+from holdfast.store import ConversationRecord, LaneRecord, Store
 from holdfast.upstreams.base import Dialect
+
+T = TypeVar("T")
 
 router = APIRouter(prefix="/api/chats", tags=["Conversations"])
 
@@ -115,19 +118,31 @@ async def search_chats(request: Request, q: str, limit: int = Query(20, ge=1, le
     return serialize_results(await engine.store.run(search, engine.store, scope, q, limit=limit, near=near))
 
 
+async def read_chat(request: Request, conversation: str, work: Callable[[Store, ConversationRecord], T]) -> T:
+    """Call `work` with a conversation of the sender; all it reads is of the same moment."""
+    store, scope = engine_of(request).store, scope_of(request)
+    return await store.run(store.read_snapshot, lambda: work(store, store.log.get(conversation, scope)))
+
+
+async def write_chat(
+    request: Request, conversation: str, work: Callable[[Store, ConversationRecord], T]
+) -> T:
+    """Call `work` with a conversation of the sender; all it writes is written together."""
+    store, scope = engine_of(request).store, scope_of(request)
+    return await store.run(store.atomically, lambda: work(store, store.log.get(conversation, scope)))
+
+
 @router.patch("/{conversation}")
 async def change_chat(request: Request, conversation: str, changes: ConversationChanges) -> dict[str, Any]:
     """Change the title or the switches of a conversation."""
-    store, scope = engine_of(request).store, scope_of(request)
 
-    def work() -> ConversationRecord:
-        row = store.log.get(conversation, scope)
+    def work(store: Store, row: ConversationRecord) -> ConversationRecord:
         if changes.title is not None:
             store.log.rename(row.id, changes.title)
         switches = changes.model_dump(include={"off", "memory"}, exclude_none=True)
         return store.log.update_settings(row.id, switches)
 
-    return serialize_conversation(await store.run(store.atomically, work))
+    return serialize_conversation(await write_chat(request, conversation, work))
 
 
 @router.delete("/{conversation}", status_code=204)
@@ -138,15 +153,13 @@ async def delete_chat(
 
     Memories made from it stay, unless `memories` is `forget`.
     """
-    engine, scope = engine_of(request), scope_of(request)
-    store, remembering = engine.store, engine.remembering
 
-    def work() -> ConversationRecord:
-        row = store.log.get(conversation, scope)
+    def work(store: Store, row: ConversationRecord) -> ConversationRecord:
         store.log.delete(row.id)
         return row
 
-    row = await store.run(store.atomically, work)
+    row = await write_chat(request, conversation, work)
+    remembering = engine_of(request).remembering
     if remembering is not None:
         forget = memories == "forget"
         await asyncio.to_thread(remembering.remove_conversation, row.scope, row.id, forget=forget)
@@ -155,15 +168,13 @@ async def delete_chat(
 @router.post("/{conversation}/fork", status_code=201)
 async def fork_chat(request: Request, conversation: str, start: NewFork | None = None) -> dict[str, Any]:
     """Create a second conversation that shares this one's messages up to one of them."""
-    store, scope = engine_of(request).store, scope_of(request)
     start = start or NewFork()
 
-    def work() -> ConversationRecord:
-        row = store.log.get(conversation, scope)
+    def work(store: Store, row: ConversationRecord) -> ConversationRecord:
         message = find_message(store, row, start.message).id if start.message is not None else None
         return lanes.fork(store, row, message, start.title or "")
 
-    return serialize_conversation(await store.run(store.atomically, work))
+    return serialize_conversation(await write_chat(request, conversation, work))
 
 
 @router.get("/{conversation}/messages")
@@ -186,16 +197,13 @@ async def list_messages(
     if sum(cursor is not None for cursor in (before, after, around)) > 1:
         raise BadRequest("before, after and around are three things: one at a time", param="before")
     part = Part(limit if limit is not None or not (before or after or around) else 50, before, after, around)
-    engine, scope = engine_of(request), scope_of(request)
-    store = engine.store
     turns: DetachedTurns = request.app.state.turns
 
-    def work() -> dict[str, Any]:
-        row = store.log.get(conversation, scope)
-        page = transcript.serialize_messages(engine, row, part, html=html)
+    def work(_: Store, row: ConversationRecord) -> dict[str, Any]:
+        page = transcript.serialize_messages(engine_of(request), row, part, html=html)
         return {**page, "turn": turns.running_in(row.id)} if html else page
 
-    return await store.run(store.read_snapshot, work)
+    return await read_chat(request, conversation, work)
 
 
 @router.get("/{conversation}/messages/{message}/memories")
@@ -216,39 +224,32 @@ async def list_recalled_memories(request: Request, conversation: str, message: s
 @router.get("/{conversation}/messages/{message}/images/{number}")
 async def show_image(request: Request, conversation: str, message: str, number: int) -> Response:
     """Return an image of a message; the first is number 0."""
-    store, scope = engine_of(request).store, scope_of(request)
-
-    def work() -> tuple[bytes, str]:
-        return transcript.load_image(store, store.log.get(conversation, scope), message, number)
-
-    content, kind = await store.run(work)
+    content, kind = await read_chat(
+        request, conversation, lambda store, row: transcript.load_image(store, row, message, number)
+    )
     return Response(content, media_type=kind, headers=_IMAGE_HEADERS)
 
 
 @router.put("/{conversation}/head")
 async def switch_version(request: Request, conversation: str, where: NewHead) -> dict[str, Any]:
     """Continue from another version of a message: the newest end that follows it becomes the head."""
-    store, scope = engine_of(request).store, scope_of(request)
     turns: DetachedTurns = request.app.state.turns
 
-    def work() -> ConversationRecord:
-        row = store.log.get(conversation, scope)
+    def work(store: Store, row: ConversationRecord) -> ConversationRecord:
         turns.check_free(row.id)
         return transcript.move_head(store, row, where.message)
 
-    return serialize_conversation(await store.run(store.atomically, work))
+    return serialize_conversation(await write_chat(request, conversation, work))
 
 
 @router.get("/{conversation}/messages/{message}")
 async def show_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
     """Return one message in full, and its state in each window: in, shortened or left out, and why."""
-    store, scope = engine_of(request).store, scope_of(request)
-
-    def work() -> dict[str, Any]:
-        row = store.log.get(conversation, scope)
-        return message_account(store, row, find_message(store, row, message))
-
-    return await store.run(work)
+    return await read_chat(
+        request,
+        conversation,
+        lambda store, row: message_account(store, row, find_message(store, row, message)),
+    )
 
 
 def parse_cursor(before: str | None) -> tuple[float, str] | None:
@@ -275,12 +276,7 @@ async def show_window(
     request: Request, conversation: str, window: int | None = Query(None, ge=1)
 ) -> dict[str, Any]:
     """Return what was last sent in the newest window, or in the one of this size, and its decisions."""
-    store, scope = engine_of(request).store, scope_of(request)
-
-    def work() -> dict[str, Any]:
-        return window_account(store, store.log.get(conversation, scope), window)
-
-    return await store.run(work)
+    return await read_chat(request, conversation, lambda store, row: window_account(store, row, window))
 
 
 @router.get("/{conversation}/files")
@@ -288,24 +284,15 @@ async def list_files(
     request: Request, conversation: str, window: int | None = Query(None, ge=1)
 ) -> dict[str, Any]:
     """List which message brought which file, how and with how many tokens, and whether it is still there."""
-    store, scope = engine_of(request).store, scope_of(request)
-
-    def work() -> dict[str, Any]:
-        row = store.log.get(conversation, scope)
-        return {"files": files_of(store, lane_of(store, row, window))}
-
-    return await store.run(work)
+    return await read_chat(
+        request, conversation, lambda store, row: {"files": files_of(store, lane_of(store, row, window))}
+    )
 
 
 @router.get("/{conversation}/compactions")
 async def list_compactions(request: Request, conversation: str) -> dict[str, Any]:
     """List every batch that made room, oldest first, with its decisions."""
-    store, scope = engine_of(request).store, scope_of(request)
-
-    def work() -> dict[str, Any]:
-        return compactions_account(store, store.log.get(conversation, scope))
-
-    return await store.run(work)
+    return await read_chat(request, conversation, compactions_account)
 
 
 @router.post("/{conversation}/compact")
@@ -327,43 +314,39 @@ async def undo_decision(request: Request, conversation: str, choice: Undo | None
 
     `back` lists the messages that are sent again because of this, as far as there is room.
     """
-    store, scope = engine_of(request).store, scope_of(request)
     name = choice.decision if choice else None
 
-    def work() -> dict[str, Any]:
-        row = store.log.get(conversation, scope)
+    def work(store: Store, row: ConversationRecord) -> dict[str, Any]:
         undone = lanes.undo(store, row, None if name is None else find_decision(store, row, name))
         return {
             "undone": [serialize_decision(decision) for decision in undone],
             "back": came_back(store, row, undone),
         }
 
-    return await store.run(store.atomically, work)
+    return await write_chat(request, conversation, work)
 
 
 @router.post("/{conversation}/messages/{message}/pin")
 async def pin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
     """Keep a message in the window as it is, whatever else has to be left out."""
-    engine, scope = engine_of(request), scope_of(request)
-    store = engine.store
-
-    def work() -> MessageRecord:
-        row = store.log.get(conversation, scope)
-        return pin(store, engine.fitter.preset, row, find_message(store, row, message).id)
-
-    return {**serialize_message(await store.run(store.atomically, work)), "pinned": True}
+    preset = engine_of(request).fitter.preset
+    pinned = await write_chat(
+        request,
+        conversation,
+        lambda store, row: pin(store, preset, row, find_message(store, row, message).id),
+    )
+    return {**serialize_message(pinned), "pinned": True}
 
 
 @router.delete("/{conversation}/messages/{message}/pin")
 async def unpin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
     """Let a message be shortened or left out again."""
-    store, scope = engine_of(request).store, scope_of(request)
-
-    def work() -> MessageRecord:
-        row = store.log.get(conversation, scope)
-        return lanes.unpin(store, row, find_message(store, row, message).id)
-
-    return {**serialize_message(await store.run(store.atomically, work)), "pinned": False}
+    unpinned = await write_chat(
+        request,
+        conversation,
+        lambda store, row: lanes.unpin(store, row, find_message(store, row, message).id),
+    )
+    return {**serialize_message(unpinned), "pinned": False}
 
 
 WindowState = Literal["in", "shortened", "out"]
@@ -387,10 +370,8 @@ async def list_window_messages(
 
     `before` is the `next` of the previous page.
     """
-    store, scope = engine_of(request).store, scope_of(request)
 
-    def work() -> dict[str, Any]:
-        row = store.log.get(conversation, scope)
+    def work(store: Store, row: ConversationRecord) -> dict[str, Any]:
         lane = lane_of(store, row, window)
         states = load_states(store, row, lane)
         counts = {
@@ -403,7 +384,7 @@ async def list_window_messages(
         rows = [serialize_window_message(message, lane, pinned=message.stored.id in pins) for message in page]
         return {"window": lane.window, "counts": counts, "messages": rows, "next": more}
 
-    return await store.run(store.read_snapshot, work)
+    return await read_chat(request, conversation, work)
 
 
 @router.get("/{conversation}/turns")
@@ -418,10 +399,8 @@ async def list_turns(
     A turn has its tokens as the server counted them, its times, and how much of the previous request it began
     with.
     """
-    store, scope = engine_of(request).store, scope_of(request)
 
-    def work() -> dict[str, Any]:
-        row = store.log.get(conversation, scope)
+    def work(store: Store, row: ConversationRecord) -> dict[str, Any]:
         lane = lane_of(store, row, window)
         batches = [
             batch for batch in compactions_account(store, row)["compactions"] if batch["lane"] == lane.id
@@ -433,7 +412,7 @@ async def list_turns(
             "compactions": [serialize_batch(batch) for batch in batches],
         }
 
-    return await store.run(store.read_snapshot, work)
+    return await read_chat(request, conversation, work)
 
 
 @router.get("/{conversation}/request")
@@ -446,17 +425,14 @@ async def show_request(
     It is compared with the fingerprints taken when it was sent: `exact` means that messages and tools are the
     same to the byte, `differs` and `missing` name what is not. Options are not recorded.
     """
-    engine, scope = engine_of(request), scope_of(request)
-    store = engine.store
 
-    def work() -> tuple[Sent, LaneRecord]:
-        row = store.log.get(conversation, scope)
+    def work(store: Store, row: ConversationRecord) -> tuple[Sent, LaneRecord]:
         lane = lane_of(store, row, window)
         return last_sent(store, row, lane), lane
 
-    sent, lane = await store.run(store.read_snapshot, work)
+    sent, lane = await read_chat(request, conversation, work)
     try:
-        dialect = (await engine.upstreams.route(sent.request.model)).dialect
+        dialect = (await engine_of(request).upstreams.route(sent.request.model)).dialect
     except HoldfastError:
         # The server is unreachable; most likely it speaks the protocol that nearly all of them do.
         dialect = "openai"

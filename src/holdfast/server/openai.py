@@ -7,6 +7,7 @@ its `/v1` cuts long prompts silently and takes no window.
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter
@@ -111,14 +112,11 @@ def _completion_writer(chat: ChatRequest, turn: Turn) -> openai_chat.Completions
     )
 
 
-COMPLETIONS = ChatProtocol(
+COMPLETIONS = replace(
+    CHAT,
     path="/v1/completions",
     read=openai_chat.parse_completion_request,
     writer=_completion_writer,
-    error=openai_error,
-    media_type="text/event-stream",
-    frame=sse_frame,
-    closing=b"data: [DONE]\n\n",
 )
 
 

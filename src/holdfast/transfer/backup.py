@@ -77,6 +77,8 @@ class Member:
 class Manifest:
     """The contents of a backup: `schema` is the database version, `counts` the rows of each table."""
 
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012
+
     version: str
     schema: str
     created_at: float
@@ -190,42 +192,28 @@ def count_rows_in(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def _read_manifest(archive: zipfile.ZipFile) -> Manifest:
+    # Imported here, so that commands that read no backup do not wait for it.
+    from pydantic import TypeAdapter
+
     try:
         info = archive.getinfo(MANIFEST)
         if info.file_size > _LARGEST_MANIFEST:
             raise _damaged_error(_("its manifest is too large"))
-        values = json.loads(archive.read(info))
+        text = archive.read(info)
+        values = json.loads(text)
         if values["kind"] != KIND:
             raise _not_a_backup_error()
         if values["format"] > FORMAT:
             raise _newer_error(str(values["version"]))
-        members = {name: Member(**member) for name, member in values["members"].items()}
-        manifest = Manifest(**{**values, "members": members, "left_out": tuple(values["left_out"])})
-    except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+        # Strictly, as the file may come from anywhere.
+        manifest = TypeAdapter(Manifest).validate_json(text, strict=True)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise _not_a_backup_error() from error
-    if not _is_valid(manifest):
+    numbers = (*manifest.counts.values(), *(member.size for member in manifest.members.values()))
+    in_time = 0 <= manifest.created_at < _LATEST
+    if not in_time or min(numbers, default=0) < 0 or not manifest.version.isprintable():
         raise _not_a_backup_error()
     return manifest
-
-
-def _is_valid(manifest: Manifest) -> bool:
-    """Whether every field of a manifest has the right type: the file may come from anywhere."""
-    numbers = [*manifest.counts.values()] if isinstance(manifest.counts, dict) else [None]
-    numbers += [member.size for member in manifest.members.values()]
-    texts = [
-        manifest.version,
-        manifest.schema,
-        *manifest.left_out,
-        *(member.sha256 for member in manifest.members.values()),
-    ]
-    return (
-        type(manifest.format) is int
-        and type(manifest.created_at) in (int, float)
-        and 0 <= manifest.created_at < _LATEST
-        and all(type(number) is int and number >= 0 for number in numbers)
-        and all(isinstance(text, str) for text in texts)
-        and manifest.version.isprintable()
-    )
 
 
 def _check_names(archive: zipfile.ZipFile, manifest: Manifest) -> None:

@@ -8,7 +8,7 @@ from holdfast.research.web.addresses import DISALLOW_ALL, RobotsRules
 
 
 def allows(text, path, robot="holdfast"):
-    return RobotsRules.parse(text, robot).allows(path)
+    return RobotsRules(text, robot).allows(path)
 
 
 def test_without_rules_everything_may_be_read():
@@ -76,3 +76,16 @@ def test_a_rule_without_signs_is_a_beginning(path, rule):
 
 def test_a_rule_full_of_stars_is_decided_at_once():
     assert allows(f"User-agent: *\nDisallow: /{'a*' * 900}b", "/" + "a" * 5_000)
+
+
+def test_a_site_that_names_thousands_of_robots_is_read_at_once():
+    spellings = ("User-agent: a{}", "user agent b{}", "USERAGENT:\tc{}", "User-Agent\td{}", "user-agente{}:")
+    names = [spelling.format(number) for number in range(4_000) for spelling in spellings]
+    text = "\n".join([*names, "User-agent: holdfast", *["Disallow: /a"] * 8_000])
+    assert not allows(text, "/a")
+    assert allows(text, "/b")
+
+
+def test_a_path_with_two_slashes_is_a_path():
+    assert not allows("User-agent: *\nDisallow: //[", "//[a")
+    assert allows("User-agent: *\nDisallow: /a", "//a")

@@ -2,15 +2,14 @@
 
 Host names are not judged, since anybody can point a name anywhere: the guard checks the IP address that a
 connection is really made to. robots.txt is read as RFC 9309 defines it: the longest matching rule decides,
-with `*` and `$`, which the parser in Python's library does not support.
+with `*` and `$`, which the parser in Python's library does not support, but Protego does.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from urllib.parse import quote, unquote
 
+from protego import Protego
 from yarl import URL
 
 from holdfast.errors import ConfigError, FetchFailed
@@ -152,101 +151,37 @@ def parse_network(text: str) -> _AllowedNetwork:
         ) from None
 
 
-# As much of a line as is looked at, and as many rules.
-_LONGEST, _MOST = 2_000, 10_000
-_TOKEN = re.compile(r"[a-z_-]+", re.IGNORECASE)
+# As much of a line of robots.txt as is looked at.
+_LONGEST = 2_000
+# A line that names a robot, in every spelling that Protego takes, and the robot's product token.
+_AGENT = re.compile(r"\s*user(?:-|\s+)?agent(?:\s*:|\s)\s*(\*|[a-z_-]*)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """`pieces` are the parts of a pattern between stars; with `whole`, the path must end with it."""
-
-    allows: bool
-    length: int
-    pieces: tuple[str, ...]
-    whole: bool
-
-    def matches(self, path: str) -> bool:
-        first, *later = self.pieces
-        if not path.startswith(first):
-            return False
-        if not later:
-            return not self.whole or path == first
-        at = len(first)
-        # The earliest place is always the best one: what follows has the most room then.
-        for piece in later[:-1]:
-            position = path.find(piece, at)
-            if position < 0:
-                return False
-            at = position + len(piece)
-        last = later[-1]
-        if self.whole:
-            return len(path) - len(last) >= at and path.endswith(last)
-        return path.find(last, at) >= 0
-
-
-@dataclass(frozen=True, slots=True)
 class RobotsRules:
-    """What one robot may read of one site. Without any rule, everything."""
+    """What one robot may read of one site. Without any rule, everything.
 
-    rules: tuple[_Rule, ...] = ()
+    Protego compares names of robots by their beginning, and copies each rule for each name of a group, which
+    takes quadratic time where a site names thousands. So it sees three names at the most: ours, `*` for
+    everybody, and `-` for all others.
+    """
 
-    @classmethod
-    def parse(cls, text: str, robot: str) -> "RobotsRules":
-        """Read the rules for `robot`: of the groups that name it, or else of those for everybody."""
-        own: list[_Rule] = []
-        general: list[_Rule] = []
-        named = False
-        for names, rules in parse_groups(text):
-            if robot.lower() in names:
-                named = True
-                own += rules
-            elif "*" in names:
-                general += rules
-        return cls(tuple(own if named else general))
+    def __init__(self, text: str, robot: str) -> None:
+        self._robot = robot.lower()
+        lines = (self._simplify(line[:_LONGEST]) for line in text.removeprefix("\ufeff").splitlines())
+        self._rules = Protego.parse("\n".join(lines))
+
+    def _simplify(self, line: str) -> str:
+        agent = _AGENT.match(line)
+        if agent is None:
+            return line
+        name = agent[1].lower()
+        return f"User-agent: {name if name in (self._robot, '*') else '-'}"
 
     def allows(self, path: str) -> bool:
-        """Whether this path, with its query, may be read. Between rules of equal length, allow wins."""
-        path = normalise_path(path)
-        fitting = ((rule.length, rule.allows) for rule in self.rules if rule.matches(path))
-        return max(fitting, default=(0, True))[1]
+        """Whether this path, with its query, may be read."""
+        # With a host before it, a path that begins with two slashes is not taken for one.
+        return self._rules.can_fetch(f"http://site{path}", self._robot)
 
 
-DISALLOW_ALL = RobotsRules((_Rule(False, 1, ("/",), False),))
-
-
-def parse_groups(text: str) -> Iterator[tuple[set[str], list[_Rule]]]:
-    names: set[str] = set()
-    rules: list[_Rule] = []
-    ruled = False
-    for field, value in parse_lines(text):
-        if field == "user-agent":
-            if ruled:
-                yield names, rules
-                names, rules, ruled = set(), [], False
-            token = _TOKEN.match(value)
-            names.add("*" if value.startswith("*") else token[0].lower() if token else "")
-        elif field in ("allow", "disallow"):
-            ruled = True
-            # A rule without a path says nothing.
-            if names and value and len(rules) < _MOST:
-                rules.append(parse_rule(field == "allow", value))
-    if names:
-        yield names, rules
-
-
-def parse_lines(text: str) -> Iterator[tuple[str, str]]:
-    for line in text.removeprefix("\ufeff").splitlines():
-        field, colon, value = line[:_LONGEST].partition("#")[0].partition(":")
-        if colon:
-            yield field.strip().lower(), value.strip()
-
-
-def parse_rule(allows: bool, pattern: str) -> _Rule:
-    body = pattern.removesuffix("$")
-    return _Rule(allows, len(pattern), tuple(map(normalise_path, body.split("*"))), body != pattern)
-
-
-def normalise_path(path: str) -> str:
-    """Return one notation for a path: only what must be escaped is."""
-    return quote(unquote(path, errors="surrogateescape"), safe="/?=&:@!,;+~'()[]", errors="surrogateescape")
+ALLOW_ALL = RobotsRules("", "*")
+DISALLOW_ALL = RobotsRules("User-agent: *\nDisallow: /", "*")

@@ -12,7 +12,13 @@ from html import unescape
 from typing import Literal
 
 from holdfast.errors import BadRequest, FetchFailed
-from holdfast.files.documents import DOCUMENT_SECONDS, DocumentText, read_document_async
+from holdfast.files.documents import (
+    DOCUMENT_SECONDS,
+    DocumentText,
+    decode_legacy,
+    decode_marked,
+    read_document_async,
+)
 from holdfast.i18n import gettext as _
 from holdfast.research.repository import limit_text
 
@@ -102,14 +108,6 @@ def tidy(text: str) -> str:
     return "\n".join(result).strip()
 
 
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    # Before those of UTF-16, which begin alike.
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 # As far into a page as it has to say so.
 _HEAD = 4_096
 _DECLARED = re.compile(
@@ -128,14 +126,12 @@ _MEANT = {
     "gbk": "gb18030",
     "iso8859-9": "cp1254",
 }
-_UNREADABLE = "\ufffd"
 
 
 def decode_page(data: bytes, declared: str = "") -> str:
     """Decode a page. `declared` is the character set in the header, which the page may contradict."""
-    for mark, name in _MARKS:
-        if data.startswith(mark):
-            return data.decode(name, errors="replace")
+    if (marked := decode_marked(data)) is not None:
+        return marked
     names = [name for label in (declared, find_charset(data)) if (name := normalise_charset(label))]
     wide = [name for name in names if name.startswith(("utf-16", "utf-32"))]
     if wide and b"\0" in data[:_HEAD]:
@@ -147,17 +143,8 @@ def decode_page(data: bytes, declared: str = "") -> str:
         # What can be read so was hardly ever written otherwise, whatever it says.
         return data.decode()
     except UnicodeDecodeError:
-        return decode_fallback(data, names)
-
-
-def decode_fallback(data: bytes, names: list[str]) -> str:
-    legacy = [name for name in names if not name.startswith("utf-")]
-    if not legacy:
-        text = data.decode(errors="replace")
-        # A few bad bytes in a page of UTF-8 spoil those characters only.
-        if text.count(_UNREADABLE) * 20 <= sum(sign > "\x7f" for sign in text):
-            return text
-    return data.decode(legacy[0] if legacy else "cp1252", errors="replace")
+        legacy = [name for name in names if not name.startswith("utf-")]
+        return data.decode(legacy[0], errors="replace") if legacy else decode_legacy(data)
 
 
 def find_charset(data: bytes) -> str:

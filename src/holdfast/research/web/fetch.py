@@ -25,7 +25,14 @@ from holdfast import __version__
 from holdfast.errors import FetchFailed
 from holdfast.i18n import gettext as _
 from holdfast.research.finding import ResearchSource
-from holdfast.research.web.addresses import DISALLOW_ALL, AddressGuard, RobotsRules, host_name, parse_address
+from holdfast.research.web.addresses import (
+    ALLOW_ALL,
+    DISALLOW_ALL,
+    AddressGuard,
+    RobotsRules,
+    host_name,
+    parse_address,
+)
 from holdfast.research.web.extract import ContentKind, decode_page, extract_text
 
 # Content encodings requested; others are refused.
@@ -397,12 +404,13 @@ class Fetcher:
             url = follow_redirect(url, answer.location)
         status = answer.status
         if 200 <= status < 300:
-            return RobotsRules.parse(decode_page(answer.body, answer.charset), ROBOT), ""
+            text = decode_page(answer.body, answer.charset)
+            return await asyncio.to_thread(RobotsRules, text, ROBOT), ""
         if status in (401, 403, 429) or status >= 500:
             return DISALLOW_ALL, _("its robots.txt cannot be read ({status}), so it is left alone").format(
                 status=status
             )
-        return RobotsRules(), ""
+        return ALLOW_ALL, ""
 
 
 def content_kind(content_type: str) -> ContentKind:

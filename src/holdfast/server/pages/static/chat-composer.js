@@ -1,5 +1,5 @@
 // Where one writes: a field that grows, files by drop, paste and choice, names of files after an @, the model.
-// It knows nothing of conversations; `send` gets what was written.
+// What was written goes to `send`.
 import { api, attempt, byId, el, formatNumber, toast, word } from "./core.js";
 import { readStored, store } from "./chat-state.js";
 import { completeNames } from "./chat-names.js";
@@ -85,7 +85,7 @@ function grow() {
 export const currentModel = () => models.value;
 export const focus = () => field.focus({ preventScroll: true });
 
-/** Puts words into the field, for somebody to go on with. */
+/** Puts a text into the field, to be continued. */
 export function write(text) {
   field.value = text;
   grow();
@@ -93,7 +93,7 @@ export function write(text) {
   field.setSelectionRange(text.length, text.length);
 }
 
-/** Gives back what was sent, because nothing came of it. */
+/** Puts back what was sent, because sending failed. */
 export function restore({ text, attachments }) {
   if (!field.value) field.value = text;
   if (!uploads.length) uploads = attachments ?? [];
@@ -101,13 +101,13 @@ export function restore({ text, attachments }) {
   grow();
 }
 
-/** What keeps a question from being asked; it stays until something is done about it. */
+/** Shows why a question cannot be asked; an empty text removes the note. */
 export function showNote(text) {
   noteLine.textContent = text;
   noteLine.hidden = !text;
 }
 
-/** While an answer is written one can stop it, and not send. */
+/** While an answer is being written, the button stops it; otherwise it sends. */
 export function setBusy(on) {
   busy = on;
   const hadFocus = [sendButton, stopButton].includes(document.activeElement);
@@ -173,7 +173,7 @@ async function take(files) {
   focus();
 }
 
-/** A file as base64; the reader makes an address of it, whose beginning is cut off. */
+/** Reads a file as base64. */
 function encode(file) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();

@@ -35,7 +35,7 @@ export function renderWindow(report) {
   return el("div", { class: "windowed" }, renderMeter(report, { compact: true }), link);
 }
 
-/** What was not as it should be, in sentences. */
+/** Lists notices and troubles with files, in sentences. */
 export function renderNotices(report) {
   const texts = (report.notices ?? []).map((notice) => notice.text);
   const language = document.documentElement.lang === "de" ? 1 : 0;

@@ -7,7 +7,7 @@ import { state, store } from "./chat-state.js";
 const side = byId("side");
 const opener = byId("side-open");
 
-/** The list of conversations on a small screen: over the page, or away. */
+/** Opens or closes the side bar on a small screen. */
 export function toggleSide(on) {
   side.classList.toggle("open", on);
   byId("veil").hidden = !on;
@@ -15,7 +15,7 @@ export function toggleSide(on) {
   if (on) byId("find").focus();
 }
 
-/** Shows, and keeps, whose conversations these are. */
+/** Marks which kind of conversations is shown, and stores the choice. */
 export function showKind() {
   store("kind", state.kind);
   for (const button of queryAll("[data-kind]")) {
@@ -61,13 +61,13 @@ export function startFrame({ open, stop }) {
 function fillStarters() {
   for (const button of byId("starters").children) {
     const text = button.textContent;
-    // One that ends with a space is to be gone on with.
+    // A starter that ends with a space is meant to be continued.
     button.textContent = text.endsWith(" ") ? `${text.trim().replace(/:$/, "")} …` : text;
     button.addEventListener("click", () => composer.write(text));
   }
 }
 
-/** Where other programs find us. */
+/** Fills in the addresses for other programs. */
 function fillAddresses() {
   for (const code of queryAll("#addresses code")) {
     code.textContent = location.origin + code.dataset.path;

@@ -1,4 +1,4 @@
-// The side bar: conversations by day, searching in them, renaming, forking, deleting. It knows no messages.
+// The side bar: conversations by day, searching in them, renaming, forking, deleting.
 import { attempt, byId, debounce, describeAge, el, formatDate, showDialog, toast, word } from "./core.js";
 import { openMenu } from "./chat-menu.js";
 import { call, state } from "./chat-state.js";
@@ -7,7 +7,7 @@ const page = 50;
 const place = byId("chats");
 const find = byId("find");
 
-// What is shown stays the same element for as long as it says the same: a menu may hang on it.
+// Elements of the rows by id, reused while their title is the same: a menu may be attached to them.
 const rows = new Map();
 
 let chats = [], next = null, isLoading = false, searchCount = 0, hooks = {};
@@ -30,7 +30,7 @@ export function start(callbacks) {
   return load();
 }
 
-/** The list from its beginning, as it is now. */
+/** Loads the first page of the list anew. */
 export async function load() {
   const reply = await attempt(() => call(`/api/chats?limit=${page}`));
   place.setAttribute("aria-busy", "false");
@@ -39,7 +39,7 @@ export async function load() {
   if (!find.value.trim()) showList();
 }
 
-/** A conversation was begun, used or renamed: it stands first. */
+/** Puts a conversation that was begun or used first; with `front` false it is updated in its place. */
 export function moveToFront(chat, front = true) {
   const at = chats.findIndex((entry) => entry.id === chat.id);
   if (at >= 0 && !front) chats[at] = chat;

@@ -1,5 +1,5 @@
 // An answer while it is written: followed, taken up again when the connection is lost, and shown as it grows.
-// It knows nothing of what was asked; `hooks` hear of what the rest of the page has to know.
+// `hooks` tell the rest of the page what it has to know.
 import { byId, el, showBanner, word } from "./core.js";
 import { putHtml, renderThinking, renderToolCall } from "./chat-message.js";
 import { announce, stream } from "./chat-state.js";
@@ -10,7 +10,7 @@ const decimals = new Intl.NumberFormat(document.documentElement.lang, { maximumF
 const pauses = [300, 1000, 2000, 4000];
 const ends = new Set(["done", "error"]);
 
-/** The element that an answer grows in. */
+/** An answer while it is being written: its element and its status line. */
 export class Live {
   constructor() {
     this.startedAt = performance.now();
@@ -108,7 +108,7 @@ export class Live {
   }
 }
 
-/** Takes away what was said of the lost connection, and nothing else that may stand there by now. */
+/** Restores the status line, and removes the banner if it is the one about the lost connection. */
 function restoreState(live, before) {
   live.say(before.name, before.values, before.extra);
   if (byId("banner").textContent === word("connection_lost")) showBanner("");
@@ -135,7 +135,7 @@ export async function followTurn(live, first, hooks) {
       }
     } catch (error) {
       if (error.name === "AbortError") throw error;
-      // Before anything was told, it is the asking that failed; after that, a turn that is not known is over.
+      // Without a job the request itself failed; with one, a turn that the server does not know is over.
       if (!live.job || (error.status && error.status < 500)) {
         restoreState(live, live.state);
         if (live.job) return null;

@@ -2,9 +2,9 @@
 import { attempt, byId, el, formatNumber, showDialog, word } from "./core.js";
 import { call } from "./chat-state.js";
 
-// So much of a memory stands in the line.
+// Longest text of a memory in the line, in characters.
 const SHOWN = 90;
-// What was heard before its answer was on the page, by the message that it was taken from.
+// Memories that were reported before their answer was on the page, by message.
 const early = new Map();
 const place = byId("messages");
 
@@ -19,7 +19,7 @@ export function renderLine(memories) {
   return fold;
 }
 
-/** Puts what is known of an answer's question under it. */
+/** Shows the memories that were reported before the answer was there. */
 export function showUnder(answer) {
   for (const id of [answer.dataset.parent, answer.dataset.message]) {
     for (const memory of early.get(id)?.values() ?? []) showMemory(answer, memory);
@@ -27,7 +27,7 @@ export function showUnder(answer) {
   }
 }
 
-/** Something became of a memory that was taken from these messages. */
+/** Handles an event about a memory that was extracted from these messages. */
 export function handleEvent({ change, messages, id, text }) {
   const item = byId(`kept-${id}`);
   if (["forgotten", "superseded", "archived"].includes(change)) {
@@ -148,7 +148,7 @@ function addMemory(fold, { id, text }) {
     );
     if (!item.isOwn) showUsual([createButton(word("take_back"), takeBack)]);
   };
-  /** It may take the place of an older one: the person says. */
+  /** Asks whether the memory replaces an older one. */
   function choose(older) {
     const decide = (action) => async () => {
       item.isOwn = true;

@@ -1,4 +1,4 @@
-// A small menu below a button: arrow keys, Escape, and away with it when one looks elsewhere. It knows no page.
+// A small menu below a button, with arrow keys and Escape; it closes when the focus leaves it.
 import { el } from "./core.js";
 
 /** Opens a menu at a button; `items` are `{ label, kind, act }`. Focus comes back to the button. */

@@ -1,5 +1,5 @@
 // One message as an element: what was said, thinking and tools folded, pictures and files, what can be done.
-// It does nothing by itself: `acts` says what happens when somebody wants something.
+// What its buttons do is passed in as `acts`.
 import { createCopyButton, el, formatMoment, formatNumber, parseHtml, queryAll, word } from "./core.js";
 import { renderLine as keptLine } from "./chat-memories.js";
 import { call, chatPath, state } from "./chat-state.js";
@@ -218,7 +218,7 @@ function renderVersions(entry, acts) {
   );
 }
 
-/** The question in a field, to be asked in other words; gives them, or null. */
+/** Opens a field to rewrite the question; returns the new text, or null if it was left. */
 export function openEditor(entry, element) {
   return new Promise((resolve) => {
     const body = element.querySelector(".said"), row = element.querySelector(".actions");

@@ -44,7 +44,7 @@ export function scrollToEnd(force = false) {
   toEnd.hidden = isFollowing;
 }
 
-/** Nothing is open. */
+/** Empties the page: no conversation is open. */
 export function clearMessages() {
   [next, newer] = [null, null];
   isFollowing = false;
@@ -55,7 +55,7 @@ export function clearMessages() {
   place.classList.remove("folded");
 }
 
-/** The open conversation from its end; gives what the server told of it. */
+/** Loads the end of the open conversation; returns the server's reply. */
 export async function loadMessages() {
   const reply = await call(chatPath(`/messages?limit=${portion}&html=true`));
   clearMessages();
@@ -70,7 +70,7 @@ export async function loadMessages() {
   return reply;
 }
 
-/** Whoever says something says it at the end. */
+/** Loads the end of the conversation unless it is shown already. */
 export const loadEnd = () => (newer ? loadMessages() : null);
 
 const renderAll = (reply) => reply.messages.filter(isShown).map((entry) => renderMessage(entry, acts));
@@ -86,7 +86,7 @@ async function showLastWindow() {
   if (report?.sections && last.isConnected) last.querySelector(".actions").before(renderWindow(report));
 }
 
-/** Who asks for more while some are on their way waits for those. */
+/** Loads older messages; while a page is being loaded, returns that request. */
 function loadOlder() {
   if (next && !request) request = loadPage(`before=${next}`, insertOlder).finally(() => (request = null));
   return request;
@@ -128,7 +128,7 @@ function insertNewer(reply) {
   next = articles[articles.length - most].dataset.message;
 }
 
-/** Changes something without moving what one reads. */
+/** Runs `work` and keeps what is being read at its place. */
 function keepPosition(work) {
   const top = scroll.getBoundingClientRect().top;
   const anchor = [...place.querySelectorAll("article")].find((article) =>
@@ -161,7 +161,7 @@ export async function scrollToMessage(id) {
   target.focus({ preventScroll: true });
 }
 
-/** A message at the end. */
+/** Adds an element at the end. */
 export function addElement(element) {
   place.append(element);
   scrollToEnd();
@@ -177,7 +177,7 @@ export function removeFrom(element) {
   }
 }
 
-/** Where summaries stand. When a conversation is opened, what the last one covers is folded away. */
+/** Shows where summaries are. With `fold`, the messages that the last one covers are hidden. */
 export function showBanners(summaries, fold = false) {
   for (const element of place.querySelectorAll(".compaction")) element.remove();
   let last = null;
@@ -256,7 +256,7 @@ async function undoSummary(summary) {
   scroll.focus({ preventScroll: true });
 }
 
-/** Where summaries stand by now: one was made or undone. */
+/** Loads where summaries are, after one was made or undone. */
 export async function refreshBanners() {
   const conversation = state.conversation;
   const reply = await attempt(() => call(chatPath("/messages?limit=1")));

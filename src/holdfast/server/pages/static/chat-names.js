@@ -1,11 +1,11 @@
-// Names of files while one types them after an @, as a list below the field. It knows no conversation.
+// Names of files while one types them after an @, as a list below the field.
 import { api, debounce, el, word } from "./core.js";
 import { announce } from "./chat-state.js";
 
 // What is typed so far, up to where one is: an @ at the beginning of a word, and a path in quotes or without.
 const mention = /(^|[\s(])@("([^"]*)|[^\s"@]*)$/;
 
-/** Completes in `field`, with choices in `list`. Gives what to ask first about every key: whether it was ours. */
+/** Completes names in `field`, with choices in `list`. Returns a handler for keys, which says whether it used one. */
 export function completeNames(field, list) {
   let isAllowed = true, files = null, chosen = 0, lookups = 0;
 

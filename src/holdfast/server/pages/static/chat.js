@@ -15,7 +15,7 @@ const title = byId("title");
 const welcome = byId("welcome");
 const context = byId("context");
 
-// The turn that is shown as it is written, and what ends looking at it (not the turn).
+// The turn that is shown while it is written; its `aborter` ends watching it, not the turn itself.
 let turn = null;
 
 const actions = {
@@ -56,7 +56,7 @@ async function openChat(id, { message = "", push = true } = {}) {
     welcome.hidden = false;
     return composer.focus();
   }
-  // At once: who goes on elsewhere with the keyboard while it loads is not fetched back.
+  // Before loading, so that the focus is not taken from somebody who moved it meanwhile.
   if (!message && matchMedia("(hover: hover)").matches) composer.focus();
   await showChat();
   if (message) await messages.scrollToMessage(message);
@@ -82,10 +82,10 @@ async function showChat() {
   }
 }
 
-// What is listened to, and of which kind of conversation.
+// The event stream, and for which kind of conversations it is.
 let source = null, sourceKind = "";
 
-/** The same conversation may be a group's, or a private one: an address does not tell. */
+/** Tries the other kind of conversation, private or a group's: an address does not tell which it is. */
 async function tryOtherKind() {
   const kindBefore = state.kind;
   state.kind = kindBefore === "private" ? "group" : "private";
@@ -120,7 +120,7 @@ function leaveTurn() {
   composer.setBusy(false);
 }
 
-/** A question without an answer can be answered still. */
+/** Offers to answer a last question that has no answer. */
 function offerAnswer(entries) {
   const last = entries[entries.length - 1];
   if (last?.role !== "user" || !last.id) return;
@@ -134,7 +134,7 @@ const renderRetry = (id) =>
     word("try_again"),
   );
 
-/** An answer for another program is being written: it is shown when it is there. */
+/** Waits for an answer that is being written for another program, and shows it then. */
 function awaitAnswer() {
   const conversation = state.conversation;
   const note = el("p", { class: "facts" }, word("elsewhere"));
@@ -150,7 +150,7 @@ function awaitAnswer() {
   }, 2000);
 }
 
-/** A turn that runs already, begun in another tab or before the page was loaded again. */
+/** Watches a turn that was begun in another tab or before the page was reloaded. */
 function watchJob(job) {
   const live = beginTurn();
   live.job = job;
@@ -192,7 +192,7 @@ async function ask(
   messages.addElement(live.element);
   messages.scrollToEnd(true);
   const draft = { text, attachments };
-  /** Nothing came of it: everything as it was. */
+  /** Restores everything as it was before asking. */
   const revert = (reason) => {
     live.close();
     live.element.remove();
@@ -293,7 +293,7 @@ async function followToEnd(live, first, { questionElement = null, revert = (_rea
   return leaveTurn();
 }
 
-/** The question has been kept, so that something can be done with it. */
+/** Gives a question its buttons, once the server has stored it. */
 function addQuestionActions(element, data) {
   Object.assign(element.dataset, { message: data.question });
   const text = element.querySelector(".words")?.textContent ?? "";
@@ -379,7 +379,7 @@ list.start({
 });
 openChat(root.dataset.conversation || readAddress(), { message: location.hash.slice(1), push: false });
 
-/** What happens elsewhere. A browser has few connections for all its tabs, so one that nobody looks at needs none. */
+/** Subscribes to events. A browser has few connections for all its tabs, so hidden tabs use none. */
 function listenAgain() {
   sourceKind = state.kind;
   source = subscribe(["compaction", "job", "kept", "research"], (kind, data) => {
@@ -393,7 +393,7 @@ function listenAgain() {
   }, `/api/events?kind=${state.kind}`);
 }
 
-/** What happened while nobody looked. */
+/** Loads what happened while the tab was hidden. */
 async function catchUp() {
   list.load();
   if (!state.conversation || turn) return;

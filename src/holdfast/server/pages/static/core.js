@@ -1,4 +1,4 @@
-// What all pages share: words, elements, requests, events, small dialogs. It knows no page.
+// What all pages share: words, elements, requests, events, small dialogs.
 
 const table = JSON.parse(document.getElementById("words").textContent);
 const page = document.documentElement;
@@ -22,7 +22,7 @@ export const queryAll = (selector, root = document) => Array.from(root.querySele
  * @typedef {{ method?: string, body?: any, signal?: AbortSignal, headers?: Record<string, string>, raw?: boolean }} RequestOptions
  */
 
-/** A sentence in the person's language, with its {places} filled in. */
+/** Returns a sentence in the person's language, with its {placeholders} filled in. */
 export function word(name, values = {}) {
   const text = table[name] ?? name;
   return text.replace(
@@ -56,7 +56,7 @@ export function el(tag, properties = {}, ...children) {
   return element;
 }
 
-/** HTML that the server has made and cleaned; nothing else may be put in this way. */
+/** Parses HTML that the server has sanitised; no other HTML may be inserted. */
 export function parseHtml(html) {
   const holder = document.createElement("template");
   holder.innerHTML = html;
@@ -158,7 +158,7 @@ function parseEvent(block) {
   return event;
 }
 
-/** Everything that happens in this person's scope, for as long as the page is open. */
+/** Subscribes to events of this person's scope for as long as the page is open. */
 export function subscribe(kinds, callback, path = "/api/events") {
   const source = new EventSource(path);
   for (const kind of kinds) source.addEventListener(kind, (event) => callback(kind, JSON.parse(event.data)));
@@ -181,21 +181,21 @@ async function checkVersion() {
   } else if (health) showBanner("");
 }
 
-/** One line at the top that stays until what it says is over; empty takes it away. */
+/** Shows a line at the top; an empty text removes it. */
 export function showBanner(text, ...extra) {
   const place = byId("banner");
   place.hidden = !text;
   place.replaceChildren(...(text ? [el("span", {}, text), ...extra] : []));
 }
 
-/** A short message that goes by itself. */
+/** Shows a short message that disappears by itself. */
 export function toast(text, kind = "info") {
   const box = el("div", { class: `toast ${kind}` }, text);
   byId("toasts").append(box);
   setTimeout(() => box.remove(), kind === "error" ? 9000 : 4000);
 }
 
-/** Does something, and says so where it fails; gives undefined then. */
+/** Runs `work` and returns its result; shows an error as a toast and returns undefined. */
 export async function attempt(work) {
   try {
     return await work();
@@ -206,7 +206,7 @@ export async function attempt(work) {
   }
 }
 
-/** A dialog; gives the value of the button that was pressed, null if it was left. */
+/** Shows a dialog; returns the value of the button that was pressed, null if it was left. */
 export function showDialog(title, body, buttons) {
   return new Promise((resolve) => {
     const box = el("dialog", { "aria-labelledby": "dialog-title" });
@@ -249,7 +249,7 @@ export const formatNumber = (amount) => numberFormat.format(amount);
 export const formatMoment = (seconds) => momentFormat.format(new Date(seconds * 1000));
 export const formatDate = (seconds) => dateFormat.format(new Date(seconds * 1000));
 
-/** The heading under which something of that time stands in a list. */
+/** Returns the heading for that time in a list: today, yesterday, this week. */
 export function describeAge(seconds, now = Date.now() / 1000) {
   const start = new Date(now * 1000).setHours(0, 0, 0, 0) / 1000;
   if (seconds >= start) return word("today");
@@ -266,7 +266,7 @@ export function debounce(work, wait) {
   };
 }
 
-/** A button that copies a text. */
+/** Creates a button that copies a text. */
 export function createCopyButton(text) {
   const button = el("button", { type: "button", class: "quiet copy" }, word("copy"));
   button.addEventListener("click", async () => {

@@ -1,4 +1,4 @@
-// Signing in with the password, and back to where one wanted to be. It knows nothing of what is behind the door.
+// Signs in with the password and returns to the page that asked for it.
 import { api, attempt, byId, el, word } from "./core.js";
 
 const form = byId("login");
@@ -7,7 +7,7 @@ const enter = byId("enter");
 // What a refusal means to a person, by its status; anything else is told as the server says it.
 const REASONS = { 401: "wrong_password", 429: "too_many", 400: "no_password" };
 
-/** Only a place on this very server: an address with another host would be somebody else's. */
+/** Returns where to go after signing in: only addresses of this server. */
 function readTarget() {
   const next = new URLSearchParams(location.search).get("next") ?? "/";
   const place = new URL(next, location.origin);

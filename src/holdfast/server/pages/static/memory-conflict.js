@@ -1,4 +1,4 @@
-// Two versions of one text, when somebody else was quicker: both are shown, and the person decides. Knows no file.
+// Two versions of one text, when somebody else was quicker: both are shown, and the person decides.
 import { el, showDialog, word } from "./core.js";
 
 /** The text to go on with, mine as it is in the box or theirs; null if nothing is decided. */

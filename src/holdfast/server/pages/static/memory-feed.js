@@ -1,4 +1,4 @@
-// A long list of which only what is near stands in the page. It fetches more as one gets to its end; knows no memory.
+// A long list of which only the visible part is in the page. It fetches more when its end comes near.
 import { attempt, el, word } from "./core.js";
 
 const PAGE = 50;
@@ -44,7 +44,7 @@ export function createFeed(place, end, { fetch, draw, report }) {
     numberArticles();
   }
 
-  /** What somebody works in stays. */
+  /** Removes the articles of a block, unless somebody works in it. */
   function emptyBlock(block) {
     if (!block.filled || block.place.contains(document.activeElement) || block.place.querySelector("form")) {
       return;
@@ -84,7 +84,7 @@ export function createFeed(place, end, { fetch, draw, report }) {
     report(total ?? countItems());
   }
 
-  /** Whoever was at a button of an item is there again. */
+  /** Focuses the same button of the same item again. */
   function restoreFocus(focused) {
     const article = [...place.querySelectorAll("article")].find((candidate) =>
       candidate.dataset.id === focused.closest("article")?.dataset.id
@@ -92,7 +92,7 @@ export function createFeed(place, end, { fetch, draw, report }) {
     (article?.querySelector(`[data-do="${focused.dataset.do}"]`) ?? article)?.focus({ preventScroll: true });
   }
 
-  /** What `get` gives, asked again if something was changed here meanwhile. */
+  /** Returns what `get` fetches, and repeats it if something was changed here meanwhile. */
   async function fetchSteadily(get) {
     for (;;) {
       const before = changes;
@@ -120,7 +120,7 @@ export function createFeed(place, end, { fetch, draw, report }) {
   }
 
   return {
-    /** From the beginning; what was shown goes when the first of the new is there, `unless` that must not be. */
+    /** Loads the list anew; the old one is replaced when the first page is there, unless `unless()` holds. */
     async restart(unless = () => false) {
       generation += 1;
       const current = generation;

@@ -1,4 +1,4 @@
-// Why a search found something, in plain words, and the parts of notes that are no memories. Knows no list.
+// Why a search found something, in plain words, and the parts of notes that are no memories.
 import { el, formatDate, formatNumber, word } from "./core.js";
 
 // In which order they are said; the share of each is of the whole score.

@@ -80,7 +80,7 @@ function renderFacts(item) {
   );
 }
 
-/** Where it was learned: a link where there is still something to be seen. */
+/** Shows where it was learned, as a link if the conversation can be opened. */
 function renderSource(memory, chats) {
   if (!memory.conversation) return el("span", {}, word("by_you"));
   const chat = chats?.[memory.conversation];
@@ -98,7 +98,7 @@ function renderSource(memory, chats) {
   );
 }
 
-/** The fields of a memory in a form; gives the form and what is in it. */
+/** Creates the form of a memory; returns it with a function that reads its values. */
 function createForm(memory, label) {
   const text = el("textarea", {
     rows: 3,
@@ -211,7 +211,7 @@ async function forgetMemory(item, tools) {
   );
 }
 
-/** A message with a way back, for a while. Whoever reads or reaches for it is given time. */
+/** Shows a message with an undo button; it stays while the pointer or focus is on it. */
 function showUndo(text, undo) {
   const button = el("button", { type: "button", class: "undo" }, word("undo"));
   const element = el("div", { class: "toast with-undo" }, el("span", { dir: "auto" }, text), button);
@@ -229,7 +229,7 @@ function showUndo(text, undo) {
   byId("toasts").append(element);
 }
 
-/** All that stood in its place, the newest first, each with the time in which it held. */
+/** Shows or hides the earlier values of a memory, newest first, each with its period. */
 async function toggleHistory(button, element, item) {
   const history = element.querySelector(".past");
   button.setAttribute("aria-expanded", String(!history));

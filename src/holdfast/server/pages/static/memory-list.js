@@ -64,7 +64,7 @@ export function createList() {
     byId("troubles").replaceChildren(...parts);
   }
 
-  /** Pairs of which perhaps only the newer holds: the person says. */
+  /** Shows pairs of memories where the newer one perhaps replaces the older, for the person to decide. */
   async function showRivals() {
     const { proposals } = await ask("/api/memory/proposals");
     const renderRival = ({ newer, older }) => {
@@ -110,7 +110,7 @@ export function createList() {
     );
   }
 
-  /** Shows what is asked for now. `quietly`: nobody asked, so it must not be in anybody's way. */
+  /** Shows what the search and filters ask for. `quietly`: nobody asked, so it must not disturb. */
   async function refresh(quietly = false) {
     const isInTheWay = () => quietly && isOccupied() && (offerReload(), true);
     search?.abort();
@@ -156,7 +156,7 @@ export function createList() {
     summary.textContent = word(items.length === 1 ? "one_hit" : "hits", { n: items.length, how: method });
   }
 
-  /** A memory is another by now. */
+  /** Shows the changed memory. */
   function replaceItem(item) {
     return list.replace(item.id, item);
   }

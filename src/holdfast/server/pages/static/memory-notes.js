@@ -63,7 +63,7 @@ export function createNotes(open) {
       }
       node.files.push({ ...file, name: parts.at(-1) });
     }
-    // What every file has in front tells nothing.
+    // Folders that all files share are left out.
     let top = root;
     while (!top.files.length && top.folders.size === 1) [top] = top.folders.values();
     return top;
@@ -128,7 +128,7 @@ export function createNotes(open) {
         whole: true,
       };
     } catch {
-      // Its bytes would not survive being edited as text.
+      // It is not UTF-8, so editing it as text would damage it.
       return { text: new TextDecoder().decode(bytes), tag, whole: false };
     }
   }

@@ -18,7 +18,7 @@ const renderFold = (title, lines, lang) =>
     el("ul", {}, ...lines.map((line) => el("li", { lang }, line))),
   );
 
-/** `changed` is called when the memories are others by what was done here. */
+/** `onChange` is called after memories were changed here. */
 export function createStatistics(onChange) {
   let confirm = "";
   let timer = 0;
@@ -101,7 +101,7 @@ export function createStatistics(onChange) {
     ];
   }
 
-  /** How far the index is, from an event or from asking. */
+  /** Shows how far indexing is. */
   function showProgress(reindex) {
     const isRunning = reindex.phase === "files" || reindex.phase === "vectors";
     const hasEnded = !byId("reindexing").hidden && !isRunning && reindex.phase !== "idle";

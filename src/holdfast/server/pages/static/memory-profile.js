@@ -30,7 +30,7 @@ export function createProfile() {
     updateView();
   }
 
-  /** Buttons at once; what the model is told a moment later, when nothing is typed any more. */
+  /** Updates the buttons at once, and the preview when typing pauses. */
   function updateView() {
     save.disabled = undo.disabled = !isDirty();
     numberLines();

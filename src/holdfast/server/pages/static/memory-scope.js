@@ -1,4 +1,4 @@
-// Whose memory the page shows: one's own, a project's or a group's, as its address says. Knows no route.
+// Whose memory the page shows: one's own, a project's or a group's, as its address says.
 import { api, word } from "./core.js";
 
 const query = new URLSearchParams(location.search);
@@ -9,7 +9,7 @@ export const scope = {
   kind: query.get("kind") === "group" ? "group" : "private",
 };
 
-/** A header is bytes; what it says is UTF-8. */
+/** Encodes a text for a header, whose bytes are UTF-8. */
 const encodeHeader = (text) => String.fromCharCode(...new TextEncoder().encode(text));
 
 export function scopeHeaders({ project: name, kind }) {
@@ -39,13 +39,13 @@ export function switchScope(name, kind) {
   location.assign(`${location.pathname}${next.size ? `?${next}` : ""}${location.hash}`);
 }
 
-/** What a scope is called. */
+/** Returns the name of a scope. */
 export function nameScope(scope) {
   if (scope.kind === "group") return word("group", { name: scope.project });
   return scope.project === "default" ? word("mine") : word("project", { name: scope.project });
 }
 
-/** Whose something is, where that is not plain; empty otherwise. */
+/** Names the owner where it is not plain; empty otherwise. */
 export function nameOwner(scope) {
   return scope.kind === "group" || scope.project !== "default" || project ? nameScope(scope) : "";
 }

@@ -1,4 +1,4 @@
-// The memory page: its tabs, whose memory it shows, and who of its parts hears of what happens. Knows no part's inside.
+// The memory page: its tabs, whose memory it shows, and which part handles an event.
 import { attempt, byId, el, queryAll, subscribe } from "./core.js";
 import { ask, nameScope, project, scope, switchScope } from "./memory-scope.js";
 import { createList } from "./memory-list.js";
@@ -14,7 +14,7 @@ const parts = {
   statistics: createStatistics(refreshMemories),
 };
 
-/** Shows a tab; `more` is for the part behind it, as the path of a note. */
+/** Shows a tab; `rest` is passed to it, as the path of a note. */
 function openTab(name, rest = "") {
   const tabName = name in parts ? name : "memories";
   for (const tab of tabs) {
@@ -36,7 +36,7 @@ function openFromAddress() {
   openTab(name, decodeURI(rest.join("/")));
 }
 
-/** Something was changed by one part that others show, too. */
+/** Refreshes the list after another part changed memories. */
 function refreshMemories() {
   parts.memories.refreshSoon();
 }

@@ -1,4 +1,4 @@
-// How full a window is, as a bar by section with the marks where levels begin. It draws a report and asks nobody.
+// How full a window is, as a bar by section with the marks where levels begin.
 import { el, formatNumber, word } from "./core.js";
 
 // In the order of a request; what is free stands before what is kept for the answer.

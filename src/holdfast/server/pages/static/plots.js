@@ -1,4 +1,4 @@
-// Bars and lines as SVG, with a legend and the same numbers as a table. Knows nothing of what they are about.
+// Bars and lines as SVG, with a legend and the same numbers as a table.
 import { el, formatNumber, language, word } from "./core.js";
 
 const height = 200, left = 46, right = 12, top = 12, bottom = 24;

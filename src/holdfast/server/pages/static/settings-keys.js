@@ -76,7 +76,7 @@ export function startKeys() {
     byId("key-new").focus();
   }
 
-  /** Keys are made by who knows the password: who did not sign in is shown how. */
+  /** Checks that the person has signed in, which new keys require; otherwise offers it. */
   async function isSignedIn() {
     const who = await api("/api/login");
     if (who.how !== "here") return true;

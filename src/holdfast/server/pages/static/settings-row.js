@@ -1,4 +1,4 @@
-// One setting: what it is, where its value comes from, and a field that suits its kind. Knows no other setting.
+// One setting: what it is, where its value comes from, and a field that suits its kind.
 import { el, word } from "./core.js";
 import { changes, hasDraft, setDraft, settings, valueOf } from "./settings-state.js";
 
@@ -137,7 +137,7 @@ function createControl(setting) {
   };
 }
 
-/** Never shown: it can be replaced or taken away. */
+/** Creates the field of a secret, which is never shown and can be replaced or removed. */
 function createSecret(setting, id, change) {
   const input = el("input", {
     id,

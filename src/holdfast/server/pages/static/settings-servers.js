@@ -1,8 +1,8 @@
-// The model servers: how each of them is, and a switch for whether it may be told memories. Knows one setting.
+// The model servers: how each of them is, and a switch for whether it may be sent memories.
 import { api, attempt, byId, el, formatMoment, formatNumber, word } from "./core.js";
 import { setDraft, settings, valueOf } from "./settings-state.js";
 
-/** The setting with another word for one address. */
+/** Returns the setting with the switch of one address changed. */
 function setGate(text, location, may) {
   const others = text.split(",").map((part) => part.trim()).filter((part) =>
     part && part.slice(0, part.lastIndexOf("=")).trim() !== location

@@ -1,4 +1,4 @@
-// What the settings are, and what somebody has changed of them but not saved. It draws nothing.
+// What the settings are, and what somebody has changed of them but not saved.
 import { api } from "./core.js";
 
 export const changes = new EventTarget();
@@ -17,7 +17,7 @@ export function takeAnswer(answer) {
   notify();
 }
 
-/** Notes a change; null takes back what was set on the page. */
+/** Records a change; null removes what was set on the page. */
 export function setDraft(name, value) {
   if (value !== null && toText(value) === toText(settings.rows.get(name).value)) drafts.delete(name);
   else drafts.set(name, value);
@@ -41,7 +41,7 @@ export async function loadSettings() {
   takeAnswer(await api("/api/settings"));
 }
 
-/** Keeps all changes, or none: then what is wrong stands with each. */
+/** Saves all changes or none; if none, errors are shown with their settings. */
 export async function saveSettings() {
   try {
     takeAnswer(await api("/api/settings", { method: "PUT", body: getDrafts() }));

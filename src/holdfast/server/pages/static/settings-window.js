@@ -158,7 +158,7 @@ export async function startPresets() {
     );
     if (now === last) return;
     last = now;
-    // The radio that somebody holds stays theirs.
+    // The focused radio button keeps the focus.
     const focused = byId("presets").querySelector("input:focus")?.value;
     showChoices();
     if (focused) byId("presets").querySelector(`input[value="${focused}"]`)?.focus();

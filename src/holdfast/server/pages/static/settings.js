@@ -1,4 +1,4 @@
-// The settings page: all settings by group, what was changed, saving, and starting the server anew. Knows no single one.
+// The settings page: all settings by group, what was changed, saving, and restarting the server.
 import {
   api,
   attempt,
@@ -116,7 +116,7 @@ async function restart() {
   );
 }
 
-/** The menu at the side says which section one is in. */
+/** Marks the visible section in the menu at the side. */
 function markSection() {
   const links = new Map(
     queryAll('.side a[href^="#"]').map((link) => [link.getAttribute("href").slice(1), link]),

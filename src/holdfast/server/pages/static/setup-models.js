@@ -58,7 +58,7 @@ export function createModelsStep() {
       });
   }
 
-  /** What is set where the page cannot change it is shown, and by whom. */
+  /** Shows how long models stay loaded, and who set it if the page cannot change it. */
   function showKeepAlive(row) {
     // Whoever was quicker than the settings keeps what they typed.
     byId("keep-alive").value ||= row.value ?? "";
@@ -152,7 +152,7 @@ export function createModelsStep() {
 
   let stopper = null;
 
-  /** Has the server get a model, and says whether it is there. */
+  /** Downloads a model on the server; returns whether it succeeded. */
   async function pullModel(name) {
     if (!name || stopper) return false;
     stopper = new AbortController();

@@ -1,4 +1,4 @@
-// The set-up: which of its six steps is shown, and how one gets from one to the next. Knows no step's inside.
+// The set-up: which of its six steps is shown, and how one gets from one to the next.
 import { api, attempt, byId, debounce, queryAll, word } from "./core.js";
 import { createProfileStep } from "./setup-profile.js";
 import { createPasswordStep } from "./setup-password.js";

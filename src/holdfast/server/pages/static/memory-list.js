@@ -82,7 +82,7 @@ export function createList() {
           "div",
           { class: "grow" },
           el("span", { dir: "auto" }, newer.text),
-          el("div", { class: "faint small", dir: "auto" }, older.text),
+          el("div", { class: "older faint small", dir: "auto" }, older.text),
         ),
         el(
           "div",

@@ -15,7 +15,7 @@ STATIC = ROOT / "src" / "holdfast" / "server" / "pages" / "static"
 
 @pytest.fixture(scope="module")
 def deno(tmp_path_factory):
-    """Returns a function that runs `deno` with arguments; nothing is fetched, and its cache is the test's own."""
+    """Returns a function that runs `deno` with arguments, with a cache of the test's own."""
     program = shutil.which("deno", path=str(Path(sys.executable).parent))
     if program is None:
         missing = "deno is not installed in this environment; `make test` installs it where there is a wheel"
@@ -53,7 +53,9 @@ def test_scripts_and_stylesheets_are_formatted(deno):
 
 
 def test_the_type_check_finds_a_misspelt_name_and_a_wrong_argument(deno, tmp_path):
-    (tmp_path / "core.js").write_text("/** @param {string} text */\nexport const show = (text) => text.trim();\n")
+    (tmp_path / "core.js").write_text(
+        "/** @param {string} text */\nexport const show = (text) => text.trim();\n"
+    )
     wrong = tmp_path / "page.js"
     wrong.write_text('import { show } from "./core.js";\nshow(3);\nshwo("");\n')
     result = deno("check", "--no-remote", "--config", CONFIG, wrong)

@@ -67,6 +67,7 @@ types: $(READY)  ## strict types
 format: $(READY)  ## put the style right
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	[ ! -x $(BIN)/deno ] || $(BIN)/deno fmt --quiet
 
 constraints: $(READY)  ## pin what is installed now
 	$(BIN)/python -m pip freeze --all --exclude-editable --exclude setuptools --exclude wheel | grep -E '^[A-Za-z0-9._-]+==' > constraints.txt

@@ -30,9 +30,9 @@ def test_every_word_that_a_script_asks_for_is_there(page, language):
     words, asked = words_of(page), set[str]()
     for file in STATIC.iterdir():
         if file.name.endswith(".js") and file.name.startswith(SCRIPTS[page]):
-            asked |= set(re.findall(r'\bword\("(\w+)"', file.read_text()))
+            asked |= set(re.findall(r'\bword\(\s*"(\w+)"', file.read_text()))
             # Names that are put together: there is at least one word that begins so.
-            for start in re.findall(r"\bword\(`(\w+_)\$\{", file.read_text()):
+            for start in re.findall(r"\bword\(\s*`(\w+_)\$\{", file.read_text()):
                 assert any(name.startswith(start) for name in words), start
     assert asked
     assert asked <= words.keys(), asked - words.keys()

@@ -1,37 +1,37 @@
 // Where one writes: a field that grows, files by drop, paste and choice, names of files after an @, the model.
-// It knows nothing of conversations; `send` gets what was written.
-import { api, attempt, el, number, toast, word } from "./core.js";
-import { keep, kept } from "./chat-state.js";
-import { names } from "./chat-names.js";
+// What was written goes to `send`.
+import { api, attempt, byId, el, formatNumber, toast, word } from "./core.js";
+import { readStored, store } from "./chat-state.js";
+import { completeNames } from "./chat-names.js";
 
-const form = document.getElementById("composer");
-const field = document.getElementById("text");
-const chips = document.getElementById("chips");
-const chooser = document.getElementById("files");
-const models = document.getElementById("model");
-const research = document.getElementById("research");
-const sendButton = document.getElementById("send");
-const stopButton = document.getElementById("stop");
-const told = document.getElementById("note");
+const form = byId("composer");
+const field = byId("text");
+const chips = byId("chips");
+const chooser = byId("files");
+const models = byId("model");
+const research = byId("research");
+const sendButton = byId("send");
+const stopButton = byId("stop");
+const noteLine = byId("note");
 
 // A longer text than this is attached as a file: nobody reads it in the field.
-const long = 8000, lines = 150;
-const largest = 40, megabyte = 1_000_000;
+const longestText = 8000, mostLines = 150;
+const largestMegabytes = 40, megabyte = 1_000_000;
 const pictures = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"];
 
-let attached = [], pasted = 0, busy = false, hooks = {}, listed = null;
+let uploads = [], pasteCount = 0, busy = false, hooks = {}, modelsReady = null;
 
 /** `send({ text, images, files, research })` asks, `stop()` ends an answer that is being written. */
-export function start(given) {
-  hooks = given;
-  const completing = names(field, document.getElementById("names"));
+export function start(callbacks) {
+  hooks = callbacks;
+  const completeName = completeNames(field, byId("names"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
   });
   field.addEventListener("input", grow);
   field.addEventListener("keydown", (event) => {
-    if (completing(event)) return;
+    if (completeName(event)) return;
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !event.altKey) {
       event.preventDefault();
       submit();
@@ -39,7 +39,7 @@ export function start(given) {
   });
   field.addEventListener("paste", paste);
   stopButton.addEventListener("click", () => hooks.stop());
-  document.getElementById("attach").addEventListener("click", () => chooser.click());
+  byId("attach").addEventListener("click", () => chooser.click());
   chooser.addEventListener("change", () => {
     take([...chooser.files]);
     chooser.value = "";
@@ -47,32 +47,32 @@ export function start(given) {
   research.addEventListener("click", () => {
     const on = research.getAttribute("aria-pressed") !== "true";
     research.setAttribute("aria-pressed", String(on));
-    note("");
+    showNote("");
   });
-  models.addEventListener("change", () => keep("model", models.value));
-  drops();
-  drafts();
-  listed = listModels();
+  models.addEventListener("change", () => store("model", models.value));
+  acceptDrops();
+  restoreDraft();
+  modelsReady = listModels();
 }
 
 /** What was typed and not sent is there again after a reload of the page. */
-function drafts() {
-  field.value = kept("draft", true);
+function restoreDraft() {
+  field.value = readStored("draft", true);
   grow();
-  addEventListener("pagehide", () => keep("draft", field.value, true));
+  addEventListener("pagehide", () => store("draft", field.value, true));
 }
 
-function drops() {
+function acceptDrops() {
   const talk = form.closest(".talk");
-  const over = (event, on) => {
+  const markDrop = (event, on) => {
     if (![...(event.dataTransfer?.types ?? [])].includes("Files")) return;
     event.preventDefault();
     talk.classList.toggle("dropping", on);
   };
-  talk.addEventListener("dragover", (event) => over(event, true));
-  talk.addEventListener("dragleave", (event) => over(event, talk.contains(event.relatedTarget)));
+  talk.addEventListener("dragover", (event) => markDrop(event, true));
+  talk.addEventListener("dragleave", (event) => markDrop(event, talk.contains(event.relatedTarget)));
   talk.addEventListener("drop", (event) => {
-    over(event, false);
+    markDrop(event, false);
     if (event.dataTransfer?.files.length) take([...event.dataTransfer.files]);
   });
 }
@@ -82,10 +82,10 @@ function grow() {
   field.style.height = `${Math.min(field.scrollHeight + 2, innerHeight * 0.4)}px`;
 }
 
-export const model = () => models.value;
+export const currentModel = () => models.value;
 export const focus = () => field.focus({ preventScroll: true });
 
-/** Puts words into the field, for somebody to go on with. */
+/** Puts a text into the field, to be continued. */
 export function write(text) {
   field.value = text;
   grow();
@@ -93,53 +93,57 @@ export function write(text) {
   field.setSelectionRange(text.length, text.length);
 }
 
-/** Gives back what was sent, because nothing came of it. */
+/** Puts back what was sent, because sending failed. */
 export function restore({ text, attachments }) {
   if (!field.value) field.value = text;
-  if (!attached.length) attached = attachments ?? [];
+  if (!uploads.length) uploads = attachments ?? [];
   show();
   grow();
 }
 
-/** What keeps a question from being asked; it stays until something is done about it. */
-export function note(text) {
-  told.textContent = text;
-  told.hidden = !text;
+/** Shows why a question cannot be asked; an empty text removes the note. */
+export function showNote(text) {
+  noteLine.textContent = text;
+  noteLine.hidden = !text;
 }
 
-/** While an answer is written one can stop it, and not send. */
-export function working(on) {
+/** While an answer is being written, the button stops it; otherwise it sends. */
+export function setBusy(on) {
   busy = on;
-  const held = [sendButton, stopButton].includes(document.activeElement);
+  const hadFocus = [sendButton, stopButton].includes(document.activeElement);
   sendButton.hidden = on;
   stopButton.hidden = !on;
   // A button that goes must not take the focus with it.
-  if (held) focus();
+  if (hadFocus) focus();
 }
 
 async function submit() {
   // Somebody may be faster than the list of models.
-  await listed;
+  await modelsReady;
   const text = field.value;
-  if (busy || (!text.trim() && !attached.length)) return;
+  if (busy || (!text.trim() && !uploads.length)) return;
   if (!models.value) {
     toast(word("choose_model"), "error");
-    listed = listModels();
+    modelsReady = listModels();
     return;
   }
-  const sent = {
+  const question = {
     text,
-    images: attached.filter((one) => one.picture).map((one) => one.data),
-    files: attached.filter((one) => !one.picture).map(({ name, data, type }) => ({ name, data, media_type: type })),
+    images: uploads.filter((upload) => upload.picture).map((upload) => upload.data),
+    files: uploads.filter((upload) => !upload.picture).map(({ name, data, type }) => ({
+      name,
+      data,
+      media_type: type,
+    })),
     research: research.getAttribute("aria-pressed") === "true",
-    attachments: attached,
+    attachments: uploads,
   };
   field.value = "";
-  attached = [];
-  note("");
+  uploads = [];
+  showNote("");
   show();
   grow();
-  hooks.send(sent);
+  hooks.send(question);
 }
 
 function paste(event) {
@@ -148,57 +152,86 @@ function paste(event) {
   if (files.length && !text) {
     event.preventDefault();
     take(files);
-  } else if (text.length > long || text.split("\n", lines + 1).length > lines) {
+  } else if (text.length > longestText || text.split("\n", mostLines + 1).length > mostLines) {
     event.preventDefault();
-    take([new File([text], word("paste_name", { n: ++pasted }), { type: "text/plain" })]);
+    take([new File([text], word("paste_name", { n: ++pasteCount }), { type: "text/plain" })]);
     toast(word("pasted"));
   }
 }
 
 async function take(files) {
   for (const file of files) {
-    const whole = attached.reduce((sum, one) => sum + one.size, file.size);
-    if (whole > largest * megabyte) toast(word("too_large", { name: file.name, mb: largest }), "error");
-    else {
-      const read = await attempt(() => encoded(file));
-      if (read) attached.push(read);
+    const total = uploads.reduce((sum, upload) => sum + upload.size, file.size);
+    if (total > largestMegabytes * megabyte) {
+      toast(word("too_large", { name: file.name, mb: largestMegabytes }), "error");
+    } else {
+      const read = await attempt(() => encode(file));
+      if (read) uploads.push(read);
     }
   }
   show();
   focus();
 }
 
-/** A file as base64; the reader makes an address of it, whose beginning is cut off. */
-function encoded(file) {
+/** Reads a file as base64. */
+function encode(file) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onerror = () => reject(reader.error);
-    reader.onload = () => resolve({
-      name: file.name, size: file.size, type: file.type, picture: pictures.includes(file.type),
-      address: reader.result, data: reader.result.slice(reader.result.indexOf(",") + 1),
-    });
+    reader.onload = () => {
+      const address = String(reader.result);
+      resolve({
+        name: file.name,
+        size: file.size,
+        type: file.type,
+        picture: pictures.includes(file.type),
+        address,
+        data: address.slice(address.indexOf(",") + 1),
+      });
+    };
     reader.readAsDataURL(file);
   });
 }
 
 function show() {
-  chips.hidden = !attached.length;
-  chips.replaceChildren(...attached.map((one) => el("li", {},
-    one.picture && el("img", { src: one.address, alt: "" }), el("span", { dir: "auto" }, one.name),
-    el("span", { class: "faint" }, `${number(Math.max(1, Math.round(one.size / 1000)))} KB`),
-    el("button", { type: "button", class: "quiet", "aria-label": word("remove", { name: one.name }), onclick: () => {
-      attached = attached.filter((other) => other !== one);
-      show();
-      focus();
-    } }, "✕"))));
+  chips.hidden = !uploads.length;
+  chips.replaceChildren(
+    ...uploads.map((upload) =>
+      el(
+        "li",
+        {},
+        upload.picture && el("img", { src: upload.address, alt: "" }),
+        el("span", { dir: "auto" }, upload.name),
+        el("span", { class: "faint" }, `${formatNumber(Math.max(1, Math.round(upload.size / 1000)))} KB`),
+        el("button", {
+          type: "button",
+          class: "quiet",
+          "aria-label": word("remove", { name: upload.name }),
+          onclick: () => {
+            uploads = uploads.filter((item) => item !== upload);
+            show();
+            focus();
+          },
+        }, "✕"),
+      )
+    ),
+  );
 }
 
 async function listModels() {
-  const found = await attempt(() => api("/api/models/installed"));
-  const known = found?.models ?? [];
-  const size = (one) => (one.num_ctx ? ` · ${one.num_ctx >= 1024 ? `${Math.round(one.num_ctx / 1024)}k` : one.num_ctx}` : "");
-  models.replaceChildren(...(known.length ? known.map((one) => el("option", { value: one.name }, `${one.name}${size(one)}`)) : [el("option", { value: "" }, word("no_models"))]));
-  const wanted = kept("model");
-  if (known.some((one) => one.name === wanted)) models.value = wanted;
-  document.getElementById("demonstration").hidden = !(known.length === 1 && known[0].name.split(":")[0] === "embedded");
+  const reply = await attempt(() => api("/api/models/installed"));
+  const installed = reply?.models ?? [];
+  const describeSize = (
+    entry,
+  ) => (entry.num_ctx
+    ? ` · ${entry.num_ctx >= 1024 ? `${Math.round(entry.num_ctx / 1024)}k` : entry.num_ctx}`
+    : "");
+  models.replaceChildren(
+    ...(installed.length
+      ? installed.map((entry) => el("option", { value: entry.name }, `${entry.name}${describeSize(entry)}`))
+      : [el("option", { value: "" }, word("no_models"))]),
+  );
+  const lastModel = readStored("model");
+  if (installed.some((entry) => entry.name === lastModel)) models.value = lastModel;
+  byId("demonstration").hidden = !(installed.length === 1 && installed[0].name.split(":")[0] === "embedded");
 }

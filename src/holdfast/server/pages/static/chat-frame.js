@@ -1,69 +1,76 @@
 // What stands around a conversation: the side bar on small screens, private or group, starters, addresses, keys.
-import { copier } from "./core.js";
+import { byId, createCopyButton, queryAll } from "./core.js";
 import * as composer from "./chat-composer.js";
 import * as list from "./chat-list.js";
-import { keep, state } from "./chat-state.js";
+import { state, store } from "./chat-state.js";
 
-const side = document.getElementById("side");
-const opener = document.getElementById("side-open");
+const side = byId("side");
+const opener = byId("side-open");
 
-/** The list of conversations on a small screen: over the page, or away. */
-export function sideways(on) {
+/** Opens or closes the side bar on a small screen. */
+export function toggleSide(on) {
   side.classList.toggle("open", on);
-  document.getElementById("veil").hidden = !on;
+  byId("veil").hidden = !on;
   opener.setAttribute("aria-expanded", String(on));
-  if (on) document.getElementById("find").focus();
+  if (on) byId("find").focus();
 }
 
-/** Shows, and keeps, whose conversations these are. */
-export function kinds() {
-  keep("kind", state.kind);
-  for (const button of document.querySelectorAll("[data-kind]")) button.setAttribute("aria-pressed", String(button.dataset.kind === state.kind));
+/** Marks which kind of conversations is shown, and stores the choice. */
+export function showKind() {
+  store("kind", state.kind);
+  for (const button of queryAll("[data-kind]")) {
+    button.setAttribute("aria-pressed", String(button.dataset.kind === state.kind));
+  }
 }
 
 /** `open(id)` shows a conversation, "" is a new one; `stop()` ends an answer that is being written. */
-export function frame({ open, stop }) {
-  document.getElementById("new").addEventListener("click", (event) => {
+export function startFrame({ open, stop }) {
+  byId("new").addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     open("");
   });
-  for (const button of document.querySelectorAll("[data-kind]")) button.addEventListener("click", () => {
-    if (state.kind === button.dataset.kind) return;
-    state.kind = button.dataset.kind;
-    kinds();
-    list.load();
-    open("");
-  });
-  const away = () => {
-    sideways(false);
+  for (const button of queryAll("[data-kind]")) {
+    button.addEventListener("click", () => {
+      if (state.kind === button.dataset.kind) return;
+      state.kind = button.dataset.kind;
+      showKind();
+      list.load();
+      open("");
+    });
+  }
+  const closeSide = () => {
+    toggleSide(false);
     opener.focus();
   };
-  opener.addEventListener("click", () => sideways(!side.classList.contains("open")));
-  for (const id of ["side-close", "veil"]) document.getElementById(id).addEventListener("click", away);
+  opener.addEventListener("click", () => toggleSide(!side.classList.contains("open")));
+  for (const id of ["side-close", "veil"]) byId(id).addEventListener("click", closeSide);
   addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open], :popover-open")) return;
-    if (side.classList.contains("open")) away();
+    if (
+      event.key !== "Escape" || event.defaultPrevented ||
+      document.querySelector("dialog[open], :popover-open")
+    ) return;
+    if (side.classList.contains("open")) closeSide();
     else stop();
   });
-  kinds();
-  starters();
-  addresses();
+  showKind();
+  fillStarters();
+  fillAddresses();
 }
 
-function starters() {
-  for (const button of document.getElementById("starters").children) {
+function fillStarters() {
+  for (const button of byId("starters").children) {
     const text = button.textContent;
-    // One that ends with a space is to be gone on with.
+    // A starter that ends with a space is meant to be continued.
     button.textContent = text.endsWith(" ") ? `${text.trim().replace(/:$/, "")} …` : text;
     button.addEventListener("click", () => composer.write(text));
   }
 }
 
-/** Where other programs find us. */
-function addresses() {
-  for (const code of document.querySelectorAll("#addresses code")) {
+/** Fills in the addresses for other programs. */
+function fillAddresses() {
+  for (const code of queryAll("#addresses code")) {
     code.textContent = location.origin + code.dataset.path;
-    code.after(copier(code.textContent));
+    code.after(createCopyButton(code.textContent));
   }
 }

@@ -1,41 +1,55 @@
 // An answer while it is written: followed, taken up again when the connection is lost, and shown as it grows.
-// It knows nothing of what was asked; `hooks` hear of what the rest of the page has to know.
-import { banner, el, word } from "./core.js";
-import { put, thinking, tool } from "./chat-message.js";
+// `hooks` tell the rest of the page what it has to know.
+import { byId, el, showBanner, word } from "./core.js";
+import { putHtml, renderThinking, renderToolCall } from "./chat-message.js";
 import { announce, stream } from "./chat-state.js";
-import { notices, windowed } from "./chat-under.js";
+import { renderNotices, renderWindow } from "./chat-details.js";
 
 const decimals = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 });
 // Milliseconds until a lost connection is tried again; the last one over and over.
 const pauses = [300, 1000, 2000, 4000];
 const ends = new Set(["done", "error"]);
 
-/** The element that an answer grows in. */
+/** An answer while it is being written: its element and its status line. */
 export class Live {
   constructor() {
-    this.began = performance.now();
+    this.startedAt = performance.now();
     this.job = "";
-    this.seen = 0;
+    this.lastEvent = 0;
     this.blocks = [];
     this.body = el("div", { class: "markdown", dir: "auto" });
     this.above = el("div", { class: "above" });
     this.below = el("div", { class: "below" });
-    this.line = el("p", { class: "facts live" }, el("span", { class: "pulse", "aria-hidden": "true" }), el("span"));
-    this.element = el("article", { class: "message assistant writing", "aria-busy": "true" },
-      el("div", { class: "said" }, this.above, this.body), this.line, this.below);
-    this.says("asking");
+    this.line = el(
+      "p",
+      { class: "facts live" },
+      el("span", { class: "pulse", "aria-hidden": "true" }),
+      el("span"),
+    );
+    this.element = el(
+      "article",
+      { class: "message assistant writing", "aria-busy": "true" },
+      el("div", { class: "said" }, this.above, this.body),
+      this.line,
+      this.below,
+    );
+    this.say("asking");
     this.timer = setInterval(() => this.tick(), 1000);
   }
 
-  says(name, values = {}, more = "") {
-    this.state = { name, values, more };
+  say(name, values = {}, extra = "") {
+    this.state = { name, values, extra };
     this.tick();
   }
 
   tick() {
-    const seconds = Math.round((performance.now() - this.began) / 1000);
-    const { name, values, more } = this.state;
-    const parts = [word(name, values), more, seconds ? word("seconds", { n: decimals.format(seconds) }) : ""];
+    const seconds = Math.round((performance.now() - this.startedAt) / 1000);
+    const { name, values, extra } = this.state;
+    const parts = [
+      word(name, values),
+      extra,
+      seconds ? word("seconds", { n: decimals.format(seconds) }) : "",
+    ];
     this.line.lastElementChild.textContent = parts.filter(Boolean).join(" · ");
   }
 
@@ -46,90 +60,95 @@ export class Live {
     this.element.classList.remove("writing");
   }
 
-  hear(kind, data) {
-    if (kind === "state") this.stands(data);
-    else if (kind === "thinking") this.thinks(data.text);
-    else if (kind === "html") this.block(data);
-    else if (kind === "tool") this.above.parentElement.append(tool(data));
-    else if (kind === "pace" && data.seconds > 0.5) this.says(this.body.childElementCount ? "writing" : "is_thinking", {}, word("pace", { n: `≈ ${decimals.format(data.pieces / data.seconds)}` }));
-    else if (kind === "report") this.reports(data);
+  handle(kind, data) {
+    if (kind === "state") this.showState(data);
+    else if (kind === "thinking") this.addThinking(data.text);
+    else if (kind === "html") this.putBlock(data);
+    else if (kind === "tool") this.above.parentElement.append(renderToolCall(data));
+    else if (kind === "pace" && data.seconds > 0.5) {
+      this.say(
+        this.body.childElementCount ? "writing" : "is_thinking",
+        {},
+        word("pace", { n: `≈ ${decimals.format(data.pieces / data.seconds)}` }),
+      );
+    } else if (kind === "report") this.showReport(data);
   }
 
-  stands(data) {
-    if (data.status === "queued") this.says("queued", { n: data.position });
-    else if (data.status === "summarising") this.says("compacting", { n: data.percent });
-    else this.says("running");
+  showState(data) {
+    if (data.status === "queued") this.say("queued", { n: data.position });
+    else if (data.status === "summarising") this.say("compacting", { n: data.percent });
+    else this.say("running");
   }
 
-  thinks(text) {
-    if (!this.thought) {
-      this.thought = thinking("");
-      this.above.append(this.thought);
-      this.says("is_thinking");
+  addThinking(text) {
+    if (!this.thinking) {
+      this.thinking = renderThinking("");
+      this.above.append(this.thinking);
+      this.say("is_thinking");
     }
-    this.thought.lastElementChild.append(text);
+    this.thinking.lastElementChild.append(text);
   }
 
-  block({ block, html }) {
+  putBlock({ block, html }) {
     if (!this.body.childElementCount) {
       announce(word("began"));
-      this.says("writing");
+      this.say("writing");
     }
     while (this.blocks.length <= block) {
-      const made = el("div", { class: "block" });
-      this.blocks.push(made);
-      this.body.append(made);
+      const element = el("div", { class: "block" });
+      this.blocks.push(element);
+      this.body.append(element);
     }
-    put(this.blocks[block], html);
+    putHtml(this.blocks[block], html);
   }
 
-  reports(report) {
+  showReport(report) {
     this.report = report;
-    this.below.replaceChildren(...[windowed(report), notices(report)].filter(Boolean));
+    this.below.replaceChildren(...[renderWindow(report), renderNotices(report)].filter(Boolean));
   }
 }
 
-/** Takes away what was said of the lost connection, and nothing else that may stand there by now. */
-function mended(live, was) {
-  live.says(was.name, was.values, was.more);
-  if (document.getElementById("banner").textContent === word("connection_lost")) banner("");
+/** Restores the status line, and removes the banner if it is the one about the lost connection. */
+function restoreState(live, before) {
+  live.say(before.name, before.values, before.extra);
+  if (byId("banner").textContent === word("connection_lost")) showBanner("");
 }
 
 /**
  * Follows a turn to its end. `open(after)` gives its events from the beginning or after an id; `hooks.start`
  * hears of its beginning. Gives the last event, or null if the turn is not known any more.
  */
-export async function follow(live, first, hooks) {
-  let source = first, tries = 0, lost = null;
+export async function followTurn(live, first, hooks) {
+  let source = first, tries = 0, stateBefore = null;
   for (;;) {
     try {
       for await (const { kind, data, id } of source()) {
         tries = 0;
-        if (lost) mended(live, lost);
-        lost = null;
-        live.seen = Number(id) || live.seen;
+        if (stateBefore) restoreState(live, stateBefore);
+        stateBefore = null;
+        live.lastEvent = Number(id) || live.lastEvent;
         if (kind === "start") {
           live.job = data.job;
           hooks.start(data);
         } else if (ends.has(kind)) return { kind, data };
-        else live.hear(kind, data);
+        else live.handle(kind, data);
       }
     } catch (error) {
       if (error.name === "AbortError") throw error;
-      // Before anything was told, it is the asking that failed; after that, a turn that is not known is over.
+      // Without a job the request itself failed; with one, a turn that the server does not know is over.
       if (!live.job || (error.status && error.status < 500)) {
-        mended(live, live.state);
+        restoreState(live, live.state);
         if (live.job) return null;
         throw error;
       }
     }
     if (!live.job) throw new Error(word("offline"));
-    lost ??= live.state;
+    stateBefore ??= live.state;
     if (tries) {
-      banner(word("connection_lost"));
-      live.says("lost");
+      showBanner(word("connection_lost"));
+      live.say("lost");
     }
     await new Promise((resolve) => setTimeout(resolve, pauses[Math.min(tries++, pauses.length - 1)]));
-    source = () => stream(`/api/chats/turns/${live.job}?after=${live.seen}`, { signal: hooks.signal });
+    source = () => stream(`/api/chats/turns/${live.job}?after=${live.lastEvent}`, { signal: hooks.signal });
   }
 }

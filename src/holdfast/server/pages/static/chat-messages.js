@@ -1,49 +1,53 @@
 // The messages of the open conversation: the end first, others when one scrolls there, banners in their place.
 // However long it is, a few hundred are on the page at most. What one of them looks like is in chat-message.js.
-import { attempt, el, number, toast, word } from "./core.js";
-import { message, put } from "./chat-message.js";
-import { call, here, state } from "./chat-state.js";
-import { windowed } from "./chat-under.js";
+import { attempt, byId, el, formatNumber, toast, word } from "./core.js";
+import { putHtml, renderMessage } from "./chat-message.js";
+import { call, chatPath, state } from "./chat-state.js";
+import { renderWindow } from "./chat-details.js";
 
 // So many are asked for at a time, and so many are on the page at most.
 const portion = 40, most = 200;
-const scroll = document.getElementById("scroll");
-const place = document.getElementById("messages");
-const toEnd = document.getElementById("to-end");
+const scroll = byId("scroll");
+const place = byId("messages");
+const toEnd = byId("to-end");
 // Nearer to the end than this counts as being there, and nearer than that loads more.
 const near = 80, soon = 400;
 
-const older = el("button", { type: "button", class: "quiet older", hidden: true, onclick: () => more() }, word("older_messages"));
+const older = el(
+  "button",
+  { type: "button", class: "quiet older", hidden: true, onclick: () => loadOlder() },
+  word("older_messages"),
+);
 // The messages beyond which there are others, in both directions; null where there are none.
 let next = null, newer = null;
-let loading = null, follows = true, acts = {};
+let request = null, isFollowing = true, acts = {};
 
-export function start(given) {
-  acts = given;
+export function startMessages(callbacks) {
+  acts = callbacks;
   scroll.addEventListener("scroll", () => {
-    const left = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight;
-    follows = !newer && left < near;
-    toEnd.hidden = follows;
-    if (scroll.scrollTop < soon && !place.classList.contains("folded")) more();
-    else if (left < soon) on();
+    const distance = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight;
+    isFollowing = !newer && distance < near;
+    toEnd.hidden = isFollowing;
+    if (scroll.scrollTop < soon && !place.classList.contains("folded")) loadOlder();
+    else if (distance < soon) loadNewer();
   }, { passive: true });
-  toEnd.addEventListener("click", () => (newer ? attempt(load) : end(true)));
+  toEnd.addEventListener("click", () => (newer ? attempt(loadMessages) : scrollToEnd(true)));
   // What is added while one is at the end keeps one there.
-  new ResizeObserver(() => follows && end()).observe(place);
-  addEventListener("resize", () => follows && end());
+  new ResizeObserver(() => isFollowing && scrollToEnd()).observe(place);
+  addEventListener("resize", () => isFollowing && scrollToEnd());
 }
 
 /** Scrolls to the newest; `force` does it wherever one is. */
-export function end(force = false) {
-  if (force) follows = true;
-  if (follows) scroll.scrollTop = scroll.scrollHeight;
-  toEnd.hidden = follows;
+export function scrollToEnd(force = false) {
+  if (force) isFollowing = true;
+  if (isFollowing) scroll.scrollTop = scroll.scrollHeight;
+  toEnd.hidden = isFollowing;
 }
 
-/** Nothing is open. */
-export function clear() {
+/** Empties the page: no conversation is open. */
+export function clearMessages() {
   [next, newer] = [null, null];
-  follows = false;
+  isFollowing = false;
   toEnd.hidden = true;
   scroll.scrollTop = 0;
   older.hidden = true;
@@ -51,187 +55,210 @@ export function clear() {
   place.classList.remove("folded");
 }
 
-/** The open conversation from its end; gives what the server told of it. */
-export async function load() {
-  const told = await call(here(`/messages?limit=${portion}&html=true`));
-  clear();
-  follows = true;
-  state.chat = told.chat;
-  place.append(...made(told));
-  next = told.next;
+/** Loads the end of the open conversation; returns the server's reply. */
+export async function loadMessages() {
+  const reply = await call(chatPath(`/messages?limit=${portion}&html=true`));
+  clearMessages();
+  isFollowing = true;
+  state.chat = reply.chat;
+  place.append(...renderAll(reply));
+  next = reply.next;
   older.hidden = !next;
-  banners(told.banners, true);
-  end(true);
-  lastWindow();
-  return told;
+  showBanners(reply.banners, true);
+  scrollToEnd(true);
+  showLastWindow();
+  return reply;
 }
 
-/** Whoever says something says it at the end. */
-export const atEnd = () => (newer ? load() : null);
+/** Loads the end of the conversation unless it is shown already. */
+export const loadEnd = () => (newer ? loadMessages() : null);
 
-const made = (told) => told.messages.filter(isSaid).map((entry) => message(entry, acts));
-const isSaid = (entry) => entry.type !== "compaction" && entry.role !== "system" && entry.finish !== "writing";
+const renderAll = (reply) => reply.messages.filter(isShown).map((entry) => renderMessage(entry, acts));
+const isShown = (entry) =>
+  entry.type !== "compaction" && entry.role !== "system" && entry.finish !== "writing";
 
 /** The newest answer is shown with the window it was made from. */
-async function lastWindow() {
+async function showLastWindow() {
   const answers = place.querySelectorAll("article.assistant[data-message]");
   const last = answers[answers.length - 1];
   if (!last || last.querySelector(".windowed")) return;
-  const report = await call(here("/window")).catch(() => null);
-  if (report?.sections && last.isConnected) last.querySelector(".actions").before(windowed(report));
+  const report = await call(chatPath("/window")).catch(() => null);
+  if (report?.sections && last.isConnected) last.querySelector(".actions").before(renderWindow(report));
 }
 
-/** Who asks for more while some are on their way waits for those. */
-function more() {
-  if (next && !loading) loading = fetched(`before=${next}`, backward).finally(() => (loading = null));
-  return loading;
+/** Loads older messages; while a page is being loaded, returns that request. */
+function loadOlder() {
+  if (next && !request) request = loadPage(`before=${next}`, insertOlder).finally(() => (request = null));
+  return request;
 }
 
-function on() {
-  if (newer && !loading) loading = fetched(`after=${newer}`, forward).finally(() => (loading = null));
-  return loading;
+function loadNewer() {
+  if (newer && !request) request = loadPage(`after=${newer}`, insertNewer).finally(() => (request = null));
+  return request;
 }
 
-async function fetched(where, place_in) {
-  const opened = state.conversation, from = [next, newer].join();
-  const told = await attempt(() => call(here(`/messages?limit=${portion}&html=true&${where}`)));
+async function loadPage(query, insert) {
+  const conversation = state.conversation, from = [next, newer].join();
+  const reply = await attempt(() => call(chatPath(`/messages?limit=${portion}&html=true&${query}`)));
   // Somebody may have gone elsewhere meanwhile.
-  if (!told || opened !== state.conversation || from !== [next, newer].join()) return;
-  still(() => {
-    place_in(told);
+  if (!reply || conversation !== state.conversation || from !== [next, newer].join()) return;
+  keepPosition(() => {
+    insert(reply);
     older.hidden = !next;
-    banners(told.banners);
+    showBanners(reply.banners);
   });
 }
 
-function backward(told) {
-  older.after(...made(told));
-  next = told.next;
-  const said = place.querySelectorAll("article[data-message]");
+function insertOlder(reply) {
+  older.after(...renderAll(reply));
+  next = reply.next;
+  const articles = place.querySelectorAll("article[data-message]");
   // While an answer is being written, its place stays.
-  if (said.length <= most || place.querySelector(".writing")) return;
-  for (const one of [...said].slice(most)) one.remove();
-  newer = said[most - 1].dataset.message;
+  if (articles.length <= most || place.querySelector(".writing")) return;
+  for (const article of [...articles].slice(most)) article.remove();
+  newer = articles[most - 1].dataset.message;
 }
 
-function forward(told) {
-  place.append(...made(told));
-  newer = told.newer;
-  const said = place.querySelectorAll("article[data-message]");
-  if (said.length <= most) return;
-  for (const one of [...said].slice(0, said.length - most)) one.remove();
-  next = said[said.length - most].dataset.message;
+function insertNewer(reply) {
+  place.append(...renderAll(reply));
+  newer = reply.newer;
+  const articles = place.querySelectorAll("article[data-message]");
+  if (articles.length <= most) return;
+  for (const article of [...articles].slice(0, articles.length - most)) article.remove();
+  next = articles[articles.length - most].dataset.message;
 }
 
-/** Changes something without moving what one reads. */
-function still(work) {
+/** Runs `work` and keeps what is being read at its place. */
+function keepPosition(work) {
   const top = scroll.getBoundingClientRect().top;
-  const anchor = [...place.querySelectorAll("article")].find((one) => one.getBoundingClientRect().bottom > top);
-  const was = anchor?.getBoundingClientRect().top;
+  const anchor = [...place.querySelectorAll("article")].find((article) =>
+    article.getBoundingClientRect().bottom > top
+  );
+  const topBefore = anchor?.getBoundingClientRect().top;
   work();
-  if (anchor?.isConnected) scroll.scrollTop += anchor.getBoundingClientRect().top - was;
+  if (anchor?.isConnected) scroll.scrollTop += anchor.getBoundingClientRect().top - topBefore;
 }
 
 /** Scrolls to a message, however far up it is. */
-export async function seek(id) {
-  const found = () => [...place.children].find((one) => one.dataset.message === id);
-  if (!found()) {
-    const told = await attempt(() => call(here(`/messages?limit=${portion}&html=true&around=${id}`)));
-    if (!told) return;
-    clear();
-    place.append(...made(told));
-    [next, newer] = [told.next, told.newer];
+export async function scrollToMessage(id) {
+  const findTarget = () => [...place.children].find((element) => element.dataset.message === id);
+  if (!findTarget()) {
+    const reply = await attempt(() => call(chatPath(`/messages?limit=${portion}&html=true&around=${id}`)));
+    if (!reply) return;
+    clearMessages();
+    place.append(...renderAll(reply));
+    [next, newer] = [reply.next, reply.newer];
     older.hidden = !next;
-    banners(told.banners);
+    showBanners(reply.banners);
   }
-  const sought = found();
-  if (!sought) return;
+  const target = findTarget();
+  if (!target) return;
   place.classList.remove("folded");
-  retell();
-  follows = false;
-  sought.scrollIntoView({ block: "center" });
-  sought.classList.add("sought");
-  sought.focus({ preventScroll: true });
+  updateBanners();
+  isFollowing = false;
+  target.scrollIntoView({ block: "center" });
+  target.classList.add("sought");
+  target.focus({ preventScroll: true });
 }
 
-/** A message at the end. */
-export function add(one) {
-  place.append(one);
-  end();
+/** Adds an element at the end. */
+export function addElement(element) {
+  place.append(element);
+  scrollToEnd();
 }
 
 /** Takes away this message and all after it. */
-export function cut(one) {
-  if (one) newer = null;
-  while (one) {
-    const after = one.nextElementSibling;
-    one.remove();
-    one = after;
+export function removeFrom(element) {
+  if (element) newer = null;
+  while (element) {
+    const after = element.nextElementSibling;
+    element.remove();
+    element = after;
   }
 }
 
-/** Where summaries stand. When a conversation is opened, what the last one covers is folded away. */
-export function banners(found, fold = false) {
-  for (const one of place.querySelectorAll(".compaction")) one.remove();
+/** Shows where summaries are. With `fold`, the messages that the last one covers are hidden. */
+export function showBanners(summaries, fold = false) {
+  for (const element of place.querySelectorAll(".compaction")) element.remove();
   let last = null;
-  for (const one of found) {
-    const after = [...place.children].find((made) => made.dataset.message === one.after);
-    if (after) after.after((last = banner(one)));
+  for (const summary of summaries) {
+    const after = [...place.children].find((element) => element.dataset.message === summary.after);
+    if (after) after.after(last = renderBanner(summary));
   }
-  for (const made of place.children) made.classList.remove("covered");
-  for (let made = last?.previousElementSibling; made && made !== older; made = made.previousElementSibling) made.classList.add("covered");
+  for (const element of place.children) element.classList.remove("covered");
+  for (
+    let element = last?.previousElementSibling;
+    element && element !== older;
+    element = element.previousElementSibling
+  ) element.classList.add("covered");
   older.classList.toggle("covered", Boolean(last));
   if (!last) place.classList.remove("folded");
   else if (fold) place.classList.add("folded");
-  retell();
+  updateBanners();
 }
 
-function banner(one) {
-  const share = one.tokens_before ? Math.max(0, Math.floor((100 * (one.tokens_before - one.tokens_after)) / one.tokens_before)) : 0;
-  const text = word("summarised", { before: number(one.tokens_before), after: number(one.tokens_after), share: number(share) });
-  return el("aside", { class: "compaction", data: { covers: one.covers }, "aria-label": text },
+function renderBanner(summary) {
+  const share = summary.tokens_before
+    ? Math.max(0, Math.floor((100 * (summary.tokens_before - summary.tokens_after)) / summary.tokens_before))
+    : 0;
+  const text = word("summarised", {
+    before: formatNumber(summary.tokens_before),
+    after: formatNumber(summary.tokens_after),
+    share: formatNumber(share),
+  });
+  return el(
+    "aside",
+    { class: "compaction", data: { covers: summary.covers }, "aria-label": text },
     el("p", {}, text),
-    el("div", { class: "row" },
-      el("button", { type: "button", class: "quiet originals", onclick: originals }),
-      el("button", { type: "button", class: "quiet", onclick: () => undo(one) }, word("undo"))),
-    one.html && instead(one.html));
+    el(
+      "div",
+      { class: "row" },
+      el("button", { type: "button", class: "quiet originals", onclick: toggleOriginals }),
+      el("button", { type: "button", class: "quiet", onclick: () => undoSummary(summary) }, word("undo")),
+    ),
+    summary.html && renderSummary(summary.html),
+  );
 }
 
-function instead(html) {
+function renderSummary(html) {
   const text = el("div", { class: "markdown", dir: "auto" });
-  put(text, html);
+  putHtml(text, html);
   return el("details", { class: "fold" }, el("summary", {}, word("show_summary")), text);
 }
 
-function originals() {
+function toggleOriginals() {
   const last = [...place.querySelectorAll(".compaction")].pop();
   const top = last.getBoundingClientRect().top;
-  follows = false;
+  isFollowing = false;
   place.classList.toggle("folded");
-  retell();
+  updateBanners();
   scroll.scrollTop += last.getBoundingClientRect().top - top;
 }
 
-function retell() {
-  const folded = place.classList.contains("folded");
-  for (const one of place.querySelectorAll(".compaction")) {
-    const button = one.querySelector(".originals");
-    button.textContent = folded ? word("show_originals", { n: number(Number(one.dataset.covers)) }) : word("hide_originals");
-    button.setAttribute("aria-expanded", String(!folded));
+function updateBanners() {
+  const isFolded = place.classList.contains("folded");
+  for (const element of place.querySelectorAll(".compaction")) {
+    const button = element.querySelector(".originals");
+    button.textContent = isFolded
+      ? word("show_originals", { n: formatNumber(Number(element.dataset.covers)) })
+      : word("hide_originals");
+    button.setAttribute("aria-expanded", String(!isFolded));
   }
 }
 
-async function undo(one) {
-  const undone = await attempt(() => call(here("/undo"), { method: "POST", body: { decision: one.decision } }));
+async function undoSummary(summary) {
+  const undone = await attempt(() =>
+    call(chatPath("/undo"), { method: "POST", body: { decision: summary.decision } })
+  );
   if (!undone) return;
-  toast(word("undone", { n: number(undone.back.length) }));
-  await refresh();
+  toast(word("undone", { n: formatNumber(undone.back.length) }));
+  await refreshBanners();
   scroll.focus({ preventScroll: true });
 }
 
-/** Where summaries stand by now: one was made or undone. */
-export async function refresh() {
-  const opened = state.conversation;
-  const told = await attempt(() => call(here("/messages?limit=1")));
-  if (told && opened === state.conversation) banners(told.banners);
+/** Loads where summaries are, after one was made or undone. */
+export async function refreshBanners() {
+  const conversation = state.conversation;
+  const reply = await attempt(() => call(chatPath("/messages?limit=1")));
+  if (reply && conversation === state.conversation) showBanners(reply.banners);
 }

@@ -1,22 +1,29 @@
 // What the parts of the chat page share: which conversation is open, in whose scope, and calls in that scope.
-import { api, follow } from "./core.js";
+import { api, byId, streamEvents } from "./core.js";
 
 /** The conversation that is open ("" is a new one), private or of a group, and what is known of it. */
-export const state = { conversation: "", kind: kept("kind") === "group" ? "group" : "private", chat: null };
+export const state = {
+  conversation: "",
+  kind: readStored("kind") === "group" ? "group" : "private",
+  chat: null,
+};
 
-const scoped = (options = {}) => ({ ...options, headers: { ...options.headers, "x-holdfast-kind": state.kind } });
+const addScope = (options = {}) => ({
+  ...options,
+  headers: { ...options.headers, "x-holdfast-kind": state.kind },
+});
 
 /** A REST call in the scope that is open. */
-export const call = (path, options) => api(path, scoped(options));
+export const call = (path, options) => api(path, addScope(options));
 
 /** Server-sent events in the scope that is open. */
-export const stream = (path, options) => follow(path, scoped(options));
+export const stream = (path, options) => streamEvents(path, addScope(options));
 
 /** The address of the open conversation, or of something below it. */
-export const here = (rest = "") => `/api/chats/${encodeURIComponent(state.conversation)}${rest}`;
+export const chatPath = (rest = "") => `/api/chats/${encodeURIComponent(state.conversation)}${rest}`;
 
 /** What this browser keeps of a person's choices, or this tab alone. Where it may keep nothing, there is nothing. */
-export function kept(name, tab = false) {
+export function readStored(name, tab = false) {
   try {
     return (tab ? sessionStorage : localStorage).getItem(`holdfast_${name}`) ?? "";
   } catch {
@@ -24,7 +31,7 @@ export function kept(name, tab = false) {
   }
 }
 
-export function keep(name, value, tab = false) {
+export function store(name, value, tab = false) {
   try {
     (tab ? sessionStorage : localStorage).setItem(`holdfast_${name}`, value);
   } catch { /* a browser that keeps nothing forgets the choice */ }
@@ -32,5 +39,5 @@ export function keep(name, value, tab = false) {
 
 /** Says something to those who cannot see it. */
 export function announce(text) {
-  document.getElementById("said").textContent = text;
+  byId("said").textContent = text;
 }

@@ -1,225 +1,266 @@
 // The chat page: which conversation is open, and what happens when somebody asks, edits, stops or goes elsewhere.
-import { attempt, el, events, toast, word } from "./core.js";
+import { attempt, byId, el, queryAll, subscribe, toast, word } from "./core.js";
 import * as composer from "./chat-composer.js";
-import { frame, kinds, sideways } from "./chat-frame.js";
+import { showKind, startFrame, toggleSide } from "./chat-frame.js";
 import * as list from "./chat-list.js";
-import { follow, Live } from "./chat-live.js";
-import * as kept from "./chat-kept.js";
-import { actions, editor, message } from "./chat-message.js";
+import { followTurn, Live } from "./chat-live.js";
+import * as memoryLines from "./chat-memories.js";
+import { openEditor, renderActions, renderMessage } from "./chat-message.js";
 import * as messages from "./chat-messages.js";
-import { announce, call, here, state, stream } from "./chat-state.js";
-import { facts, remembered, sources } from "./chat-under.js";
+import { announce, call, chatPath, state, stream } from "./chat-state.js";
+import { renderFacts, renderMemoriesUsed, renderSources } from "./chat-details.js";
 
-const root = document.getElementById("chat");
-const title = document.getElementById("title");
-const welcome = document.getElementById("welcome");
-const context = document.getElementById("context");
+const root = byId("chat");
+const title = byId("title");
+const welcome = byId("welcome");
+const context = byId("context");
 
-// The turn that is shown as it is written, and what ends looking at it (not the turn).
-let running = null;
+// The turn that is shown while it is written; its `aborter` ends watching it, not the turn itself.
+let turn = null;
 
-const acts = {
-  edit: (entry, made) => editor(entry, made).then((text) => text !== null && ask({ text, edit: entry.id, from: made })),
-  regenerate: (entry) => ask({ regenerate: entry.id, from: messageOf(entry.id) }),
-  fork: (entry) => attempt(async () => {
-    const made = await call(here("/fork"), { method: "POST", body: { message: entry.id } });
-    list.touched(made);
-    await open(made.id);
-    toast(word("forked"));
-  }),
-  turn: (id) => attempt(async () => {
-    await call(here("/head"), { method: "PUT", body: { message: id } });
-    await show();
-    messageOf(id)?.focus({ preventScroll: true });
-  }),
+const actions = {
+  edit: (entry, element) =>
+    openEditor(entry, element).then((text) => text !== null && ask({ text, edit: entry.id, from: element })),
+  regenerate: (entry) => ask({ regenerate: entry.id, from: findMessage(entry.id) }),
+  fork: (entry) =>
+    attempt(async () => {
+      const copy = await call(chatPath("/fork"), { method: "POST", body: { message: entry.id } });
+      list.moveToFront(copy);
+      await openChat(copy.id);
+      toast(word("forked"));
+    }),
+  turn: (id) =>
+    attempt(async () => {
+      await call(chatPath("/head"), { method: "PUT", body: { message: id } });
+      await showChat();
+      findMessage(id)?.focus({ preventScroll: true });
+    }),
 };
 
-const messageOf = (id) => document.querySelector(`#messages > [data-message="${CSS.escape(id)}"]`);
+const findMessage = (id) => queryAll(`#messages > [data-message="${CSS.escape(id)}"]`)[0];
 
 /** Shows a conversation, or with no id a new one. */
-async function open(id, { sought = "", push = true } = {}) {
-  leave();
+async function openChat(id, { message = "", push = true } = {}) {
+  leaveTurn();
   state.conversation = id;
   state.chat = null;
   const path = id ? `/c/${id}` : "/";
-  if (push && location.pathname + location.hash !== path + (sought ? `#${sought}` : "")) history.pushState({ id }, "", path + (sought ? `#${sought}` : ""));
-  sideways(false);
-  list.mark();
-  head();
+  if (push && location.pathname + location.hash !== path + (message ? `#${message}` : "")) {
+    history.pushState({ id }, "", path + (message ? `#${message}` : ""));
+  }
+  toggleSide(false);
+  list.markCurrent();
+  showHead();
   if (!id) {
-    messages.clear();
+    messages.clearMessages();
     welcome.hidden = false;
     return composer.focus();
   }
-  // At once: who goes on elsewhere with the keyboard while it loads is not fetched back.
-  if (!sought && matchMedia("(hover: hover)").matches) composer.focus();
-  await show();
-  if (sought) await messages.seek(sought);
+  // Before loading, so that the focus is not taken from somebody who moved it meanwhile.
+  if (!message && matchMedia("(hover: hover)").matches) composer.focus();
+  await showChat();
+  if (message) await messages.scrollToMessage(message);
   return undefined;
 }
 
 /** The open conversation as the server has it; an answer that is being written is followed. */
-async function show() {
-  leave();
+async function showChat() {
+  leaveTurn();
   welcome.hidden = true;
-  const opened = state.conversation;
+  const conversation = state.conversation;
   try {
-    const told = await messages.load();
-    if (opened !== state.conversation) return;
-    head();
-    if (told.turn) watch(told.turn);
-    else if (told.messages.some((entry) => entry.finish === "writing")) elsewhere();
-    else unanswered(told.messages);
+    const reply = await messages.loadMessages();
+    if (conversation !== state.conversation) return;
+    showHead();
+    if (reply.turn) watchJob(reply.turn);
+    else if (reply.messages.some((entry) => entry.finish === "writing")) awaitAnswer();
+    else offerAnswer(reply.messages);
   } catch (error) {
-    if (error.status === 404 && (await otherKind())) return;
-    messages.clear();
+    if (error.status === 404 && (await tryOtherKind())) return;
+    messages.clearMessages();
     toast(error.status === 404 ? word("not_there") : error.message, "error");
   }
 }
 
-// What is listened to, and of which kind of conversation.
-let source = null, heard = "";
+// The event stream, and for which kind of conversations it is.
+let source = null, sourceKind = "";
 
-/** The same conversation may be a group's, or a private one: an address does not tell. */
-async function otherKind() {
-  const was = state.kind;
-  state.kind = was === "private" ? "group" : "private";
-  const there = await call(here("/messages?limit=1")).catch(() => null);
-  if (!there) {
-    state.kind = was;
+/** Tries the other kind of conversation, private or a group's: an address does not tell which it is. */
+async function tryOtherKind() {
+  const kindBefore = state.kind;
+  state.kind = kindBefore === "private" ? "group" : "private";
+  const reply = await call(chatPath("/messages?limit=1")).catch(() => null);
+  if (!reply) {
+    state.kind = kindBefore;
     return false;
   }
-  kinds();
+  showKind();
   list.load();
-  await show();
+  await showChat();
   return true;
 }
 
-function head() {
+function showHead() {
   const name = state.chat ? state.chat.title || word("untitled") : word("new_chat");
   title.textContent = name;
   document.title = `${name} · Holdfast`;
-  document.getElementById("mark").hidden = state.kind !== "group";
+  byId("mark").hidden = state.kind !== "group";
   context.hidden = !state.conversation;
   context.href = `/c/${state.conversation}/context`;
-  if (source && heard !== state.kind && !document.hidden) {
+  if (source && sourceKind !== state.kind && !document.hidden) {
     source.close();
-    listen();
+    listenAgain();
   }
 }
 
 /** Stops looking at a turn; it goes on without us. */
-function leave() {
-  running?.leaving.abort();
-  running = null;
-  composer.working(false);
+function leaveTurn() {
+  turn?.aborter.abort();
+  turn = null;
+  composer.setBusy(false);
 }
 
-/** A question without an answer can be answered still. */
-function unanswered(entries) {
+/** Offers to answer a last question that has no answer. */
+function offerAnswer(entries) {
   const last = entries[entries.length - 1];
   if (last?.role !== "user" || !last.id) return;
-  messageOf(last.id)?.querySelector(".actions")?.prepend(again(last.id));
+  findMessage(last.id)?.querySelector(".actions")?.prepend(renderRetry(last.id));
 }
 
-const again = (id) => el("button", { type: "button", class: "quiet again", onclick: () => ask({ regenerate: id, from: null }) }, word("try_again"));
+const renderRetry = (id) =>
+  el(
+    "button",
+    { type: "button", class: "quiet again", onclick: () => ask({ regenerate: id, from: null }) },
+    word("try_again"),
+  );
 
-/** An answer for another program is being written: it is shown when it is there. */
-function elsewhere() {
-  const opened = state.conversation;
+/** Waits for an answer that is being written for another program, and shows it then. */
+function awaitAnswer() {
+  const conversation = state.conversation;
   const note = el("p", { class: "facts" }, word("elsewhere"));
-  messages.add(note);
+  messages.addElement(note);
   const look = setInterval(async () => {
-    if (opened !== state.conversation || running || !note.isConnected) return clearInterval(look);
-    const told = await call(here("/messages?limit=1")).catch(() => null);
-    if (told && !told.messages.some((entry) => entry.finish === "writing")) {
+    if (conversation !== state.conversation || turn || !note.isConnected) return clearInterval(look);
+    const reply = await call(chatPath("/messages?limit=1")).catch(() => null);
+    if (reply && !reply.messages.some((entry) => entry.finish === "writing")) {
       clearInterval(look);
-      show();
+      showChat();
     }
     return undefined;
   }, 2000);
 }
 
-/** A turn that runs already, begun in another tab or before the page was loaded again. */
-function watch(job) {
-  const live = begin();
+/** Watches a turn that was begun in another tab or before the page was reloaded. */
+function watchJob(job) {
+  const live = beginTurn();
   live.job = job;
-  carry(live, () => stream(`/api/chats/turns/${job}`, { signal: running.leaving.signal }), {});
+  followToEnd(live, () => stream(`/api/chats/turns/${job}`, { signal: turn.aborter.signal }), {});
 }
 
-function begin() {
-  leave();
+function beginTurn() {
+  leaveTurn();
   const live = new Live();
-  running = { live, leaving: new AbortController() };
-  composer.working(true);
+  turn = { live, aborter: new AbortController() };
+  composer.setBusy(true);
   return live;
 }
 
-/** Asks something: new, in the place of an earlier question, or for another answer. */
-async function ask({ text = "", images, files, research = false, attachments, edit, regenerate, from = null }) {
+/**
+ * Asks something: new, in the place of an earlier question, or for another answer.
+ * @param {{
+ *   text?: string, images?: string[], files?: object[], research?: boolean, attachments?: any[],
+ *   edit?: string, regenerate?: string, from?: HTMLElement | null,
+ * }} wish
+ */
+async function ask(
+  { text = "", images, files, research = false, attachments, edit, regenerate, from = null },
+) {
   const fresh = !edit && !regenerate;
-  if (fresh) await attempt(messages.atEnd);
-  const live = begin();
-  const mine = running;
+  if (fresh) await attempt(messages.loadEnd);
+  const live = beginTurn();
+  const current = turn;
   welcome.hidden = true;
-  const before = from ? [...from.parentElement.children].slice([...from.parentElement.children].indexOf(from)) : [];
+  const before = from
+    ? [...from.parentElement.children].slice([...from.parentElement.children].indexOf(from))
+    : [];
   document.querySelector("#messages .again")?.remove();
-  messages.cut(from);
+  messages.removeFrom(from);
   // The button that was pressed is gone.
-  if (document.activeElement === document.body) document.getElementById("scroll").focus({ preventScroll: true });
-  const asked = regenerate ? null : question(text, edit ? {} : { attachments });
-  if (asked) messages.add(asked);
-  messages.add(live.element);
-  messages.end(true);
-  const given = { text, attachments };
-  /** Nothing came of it: everything as it was. */
-  const back = (why) => {
+  if (document.activeElement === document.body) byId("scroll").focus({ preventScroll: true });
+  const questionElement = regenerate ? null : renderQuestion(text, edit ? {} : { attachments });
+  if (questionElement) messages.addElement(questionElement);
+  messages.addElement(live.element);
+  messages.scrollToEnd(true);
+  const draft = { text, attachments };
+  /** Restores everything as it was before asking. */
+  const revert = (reason) => {
     live.close();
     live.element.remove();
     if (!live.job) {
-      asked?.remove();
-      for (const one of before) messages.add(one);
-      if (fresh) composer.restore(given);
+      questionElement?.remove();
+      for (const element of before) messages.addElement(element);
+      if (fresh) composer.restore(draft);
       if (!state.conversation) welcome.hidden = false;
     }
-    if (running === mine) leave();
-    if (why) toast(why, "error");
+    if (turn === current) leaveTurn();
+    if (reason) toast(reason, "error");
   };
-  let finding = null;
+  let result = null;
   if (research && fresh) {
-    finding = await searched(live, text, mine.leaving.signal).catch((error) => {
-      back("");
-      if (error.name !== "AbortError") composer.note(word("no_research", { why: error.message }));
+    result = await doResearch(live, text, current.aborter.signal).catch((error) => {
+      revert("");
+      if (error.name !== "AbortError") composer.showNote(word("no_research", { why: error.message }));
       return null;
     });
-    if (!finding) return;
+    if (!result) return;
   }
-  const body = { model: composer.model(), text, conversation: state.conversation || null, kind: state.kind, edit, regenerate, research: finding?.id };
+  const body = {
+    model: composer.currentModel(),
+    text,
+    conversation: state.conversation || null,
+    kind: state.kind,
+    edit,
+    regenerate,
+    research: result?.id,
+  };
   if (fresh) Object.assign(body, { images, files });
-  const first = () => stream("/api/chats/turns", { method: "POST", body, signal: mine.leaving.signal });
-  await carry(live, first, { asked, back });
+  const openStream = () =>
+    stream("/api/chats/turns", { method: "POST", body, signal: current.aborter.signal });
+  await followToEnd(live, openStream, { questionElement, revert });
 }
 
 /** The question as it is shown until the server has kept it. */
-function question(text, { attachments = [] }) {
-  const shown = attachments.filter((one) => one.picture).map((one) => one.address);
-  const files = attachments.filter((one) => !one.picture).map((one) => ({ name: one.name, characters: one.size }));
-  return message({ id: null, role: "user", text, content: text, images: shown.length, pictures: shown, files }, acts);
+function renderQuestion(text, { attachments = [] }) {
+  const pictures = attachments.filter((upload) => upload.picture).map((upload) => upload.address);
+  const files = attachments.filter((upload) => !upload.picture).map((upload) => ({
+    name: upload.name,
+    characters: upload.size,
+  }));
+  return renderMessage({
+    id: null,
+    role: "user",
+    text,
+    content: text,
+    images: pictures.length,
+    pictures: pictures,
+    files,
+  }, actions);
 }
 
-async function searched(live, question, signal) {
-  live.says("researching");
-  live.hears = (data) => data.phase === "gathering" && live.says("researching_n", { done: data.done, total: data.total });
-  const found = await call("/api/research", { method: "POST", body: { question, fetch: true }, signal });
-  live.hears = null;
-  live.says("asking");
-  return found;
+async function doResearch(live, question, signal) {
+  live.say("researching");
+  live.onResearch = (data) =>
+    data.phase === "gathering" && live.say("researching_n", { done: data.done, total: data.total });
+  const finding = await call("/api/research", { method: "POST", body: { question, fetch: true }, signal });
+  live.onResearch = null;
+  live.say("asking");
+  return finding;
 }
 
 /** Follows a turn to its end, and puts what came of it in its place. */
-async function carry(live, first, { asked = null, back = () => {} }) {
-  const mine = running;
-  if (!live.element.isConnected) messages.add(live.element);
+async function followToEnd(live, first, { questionElement = null, revert = (_reason) => {} }) {
+  const current = turn;
+  if (!live.element.isConnected) messages.addElement(live.element);
   const start = (data) => {
     if (!state.conversation) {
       state.conversation = data.conversation;
@@ -227,123 +268,148 @@ async function carry(live, first, { asked = null, back = () => {} }) {
     }
     state.chat = data.chat;
     live.element.dataset.parent = data.question ?? "";
-    list.touched(data.chat);
-    head();
-    if (asked && data.question) identify(asked, data);
+    list.moveToFront(data.chat);
+    showHead();
+    if (questionElement && data.question) addQuestionActions(questionElement, data);
   };
   let last;
   try {
-    last = await follow(live, first, { start, signal: mine.leaving.signal });
+    last = await followTurn(live, first, { start, signal: current.aborter.signal });
   } catch (error) {
     if (error.name === "AbortError") return live.close();
-    if (error.status !== 409) return back(error.message);
+    if (error.status !== 409) return revert(error.message);
     // Somebody was faster, in another tab: theirs is shown.
-    back(word("busy"));
-    return show();
+    revert(word("busy"));
+    return showChat();
   }
-  if (running !== mine) return live.close();
+  if (turn !== current) return live.close();
   if (last === null) {
-    await show();
+    await showChat();
     return toast(word("taken_up"));
   }
-  if (last.kind === "error") return failed(live, last.data, mine, back);
-  finish(live, last.data);
+  if (last.kind === "error") return showFailure(last.data, current, revert);
+  finishAnswer(live, last.data);
   announce(word("answered"));
-  return leave();
+  return leaveTurn();
 }
 
-/** The question has been kept, so that something can be done with it. */
-function identify(made, data) {
-  Object.assign(made.dataset, { message: data.question });
-  const text = made.querySelector(".words")?.textContent ?? "";
-  made.querySelector(".actions")?.remove();
-  made.append(actions({ id: data.question, role: "user", text, content: text }, made, acts, true));
+/** Gives a question its buttons, once the server has stored it. */
+function addQuestionActions(element, data) {
+  Object.assign(element.dataset, { message: data.question });
+  const text = element.querySelector(".words")?.textContent ?? "";
+  element.querySelector(".actions")?.remove();
+  element.append(
+    renderActions({ id: data.question, role: "user", text, content: text }, element, actions, true),
+  );
 }
 
-async function failed(live, data, mine, back) {
-  const stopped = mine.stopped;
-  back("");
-  await show();
-  const why = [data.message, data.hint].filter(Boolean).join(" ");
-  if (stopped) toast(word("stopped"));
-  else messages.add(el("p", { class: "trouble", role: "alert", dir: "auto" }, why));
+async function showFailure(data, current, revert) {
+  const wasStopped = current.isStopped;
+  revert("");
+  await showChat();
+  const reason = [data.message, data.hint].filter(Boolean).join(" ");
+  if (wasStopped) toast(word("stopped"));
+  else messages.addElement(el("p", { class: "trouble", role: "alert", dir: "auto" }, reason));
 }
 
-function finish(live, done) {
+function finishAnswer(live, done) {
   live.close();
-  const made = live.element;
-  made.dataset.message = done.message;
-  const model = composer.model();
-  made.setAttribute("aria-label", word("answer_of", { model }));
+  const element = live.element;
+  element.dataset.message = done.message;
+  const model = composer.currentModel();
+  element.setAttribute("aria-label", word("answer_of", { model }));
   if (done.html) {
-    const whole = message({ id: null, role: "assistant", content: done.text, html: done.html }, acts);
-    live.body.replaceWith(whole.querySelector(".markdown"));
+    const rendered = renderMessage(
+      { id: null, role: "assistant", content: done.text, html: done.html },
+      actions,
+    );
+    live.body.replaceWith(rendered.querySelector(".markdown"));
   }
-  const line = facts({ ...done, model: live.report?.model ?? model });
-  const used = done.memories.length ? remembered(done.message, done.memories.length, done.memories) : null;
-  const trouble = done.trouble && !running?.stopped ? el("p", { class: "trouble", role: "alert", dir: "auto" }, [done.trouble.message, done.trouble.hint].filter(Boolean).join(" ")) : null;
-  live.below.before(...[trouble, line, used, done.findings.length ? sources(done.findings) : null].filter(Boolean));
-  made.append(actions({ id: done.message, role: "assistant", text: done.text, content: done.text }, made, acts, false));
-  kept.under(made);
-  messages.banners(done.banners);
-  messages.end();
+  const line = renderFacts({ ...done, model: live.report?.model ?? model });
+  const memories = done.memories.length
+    ? renderMemoriesUsed(done.message, done.memories.length, done.memories)
+    : null;
+  const trouble = done.trouble && !turn?.isStopped
+    ? el(
+      "p",
+      { class: "trouble", role: "alert", dir: "auto" },
+      [done.trouble.message, done.trouble.hint].filter(Boolean).join(" "),
+    )
+    : null;
+  live.below.before(
+    ...[trouble, line, memories, done.findings.length ? renderSources(done.findings) : null].filter(Boolean),
+  );
+  element.append(
+    renderActions(
+      { id: done.message, role: "assistant", text: done.text, content: done.text },
+      element,
+      actions,
+      false,
+    ),
+  );
+  memoryLines.showUnder(element);
+  messages.showBanners(done.banners);
+  messages.scrollToEnd();
 }
 
-async function stop() {
-  const mine = running;
-  if (!mine) return;
-  mine.stopped = true;
-  if (!mine.live.job) return mine.leaving.abort();
-  await attempt(() => call(`/api/jobs/${mine.live.job}`, { method: "DELETE" }));
+async function stopTurn() {
+  const current = turn;
+  if (!current) return;
+  current.isStopped = true;
+  if (!current.live.job) return current.aborter.abort();
+  await attempt(() => call(`/api/jobs/${current.live.job}`, { method: "DELETE" }));
   composer.focus();
 }
 
-const fromAddress = () => decodeURIComponent(location.pathname.match(/^\/c\/([^/]+)/)?.[1] ?? "");
+const readAddress = () => decodeURIComponent(location.pathname.match(/^\/c\/([^/]+)/)?.[1] ?? "");
 
-frame({ open, stop: () => running && stop() });
-addEventListener("popstate", () => open(fromAddress(), { sought: location.hash.slice(1), push: false }));
-messages.start(acts);
-composer.start({ send: ask, stop });
+startFrame({ open: openChat, stop: () => turn && stopTurn() });
+addEventListener("popstate", () => openChat(readAddress(), { message: location.hash.slice(1), push: false }));
+messages.startMessages(actions);
+composer.start({ send: ask, stop: stopTurn });
 list.start({
-  open: (id, sought) => open(id, { sought }),
-  renamed: (chat) => {
+  open: (id, message) => openChat(id, { message }),
+  onRename: (chat) => {
     if (chat.id === state.conversation) {
       state.chat = chat;
-      head();
+      showHead();
     }
   },
-  deleted: (id) => id === state.conversation && open(""),
+  onDelete: (id) => id === state.conversation && openChat(""),
 });
-open(root.dataset.conversation || fromAddress(), { sought: location.hash.slice(1), push: false });
+openChat(root.dataset.conversation || readAddress(), { message: location.hash.slice(1), push: false });
 
-/** What happens elsewhere. A browser has few connections for all its tabs, so one that nobody looks at needs none. */
-function listen() {
-  heard = state.kind;
-  source = events(["compaction", "job", "kept", "research"], (kind, data) => {
-    const begun = kind === "job" && data.status === "running" && data.kind === "main" && !running;
+/** Subscribes to events. A browser has few connections for all its tabs, so hidden tabs use none. */
+function listenAgain() {
+  sourceKind = state.kind;
+  source = subscribe(["compaction", "job", "kept", "research"], (kind, data) => {
+    const hasBegun = kind === "job" && data.status === "running" && data.kind === "main" && !turn;
     const ours = data.conversation === state.conversation;
-    if (kind === "research") running?.live.hears?.(data);
-    else if (kind === "kept") ours && kept.hear(data);
-    else if (kind === "compaction" && data.phase === "done" && ours && !running) messages.refresh();
-    else if (begun && ours) show();
-    else if (begun) list.load();
+    if (kind === "research") turn?.live.onResearch?.(data);
+    else if (kind === "kept") ours && memoryLines.handleEvent(data);
+    else if (kind === "compaction" && data.phase === "done" && ours && !turn) messages.refreshBanners();
+    else if (hasBegun && ours) showChat();
+    else if (hasBegun) list.load();
   }, `/api/events?kind=${state.kind}`);
 }
 
-/** What happened while nobody looked. */
+/** Loads what happened while the tab was hidden. */
 async function catchUp() {
   list.load();
-  if (!state.conversation || running) return;
-  const opened = state.conversation;
-  const told = await call(here("/messages?limit=1")).catch(() => null);
-  const last = told?.messages[0]?.id;
-  if (last && opened === state.conversation && !running && !document.querySelector(".editor") && !messageOf(last)) show();
+  if (!state.conversation || turn) return;
+  const conversation = state.conversation;
+  const reply = await call(chatPath("/messages?limit=1")).catch(() => null);
+  const last = reply?.messages[0]?.id;
+  if (
+    last && conversation === state.conversation && !turn && !document.querySelector(".editor") &&
+    !findMessage(last)
+  ) showChat();
 }
 
-listen();
+listenAgain();
 document.addEventListener("visibilitychange", () => {
   source.close();
   if (document.hidden) return;
-  listen();
+  listenAgain();
   catchUp();
 });

@@ -1,87 +1,129 @@
 // The messages of a window: how each stands there and why, what the model sees of it, and pinning.
-import { attempt, el, moment, number, toast, word } from "./core.js";
+import { attempt, el, formatMoment, formatNumber, queryAll, toast, word } from "./core.js";
 
 const filters = ["all", "in", "shortened", "out"];
 let filter = "all";
 
-export async function messages(panel, shown) {
+export async function showMessages(panel, view) {
   const list = el("ul", { class: "list" });
   const more = el("button", { type: "button", hidden: true }, word("more"));
   let next = null, busy = false;
 
-  async function page(first) {
+  async function loadPage(first) {
     if (busy) return;
     busy = true;
-    const params = { limit: 60, ...(filter === "all" ? {} : { state: filter }), ...(first ? {} : { before: next }) };
-    const told = await attempt(() => shown.ask("window/messages", { params }));
+    const params = {
+      limit: 60,
+      ...(filter === "all" ? {} : { state: filter }),
+      ...(first ? {} : { before: next }),
+    };
+    const reply = await attempt(() => view.ask("window/messages", { params }));
     busy = false;
-    if (!told) return;
-    next = told.next;
+    if (!reply) return;
+    next = reply.next;
     more.hidden = !next;
-    list.append(...told.messages.map((message) => row(message, shown)));
+    list.append(...reply.messages.map((message) => renderMessage(message, view)));
     if (!list.firstChild) list.append(el("li", { class: "empty" }, word("nothing")));
-    if (first) panel.replaceChildren(choice(told.counts, () => messages(panel, shown)), list, more);
+    if (first) panel.replaceChildren(renderFilter(reply.counts, () => showMessages(panel, view)), list, more);
   }
 
-  more.addEventListener("click", () => page(false));
+  more.addEventListener("click", () => loadPage(false));
   // The next page is there before its button is reached; the button is for those who do not scroll.
-  new IntersectionObserver(([seen]) => seen.isIntersecting && next && page(false), { rootMargin: "600px" }).observe(more);
-  await page(true);
+  new IntersectionObserver(([entry]) => entry.isIntersecting && next && loadPage(false), {
+    rootMargin: "600px",
+  }).observe(more);
+  await loadPage(true);
 }
 
-function choice(counts, again) {
-  const all = Object.values(counts).reduce((sum, one) => sum + one, 0);
-  return el("div", { class: "filter", role: "group" }, filters.map((name) =>
-    el("button", { type: "button", "aria-pressed": String(name === filter), data: { filter: name }, onclick: async () => {
-      filter = name;
-      await again();
-      document.querySelector(`[data-filter="${name}"]`)?.focus();
-    } }, word(`${name}_n`, { n: number(name === "all" ? all : counts[name]) }))));
+function renderFilter(counts, reload) {
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return el(
+    "div",
+    { class: "filter", role: "group" },
+    filters.map((name) =>
+      el("button", {
+        type: "button",
+        "aria-pressed": String(name === filter),
+        data: { filter: name },
+        onclick: async () => {
+          filter = name;
+          await reload();
+          queryAll(`[data-filter="${name}"]`)[0]?.focus();
+        },
+      }, word(`${name}_n`, { n: formatNumber(name === "all" ? all : counts[name]) }))
+    ),
+  );
 }
 
-function row(message, shown) {
-  const what = [message.tools.length && word("calls", { names: message.tools.join(", ") }), message.images && word("pictures", { n: message.images })].filter(Boolean);
+function renderMessage(message, view) {
+  const what = [
+    message.tools.length && word("calls", { names: message.tools.join(", ") }),
+    message.images && word("pictures", { n: message.images }),
+  ].filter(Boolean);
   const cut = message.characters > message.beginning.length;
-  return el("li", { class: `entry ${message.state}`, data: { message: message.id } },
-    el("header", {}, el("strong", {}, word(`role_${message.role}`)), el("span", { class: "tag" }, word(`state_${message.state}`)),
-      el("span", { class: "grow" }, moment(message.created_at)),
-      message.tokens !== null && el("span", {}, word("tokens", { n: number(message.tokens) })), pin(message, shown)),
+  return el(
+    "li",
+    { class: `entry ${message.state}`, data: { message: message.id } },
+    el(
+      "header",
+      {},
+      el("strong", {}, word(`role_${message.role}`)),
+      el("span", { class: "tag" }, word(`state_${message.state}`)),
+      el("span", { class: "grow" }, formatMoment(message.created_at)),
+      message.tokens !== null && el("span", {}, word("tokens", { n: formatNumber(message.tokens) })),
+      renderPin(message, view),
+    ),
     el("p", { class: "text", dir: "auto" }, message.beginning + (cut ? " …" : "")),
     what.length > 0 && el("p", { class: "why faint", dir: "auto" }, what.join(" · ")),
     message.rules.map((rule) => el("p", { class: "why" }, word(`rule_${rule}`))),
-    message.shown !== null && fold(word("seen_as"), el("pre", { dir: "auto" }, message.shown)),
-    message.added.map((one) => fold(word("added", { what: [word(`section_${one.section}`), one.name].filter(Boolean).join(" · ") }), el("pre", { dir: "auto" }, one.text))),
-    (cut || message.state === "shortened") && original(message, shown));
+    message.shown !== null && renderFold(word("seen_as"), el("pre", { dir: "auto" }, message.shown)),
+    message.added.map((addition) =>
+      renderFold(
+        word("added", {
+          what: [word(`section_${addition.section}`), addition.name].filter(Boolean).join(" · "),
+        }),
+        el("pre", { dir: "auto" }, addition.text),
+      )
+    ),
+    (cut || message.state === "shortened") && renderOriginal(message, view),
+  );
 }
 
-const fold = (title, ...content) => el("details", {}, el("summary", {}, title), content);
+const renderFold = (title, ...content) => el("details", {}, el("summary", {}, title), content);
 
-function original(message, shown) {
-  const made = fold(word("original", { n: number(message.characters) }));
-  made.addEventListener("toggle", async () => {
-    if (!made.open || made.childElementCount > 1) return;
-    const whole = await attempt(() => shown.ask(`messages/${message.id}`));
-    if (whole) made.append(el("pre", { dir: "auto" }, whole.content));
+function renderOriginal(message, view) {
+  const details = renderFold(word("original", { n: formatNumber(message.characters) }));
+  details.addEventListener("toggle", async () => {
+    if (!details.open || details.childElementCount > 1) return;
+    const full = await attempt(() => view.ask(`messages/${message.id}`));
+    if (full) details.append(el("pre", { dir: "auto" }, full.content));
   });
-  return made;
+  return details;
 }
 
-function pin(message, shown) {
-  let pinned = message.pinned;
-  const button = el("button", { type: "button", class: "quiet", title: word("pin_help"), onclick: async () => {
-    button.disabled = true;
-    const done = await attempt(() => shown.ask(`messages/${message.id}/pin`, { method: pinned ? "DELETE" : "POST" }));
-    button.disabled = false;
-    button.focus();
-    if (!done) return;
-    pinned = done.pinned;
-    say();
-    toast(`${word(pinned ? "pinned" : "unpinned")} ${word("next_time")}`);
-  } });
-  const say = () => {
-    button.textContent = word(pinned ? "unpin" : "pin");
-    button.setAttribute("aria-pressed", String(pinned));
+function renderPin(message, view) {
+  let isPinned = message.pinned;
+  const button = el("button", {
+    type: "button",
+    class: "quiet",
+    title: word("pin_help"),
+    onclick: async () => {
+      button.disabled = true;
+      const done = await attempt(() =>
+        view.ask(`messages/${message.id}/pin`, { method: isPinned ? "DELETE" : "POST" })
+      );
+      button.disabled = false;
+      button.focus();
+      if (!done) return;
+      isPinned = done.pinned;
+      showLabel();
+      toast(`${word(isPinned ? "pinned" : "unpinned")} ${word("next_time")}`);
+    },
+  });
+  const showLabel = () => {
+    button.textContent = word(isPinned ? "unpin" : "pin");
+    button.setAttribute("aria-pressed", String(isPinned));
   };
-  say();
+  showLabel();
   return button;
 }

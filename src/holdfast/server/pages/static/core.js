@@ -1,33 +1,63 @@
-// What all pages share: words, elements, requests, events, small dialogs. It knows no page.
+// What all pages share: words, elements, requests, events, small dialogs.
 
 const table = JSON.parse(document.getElementById("words").textContent);
 const page = document.documentElement;
 
 export const language = page.lang;
 
-/** A sentence in the person's language, with its {places} filled in. */
+/**
+ * The element with this id. Which kind it is, only the template knows.
+ * @type {(id: string) => any}
+ */
+export const byId = (id) => document.getElementById(id);
+
+/**
+ * All elements that match a selector, in the document or below an element.
+ * @type {(selector: string, root?: ParentNode) => HTMLElement[]}
+ */
+export const queryAll = (selector, root = document) => Array.from(root.querySelectorAll(selector));
+
+/**
+ * What a call of the REST API may be given. With `raw` the response itself is returned.
+ * @typedef {{ method?: string, body?: any, signal?: AbortSignal, headers?: Record<string, string>, raw?: boolean }} RequestOptions
+ */
+
+/** Returns a sentence in the person's language, with its {placeholders} filled in. */
 export function word(name, values = {}) {
   const text = table[name] ?? name;
-  return text.replace(/\{(\w+)\}/g, (whole, key) => (key in values ? String(values[key]) : whole));
+  return text.replace(
+    /\{(\w+)\}/g,
+    (placeholder, key) => (key in values ? String(values[key]) : placeholder),
+  );
 }
 
-/** An element. Text is always text: nothing that comes from outside is ever read as HTML here. */
+/**
+ * Creates an element. Text is always text: nothing that comes from outside is ever read as HTML here.
+ * Properties that begin with `on` are listeners; false, null and undefined leave a property or a child out.
+ * @param {string} tag
+ * @param {Record<string, any>} properties
+ * @param {any[]} children
+ * @returns {any}
+ */
 export function el(tag, properties = {}, ...children) {
-  const made = document.createElement(tag);
+  const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (name === "class") made.className = value;
-    else if (name === "data") Object.assign(made.dataset, value);
-    else if (name === "hidden" || name === "value" || name === "checked" || name === "disabled") made[name] = value;
-    else made.setAttribute(name, value === true ? "" : value);
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "class") element.className = value;
+    else if (name === "data") Object.assign(element.dataset, value);
+    else if (name === "hidden" || name === "value" || name === "checked" || name === "disabled") {
+      element[name] = value;
+    } else element.setAttribute(name, value === true ? "" : value);
   }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
-  return made;
+  element.append(
+    ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
+  );
+  return element;
 }
 
-/** HTML that the server has made and cleaned; nothing else may be put in this way. */
-export function cleaned(html) {
+/** Parses HTML that the server has sanitised; no other HTML may be inserted. */
+export function parseHtml(html) {
   const holder = document.createElement("template");
   holder.innerHTML = html;
   return holder.content;
@@ -40,41 +70,62 @@ export class Failure extends Error {
   }
 }
 
-async function refused(response) {
-  let message = `${response.status} ${response.statusText}`, hint = "", told = {};
+async function readFailure(response) {
+  let message = `${response.status} ${response.statusText}`, hint = "", answer = {};
   try {
-    told = await response.json();
-    const error = told.error ?? told.detail ?? message;
+    answer = await response.json();
+    const error = answer.error ?? answer.detail ?? message;
     message = typeof error === "string" ? error : (error.message ?? message);
-    hint = told.hint ?? error.hint ?? "";
+    hint = answer.hint ?? error.hint ?? "";
   } catch { /* no JSON: the status says it */ }
-  if (response.status === 401 && location.pathname !== "/login") location.assign(`/login?next=${encodeURIComponent(location.pathname)}`);
-  return Object.assign(new Failure(message, response.status, hint), { told });
+  if (response.status === 401 && location.pathname !== "/login") {
+    location.assign(`/login?next=${encodeURIComponent(location.pathname)}`);
+  }
+  return Object.assign(new Failure(message, response.status, hint), { answer });
 }
 
-/** One REST call. Gives what came as JSON, null for nothing; throws a Failure that can be shown. */
+/**
+ * Calls the REST API. Returns the JSON of the answer, null if there is none; throws a Failure that can be shown.
+ * @param {string} path
+ * @param {RequestOptions} options
+ * @returns {Promise<any>}
+ */
 export async function api(path, { method = "GET", body, signal, headers = {}, raw = false } = {}) {
-  const sent = { method, signal, headers: { accept: "application/json", ...headers }, credentials: "same-origin" };
-  if (body instanceof Blob || typeof body === "string") sent.body = body;
+  /** @type {RequestInit & { headers: Record<string, string> }} */
+  const init = {
+    method,
+    signal,
+    headers: { accept: "application/json", ...headers },
+    credentials: "same-origin",
+  };
+  if (body instanceof Blob || typeof body === "string") init.body = body;
   else if (body !== undefined) {
-    sent.body = JSON.stringify(body);
-    sent.headers["content-type"] = "application/json";
+    init.body = JSON.stringify(body);
+    init.headers["content-type"] = "application/json";
   }
   let response;
   try {
-    response = await fetch(path, sent);
+    response = await fetch(path, init);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Failure(word("offline"), 0);
   }
-  if (!response.ok) throw await refused(response);
+  if (!response.ok) throw await readFailure(response);
   if (raw) return response;
   return response.status === 204 ? null : await response.json();
 }
 
-/** Server-sent events as the answer to a request, one after the other. */
-export async function* follow(path, options = {}) {
-  const response = await api(path, { ...options, raw: true, headers: { accept: "text/event-stream", ...options.headers } });
+/**
+ * Yields the server-sent events of a response, one after the other.
+ * @param {string} path
+ * @param {RequestOptions} options
+ */
+export async function* streamEvents(path, options = {}) {
+  const response = await api(path, {
+    ...options,
+    raw: true,
+    headers: { accept: "text/event-stream", ...options.headers },
+  });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
@@ -83,19 +134,21 @@ export async function* follow(path, options = {}) {
     rest += value;
     let end;
     while ((end = rest.search(/\r?\n\r?\n/)) >= 0) {
-      const event = parsed(rest.slice(0, end));
+      const event = parseEvent(rest.slice(0, end));
       rest = rest.slice(end).replace(/^\r?\n\r?\n/, "");
       if (event) yield event;
     }
   }
 }
 
-function parsed(block) {
+function parseEvent(block) {
   const event = { kind: "message", data: "", id: "" };
   for (const line of block.split(/\r?\n/)) {
-    const at = line.indexOf(":");
-    if (at === 0) continue;
-    const [name, value] = at < 0 ? [line, ""] : [line.slice(0, at), line.slice(at + 1).replace(/^ /, "")];
+    const colon = line.indexOf(":");
+    if (colon === 0) continue;
+    const [name, value] = colon < 0
+      ? [line, ""]
+      : [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
     if (name === "event") event.kind = value;
     else if (name === "id") event.id = value;
     else if (name === "data") event.data += event.data ? `\n${value}` : value;
@@ -105,41 +158,44 @@ function parsed(block) {
   return event;
 }
 
-/** Everything that happens in this person's scope, for as long as the page is open. */
-export function events(kinds, told, path = "/api/events") {
+/** Subscribes to events of this person's scope for as long as the page is open. */
+export function subscribe(kinds, callback, path = "/api/events") {
   const source = new EventSource(path);
-  for (const kind of kinds) source.addEventListener(kind, (event) => told(kind, JSON.parse(event.data)));
-  source.addEventListener("error", () => banner(word("offline")));
+  for (const kind of kinds) source.addEventListener(kind, (event) => callback(kind, JSON.parse(event.data)));
+  source.addEventListener("error", () => showBanner(word("offline")));
   source.addEventListener("open", () => {
-    if (banner.shown) checkVersion();
+    if (!byId("banner").hidden) checkVersion();
   });
   addEventListener("pagehide", () => source.close());
   return source;
 }
 
 async function checkVersion() {
-  const known = document.querySelector('meta[name="holdfast-version"]').content;
+  const ownVersion = document.querySelector('meta[name="holdfast-version"]').getAttribute("content");
   const health = await api("/health").catch(() => null);
-  if (health && health.version !== known) banner(word("updated"), el("button", { type: "button", onclick: () => location.reload() }, word("reload")));
-  else if (health) banner("");
+  if (health && health.version !== ownVersion) {
+    showBanner(
+      word("updated"),
+      el("button", { type: "button", onclick: () => location.reload() }, word("reload")),
+    );
+  } else if (health) showBanner("");
 }
 
-/** One line at the top that stays until what it says is over; empty takes it away. */
-export function banner(text, ...more) {
-  const place = document.getElementById("banner");
-  banner.shown = Boolean(text);
+/** Shows a line at the top; an empty text removes it. */
+export function showBanner(text, ...extra) {
+  const place = byId("banner");
   place.hidden = !text;
-  place.replaceChildren(...(text ? [el("span", {}, text), ...more] : []));
+  place.replaceChildren(...(text ? [el("span", {}, text), ...extra] : []));
 }
 
-/** A short message that goes by itself. */
+/** Shows a short message that disappears by itself. */
 export function toast(text, kind = "info") {
-  const made = el("div", { class: `toast ${kind}` }, text);
-  document.getElementById("toasts").append(made);
-  setTimeout(() => made.remove(), kind === "error" ? 9000 : 4000);
+  const box = el("div", { class: `toast ${kind}` }, text);
+  byId("toasts").append(box);
+  setTimeout(() => box.remove(), kind === "error" ? 9000 : 4000);
 }
 
-/** Does something, and says so where it fails; gives undefined then. */
+/** Runs `work` and returns its result; shows an error as a toast and returns undefined. */
 export async function attempt(work) {
   try {
     return await work();
@@ -150,42 +206,51 @@ export async function attempt(work) {
   }
 }
 
-/** A dialog; gives the value of the button that was pressed, null if it was left. */
-export function dialog(title, body, buttons) {
+/** Shows a dialog; returns the value of the button that was pressed, null if it was left. */
+export function showDialog(title, body, buttons) {
   return new Promise((resolve) => {
-    const made = el("dialog", { "aria-labelledby": "dialog-title" });
+    const box = el("dialog", { "aria-labelledby": "dialog-title" });
     // A button without a value leaves; it must not be what Enter in a field presses.
-    const pressed = ({ value, label, kind = "" }) => (value
+    const renderButton = (
+      { value, label, kind = "" },
+    ) => (value
       ? el("button", { value, class: kind }, label)
-      : el("button", { type: "button", class: kind, onclick: () => made.close("") }, label));
-    made.append(el("form", { method: "dialog" }, el("h2", { id: "dialog-title" }, title), ...[body].flat(),
-      el("div", { class: "buttons" }, ...buttons.map(pressed))));
-    made.addEventListener("close", () => {
-      resolve(made.returnValue || null);
-      made.remove();
+      : el("button", { type: "button", class: kind, onclick: () => box.close("") }, label));
+    box.append(
+      el(
+        "form",
+        { method: "dialog" },
+        el("h2", { id: "dialog-title" }, title),
+        ...[body].flat(),
+        el("div", { class: "buttons" }, ...buttons.map(renderButton)),
+      ),
+    );
+    box.addEventListener("close", () => {
+      resolve(box.returnValue || null);
+      box.remove();
     });
-    document.body.append(made);
-    made.showModal();
+    document.body.append(box);
+    box.showModal();
   });
 }
 
-export async function sure(title, text, label = word("delete")) {
-  return (await dialog(title, el("p", {}, text), [
+export async function confirmAction(title, text, label = word("delete")) {
+  return (await showDialog(title, el("p", {}, text), [
     { value: "", label: word("cancel") },
     { value: "yes", label, kind: "danger" },
   ])) === "yes";
 }
 
-const spelled = new Intl.NumberFormat(language);
-const dated = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
-const day = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
+const numberFormat = new Intl.NumberFormat(language);
+const momentFormat = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+const dateFormat = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
 
-export const number = (amount) => spelled.format(amount);
-export const moment = (seconds) => dated.format(new Date(seconds * 1000));
-export const date = (seconds) => day.format(new Date(seconds * 1000));
+export const formatNumber = (amount) => numberFormat.format(amount);
+export const formatMoment = (seconds) => momentFormat.format(new Date(seconds * 1000));
+export const formatDate = (seconds) => dateFormat.format(new Date(seconds * 1000));
 
-/** The heading under which something of that time stands in a list. */
-export function ago(seconds, now = Date.now() / 1000) {
+/** Returns the heading for that time in a list: today, yesterday, this week. */
+export function describeAge(seconds, now = Date.now() / 1000) {
   const start = new Date(now * 1000).setHours(0, 0, 0, 0) / 1000;
   if (seconds >= start) return word("today");
   if (seconds >= start - 86400) return word("yesterday");
@@ -193,26 +258,26 @@ export function ago(seconds, now = Date.now() / 1000) {
   return seconds >= start - 30 * 86400 ? word("month") : word("older");
 }
 
-export function later(work, wait) {
+export function debounce(work, wait) {
   let timer;
-  return (...given) => {
+  return (...args) => {
     clearTimeout(timer);
-    timer = setTimeout(() => work(...given), wait);
+    timer = setTimeout(() => work(...args), wait);
   };
 }
 
-/** A button that copies a text. */
-export function copier(text) {
-  const made = el("button", { type: "button", class: "quiet copy" }, word("copy"));
-  made.addEventListener("click", async () => {
-    await copied(typeof text === "function" ? text() : text);
-    made.textContent = word("copied");
-    setTimeout(() => (made.textContent = word("copy")), 1500);
+/** Creates a button that copies a text. */
+export function createCopyButton(text) {
+  const button = el("button", { type: "button", class: "quiet copy" }, word("copy"));
+  button.addEventListener("click", async () => {
+    await copyText(typeof text === "function" ? text() : text);
+    button.textContent = word("copied");
+    setTimeout(() => (button.textContent = word("copy")), 1500);
   });
-  return made;
+  return button;
 }
 
-async function copied(text) {
+async function copyText(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   // Without https, browsers let only a selection be copied.
   const field = el("textarea", { value: text, class: "hidden-label", "aria-hidden": "true", tabindex: "-1" });
@@ -223,12 +288,12 @@ async function copied(text) {
   return undefined;
 }
 
-function remembered(name, value) {
+function saveCookie(name, value) {
   document.cookie = `${name}=${value}; path=/; max-age=31536000; samesite=lax`;
 }
 
 const themes = ["auto", "light", "dark"];
-const themeButton = document.getElementById("theme");
+const themeButton = byId("theme");
 if (themeButton) {
   const show = (theme) => {
     page.dataset.theme = theme;
@@ -239,18 +304,19 @@ if (themeButton) {
   show(page.dataset.theme);
   themeButton.addEventListener("click", () => {
     const next = themes[(themes.indexOf(page.dataset.theme) + 1) % themes.length];
-    remembered("holdfast_theme", next);
+    saveCookie("holdfast_theme", next);
     show(next);
   });
 }
 
-const languageButton = document.getElementById("language");
+const languageButton = byId("language");
 languageButton?.addEventListener("click", () => {
-  remembered("holdfast_language", languageButton.dataset.other);
+  saveCookie("holdfast_language", languageButton.dataset.other);
   location.reload();
 });
 
-document.getElementById("logout")?.addEventListener("click", () => attempt(async () => {
-  await api("/api/logout", { method: "POST" });
-  location.assign("/login");
-}));
+byId("logout")?.addEventListener("click", () =>
+  attempt(async () => {
+    await api("/api/logout", { method: "POST" });
+    location.assign("/login");
+  }));

@@ -1,16 +1,20 @@
-// Two versions of one text, when somebody else was quicker: both are shown, and the person decides. Knows no file.
-import { dialog, el, word } from "./core.js";
+// Two versions of one text, when somebody else was quicker: both are shown, and the person decides.
+import { el, showDialog, word } from "./core.js";
 
 /** The text to go on with, mine as it is in the box or theirs; null if nothing is decided. */
-export async function bothVersions(mine, theirs) {
-  const own = el("textarea", { class: "mono", rows: 12, dir: "auto", value: mine });
-  const other = el("textarea", { class: "mono", rows: 12, dir: "auto", readonly: true, value: theirs });
+export async function chooseVersion(ours, theirs) {
+  const own = el("textarea", { class: "mono", rows: 12, dir: "auto", value: ours });
+  const foreign = el("textarea", { class: "mono", rows: 12, dir: "auto", readonly: true, value: theirs });
   const body = [
     el("p", {}, word("conflict_more")),
-    el("div", { class: "halves versions" }, el("label", {}, el("span", {}, word("version_mine")), own),
-      el("label", {}, el("span", {}, word("version_theirs")), other)),
+    el(
+      "div",
+      { class: "halves versions" },
+      el("label", {}, el("span", {}, word("version_mine")), own),
+      el("label", {}, el("span", {}, word("version_theirs")), foreign),
+    ),
   ];
-  const chosen = await dialog(word("conflict"), body, [
+  const chosen = await showDialog(word("conflict"), body, [
     { value: "", label: word("decide_later") },
     { value: "theirs", label: word("take_theirs") },
     { value: "mine", label: word("keep_mine"), kind: "main" },

@@ -1,4 +1,4 @@
-// A long list of which only what is near stands in the page. It fetches more as one gets to its end; knows no memory.
+// A long list of which only the visible part is in the page. It fetches more when its end comes near.
 import { attempt, el, word } from "./core.js";
 
 const PAGE = 50;
@@ -6,46 +6,55 @@ const PAGE = 50;
 const NEAR = "1200px";
 
 /** `fetch(offset, limit)` gives {items, total}; `draw(item)` an article, called anew whenever it comes near. */
-export function feed(place, end, { fetch, draw, told }) {
+export function createFeed(place, end, { fetch, draw, report }) {
   let blocks = [];
   let total = null;
-  let turn = 0;
+  let generation = 0;
   let busy = false;
   // How often something was changed here: what was fetched before that may not know of it.
   let changes = 0;
-  const more = el("button", { type: "button", onclick: () => load() }, word("more"));
-  const seen = new IntersectionObserver((entries) => {
-    for (const entry of entries) entry.isIntersecting ? fill(entry.target.block) : empty(entry.target.block);
+  const more = el("button", { type: "button", onclick: () => loadNext() }, word("more"));
+  const visibility = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      const block = blocks.find(({ place: element }) => element === target);
+      if (!block) continue;
+      if (isIntersecting) fillBlock(block);
+      else emptyBlock(block);
+    }
   }, { rootMargin: NEAR });
-  const reached = new IntersectionObserver((entries) => entries.at(-1).isIntersecting && load(), { rootMargin: NEAR });
+  const endReached = new IntersectionObserver((entries) => entries.at(-1).isIntersecting && loadNext(), {
+    rootMargin: NEAR,
+  });
 
-  function count() {
+  function countItems() {
     return blocks.reduce((sum, block) => sum + block.items.length, 0);
   }
 
-  function drawn(item) {
-    const made = draw(item);
-    made.dataset.id = item.id;
-    return made;
+  function drawItem(item) {
+    const article = draw(item);
+    article.dataset.id = item.id;
+    return article;
   }
 
-  function fill(block) {
+  function fillBlock(block) {
     if (block.filled) return;
     block.filled = true;
-    block.place.replaceChildren(...block.items.map(drawn));
+    block.place.replaceChildren(...block.items.map(drawItem));
     block.place.style.height = "";
-    number();
+    numberArticles();
   }
 
-  /** What somebody works in stays. */
-  function empty(block) {
-    if (!block.filled || block.place.contains(document.activeElement) || block.place.querySelector("form")) return;
+  /** Removes the articles of a block, unless somebody works in it. */
+  function emptyBlock(block) {
+    if (!block.filled || block.place.contains(document.activeElement) || block.place.querySelector("form")) {
+      return;
+    }
     block.place.style.height = `${block.place.offsetHeight}px`;
     block.filled = false;
     block.place.replaceChildren();
   }
 
-  function number() {
+  function numberArticles() {
     let at = 0;
     for (const block of blocks) {
       if (block.filled) {
@@ -58,117 +67,118 @@ export function feed(place, end, { fetch, draw, told }) {
     }
   }
 
-  function append(items) {
+  function appendBlock(items) {
     const block = { items, place: el("div", { class: "block" }), filled: false };
-    block.place.block = block;
     blocks.push(block);
     place.append(block.place);
-    fill(block);
-    seen.observe(block.place);
+    fillBlock(block);
+    visibility.observe(block.place);
   }
 
-  function finish() {
-    const left = total !== null && count() < total;
-    end.replaceChildren(...(left ? [more] : []));
-    reached.unobserve(end);
-    if (left) reached.observe(end);
+  function finishPage() {
+    const hasMore = total !== null && countItems() < total;
+    end.replaceChildren(...(hasMore ? [more] : []));
+    endReached.unobserve(end);
+    if (hasMore) endReached.observe(end);
     place.setAttribute("aria-busy", "false");
-    told({ shown: count(), total: total ?? count() });
+    report(total ?? countItems());
   }
 
-  /** Whoever was at a button of an item is there again. */
-  function again(held) {
-    const article = [...place.querySelectorAll("article")].find((one) => one.dataset.id === held.closest("article")?.dataset.id);
-    (article?.querySelector(`[data-do="${held.dataset.do}"]`) ?? article)?.focus({ preventScroll: true });
+  /** Focuses the same button of the same item again. */
+  function restoreFocus(focused) {
+    const article = [...place.querySelectorAll("article")].find((candidate) =>
+      candidate.dataset.id === focused.closest("article")?.dataset.id
+    );
+    (article?.querySelector(`[data-do="${focused.dataset.do}"]`) ?? article)?.focus({ preventScroll: true });
   }
 
-  /** What `get` gives, asked again if something was changed here meanwhile. */
-  async function steady(get) {
+  /** Returns what `get` fetches, and repeats it if something was changed here meanwhile. */
+  async function fetchSteadily(get) {
     for (;;) {
       const before = changes;
-      const got = await get();
-      if (before === changes) return got;
+      const result = await get();
+      if (before === changes) return result;
     }
   }
 
-  async function load() {
-    if (busy || (total !== null && count() >= total)) return;
+  async function loadNext() {
+    if (busy || (total !== null && countItems() >= total)) return;
     busy = true;
-    const mine = turn;
+    const current = generation;
     place.setAttribute("aria-busy", "true");
-    const got = await attempt(() => steady(() => fetch(count(), PAGE)));
+    const page = await attempt(() => fetchSteadily(() => fetch(countItems(), PAGE)));
     busy = false;
-    if (mine !== turn) return;
-    if (got) {
+    if (current !== generation) return;
+    if (page) {
       // What came in meanwhile may have pushed down what is known already.
-      const known = new Set(blocks.flatMap((block) => block.items.map((item) => item.id)));
-      const fresh = got.items.filter((item) => !known.has(item.id));
-      total = got.items.length ? got.total : count();
-      if (fresh.length) append(fresh);
+      const ids = new Set(blocks.flatMap((block) => block.items.map((item) => item.id)));
+      const fresh = page.items.filter((item) => !ids.has(item.id));
+      total = page.items.length ? page.total : countItems();
+      if (fresh.length) appendBlock(fresh);
     }
-    finish();
+    finishPage();
   }
 
   return {
-    /** From the beginning; what was shown goes when the first of the new is there, `unless` that must not be. */
+    /** Loads the list anew; the old one is replaced when the first page is there, unless `unless()` holds. */
     async restart(unless = () => false) {
-      turn += 1;
-      const mine = turn;
+      generation += 1;
+      const current = generation;
       place.setAttribute("aria-busy", "true");
-      const got = await attempt(() => steady(() => fetch(0, PAGE)));
-      if (mine !== turn) return;
+      const page = await attempt(() => fetchSteadily(() => fetch(0, PAGE)));
+      if (current !== generation) return;
       place.setAttribute("aria-busy", "false");
-      if (got && !unless()) this.put(got.items, got.total);
+      if (page && !unless()) this.put(page.items, page.total);
     },
     /** These and, up to `all`, more on request. */
     put(items, all = items.length) {
-      const held = place.contains(document.activeElement) ? document.activeElement : null;
-      turn += 1;
+      const focused = place.contains(document.activeElement) ? document.activeElement : null;
+      generation += 1;
       busy = false;
-      seen.disconnect();
+      visibility.disconnect();
       place.replaceChildren();
       blocks = [];
       total = all;
-      if (items.length) append(items);
-      finish();
-      if (held) again(held);
+      if (items.length) appendBlock(items);
+      finishPage();
+      if (focused) restoreFocus(focused);
     },
     /** One more, in front of all others. */
-    first(item) {
+    prepend(item) {
       changes += 1;
       if (!blocks.length) return this.put([item], 1);
-      fill(blocks[0]);
+      fillBlock(blocks[0]);
       blocks[0].items.unshift(item);
-      blocks[0].place.prepend(drawn(item));
+      blocks[0].place.prepend(drawItem(item));
       total += 1;
-      number();
-      return finish();
+      numberArticles();
+      return finishPage();
     },
     /** Puts something else in an item's place, or nothing; gives the article that is there now. */
-    change(id, item) {
+    replace(id, item) {
       changes += 1;
       for (const block of blocks) {
-        const at = block.items.findIndex((one) => one.id === id);
+        const at = block.items.findIndex((entry) => entry.id === id);
         if (at < 0) continue;
         const article = block.filled ? block.place.children[at] : null;
         if (item) {
           block.items[at] = item;
-          const next = drawn(item);
+          const next = drawItem(item);
           article?.replaceWith(next);
-          number();
+          numberArticles();
           return next;
         }
         block.items.splice(at, 1);
         total -= 1;
         article?.remove();
-        number();
-        finish();
+        numberArticles();
+        finishPage();
         return block.filled ? (block.place.children[Math.min(at, block.items.length - 1)] ?? null) : null;
       }
       return null;
     },
-    steady,
+    fetchSteadily,
     has: (id) => blocks.some((block) => block.items.some((item) => item.id === id)),
-    editing: () => place.querySelector("form") !== null,
+    isEditing: () => place.querySelector("form") !== null,
   };
 }

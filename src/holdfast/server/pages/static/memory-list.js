@@ -1,179 +1,250 @@
 // The list of memories: which ones, searching as one types, adding, and following what happens elsewhere.
-import { attempt, el, later, number, sure, word } from "./core.js";
+import { attempt, byId, confirmAction, debounce, el, formatNumber, word } from "./core.js";
 import { ask } from "./memory-scope.js";
-import { feed } from "./memory-feed.js";
-import { adding, article } from "./memory-item.js";
-import { passage, reasons } from "./memory-hit.js";
+import { createFeed } from "./memory-feed.js";
+import { openAddForm, renderMemory } from "./memory-item.js";
+import { explainHit, renderPassage } from "./memory-hit.js";
 
 const KINDS = ["fact", "decision", "preference", "note"];
 const HITS = 50;
 // With less of the question in it, something is only the best of what there is.
 const ABOUT = 0.15;
-const byId = (id) => document.getElementById(id);
 
-export function listing() {
+export function createList() {
   let kind = "";
-  let begun = false;
+  let hasBegun = false;
   // What came of the newest search; an older one that is late is thrown away.
-  let looking = null;
-  const ours = new Set();
-  const box = byId("search"), state = byId("state"), said = byId("found");
-  const tools = { changed, gone, touched: (id) => ours.add(id) };
-  const list = feed(byId("feed"), byId("end"), { fetch, draw, told });
+  let search = null;
+  const ownChanges = new Set();
+  const box = byId("search"), state = byId("state"), summary = byId("found");
+  const tools = { replace: replaceItem, remove: removeItem, markOwn: (id) => ownChanges.add(id) };
+  const list = createFeed(byId("feed"), byId("end"), { fetch: fetchPage, draw: drawItem, report: showCount });
 
-  function draw(item) {
-    return item.hit && !item.memory ? passage(item) : article(item, tools);
+  function drawItem(item) {
+    return item.hit && !item.memory ? renderPassage(item) : renderMemory(item, tools);
   }
 
-  async function fetch(offset, limit) {
-    const wanted = new URLSearchParams({ limit, offset });
-    if (kind) wanted.set("kind", kind);
-    if (state.value) wanted.set("only", state.value);
-    if (box.value.trim()) wanted.set("text", box.value.trim());
-    const page = await ask(`/api/memory/list?${wanted}`);
-    troubles(page.troubles);
-    return { items: page.memories.map((memory) => ({ id: memory.id, memory, chats: page.conversations })), total: page.total };
-  }
-
-  function told({ shown, total }) {
-    const searching = Boolean(box.value.trim());
-    if (!total) said.textContent = word(searching ? "found_nothing" : kind || state.value ? "none_of_these" : "none_yet");
-    else if (searching) said.textContent = word("by_letters", { n: number(total) });
-    else said.textContent = word(total === 1 ? "one_memory" : "memories", { n: number(total) });
-    if (!searching && !kind && !state.value) byId("count-memories").textContent = total ? number(total) : "";
-  }
-
-  function troubles(texts) {
-    const shown = texts.length ? [el("details", { class: "small faint" }, el("summary", {}, word("remarks", { n: texts.length })),
-      el("ul", {}, ...texts.map((text) => el("li", { lang: "en" }, text))))] : [];
-    byId("troubles").replaceChildren(...shown);
-  }
-
-  /** Pairs of which perhaps only the newer holds: the person says. */
-  async function rivals() {
-    const { proposals } = await ask("/api/memory/proposals");
-    const row = ({ newer, older }) => {
-      const decide = (how) => attempt(async () => {
-        ours.add(newer.id).add(older.id);
-        await ask(`/api/memory/${encodeURIComponent(newer.id)}/${how}`, { method: "POST" });
-        await Promise.all([rivals(), look()]);
-        (byId("rivals").querySelector("button") ?? box).focus();
-      });
-      return el("li", { class: "proposal" }, el("div", { class: "grow" }, el("span", { dir: "auto" }, newer.text),
-        el("div", { class: "faint small", dir: "auto" }, older.text)),
-        el("div", { class: "row" }, el("button", { type: "button", onclick: () => decide("replace") }, word("replace")),
-          el("button", { type: "button", class: "quiet", onclick: () => decide("keep-both") }, word("keep_both"))));
+  async function fetchPage(offset, limit) {
+    const query = new URLSearchParams({ limit, offset });
+    if (kind) query.set("kind", kind);
+    if (state.value) query.set("only", state.value);
+    if (box.value.trim()) query.set("text", box.value.trim());
+    const page = await ask(`/api/memory/list?${query}`);
+    showTroubles(page.troubles);
+    return {
+      items: page.memories.map((memory) => ({ id: memory.id, memory, chats: page.conversations })),
+      total: page.total,
     };
-    byId("rivals").replaceChildren(...(proposals.length ? [el("div", { class: "card" }, el("h3", {}, word("rivals")),
-      el("ul", { class: "list" }, ...proposals.map(row)))] : []));
   }
 
-  /** Shows what is asked for now. `quietly`: nobody asked, so it must not be in anybody's way. */
-  async function look(quietly = false) {
-    const inTheWay = () => quietly && taken() && (offer(), true);
-    looking?.abort();
+  function showCount(total) {
+    const isSearching = Boolean(box.value.trim());
+    if (!total) {
+      summary.textContent = word(
+        isSearching ? "found_nothing" : kind || state.value ? "none_of_these" : "none_yet",
+      );
+    } else if (isSearching) summary.textContent = word("by_letters", { n: formatNumber(total) });
+    else summary.textContent = word(total === 1 ? "one_memory" : "memories", { n: formatNumber(total) });
+    if (!isSearching && !kind && !state.value) {
+      byId("count-memories").textContent = total ? formatNumber(total) : "";
+    }
+  }
+
+  function showTroubles(texts) {
+    const parts = texts.length
+      ? [
+        el(
+          "details",
+          { class: "small faint" },
+          el("summary", {}, word("remarks", { n: texts.length })),
+          el("ul", {}, ...texts.map((text) => el("li", { lang: "en" }, text))),
+        ),
+      ]
+      : [];
+    byId("troubles").replaceChildren(...parts);
+  }
+
+  /** Shows pairs of memories where the newer one perhaps replaces the older, for the person to decide. */
+  async function showRivals() {
+    const { proposals } = await ask("/api/memory/proposals");
+    const renderRival = ({ newer, older }) => {
+      const decide = (action) =>
+        attempt(async () => {
+          ownChanges.add(newer.id).add(older.id);
+          await ask(`/api/memory/${encodeURIComponent(newer.id)}/${action}`, { method: "POST" });
+          await Promise.all([showRivals(), refresh()]);
+          (byId("rivals").querySelector("button") ?? box).focus();
+        });
+      return el(
+        "li",
+        { class: "proposal" },
+        el(
+          "div",
+          { class: "grow" },
+          el("span", { dir: "auto" }, newer.text),
+          el("div", { class: "older faint small", dir: "auto" }, older.text),
+        ),
+        el(
+          "div",
+          { class: "row" },
+          el("button", { type: "button", onclick: () => decide("replace") }, word("replace")),
+          el("button", {
+            type: "button",
+            class: "quiet",
+            onclick: () => decide("keep-both"),
+          }, word("keep_both")),
+        ),
+      );
+    };
+    byId("rivals").replaceChildren(
+      ...(proposals.length
+        ? [
+          el(
+            "div",
+            { class: "card" },
+            el("h3", {}, word("rivals")),
+            el("ul", { class: "list" }, ...proposals.map(renderRival)),
+          ),
+        ]
+        : []),
+    );
+  }
+
+  /** Shows what the search and filters ask for. `quietly`: nobody asked, so it must not disturb. */
+  async function refresh(quietly = false) {
+    const isInTheWay = () => quietly && isOccupied() && (offerReload(), true);
+    search?.abort();
     const words = box.value.trim();
     byId("weaker").replaceChildren();
-    if (!words || state.value) return list.restart(inTheWay);
-    looking = new AbortController();
-    const wanted = new URLSearchParams({ q: words, limit: HITS, whole: true });
-    for (const one of kind ? [kind] : []) wanted.append("kind", one);
-    const { signal } = looking;
-    const answer = await list.steady(() => ask(`/api/memory/search?${wanted}`, { signal }));
-    if (inTheWay()) return undefined;
-    troubles(answer.degraded);
-    const items = answer.hits.map((hit) => ({ id: hit.id, hit, memory: answer.memories[hit.id], chats: answer.conversations, words }));
-    for (const item of items) item.why = reasons(item.hit);
+    if (!words || state.value) return list.restart(isInTheWay);
+    search = new AbortController();
+    const query = new URLSearchParams({ q: words, limit: String(HITS), whole: "true" });
+    for (const only of kind ? [kind] : []) query.append("kind", only);
+    const { signal } = search;
+    const answer = await list.fetchSteadily(() => ask(`/api/memory/search?${query}`, { signal }));
+    if (isInTheWay()) return undefined;
+    showTroubles(answer.degraded);
+    const items = answer.hits.map((hit) => ({
+      id: hit.id,
+      hit,
+      memory: answer.memories[hit.id],
+      chats: answer.conversations,
+      words,
+    }));
+    for (const item of items) item.why = explainHit(item.hit);
     const near = items.filter(({ hit }) => hit.exact || hit.score >= ABOUT);
-    const how = word(answer.engines.includes("vectors") ? "by_both" : "by_words");
+    const method = word(answer.engines.includes("vectors") ? "by_both" : "by_words");
     // Whoever is in the middle of a word has none yet that could be looked for.
-    if (near.length) found(near, how);
+    if (near.length) showHits(near, method);
     else await list.restart();
     if (items.length > near.length && box.value.trim() === words) {
-      byId("weaker").append(el("button", { type: "button", class: "quiet", onclick: () => {
-        byId("weaker").replaceChildren();
-        found(items, how);
-        byId("feed").querySelectorAll("article")[near.length]?.focus();
-      } }, word("weaker", { n: items.length - near.length })));
+      byId("weaker").append(el("button", {
+        type: "button",
+        class: "quiet",
+        onclick: () => {
+          byId("weaker").replaceChildren();
+          showHits(items, method);
+          byId("feed").querySelectorAll("article")[near.length]?.focus();
+        },
+      }, word("weaker", { n: items.length - near.length })));
     }
     return undefined;
   }
 
-  function found(items, how) {
+  function showHits(items, method) {
     list.put(items);
-    said.textContent = word(items.length === 1 ? "one_hit" : "hits", { n: items.length, how });
+    summary.textContent = word(items.length === 1 ? "one_hit" : "hits", { n: items.length, how: method });
   }
 
-  /** A memory is another by now. */
-  function changed(item) {
-    return list.change(item.id, item);
+  /** Shows the changed memory. */
+  function replaceItem(item) {
+    return list.replace(item.id, item);
   }
 
-  function gone(item) {
-    const next = list.change(item.id, null);
+  function removeItem(item) {
+    const next = list.replace(item.id, null);
     (next?.querySelector("button") ?? box).focus();
   }
 
-  function choose(next) {
+  function chooseKind(next) {
     kind = next;
     for (const button of byId("kinds").children) button.setAttribute("aria-pressed", button.value === kind);
-    attempt(look);
+    attempt(refresh);
   }
 
-  byId("kinds").append(...["", ...KINDS].map((one) => el("button", { type: "button", class: `kind ${one}`, value: one, "aria-pressed": String(!one),
-    onclick: () => choose(one) }, word(one ? `${one}s` : "all_kinds"))));
-  box.addEventListener("input", later(() => attempt(look), 180));
+  byId("kinds").append(
+    ...["", ...KINDS].map((name) =>
+      el("button", {
+        type: "button",
+        class: `kind ${name}`,
+        value: name,
+        "aria-pressed": String(!name),
+        onclick: () => chooseKind(name),
+      }, word(name ? `${name}s` : "all_kinds"))
+    ),
+  );
+  box.addEventListener("input", debounce(() => attempt(refresh), 180));
   box.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !box.value) return;
     event.preventDefault();
     box.value = "";
-    attempt(look);
+    attempt(refresh);
   });
-  state.addEventListener("change", () => attempt(look));
-  byId("add").addEventListener("click", () => adding(byId("adding"), byId("add"), (item) => {
-    ours.add(item.id);
-    if (list.has(item.id)) list.change(item.id, item);
-    else if (!box.value.trim() && !state.value && (!kind || kind === item.memory.kind)) list.first(item);
-    else attempt(look);
-  }));
+  state.addEventListener("change", () => attempt(refresh));
+  byId("add").addEventListener("click", () =>
+    openAddForm(byId("adding"), byId("add"), (item) => {
+      ownChanges.add(item.id);
+      if (list.has(item.id)) list.replace(item.id, item);
+      else if (!box.value.trim() && !state.value && (!kind || kind === item.memory.kind)) list.prepend(item);
+      else attempt(refresh);
+    }));
   // In a feed one goes from article to article with these keys.
   byId("feed").addEventListener("keydown", (event) => {
-    const at = event.target.closest("article");
-    if (!at || event.target.matches("textarea, input, select") || !["PageDown", "PageUp"].includes(event.key)) return;
+    const article = event.target.closest("article");
+    if (
+      !article || event.target.matches("textarea, input, select") ||
+      !["PageDown", "PageUp"].includes(event.key)
+    ) return;
     event.preventDefault();
     const every = [...byId("feed").querySelectorAll("article")];
-    every[every.indexOf(at) + (event.key === "PageDown" ? 1 : -1)]?.focus();
+    every[every.indexOf(article) + (event.key === "PageDown" ? 1 : -1)]?.focus();
   });
 
-  const again = later(() => {
-    attempt(rivals);
-    return taken() ? offer() : attempt(() => look(true));
+  const refreshSoon = debounce(() => {
+    attempt(showRivals);
+    return isOccupied() ? offerReload() : attempt(() => refresh(true));
   }, 400);
 
   /** Whether somebody writes, or reads further down: then nothing moves by itself. */
-  function taken() {
-    return list.editing() || scrollY > innerHeight / 2;
+  function isOccupied() {
+    return list.isEditing() || scrollY > innerHeight / 2;
   }
 
-  function offer() {
-    const button = el("button", { type: "button", class: "quiet", onclick: async () => {
-      if (!list.editing() || (await sure(word("reload"), word("editing"), word("reload")))) attempt(look);
-      button.remove();
-    } }, word("changed_meanwhile"));
+  function offerReload() {
+    const button = el("button", {
+      type: "button",
+      class: "quiet",
+      onclick: async () => {
+        if (
+          !list.isEditing() || (await confirmAction(word("reload"), word("editing"), word("reload")))
+        ) attempt(refresh);
+        button.remove();
+      },
+    }, word("changed_meanwhile"));
     byId("troubles").replaceChildren(button);
   }
 
   return {
     show() {
-      if (begun) return undefined;
-      begun = true;
-      attempt(rivals);
-      return look();
+      if (hasBegun) return undefined;
+      hasBegun = true;
+      attempt(showRivals);
+      return refresh();
     },
-    stale: () => begun && again(),
+    refreshSoon: () => hasBegun && refreshSoon(),
     /** What an event told; what was done here is shown already, or will be when its answer is there. */
-    heard({ id }) {
-      setTimeout(() => !ours.delete(id) && begun && again(), 300);
+    handleEvent({ id }) {
+      setTimeout(() => !ownChanges.delete(id) && hasBegun && refreshSoon(), 300);
     },
   };
 }

@@ -1,139 +1,187 @@
 // The profile: an editor that says where it goes wrong, what a model would be told of it, and what is proposed for it.
-import { attempt, el, later, number, toast, word } from "./core.js";
-import { ask, here } from "./memory-scope.js";
-import { bothVersions } from "./memory-conflict.js";
+import { attempt, byId, debounce, el, formatNumber, toast, word } from "./core.js";
+import { ask, scope } from "./memory-scope.js";
+import { chooseVersion } from "./memory-conflict.js";
 
 const PATH = "/api/memory/profile";
-const byId = (id) => document.getElementById(id);
 
-export function profile() {
+export function createProfile() {
   const text = byId("profile-text"), lines = byId("profile-lines"), wrong = byId("profile-wrong");
   const save = byId("profile-save"), undo = byId("profile-undo"), size = byId("profile-window");
-  let kept = { text: "", tag: "" };
-  let begun = false;
+  let saved = { text: "", tag: "" };
+  let hasBegun = false;
 
-  const dirty = () => text.value !== kept.text;
+  const isDirty = () => text.value !== saved.text;
 
   function numberLines(bad = 0) {
     const count = text.value.split("\n").length;
-    lines.replaceChildren(...Array.from({ length: count }, (_, at) => el("span", { class: at + 1 === bad ? "bad" : "" }, String(at + 1))));
+    lines.replaceChildren(
+      ...Array.from(
+        { length: count },
+        (_, at) => el("span", { class: at + 1 === bad ? "bad" : "" }, String(at + 1)),
+      ),
+    );
     lines.scrollTop = text.scrollTop;
   }
 
-  function take(shown) {
-    kept = { text: shown.text, tag: shown.tag };
-    text.value = shown.text;
-    look();
+  function takeSaved(reply) {
+    saved = { text: reply.text, tag: reply.tag };
+    text.value = reply.text;
+    updateView();
   }
 
-  /** Buttons at once; what the model is told a moment later, when nothing is typed any more. */
-  function look() {
-    save.disabled = undo.disabled = !dirty();
+  /** Updates the buttons at once, and the preview when typing pauses. */
+  function updateView() {
+    save.disabled = undo.disabled = !isDirty();
     numberLines();
-    preview();
+    previewSoon();
   }
 
-  const preview = later(() => attempt(async () => {
-    const asked = text.value;
-    const told = await ask(`${PATH}/preview`, { method: "POST", body: { text: asked, window: Number(size.value) } });
-    if (asked === text.value) show(told);
-  }), 250);
+  const previewSoon = debounce(() =>
+    attempt(async () => {
+      const draftText = text.value;
+      const result = await ask(`${PATH}/preview`, {
+        method: "POST",
+        body: { text: draftText, window: Number(size.value) },
+      });
+      if (draftText === text.value) showPreview(result);
+    }), 250);
 
-  function show(told) {
-    wrong.hidden = !told.trouble;
-    text.setAttribute("aria-invalid", String(Boolean(told.trouble)));
-    if (told.trouble) {
-      wrong.replaceChildren(told.line ? el("button", { type: "button", class: "quiet", onclick: () => jump(told.line) }, word("line", { n: told.line })) : "",
-        el("span", { lang: "en" }, told.trouble));
+  function showPreview(result) {
+    wrong.hidden = !result.trouble;
+    text.setAttribute("aria-invalid", String(Boolean(result.trouble)));
+    if (result.trouble) {
+      wrong.replaceChildren(
+        result.line
+          ? el("button", {
+            type: "button",
+            class: "quiet",
+            onclick: () => jumpToLine(result.line),
+          }, word("line", { n: result.line }))
+          : "",
+        el("span", { lang: "en" }, result.trouble),
+      );
     }
-    numberLines(told.line ?? 0);
-    save.disabled = Boolean(told.trouble) || !dirty();
-    byId("profile-size").textContent = word("bytes_of", { n: number(told.bytes), most: number(told.largest) });
-    byId("profile-told").textContent = told.text || (told.trouble ? "" : word("told_nothing"));
-    byId("profile-tokens").textContent = told.trouble ? "" : [
-      word("tokens_of", { n: number(told.tokens), most: number(told.cap) }),
-      told.left_out.length ? word("no_room", { fields: told.left_out.join(", ") }) : "",
+    numberLines(result.line ?? 0);
+    save.disabled = Boolean(result.trouble) || !isDirty();
+    byId("profile-size").textContent = word("bytes_of", {
+      n: formatNumber(result.bytes),
+      most: formatNumber(result.largest),
+    });
+    byId("profile-told").textContent = result.text || (result.trouble ? "" : word("told_nothing"));
+    byId("profile-tokens").textContent = result.trouble ? "" : [
+      word("tokens_of", { n: formatNumber(result.tokens), most: formatNumber(result.cap) }),
+      result.left_out.length ? word("no_room", { fields: result.left_out.join(", ") }) : "",
     ].filter(Boolean).join(" ");
   }
 
-  function jump(line) {
+  function jumpToLine(line) {
     const before = text.value.split("\n").slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
     text.focus();
     text.setSelectionRange(before, before + (text.value.split("\n")[line - 1]?.length ?? 0));
   }
 
-  async function keep(tag) {
-    const wanted = text.value;
-    const response = await ask(PATH, { method: "PUT", body: { text: wanted }, headers: tag ? { "if-match": `"${tag}"` } : {} })
+  async function saveProfile(tag) {
+    const draft = text.value;
+    const response = await ask(PATH, {
+      method: "PUT",
+      body: { text: draft },
+      headers: tag ? { "if-match": `"${tag}"` } : {},
+    })
       .catch((error) => {
         if (error.status !== 412) throw error;
         return null;
       });
     if (response) {
-      take(response);
+      takeSaved(response);
       toast(word("saved"));
       return;
     }
     const theirs = await ask(PATH);
-    const choice = await bothVersions(wanted, theirs.text);
+    const choice = await chooseVersion(draft, theirs.text);
     if (choice === null) return;
     text.value = choice;
-    kept = { text: theirs.text, tag: theirs.tag };
-    look();
-    if (dirty()) await keep(theirs.tag);
+    saved = { text: theirs.text, tag: theirs.tag };
+    updateView();
+    if (isDirty()) await saveProfile(theirs.tag);
   }
 
   byId("profile-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    attempt(() => keep(kept.tag));
+    attempt(() => saveProfile(saved.tag));
   });
   undo.addEventListener("click", () => {
-    text.value = kept.text;
-    look();
+    text.value = saved.text;
+    updateView();
     text.focus();
   });
-  text.addEventListener("input", look);
+  text.addEventListener("input", updateView);
   text.addEventListener("scroll", () => (lines.scrollTop = text.scrollTop));
-  size.addEventListener("change", look);
+  size.addEventListener("change", updateView);
   for (const option of size.options) {
     option.value = option.textContent;
-    option.textContent = number(option.value);
+    option.textContent = formatNumber(option.value);
   }
-  addEventListener("beforeunload", (event) => dirty() && event.preventDefault());
+  addEventListener("beforeunload", (event) => isDirty() && event.preventDefault());
 
-  async function proposals() {
+  async function showProposals() {
     const { proposals: open } = await ask(`${PATH}/proposals`);
-    byId("count-proposals").textContent = open.length ? number(open.length) : "";
-    byId("proposals").replaceChildren(...(open.length ? [el("div", { class: "card" }, el("h3", {}, word("proposals")),
-      el("ul", { class: "list" }, ...open.map(proposed)))] : []));
+    byId("count-proposals").textContent = open.length ? formatNumber(open.length) : "";
+    byId("proposals").replaceChildren(
+      ...(open.length
+        ? [
+          el(
+            "div",
+            { class: "card" },
+            el("h3", {}, word("proposals")),
+            el("ul", { class: "list" }, ...open.map(renderProposal)),
+          ),
+        ]
+        : []),
+    );
   }
 
-  function proposed(one) {
-    const decide = (how) => attempt(async () => {
-      await ask(`${PATH}/proposals/${encodeURIComponent(one.id)}/${how}`, { method: "POST" });
-      await proposals();
-      if (how === "accept" && begun) {
-        if (dirty()) toast(word("changed_below"));
-        else take(await ask(PATH));
-      }
-      (byId("proposals").querySelector("button") ?? text).focus();
-    });
-    return el("li", { class: "proposal" }, el("div", { class: "grow" }, el("strong", {}, one.label), ": ", el("span", { dir: "auto" }, one.value),
-      el("div", { class: "faint small", dir: "auto" }, word("because", { text: one.text }))),
-      el("div", { class: "row" }, el("button", { type: "button", onclick: () => decide("accept") }, word("accept")),
-        el("button", { type: "button", class: "quiet", onclick: () => decide("dismiss") }, word("dismiss"))));
+  function renderProposal(proposal) {
+    const decide = (action) =>
+      attempt(async () => {
+        await ask(`${PATH}/proposals/${encodeURIComponent(proposal.id)}/${action}`, { method: "POST" });
+        await showProposals();
+        if (action === "accept" && hasBegun) {
+          if (isDirty()) toast(word("changed_below"));
+          else takeSaved(await ask(PATH));
+        }
+        (byId("proposals").querySelector("button") ?? text).focus();
+      });
+    return el(
+      "li",
+      { class: "proposal" },
+      el(
+        "div",
+        { class: "grow" },
+        el("strong", {}, proposal.label),
+        ": ",
+        el("span", { dir: "auto" }, proposal.value),
+        el("div", { class: "faint small", dir: "auto" }, word("because", { text: proposal.text })),
+      ),
+      el(
+        "div",
+        { class: "row" },
+        el("button", { type: "button", onclick: () => decide("accept") }, word("accept")),
+        el("button", { type: "button", class: "quiet", onclick: () => decide("dismiss") }, word("dismiss")),
+      ),
+    );
   }
 
   return {
-    count: () => (here.kind === "group" ? undefined : proposals()),
+    count: () => (scope.kind === "group" ? undefined : showProposals()),
     async show() {
-      if (here.kind === "group") {
+      if (scope.kind === "group") {
         byId("panel-profile").replaceChildren(el("p", { class: "empty" }, word("group_has_none")));
         return;
       }
-      if (begun) return;
-      begun = true;
-      take(await ask(PATH));
+      if (hasBegun) return;
+      hasBegun = true;
+      takeSaved(await ask(PATH));
     },
   };
 }

@@ -1,38 +1,51 @@
-// Whose memory the page shows: one's own, a project's or a group's, as its address says. Knows no route.
+// Whose memory the page shows: one's own, a project's or a group's, as its address says.
 import { api, word } from "./core.js";
 
-const asked = new URLSearchParams(location.search);
+const query = new URLSearchParams(location.search);
 /** As the address has it; empty means the person's own. */
-export const project = asked.get("project") ?? "";
-export const here = { project: project || "default", kind: asked.get("kind") === "group" ? "group" : "private" };
+export const project = query.get("project") ?? "";
+export const scope = {
+  project: project || "default",
+  kind: query.get("kind") === "group" ? "group" : "private",
+};
 
-/** A header is bytes; what it says is UTF-8. */
-const spelled = (text) => String.fromCharCode(...new TextEncoder().encode(text));
+/** Encodes a text for a header, whose bytes are UTF-8. */
+const encodeHeader = (text) => String.fromCharCode(...new TextEncoder().encode(text));
 
-export function headersOf({ project: name, kind }) {
-  return { "x-holdfast-project": spelled(name), ...(kind === "group" ? { "x-holdfast-kind": "group" } : {}) };
+export function scopeHeaders({ project: name, kind }) {
+  return {
+    "x-holdfast-project": encodeHeader(name),
+    ...(kind === "group" ? { "x-holdfast-kind": "group" } : {}),
+  };
 }
 
-/** A REST call in the scope that is shown. */
+/**
+ * Calls the REST API in the scope that is shown.
+ * @param {string} path
+ * @param {import("./core.js").RequestOptions} options
+ */
 export function ask(path, { headers = {}, ...options } = {}) {
-  return api(path, { ...options, headers: { ...(project || here.kind === "group" ? headersOf(here) : {}), ...headers } });
+  return api(path, {
+    ...options,
+    headers: { ...(project || scope.kind === "group" ? scopeHeaders(scope) : {}), ...headers },
+  });
 }
 
 /** Shows another scope. */
-export function settle(name, kind) {
+export function switchScope(name, kind) {
   const next = new URLSearchParams();
   if (name !== "default" || kind === "group") next.set("project", name);
   if (kind === "group") next.set("kind", kind);
   location.assign(`${location.pathname}${next.size ? `?${next}` : ""}${location.hash}`);
 }
 
-/** What a scope is called. */
-export function named(scope) {
+/** Returns the name of a scope. */
+export function nameScope(scope) {
   if (scope.kind === "group") return word("group", { name: scope.project });
   return scope.project === "default" ? word("mine") : word("project", { name: scope.project });
 }
 
-/** Whose something is, where that is not plain; empty otherwise. */
-export function owned(scope) {
-  return scope.kind === "group" || scope.project !== "default" || project ? named(scope) : "";
+/** Names the owner where it is not plain; empty otherwise. */
+export function nameOwner(scope) {
+  return scope.kind === "group" || scope.project !== "default" || project ? nameScope(scope) : "";
 }

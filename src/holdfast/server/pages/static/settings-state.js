@@ -1,62 +1,62 @@
-// What the settings are, and what somebody has changed of them but not saved. It draws nothing.
+// What the settings are, and what somebody has changed of them but not saved.
 import { api } from "./core.js";
 
-export const news = new EventTarget();
-export const known = { rows: new Map(), groups: [], restart: {}, wrong: {} };
+export const changes = new EventTarget();
+export const settings = { rows: new Map(), groups: [], restart: {}, wrong: {} };
 const drafts = new Map();
 
-const tell = () => news.dispatchEvent(new Event("change"));
+const notify = () => changes.dispatchEvent(new Event("change"));
 
-export function take(answer) {
-  known.rows = new Map(answer.settings.map((row) => [row.name, row]));
-  known.groups = answer.groups;
-  known.restart = answer.restart;
-  known.wrong = {};
+export function takeAnswer(answer) {
+  settings.rows = new Map(answer.settings.map((row) => [row.name, row]));
+  settings.groups = answer.groups;
+  settings.restart = answer.restart;
+  settings.wrong = {};
   drafts.clear();
-  news.dispatchEvent(new Event("taken"));
-  tell();
+  changes.dispatchEvent(new Event("taken"));
+  notify();
 }
 
-/** Notes a change; null takes back what was set on the page. */
-export function draft(name, value) {
-  if (value !== null && text(value) === text(known.rows.get(name).value)) drafts.delete(name);
+/** Records a change; null removes what was set on the page. */
+export function setDraft(name, value) {
+  if (value !== null && toText(value) === toText(settings.rows.get(name).value)) drafts.delete(name);
   else drafts.set(name, value);
-  delete known.wrong[name];
-  tell();
+  delete settings.wrong[name];
+  notify();
 }
 
-export const drafted = () => Object.fromEntries(drafts);
-export const isDrafted = (name) => drafts.has(name);
+export const getDrafts = () => Object.fromEntries(drafts);
+export const hasDraft = (name) => drafts.has(name);
 
 /** As it will be when it is saved; what is taken back is what it would be without, as far as that is known here. */
 export function valueOf(name) {
-  const row = known.rows.get(name);
+  const row = settings.rows.get(name);
   if (!drafts.has(name)) return row.value;
   return drafts.get(name) ?? row.default;
 }
 
-const text = (value) => (value === null || value === undefined ? "" : String(value));
+const toText = (value) => (value === null || value === undefined ? "" : String(value));
 
-export async function load() {
-  take(await api("/api/settings"));
+export async function loadSettings() {
+  takeAnswer(await api("/api/settings"));
 }
 
-/** Keeps all changes, or none: then what is wrong stands with each. */
-export async function save() {
+/** Saves all changes or none; if none, errors are shown with their settings. */
+export async function saveSettings() {
   try {
-    take(await api("/api/settings", { method: "PUT", body: drafted() }));
+    takeAnswer(await api("/api/settings", { method: "PUT", body: getDrafts() }));
     return true;
   } catch (error) {
-    if (!error.told?.wrong) throw error;
-    known.wrong = error.told.wrong;
-    tell();
+    if (!error.answer?.wrong) throw error;
+    settings.wrong = error.answer.wrong;
+    notify();
     return false;
   }
 }
 
-export function discard() {
+export function discardDrafts() {
   drafts.clear();
-  known.wrong = {};
-  news.dispatchEvent(new Event("taken"));
-  tell();
+  settings.wrong = {};
+  changes.dispatchEvent(new Event("taken"));
+  notify();
 }

@@ -1,15 +1,16 @@
 // The password: set, changed, or left out where nobody else can come. Whether one is needed is the server's to say.
-import { api, toast, word } from "./core.js";
+import { api, byId, toast, word } from "./core.js";
 
-const byId = (id) => document.getElementById(id);
+export function createPasswordStep() {
+  const first = byId("password"),
+    repeated = byId("again"),
+    current = byId("current"),
+    wrong = byId("password-wrong");
 
-export function passwordStep() {
-  const first = byId("password"), again = byId("again"), current = byId("current"), wrong = byId("password-wrong");
-
-  function complain(text, input) {
+  function showError(text, input) {
     wrong.textContent = text;
     wrong.hidden = !text;
-    for (const one of [first, again]) one.setAttribute("aria-invalid", String(one === input));
+    for (const field of [first, repeated]) field.setAttribute("aria-invalid", String(field === input));
     input?.focus();
     return false;
   }
@@ -20,19 +21,22 @@ export function passwordStep() {
       byId("password-there").hidden = !who.password;
       byId("current-field").hidden = !who.password;
       byId("password-why").textContent = word(network.only_here ? "password_here" : "password_elsewhere");
-      complain("");
+      showError("");
     },
     async leave() {
-      complain("");
-      if (!first.value && !again.value) return true;
-      if (first.value.length < 8) return complain(word("password_short"), first);
-      if (first.value !== again.value) return complain(word("password_differs"), again);
+      showError("");
+      if (!first.value && !repeated.value) return true;
+      if (first.value.length < 8) return showError(word("password_short"), first);
+      if (first.value !== repeated.value) return showError(word("password_differs"), repeated);
       try {
-        await api("/api/password", { method: "PUT", body: { password: first.value, current: current.value } });
+        await api("/api/password", {
+          method: "PUT",
+          body: { password: first.value, current: current.value },
+        });
       } catch (error) {
-        return complain(error.message, current.closest("[hidden]") ? first : current);
+        return showError(error.message, current.closest("[hidden]") ? first : current);
       }
-      for (const input of [first, again, current]) input.value = "";
+      for (const input of [first, repeated, current]) input.value = "";
       toast(word("password_set"));
       return true;
     },

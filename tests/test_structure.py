@@ -43,10 +43,7 @@ DOORS = {"server", "mcp", "cli", "demo", "library", "__init__", "__main__"}
 WINDOW_MAY_IMPORT = {*LAYERS[0], "tokens", "window"}
 
 # Longer than the rule allows, because they read better whole. Each needs a reason.
-LONG_FILES = {
-    "text/lang/de.py": "all words of a language are in one file",
-    "text/lang/en.py": "all words of a language are in one file",
-}
+LONG_FILES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[str, str] = {}
 
 MODULES = sorted(SOURCE.rglob("*.py"))

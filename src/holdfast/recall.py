@@ -26,6 +26,7 @@ from holdfast.store import PassageRow, Store
 from holdfast.store.passages import NOTE
 from holdfast.text.dates import day_at
 from holdfast.text.excerpts import excerpt
+from holdfast.text.lang import by_language
 from holdfast.text.questions import (
     Names,
     Question,
@@ -83,7 +84,7 @@ _COMPARED = 40
 _STATED, _STATEMENT = 1_000, 250
 _WORD = re.compile(r"\w+")
 # What stands before a newer value.
-_LATER = {"de": "später", "en": "later"}
+_LATER = by_language("LATER")
 
 
 @dataclass(frozen=True, slots=True)

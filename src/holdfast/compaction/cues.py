@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from holdfast.patterns import late
-from holdfast.text.languages import any_word
+from holdfast.text.lang import any_word
 
 _WORD = late(r"[\w'-]+")
 # Characters of a sentence that are read.

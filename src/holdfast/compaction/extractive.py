@@ -19,6 +19,7 @@ from holdfast.compaction.cues import Cues
 from holdfast.compaction.summary import Summary, shorten_line
 from holdfast.messages import ToolCall
 from holdfast.patterns import late
+from holdfast.text.lang import by_language
 from holdfast.text.statements import statements_in
 from holdfast.window.items import Item, match_results
 from holdfast.window.rules import own_sentences
@@ -390,7 +391,7 @@ _SHARES = {"goal": 0.12, "must_not": 0.18, "open": 0.16, "requests": 0.26, "done
 _LINE_SHARE = 0.5
 _SHORTEST_LINE = 100
 _MOST_FAILURES = 3
-_CHANGED_FILES = {"en": "Files changed: ", "de": "Geänderte Dateien: "}
+_CHANGED_FILES = by_language("CHANGED_FILES")
 
 # Tool effects count more than sentences.
 _TOOL_WEIGHT = 3.0

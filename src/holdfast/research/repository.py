@@ -59,10 +59,11 @@ from holdfast.research.finding import (
     expiry_time,
 )
 from holdfast.store.values import new_id
+from holdfast.text.lang import by_language
 
 KIND = "finding"
 
-_HEADINGS = {"en": "Sources", "de": "Quellen"}
+_HEADINGS = by_language("RESEARCH_SOURCES")
 _QUESTION = late(r"^#[ \t]+(\S.*)$", re.MULTILINE)
 _SOURCES = late(rf"^##[ \t]+(?:{'|'.join(_HEADINGS.values())})[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _BY: dict[object, SummaryBy] = {"model": "model", "text": "text"}

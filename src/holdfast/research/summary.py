@@ -20,33 +20,18 @@ from holdfast.research.finding import Finding, SummaryBy, Volatility, parse_vola
 from holdfast.research.repository import to_plain_line
 from holdfast.text.dates import DAYS, MONTHS
 from holdfast.text.excerpts import excerpts
+from holdfast.text.lang import LOWER, UPPER, any_phrase, any_word
 
 _BLANK = r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
 _BRACKET = r"[\[［【]"
 # How the headings begin that are written between messages; all but the last two stand in brackets.
-_HEADINGS = (
-    r"(?:earlier research|frühere recherche|(?:context|sources) for this|(?:kontext|quellen) zu dieser"
-    r"|from earlier in|von weiter oben|out of date|veraltet|expired|abgelaufen)"
-)
-_LISTS = (
-    r"(?:relevant memories from earlier|relevante erinnerungen aus|rules given earlier|regeln von weiter oben"
-    r"|decided earlier in|weiter oben im gespräch)"
-)
+_HEADINGS = any_phrase("HEADING_OPENINGS")
+_LISTS = any_phrase("LIST_OPENINGS")
 _LINE = late(rf"{_BLANK}(?:{_BRACKET}{_BLANK}\w|{_LISTS})", re.IGNORECASE)
 _HEADING = late(rf"{_BRACKET}{_BLANK}{_HEADINGS}\b|{_LISTS}\b", re.IGNORECASE)
 
-_BEFORE = r"(?:previous|prior|above|earlier|preceding|all|any|your|these)"
 _ORDER = late(
-    rf"\b(?:ignore|disregard|forget|override)\b[^.!?\n]{{0,30}}\b{_BEFORE}\b[^.!?\n]{{0,30}}"
-    r"\b(?:instructions?|prompts?|rules|guidelines|directions|messages)\b"
-    r"|\b(?:ignorier\w*|vergiss|vergessen sie|missachte\w*|überschreib\w*)\b[^.!?\n]{0,50}"
-    r"\b(?:anweisung\w*|instruktion\w*|vorgaben|befehle?n?|regeln|prompts?|nachrichten)\b"
-    r"|\b(?:you are now|from now on,? you|you must now|du bist (?:jetzt|nun)|ab (?:jetzt|sofort) bist du)\b"
-    r"|\b(?:as an? (?:ai|language model)|you are an? (?:ai|assistant|language model|chatbot))\b"
-    r"|\b(?:als (?:ki|sprachmodell) (?:musst|sollst) du|du bist ein\w* (?:ki|assistent|sprachmodell))\b"
-    r"|\b(?:system[ -]?prompts?|(?:new|updated) instructions:|neue anweisung(?:en)?:)"
-    r"|\b(?:do not|don't|never) (?:tell|inform) the user\b|\bsage? (?:dem|der) (?:nutzer|user)(?:in)? nicht"
-    r"|\A\W{0,4}(?:system|assistant|developer|user|assistent|nutzer)(?:\s*:|\s*[\])>】］])",
+    rf"{any_phrase('ORDERS_TO_MODELS')}|\A\W{{0,4}}{any_phrase('MODEL_ROLES')}(?:\s*:|\s*[\])>】］])",
     re.IGNORECASE,
 )
 
@@ -77,20 +62,14 @@ _ALIKE = 0.6
 _MARKS = late(
     r"^\s*(?:[#>*|•–-]+|\d{1,2}[.)])\s+|[*_`|]{1,3}|!?\[(?=[^\[\]]*\]\()|\]\([^()]*\)|<[^>\n]{0,200}>"
 )
-_BOILERPLATE = late(
-    r"\b(?:cookies?|datenschutz\w*|impressum|newsletter|abonnier\w*|subscribe|sign up|log ?in|anmelden"
-    r"|einloggen|registrier\w*|privacy policy|terms of (?:use|service)|all rights reserved"
-    r"|alle rechte vorbehalten|javascript|werbung|anzeige|advertis\w*|share this|teilen|folgen sie|follow us"
-    r"|read more|weiterlesen|mehr erfahren|click here|hier klicken|copyright|©)",
-    re.IGNORECASE,
-)
+_BOILERPLATE = late(rf"\b(?:{any_phrase('BOILERPLATE')}|©)", re.IGNORECASE)
 _NUMBER = late(r"\d+(?:[.,:]\d+)*")
 _DATE = late(
-    r"\b\d{1,2}\.\s?(?:\d{1,2}\.|[A-ZÄ]\w{2,8})|\b\d{4}-\d{2}-\d{2}\b|\b(?:19|20)\d{2}\b"
-    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|wochenende)\b",
+    rf"\b\d{{1,2}}\.\s?(?:\d{{1,2}}\.|[{UPPER}]\w{{2,8}})|\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b(?:19|20)\d{{2}}\b"
+    rf"|\b{any_word('WEEKDAYS', 'DATED_WEEKEND')}\b",
     re.IGNORECASE,
 )
-_CAPITALISED = late(r"(?<=[a-zäöüß,] )[A-ZÄÖÜ][\w-]+")
+_CAPITALISED = late(rf"(?<=[{LOWER},] )[{UPPER}][\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,14 +227,14 @@ _FENCE = "====="
 _SHORTEST = 6
 
 _VOLATILITY = late(
-    r"^[^\w\n]*(?:volatility|volatilität|haltbarkeit|gültigkeit)\W*[:=]\s*(?P<word>[^\n]{0,60})$",
+    rf"^[^\w\n]*{any_phrase('VOLATILITY_LABELS')}\W*[:=]\s*(?P<word>[^\n]{{0,60}})$",
     re.IGNORECASE | re.MULTILINE,
 )
 _LABEL = late(
-    r"\A(?:\W*(?:summary|zusammenfassung|absatz|paragraph|here is[^\n:]{0,80}|hier ist[^\n:]{0,80})\W*:)\s*",
+    rf"\A(?:\W*{any_phrase('FINDING_LABELS')}\W*:)\s*",
     re.IGNORECASE,
 )
-_SOURCES_LINE = late(r"(?:^|\s)\(?(?:sources?|quellen?)\s*:[^\n]*\Z", re.IGNORECASE)
+_SOURCES_LINE = late(rf"(?:^|\s)\(?{any_phrase('SOURCES_LABELS')}\s*:[^\n]*\Z", re.IGNORECASE)
 _MARKUP = late(
     r"</?[a-z_|]{2,20}>|<\||\[/?TOOL_CALLS?\]|```|\A\s*[{\[]|\"(?:name|function|arguments)\"\s*:",
     re.IGNORECASE,
@@ -266,7 +245,7 @@ _WHEN = late(
     r"|\b\d{4}-\d\d-\d\d\b"
 )
 _WORD = late(r"[^\W\d_]+")
-_INSIDE = late(r"(?<=[^.!?:…\s\"“„(] )[A-ZÄÖÜ][\w'’-]+")
+_INSIDE = late(rf"(?<=[^.!?:…\s\"“„(] )[{UPPER}][\w'’-]+")
 
 
 @dataclass(frozen=True, slots=True)

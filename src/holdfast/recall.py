@@ -24,6 +24,7 @@ from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Scope
 from holdfast.store import PassageRow, Store
 from holdfast.store.passages import NOTE
+from holdfast.text.analyser import language_of, sentences, telling, terms
 from holdfast.text.dates import day_at
 from holdfast.text.excerpts import excerpt
 from holdfast.text.lang import by_language
@@ -38,7 +39,6 @@ from holdfast.text.questions import (
     split_question,
 )
 from holdfast.text.slots import gives_new_value, tells_change, values_in
-from holdfast.words import language_of, sentences, telling, terms
 
 Origin = Literal["here", "earlier", "memory", "research"]
 

@@ -20,13 +20,13 @@ from holdfast.compaction.summary_model import PromptTemplates, SummaryModel
 from holdfast.compaction.transcript import fence, split_portions
 from holdfast.errors import Overflow, ProviderError
 from holdfast.i18n import Language
-from holdfast.patterns import late
+from holdfast.text.analyser import telling, terms
 from holdfast.text.lang import any_phrase, by_language
+from holdfast.text.patterns import late
 from holdfast.text.statements import denies, is_doubtful, statements_in
 from holdfast.thinking import without_thinking
 from holdfast.window.items import Item
 from holdfast.window.rules import own_sentences
-from holdfast.words import telling, terms
 
 _MOST_LINES = 30
 _LONGEST_LINE = 500

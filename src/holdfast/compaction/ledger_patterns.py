@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from holdfast.patterns import late
 from holdfast.text.lang import LOWER, UPPER, any_phrase, words_of
+from holdfast.text.patterns import late
 
 EntryKind = Literal[
     "file", "command", "url", "id", "version", "amount", "date", "error", "failure", "decision"

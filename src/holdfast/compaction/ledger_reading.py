@@ -15,12 +15,12 @@ from typing import Any
 
 from holdfast.compaction.ledger_patterns import EntryKind, LedgerMatch, blank_out, find_matches
 from holdfast.messages import Message, Text, ToolCall
-from holdfast.patterns import late
+from holdfast.text.analyser import terms
 from holdfast.text.dates import MONTH_NAMES
 from holdfast.text.lang import LOWER, UPPER, merged_rows, words_of
+from holdfast.text.patterns import late
 from holdfast.window.rules import decisions_in, stretches
 from holdfast.window.shorten import Span, fences
-from holdfast.words import terms
 
 # A longer line is a program or a dump rather than a command or an error.
 _LONGEST_LINE = 160

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from holdfast.patterns import late
 from holdfast.text.lang import any_phrase, by_language
+from holdfast.text.patterns import late
 from holdfast.text.statements import statements_in, without_particles
 from holdfast.window.rules import own_sentences
 

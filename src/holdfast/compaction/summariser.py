@@ -12,18 +12,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from holdfast import words
 from holdfast.compaction.extractive import extract_summary
 from holdfast.compaction.summary import SECTIONS, Summary, lines_by_section, list_sections, parse_heading
 from holdfast.compaction.summary_model import PromptTemplates, SummaryModel
 from holdfast.compaction.transcript import Portion, fence, split_portions
 from holdfast.errors import Overflow, ProviderError
-from holdfast.patterns import late
 from holdfast.research.summary import shared_facts
+from holdfast.text import analyser
+from holdfast.text.analyser import terms
 from holdfast.text.lang import any_phrase
+from holdfast.text.patterns import late
 from holdfast.thinking import without_thinking
 from holdfast.window.items import Item
-from holdfast.words import terms
 
 # Characters of an answer that are checked; a usable one is far shorter.
 _GLANCE = 60_000
@@ -159,7 +159,7 @@ def _is_foreign(text: str, language: str) -> bool:
     letters = sum(sign.isalpha() for sign in prose)
     if len(_OTHER_SCRIPT.findall(prose)) > _FOREIGN_SHARE * letters:
         return True
-    detected = words.language_of(prose)
+    detected = analyser.language_of(prose)
     return detected != language and (bool(detected) or len(prose.split()) > _LONG_PROSE)
 
 

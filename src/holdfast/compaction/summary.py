@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast import words
-from holdfast.patterns import late
+from holdfast.text import analyser
 from holdfast.text.lang import any_phrase, by_language
+from holdfast.text.patterns import late
 from holdfast.tokens.budget import largest_fitting
 from holdfast.window.shorten import whole_characters
 
@@ -267,6 +267,6 @@ def shorten_line(line: str, size: int) -> str:
 def _split_items(line: str) -> list[str]:
     """Returns the line without its bullet; prose is split into sentences, so that these can be trimmed."""
     item = _ITEM.match(line)
-    pieces = [line[item.end() :]] if item else words.sentences(line)
+    pieces = [line[item.end() :]] if item else analyser.sentences(line)
     cleaned = (" ".join(piece.split()) for piece in pieces)
     return [piece for piece in cleaned if not _NOTHING.fullmatch(piece)]

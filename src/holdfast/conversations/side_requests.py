@@ -17,8 +17,8 @@ from typing import Literal
 from holdfast.conversations.alignment import call_ids, comparable_text, strip_additions
 from holdfast.conversations.hints import Hints
 from holdfast.messages import ChatRequest, Message, Scope
-from holdfast.patterns import late
 from holdfast.text.lang import any_phrase
+from holdfast.text.patterns import late
 
 # Where a signature is looked for: in the system messages of a request without tools, or also with them (an
 # agent); in the newest user message; in the only message that a request has; or in what such an only message

@@ -14,8 +14,8 @@ from xml.parsers import expat
 from zipfile import BadZipFile, ZipFile
 
 from holdfast.errors import BadRequest, TooLarge
-from holdfast.patterns import late
 from holdfast.text.lang import any_word, word_set
+from holdfast.text.patterns import late
 
 # Long chains of these take the library quadratic time, and they carry no meaning.
 _SPAN = late(r"</?(?:span|font)(?:\s[^<>]*)?>", re.IGNORECASE)

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from holdfast.text.analyser import terms
 from holdfast.text.lang import UPPER, any_phrase, any_word, by_language, word_set, words_of
-from holdfast.words import terms
 
 _GROUPS = {
     "database": (

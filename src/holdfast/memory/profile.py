@@ -23,8 +23,8 @@ from holdfast.memory.scopes import profile_file
 from holdfast.memory.workspace import Note, Workspace, read_or_empty, update_file
 from holdfast.messages import Scope
 from holdfast.store.memories import ProfileProposal, ProposalRepository
+from holdfast.text.analyser import language_of
 from holdfast.text.lang import UPPER, any_phrase, any_word, by_language, de, en, merged_table
-from holdfast.words import language_of
 
 LARGEST = 2_048
 _BRACKETS = 50

@@ -19,9 +19,9 @@ from holdfast.memory.base import Memory, MemorySource
 from holdfast.memory.contradictions import supersedes
 from holdfast.memory.items import read_ids, read_memories, replace_item
 from holdfast.store.memories import MemoryUse
+from holdfast.text.analyser import terms
 from holdfast.text.lang import word_set
 from holdfast.text.slots import compare, overlap, says_more, touches
-from holdfast.words import terms
 
 # How alike two texts are at least that are taken for one.
 ALIKE = 0.9

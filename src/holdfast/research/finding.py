@@ -13,10 +13,10 @@ from typing import Any, Literal, get_args
 from urllib.parse import unquote, urlsplit
 
 from holdfast.messages import Scope
-from holdfast.patterns import late
+from holdfast.text.analyser import language_of
 from holdfast.text.lang import any_of, any_phrase, merged_table
 from holdfast.text.lang.de import SMALL_LETTERS, TELLING_SUBJECTS
-from holdfast.words import language_of
+from holdfast.text.patterns import late
 
 Mode = Literal["quick", "deep"]
 MODES: tuple[Mode, ...] = get_args(Mode)

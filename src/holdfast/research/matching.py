@@ -14,10 +14,10 @@ from datetime import UTC, date, datetime
 from functools import cache, lru_cache
 from math import log
 
-from holdfast import words
 from holdfast.research.finding import Finding, Mode, ResearchSource
 from holdfast.research.questions import ParsedQuestion, asks_same, may_be_translation, parse_question
 from holdfast.research.repository import MOST_SOURCES
+from holdfast.text import analyser
 from holdfast.text.dates import dates_in
 from holdfast.text.lang import words_of
 
@@ -211,7 +211,7 @@ def _score(
 
 
 def stems(text: str) -> frozenset[str]:
-    return frozenset(words.terms(text))
+    return frozenset(analyser.terms(text))
 
 
 @cache

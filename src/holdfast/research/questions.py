@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 
-from holdfast import words
-from holdfast.patterns import late
+from holdfast.text import analyser
 from holdfast.text.dates import NUMBERS, dates_in
 from holdfast.text.lang import (
     UPPER,
@@ -23,6 +22,7 @@ from holdfast.text.lang import (
     word_set,
     words_of,
 )
+from holdfast.text.patterns import late
 
 _TOKEN = late(r"[-+−]?\d+(?:[.,]\d+)*|(?<!\S)\.[^\W\d_]\w*|\w+(?:\+\+|#|['’]\w+)?")
 _GROUPED = late(r"\d{1,3}(?:[.,]\d{3})+")
@@ -99,11 +99,11 @@ class _Terms:
 @cache
 def load_terms() -> _Terms:
     """Build the term tables once, for the first question."""
-    rows = [words.terms(row) for row in _SAME]
+    rows = [analyser.terms(row) for row in _SAME]
     one_of = {term: row[0] for row in rows for term in row}
-    beside = {words.terms(word)[0]: frozenset(words.terms(row)) for word, row in _BESIDE.items()}
+    beside = {analyser.terms(word)[0]: frozenset(analyser.terms(row)) for word, row in _BESIDE.items()}
     implied = {
-        words.terms(word)[0]: frozenset(wanted.split()) | {"what", ""} for word, wanted in _IMPLIED.items()
+        analyser.terms(word)[0]: frozenset(wanted.split()) | {"what", ""} for word, wanted in _IMPLIED.items()
     }
     return _Terms(one_of, beside, implied)
 
@@ -130,7 +130,7 @@ class ParsedQuestion:
 def parse_question(question: str, day: date) -> ParsedQuestion:
     """Parse a question that was asked on this day."""
     dates, undated = dates_in(strip_opening(unicodedata.normalize("NFC", question)), day)
-    language, shouted = words.language_of(question), undated.isupper()
+    language, shouted = analyser.language_of(question), undated.isupper()
     manner = _MANNER | _GERMAN if language == "de" else _MANNER
     past = _PAST.get(language, frozenset())
     wanted = _WANTED.search(undated)
@@ -300,7 +300,7 @@ def distinctive_terms(token: str, *, first: bool, shouted: bool) -> Iterator[str
         yield token
         return
     sharp = token.endswith(("+", "#")) or token.startswith(".")
-    terms = words.terms(token)
+    terms = analyser.terms(token)
     if terms and not sharp:
         yield from split_compound(small) or terms[:1]
         return
@@ -312,7 +312,9 @@ def distinctive_terms(token: str, *, first: bool, shouted: bool) -> Iterator[str
 
 def split_compound(word: str) -> list[str]:
     end = next((end for end in _ENDS if word.endswith(end)), "")
-    return words.terms(f"{word.removesuffix(end)} {end}") if end and len(word) > len(end) + _SHORTEST else []
+    return (
+        analyser.terms(f"{word.removesuffix(end)} {end}") if end and len(word) > len(end) + _SHORTEST else []
+    )
 
 
 def _digits(token: str) -> str:

@@ -48,7 +48,6 @@ from holdfast.memory.workspace import (
     update_file,
 )
 from holdfast.messages import Scope
-from holdfast.patterns import late
 from holdfast.research.finding import (
     MODES,
     VOLATILITIES,
@@ -60,6 +59,7 @@ from holdfast.research.finding import (
 )
 from holdfast.store.values import new_id
 from holdfast.text.lang import by_language
+from holdfast.text.patterns import late
 
 KIND = "finding"
 

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
-from holdfast import words
-from holdfast.patterns import late
 from holdfast.research.finding import Finding, SummaryBy, Volatility, parse_volatility
 from holdfast.research.repository import to_plain_line
+from holdfast.text import analyser
 from holdfast.text.dates import DAYS, MONTHS
 from holdfast.text.excerpts import excerpts
 from holdfast.text.lang import LOWER, UPPER, any_phrase, any_word
+from holdfast.text.patterns import late
 
 _BLANK = r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
 _BRACKET = r"[\[［【]"
@@ -161,7 +161,7 @@ def _is_quoted(sentence: _Sentence, chosen: Sequence[_Sentence]) -> bool:
 
 
 def score_all(question: str, texts: Sequence[str]) -> list[_Sentence]:
-    asked = frozenset(words.terms(question))
+    asked = frozenset(analyser.terms(question))
     sentences = [sentence for source, text in enumerate(texts) for sentence in read_sentences(text, source)]
     having = Counter(term for sentence in sentences for term in sentence.terms & asked)
     weights = {term: log(1 + len(sentences) / having[term]) for term in having}
@@ -187,18 +187,18 @@ def score_sentence(sentence: _Sentence, weights: Mapping[str, float]) -> float:
 
 def read_sentences(text: str, source: int) -> Iterator[_Sentence]:
     place = 0
-    for sentence in words.sentences(text[:_READ])[:_SENTENCES]:
+    for sentence in analyser.sentences(text[:_READ])[:_SENTENCES]:
         plain = strip_marks(sentence)
         if count_words(plain) >= _FEWEST and not sentence.startswith(("```", "~~~")) and not is_noise(plain):
-            yield _Sentence(plain, source, place, frozenset(words.terms(plain)))
+            yield _Sentence(plain, source, place, frozenset(analyser.terms(plain)))
             place += 1
     # A source that has no sentence still has words.
     beginning = (
-        " ".join(strip_marks(sentence) for sentence in words.sentences(text[:2_000])) if not place else ""
+        " ".join(strip_marks(sentence) for sentence in analyser.sentences(text[:2_000])) if not place else ""
     )
-    plain = " ".join(part for part in words.sentences(beginning) if not is_instruction(part))
+    plain = " ".join(part for part in analyser.sentences(beginning) if not is_instruction(part))
     if plain and not is_instruction(plain):
-        yield _Sentence(plain, source, 0, frozenset(words.terms(plain)))
+        yield _Sentence(plain, source, 0, frozenset(analyser.terms(plain)))
 
 
 def is_noise(sentence: str) -> bool:
@@ -314,9 +314,9 @@ def find_problem(finding: Finding, body: str) -> str:
         return "empty"
     if _MARKUP.search(body):
         return "markup"
-    if any(map(is_instruction, (body, *words.sentences(body)))):
+    if any(map(is_instruction, (body, *analyser.sentences(body)))):
         return "an order"
-    wanted, language = finding.language, words.language_of(body)
+    wanted, language = finding.language, analyser.language_of(body)
     if language and language != wanted:
         return "language"
     text = _SOURCES_LINE.sub("", body)
@@ -342,7 +342,9 @@ def shared_facts(text: str, known: str, language: str, question: str = "") -> se
     """
     days = (find_calendar_words(text) & find_calendar_words(known)) - find_calendar_words(question)
     numbers = (find_numbers(text) & find_numbers(known)) - find_numbers(question)
-    names = find_names(text, language) & frozenset(words.terms(known)) - frozenset(words.terms(question))
+    names = find_names(text, language) & frozenset(analyser.terms(known)) - frozenset(
+        analyser.terms(question)
+    )
     return {
         *(f"{kind} {number}" for kind, number in days),
         *numbers,
@@ -361,16 +363,16 @@ def find_invented(text: str, known: str, language: str) -> Iterator[str]:
         if normalise_number(number) not in numbers:
             yield number
     yield from (f"{kind} {index}" for kind, index in sorted(find_calendar_words(text) - calendar))
-    known_terms = frozenset(words.terms(known))
+    known_terms = frozenset(analyser.terms(known))
     yield from sorted(name for name in find_names(text, language) - known_terms if not _has_digit(name))
 
 
 def find_names(text: str, language: str) -> frozenset[str]:
-    names = words.telling(text)
+    names = analyser.telling(text)
     if language == "en":
         # Every German noun has a capital letter.
-        names |= {words.terms(name)[0] for name in _INSIDE.findall(text) if words.terms(name)}
-    return names - frozenset(words.terms(" ".join((*DAYS, *MONTHS))))
+        names |= {analyser.terms(name)[0] for name in _INSIDE.findall(text) if analyser.terms(name)}
+    return names - frozenset(analyser.terms(" ".join((*DAYS, *MONTHS))))
 
 
 def _has_digit(name: str) -> bool:
@@ -404,7 +406,7 @@ def find_calendar_words(text: str) -> set[tuple[str, int]]:
 def fit_sentences(body: str, most: int) -> str:
     """Return as many whole sentences from the beginning as fit."""
     sentences: list[str] = []
-    for sentence in words.sentences(body):
+    for sentence in analyser.sentences(body):
         if count_words(" ".join((*sentences, sentence))) > most:
             break
         sentences.append(sentence)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from holdfast.patterns import late
 from holdfast.text.lang import any_word, merged_table, rows_of, words_of
+from holdfast.text.patterns import late
 
 # The names of each month in all languages, as they are written out.
 MONTH_NAMES = rows_of("MONTHS")

@@ -13,7 +13,7 @@ from functools import lru_cache
 from time import time
 from typing import Literal
 
-from holdfast import words
+from holdfast.text import analyser
 from holdfast.text.dates import DAYS, Period, day_at, headed_by, periods_in
 from holdfast.text.lang import UPPER, any_phrase, any_word, by_language, word_set
 
@@ -86,7 +86,7 @@ _NAMED_TWICE = re.compile(any_phrase("NAMED_TWICE"), re.IGNORECASE)
 # "Which kind of" and "how long" ask as one word; a kind is a thing otherwise, and long a quality.
 _ASKS_AS_ONE = re.compile(any_phrase("ASKS_AS_ONE"), re.IGNORECASE)
 # Words that only ask, and would be looked for as if they were the subject.
-_ASKING = {code: frozenset(words.terms(asking)) for code, asking in by_language("ASKING_WORDS").items()}
+_ASKING = {code: frozenset(analyser.terms(asking)) for code, asking in by_language("ASKING_WORDS").items()}
 _NAME_IN_PROMPT = (
     ("assistant", re.compile(rf"\b{any_phrase('CALLS_ASSISTANT')}\s+([{UPPER}][\w-]{{1,30}})\b")),
     ("user", re.compile(rf"\b{any_phrase('CALLS_USER')}\s+([{UPPER}][\w-]{{1,30}})\b")),
@@ -161,7 +161,7 @@ def traits_of(text: str) -> Trait:
     end = text.rstrip().rstrip("\"'“”)*_")
     if end.endswith("?"):
         traits |= Trait.ENDS_WITH_QUESTION
-        if all(piece.rstrip("\"'“”)*_").endswith("?") for piece in words.sentences(text[:LONGEST])):
+        if all(piece.rstrip("\"'“”)*_").endswith("?") for piece in analyser.sentences(text[:LONGEST])):
             traits |= Trait.ONLY_ASKS
     if _NUMBER.search(text):
         traits |= Trait.HAS_NUMBER
@@ -199,11 +199,11 @@ def read_question(
     # Who says "yesterday" means a day, and not the word: it was said on many others.
     periods, timeless = periods_in(text, headed_by(text) or today or day_at(time()))
     bare = _without(timeless, names.any)
-    telling = words.telling(text)
-    idle = _ASKING[words.language_of(text) or "en"]
+    telling = analyser.telling(text)
+    idle = _ASKING[analyser.language_of(text) or "en"]
     terms = [
         term
-        for term in dict.fromkeys(words.terms(_ASKS_AS_ONE.sub(" ", bare)))
+        for term in dict.fromkeys(analyser.terms(_ASKS_AS_ONE.sub(" ", bare)))
         if term in telling or term not in idle
     ]
     how_to = _HOW_TO.search(text) is not None
@@ -219,7 +219,7 @@ def read_question(
         text,
         # Names first, since of a long question only the first terms are looked up.
         tuple(sorted(terms, key=lambda term: term not in telling)),
-        tuple(words.parts(bare)),
+        tuple(analyser.parts(bare)),
         telling,
         expects,
         _speaker(mentioned["user"] or (own and not yours), mentioned["assistant"] or yours),
@@ -286,9 +286,9 @@ def is_same_question(text: str, question: Question) -> bool:
         return True
     if len(text) > 2 * len(question.text) + 200 or not traits_of(text) & Trait.ONLY_ASKS:
         return False
-    asked = set(words.terms(text))
+    asked = set(analyser.terms(text))
     new = asked.difference(question.terms)
-    return bool(asked) and len(new) <= len(asked) // 4 and not new & words.telling(text)
+    return bool(asked) and len(new) <= len(asked) // 4 and not new & analyser.telling(text)
 
 
 def _plain(text: str) -> list[str]:
@@ -296,7 +296,7 @@ def _plain(text: str) -> list[str]:
 
 
 def _asking_share(text: str) -> float:
-    sentences = words.sentences(text)
+    sentences = analyser.sentences(text)
     return sum(map(asks, sentences)) / len(sentences) if sentences else 0.0
 
 

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal
 
-from holdfast.patterns import late
+from holdfast.text.analyser import language_of, parts, terms
 from holdfast.text.dates import MONTH_NAMES
 from holdfast.text.lang import (
     UPPER,
@@ -24,7 +24,7 @@ from holdfast.text.lang import (
     word_set,
     words_of,
 )
-from holdfast.words import language_of, parts, terms
+from holdfast.text.patterns import late
 
 Relation = Literal["same", "replaces", "maybe", "apart"]
 

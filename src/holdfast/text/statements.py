@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from holdfast.patterns import late
+from holdfast.text.analyser import language_of, terms
 from holdfast.text.lang import LanguageData, by_language
-from holdfast.words import language_of, terms
+from holdfast.text.patterns import late
 
 Kind = Literal["prohibition", "rule", "failure", "decision", "preference", "fact"]
 

@@ -13,14 +13,14 @@ from itertools import groupby, zip_longest
 from typing import Any
 
 from holdfast.messages import Message
-from holdfast.patterns import late
+from holdfast.text.analyser import language_of
 from holdfast.text.lang import UPPER, any_word, by_language
+from holdfast.text.patterns import late
 from holdfast.window.decisions import BEGINNING, Add, Addition, Proposal, Replace, Section, Tell
 from holdfast.window.items import Item
 from holdfast.window.rules import typed_text
 from holdfast.window.shorten import shorten
 from holdfast.window.view import View
-from holdfast.words import language_of
 
 # What is left of sources that have no summary.
 SOURCE_TOKENS = 100

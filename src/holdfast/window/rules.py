@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from holdfast.patterns import late
 from holdfast.text.lang import LOWER, UPPER, any_word
+from holdfast.text.patterns import late
 from holdfast.text.statements import Statement, statements_in
 from holdfast.window.shorten import Span, fences
 

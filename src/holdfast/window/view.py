@@ -11,6 +11,7 @@ from typing import Protocol
 
 from holdfast.i18n import without_banners
 from holdfast.messages import JsonObject, Message, Part, Text, Thinking, ToolCall, ToolResult
+from holdfast.text.analyser import language_of
 from holdfast.text.lang import by_language
 from holdfast.thinking import spoken
 from holdfast.tokens.budget import Budget, Thresholds
@@ -27,7 +28,6 @@ from holdfast.window.decisions import (
     read_decision,
 )
 from holdfast.window.items import Item, newest_of, question_of, repair_arguments, repair_pairs
-from holdfast.words import language_of
 
 
 @dataclass(frozen=True, slots=True)

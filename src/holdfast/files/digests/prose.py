@@ -17,10 +17,10 @@ from holdfast.files.digests.base import (
     plural,
     shorten_line,
 )
-from holdfast.patterns import late
+from holdfast.text.analyser import sentences
 from holdfast.text.lang import any_of, words_of
+from holdfast.text.patterns import late
 from holdfast.tokens.estimate import UNKNOWN, estimate
-from holdfast.words import sentences
 
 _HEADING = late(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t\r]*$")
 _UNDERLINE = late(r"([=\-~^\"'`*+.#_:])\1{2,}[ \t\r]*$")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from holdfast.patterns import late
+from holdfast.text.patterns import late
 
 
 def any_of(words: str) -> str:

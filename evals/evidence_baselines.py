@@ -9,8 +9,8 @@ from evals.evidence_checks import Score, judge
 from evals.evidence_data import Chat, Corpus, Question
 from evals.evidence_upstream import Json, count_tokens, request_tokens
 from evals.retrieval_data import Doc
+from holdfast.text.analyser import terms
 from holdfast.tokens.budget import budget_for
-from holdfast.words import terms
 
 NEWEST, RANKED = "newest that fit", "BM25, 40 % of the window"
 _SHARE = 0.4

@@ -96,7 +96,7 @@ _WHOLE = (
     "store/test_opening.py",
     "test_end_to_end.py",
     "test_engine.py",
-    "test_patterns.py",
+    "text/test_patterns.py",
     "test_private.py",
     "test_release.py",
     "background/test_watching.py",

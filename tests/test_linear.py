@@ -33,17 +33,17 @@ from holdfast.memory.items import read_memories
 from holdfast.memory.private import redact, redact_file
 from holdfast.memory.tidy import content_words
 from holdfast.messages import ChatRequest, Message, Scope
-from holdfast.patterns import Late
 from holdfast.research.finding import estimate_volatility
 from holdfast.research.questions import parse_question
 from holdfast.server.pages.markdown import render_html
+from holdfast.text.analyser import language_of, sentences, telling, terms
 from holdfast.text.dates import dates_in
+from holdfast.text.patterns import Late
 from holdfast.text.questions import asks, read_question, split_question, traits_of
 from holdfast.transfer.formats.markdown import split
 from holdfast.window.additions import same_but_for_time
 from holdfast.window.rules import decisions_in, own_sentences, rules_in, stretches
 from holdfast.window.shorten import fences, json_writer, unwrap_fence
-from holdfast.words import language_of, sentences, telling, terms
 from tests.pathological import COMMON, Hostile, hostile_to, slow_text
 
 pytestmark = pytest.mark.slow
@@ -70,7 +70,7 @@ def modules() -> tuple[ModuleType, ...]:
     return tuple(
         importlib.import_module(name)
         for name in names
-        if not name.endswith(".__main__") and ".migrations." not in name and name != "holdfast.patterns"
+        if not name.endswith(".__main__") and ".migrations." not in name and name != "holdfast.text.patterns"
     )
 
 

@@ -17,12 +17,10 @@ LAYERS = (
         "extras",
         "i18n",
         "messages",
-        "patterns",
         "settings_values",
         "settings_words",
         "text",
         "thinking",
-        "words",
     ),
     ("protocols", "tokens"),
     ("store",),
@@ -43,10 +41,7 @@ OUTERMOST = {"server", "mcp", "cli", "demo", "library", "__init__", "__main__"}
 WINDOW_MAY_IMPORT = {*LAYERS[0], "tokens", "window"}
 
 # Longer than the rule allows, because they read better whole. Each needs a reason.
-LONG_FILES = {
-    "text/lang/de.py": "all words of a language are in one file",
-    "text/lang/en.py": "all words of a language are in one file",
-}
+LONG_FILES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[str, str] = {}
 
 MODULES = sorted(SOURCE.rglob("*.py"))

@@ -29,8 +29,10 @@ from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Scope
 from holdfast.store import PassageRow, Store
 from holdfast.store.passages import NOTE
+from holdfast.text.analyser import language_of, sentences, telling, terms
 from holdfast.text.dates import day_at
 from holdfast.text.excerpts import excerpt
+from holdfast.text.lang import by_language
 from holdfast.text.questions import (
     Names,
     Question,
@@ -42,7 +44,6 @@ from holdfast.text.questions import (
     split_question,
 )
 from holdfast.text.slots import gives_new_value, tells_change, values_in
-from holdfast.words import language_of, sentences, telling, terms
 
 Origin = Literal["here", "earlier", "memory", "research"]
 
@@ -89,7 +90,7 @@ _COMPARED = 40
 _STATED, _STATEMENT = 1_000, 250
 _WORD = re.compile(r"\w+")
 # The word in front of a newer value.
-_LATER = {"de": "später", "en": "later"}
+_LATER = by_language("LATER")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from holdfast.messages import Message, Part, Text
-from holdfast.patterns import late
+from holdfast.text.patterns import late
 
 # How thinking begins and how it ends, in each of the ways there are.
 _WAYS: tuple[tuple[str, str], ...] = (

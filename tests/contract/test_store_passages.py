@@ -2,7 +2,6 @@
 
 import pytest
 
-from holdfast import words
 from holdfast.errors import Conflict
 from holdfast.memory import ranking
 from holdfast.memory.ranking import PassageTableCache
@@ -10,6 +9,7 @@ from holdfast.messages import Scope
 from holdfast.store import Coverage, FileState, NewPassage, NotesFolder, Store
 from holdfast.store.embeddings import REFUSED
 from holdfast.store.texts import MAX_PIECES, PIECE_SIZE, piece_digest, split_pieces
+from holdfast.text import analyser
 from tests.contract.test_store import SCOPE, count, talk
 
 MINE, OTHERS = NotesFolder("default"), NotesFolder("eve")
@@ -25,7 +25,7 @@ def put(store: Store, notes: NotesFolder, path: str, *texts: str, tag: str = "1"
 
 
 def found(store: Store, places, question: str) -> list[str]:
-    matches = store.passages.matches(places, words.terms(question), words.parts(question))
+    matches = store.passages.matches(places, analyser.terms(question), analyser.parts(question))
     scores = scored(store, places, matches)
     best = sorted(scores, key=lambda row: (-scores[row], row))
     texts = store.passages.texts(best)
@@ -116,7 +116,7 @@ def test_words_about_a_passage_find_it_and_do_not_count_as_its_words(store):
 def test_every_engine_gives_the_same_scores(store):
     for number in range(30):
         put(store, MINE, f"{number}.md", f"swordfish {'and more ' * (number % 5)} subject{number}", "dolphin")
-    matches = store.passages.matches([MINE], words.terms("swordfish subject7 dolphin more"), [])
+    matches = store.passages.matches([MINE], analyser.terms("swordfish subject7 dolphin more"), [])
     scores = sorted(round(score, 9) for score in scored(store, [MINE], matches).values())
     assert len(scores) == 60
     # The same numbers on SQLite and on PostgreSQL.

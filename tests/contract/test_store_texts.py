@@ -6,16 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import text as sql
 
-from holdfast import words
 from holdfast.i18n import banner
 from holdfast.messages import Message, Scope, Text, Thinking, ToolCall, ToolResult
 from holdfast.store import NewMessage, Store, open_store
 from holdfast.store.texts import MessageIndex, index_rows
+from holdfast.text import analyser
 from tests.contract.test_store import SCOPE, count, said, talk
 
 
 def found(store: Store, question: str, where: Scope | str = SCOPE, **options) -> list[str]:
-    result = store.texts.find(where, words.terms(question), words.parts(question), **options)
+    result = store.texts.find(where, analyser.terms(question), analyser.parts(question), **options)
     return [store.log.message(hit.message).message.text for hit in result.hits]
 
 
@@ -212,7 +212,7 @@ def test_without_full_text_everything_is_still_found(tmp_path):
         plain = MessageIndex(store.database, plain=True)
         conversation, _ = talk(store, "the landlord's deposit", "apples")
         assert plain.engine == "scan"
-        assert [hit.depth for hit in plain.find(SCOPE, words.terms("deposit")).hits] == [0]
+        assert [hit.depth for hit in plain.find(SCOPE, analyser.terms("deposit")).hits] == [0]
         store.log.delete(conversation.id)
         assert plain.find(SCOPE, ["deposit"]).hits == ()
 

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast import words
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.research.summary import (
     MOST_WORDS,
@@ -14,6 +13,7 @@ from holdfast.research.summary import (
     is_instruction,
     validate_summary,
 )
+from holdfast.text import analyser
 from tests.research.making import finding, source
 
 WEATHER = finding(
@@ -106,7 +106,7 @@ def test_what_a_page_says_to_a_model_is_no_part_of_a_summary(order):
     fact = "Gold kostet 2.400 USD je Unze."
     for text in (f"{order}\n{fact}", f"{fact} {order}", order):
         told = extract_summary(finding("Was kostet Gold?", source(text=text)))
-        assert not set(words.sentences(order)[0].split()[:3]) & set(told.split())
+        assert not set(analyser.sentences(order)[0].split()[:3]) & set(told.split())
         assert (fact in told) == (fact in text)
     made = validate_summary(finding("Was kostet Gold?", source(text=f"{fact} {order}")), f"{fact} {order}")
     assert made.by == "text"

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from holdfast import words
 from holdfast.backends.qmd_process import (
     CITATION_PREFIX,
     EVERY_MASK,
@@ -53,6 +52,7 @@ from holdfast.messages import Scope
 from holdfast.store import NewPassage
 from holdfast.store.fulltext import NotesFolder
 from holdfast.store.passages import NOTE
+from holdfast.text import analyser
 
 ENGINE = "qmd"
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -78,7 +78,7 @@ def find_hits(hit: QmdHit, path: str, entry: NoteEntry, text: str, terms: Collec
     if not around:
         return []
     fits_best = [line for line, quoted in lines.items() if quoted == hit.best]
-    having = {passage.name: len(set(terms) & set(words.terms(passage.text))) for passage in passages}
+    having = {passage.name: len(set(terms) & set(analyser.terms(passage.text))) for passage in passages}
     best = max(around, key=lambda passage: (having[passage.name], _has_any(passage, fits_best)))
     as_good = [
         passage
@@ -387,7 +387,7 @@ class QmdSearch:
         updated_at: float,
     ) -> SearchResult:
         options = self._process.options
-        terms = words.terms(asked.query[:_LONGEST])
+        terms = analyser.terms(asked.query[:_LONGEST])
         read = [self._read(each, notes[each.collection], terms) for each in qmd_hits]
         hits = shorten_hits((each for hits in read for each in hits), options.snippet, options.characters)
         limit = min(asked.limit, options.limit)

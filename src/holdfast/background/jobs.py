@@ -22,9 +22,9 @@ from holdfast.context.summaries import CompactionService
 from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.memory.service import MemoryService
 from holdfast.memory.workspace import Workspace
-from holdfast.patterns import compiling
 from holdfast.research.library import Research
 from holdfast.store import Store
+from holdfast.text.patterns import compiling
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 

@@ -19,13 +19,11 @@ from holdfast.compaction.summary_model import PromptTemplates, SummaryModel
 from holdfast.compaction.transcript import clean_items
 from holdfast.i18n import Language
 from holdfast.messages import JsonObject
+from holdfast.text.analyser import language_of
+from holdfast.text.lang import by_language
 from holdfast.window.items import Item
-from holdfast.words import language_of
 
-_HEADINGS: Mapping[Language, tuple[str, str]] = {
-    "en": ("Summary of the conversation so far:", "Named so far, word for word:"),
-    "de": ("Zusammenfassung des bisherigen Gesprächs:", "Bisher genannt, wörtlich:"),
-}
+_HEADINGS: Mapping[str, tuple[str, str]] = by_language("SUMMARY_HEADINGS")
 # The share of the room for sections while the ledger needs the rest; a short ledger leaves them more.
 _SECTION_SHARE = 0.5
 

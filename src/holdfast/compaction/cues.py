@@ -6,8 +6,8 @@ A sentence may do several of these, or none. The phrases are in `text.lang`.
 import re
 from dataclasses import dataclass
 
-from holdfast.patterns import late
-from holdfast.text.languages import any_word
+from holdfast.text.lang import any_word
+from holdfast.text.patterns import late
 
 _WORD = late(r"[\w'-]+")
 # Characters of a sentence that are read.

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 from holdfast.compaction.requests import MemoryKind, is_memory_request
 from holdfast.messages import Message, Text
-from holdfast.patterns import late
+from holdfast.text.analyser import telling, terms
+from holdfast.text.patterns import late
 from holdfast.text.statements import is_meant, statements_in, takes_back
 from holdfast.window.items import Item
 from holdfast.window.rules import decisions_in, own_sentences
-from holdfast.words import telling, terms
 
 # The memory kind of a statement. Failures are not remembered: they belong to their task.
 MEMORY_KINDS: Mapping[str, MemoryKind] = {

@@ -14,11 +14,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
-from holdfast import words
 from holdfast.compaction.cues import Cues
 from holdfast.compaction.summary import Summary, shorten_line
 from holdfast.messages import ToolCall
-from holdfast.patterns import late
+from holdfast.text import analyser
+from holdfast.text.lang import by_language
+from holdfast.text.patterns import late
 from holdfast.text.statements import statements_in
 from holdfast.window.items import Item, match_results
 from holdfast.window.rules import own_sentences
@@ -45,7 +46,7 @@ class ScoredSentence:
 
     @classmethod
     def of(cls, text: str, place: int, factor: float = 1.0) -> "ScoredSentence":
-        return cls(text, place, factor, frozenset(words.terms(text)))
+        return cls(text, place, factor, frozenset(analyser.terms(text)))
 
 
 class SalienceWeights:
@@ -254,7 +255,7 @@ def _prose_sentences(text: str) -> Iterator[str]:
     """Yields the sentences outside of code, tables and headings, without list markers."""
     done = 0
     for start, end in [*fences(text), (len(text), len(text))]:
-        for sentence in words.sentences(_WRAPPED_LINE.sub(r"\1 ", text[done:start])):
+        for sentence in analyser.sentences(_WRAPPED_LINE.sub(r"\1 ", text[done:start])):
             bare = _LIST_MARKER.sub("", sentence)
             if bare and _is_prose(bare):
                 yield bare
@@ -390,7 +391,7 @@ _SHARES = {"goal": 0.12, "must_not": 0.18, "open": 0.16, "requests": 0.26, "done
 _LINE_SHARE = 0.5
 _SHORTEST_LINE = 100
 _MOST_FAILURES = 3
-_CHANGED_FILES = {"en": "Files changed: ", "de": "Geänderte Dateien: "}
+_CHANGED_FILES = by_language("CHANGED_FILES")
 
 # Tool effects count more than sentences.
 _TOOL_WEIGHT = 3.0
@@ -467,7 +468,7 @@ def _drop_resolved(
             return False
         if any(line.startswith(f"{label}: ") for label in mended):
             return False
-        terms = set(words.terms(line))
+        terms = set(analyser.terms(line))
         return not terms or all(5 * len(terms & report) < 4 * len(terms) for report in reports)
 
     return replace(
@@ -499,7 +500,7 @@ def _merge(sorted_sentences: SortedSentences, before: Summary, count: Count, tok
         lines = [*_fade(before.section(name)), *_candidates(name, sorted_sentences)]
         short = (replace(line, text=shorten_line(line.text, size)) for line in lines)
         fresh = [line for line in short if line.text not in taken and line.text not in always]
-        best = choose_sentences(fresh, weights, set(words.terms(" ".join(always))), cost, room)
+        best = choose_sentences(fresh, weights, set(analyser.terms(" ".join(always))), cost, room)
         chosen[name] = tuple(dict.fromkeys([*always[:1], *(line.text for line in best), *always[1:]]))
         # The goal is often the first request; it may stand in both sections.
         taken.update(chosen[name] if name != "goal" else ())

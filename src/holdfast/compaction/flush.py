@@ -20,12 +20,13 @@ from holdfast.compaction.summary_model import PromptTemplates, SummaryModel
 from holdfast.compaction.transcript import fence, split_portions
 from holdfast.errors import Overflow, ProviderError
 from holdfast.i18n import Language
-from holdfast.patterns import late
+from holdfast.text.analyser import telling, terms
+from holdfast.text.lang import any_phrase, by_language
+from holdfast.text.patterns import late
 from holdfast.text.statements import denies, is_doubtful, statements_in
 from holdfast.thinking import without_thinking
 from holdfast.window.items import Item
 from holdfast.window.rules import own_sentences
-from holdfast.words import telling, terms
 
 _MOST_LINES = 30
 _LONGEST_LINE = 500
@@ -34,9 +35,8 @@ _SHORTEST_WRITTEN = 12
 _LONGEST_WRITTEN = 300
 
 _KINDS: dict[MemoryKind, str] = {
-    "fact": r"FAKT(?:EN)?|FACTS?",
-    "decision": r"ENTSCHEIDUNG(?:EN)?|DECISIONS?",
-    "preference": r"PR(?:Ä|AE|A)FERENZ(?:EN)?|PREFERENCES?",
+    kind: "|".join(forms[kind] for forms in by_language("MEMORY_LABEL_FORMS").values())
+    for kind in ("fact", "decision", "preference")
 }
 _LABEL = "|".join(f"(?P<{kind}>{words})" for kind, words in _KINDS.items())
 _SIGNS = r"[\s>*_#+•–\-\"'`(\[{]"
@@ -47,14 +47,9 @@ _LINE = late(
     re.IGNORECASE,
 )
 # Several on one line: only where the label is spelled exactly as asked for.
-_NEXT = late(
-    r"(?<=[\s\"'}\]|;,])(?=(?:[\"'{]{0,2})(?:FAKT|ENTSCHEIDUNG|PR(?:Ä|AE)FERENZ|FACT|DECISION|PREFERENCE)[\"']?:)"
-)
-_NONE = late(r"\W*(?:KEINE|NO)[\s_-]?MEMOR(?:IES|Y|IEN)\b\W*", re.IGNORECASE)
-_NOTHING = late(
-    r"\W*(?:(?:KEINE|NO)[\s_-]?MEMOR\w+|keine?|none|nothing|nichts|n/?a|unknown|unbekannt|null)?\W*",
-    re.IGNORECASE,
-)
+_NEXT = late(rf"(?<=[\s\"'}}\]|;,])(?=(?:[\"'{{]{{0,2}}){any_phrase('MEMORY_LABEL_EXACT')}[\"']?:)")
+_NONE = late(rf"\W*{any_phrase('NO_MEMORIES')}\b\W*", re.IGNORECASE)
+_NOTHING = late(rf"\W*{any_phrase('NO_MEMORY')}?\W*", re.IGNORECASE)
 _PLACEHOLDER = late(r"\[[^\[\]]{0,80}\]|<[^<>]{0,80}>|\{[^{}]{0,80}\}")
 _FENCE = late(r"^[^\S\n]*(?:```|~~~)\w*[^\S\n]*$", re.MULTILINE)
 # What broken JSON leaves after its last string.
@@ -62,10 +57,7 @@ _TRAIL = late(r"[\"'][\]}\s,]{0,20}$")
 _DECORATION = " \"'`*_,;|"
 _LETTERS = late(r"[^\W\d_]")
 
-_LABELS: dict[Language, tuple[str, str, str, str]] = {
-    "de": ("FAKT", "ENTSCHEIDUNG", "PRAEFERENZ", "KEINE_MEMORIES"),
-    "en": ("FACT", "DECISION", "PREFERENCE", "NO_MEMORIES"),
-}
+_LABELS: dict[str, tuple[str, str, str, str]] = by_language("MEMORY_LABELS")
 
 
 def parse_memory_lines(answer: str, prompt: str = "") -> list[tuple[MemoryKind, str]]:

@@ -26,11 +26,11 @@ from holdfast.compaction.ledger_reading import (
     shorten,
 )
 from holdfast.messages import ToolCall, ToolResult
-from holdfast.patterns import late
+from holdfast.text.analyser import terms
+from holdfast.text.patterns import late
 from holdfast.text.slots import compare
 from holdfast.tokens.budget import largest_fitting
 from holdfast.window.items import Item, match_results
-from holdfast.words import terms
 
 # Characters at the beginning and end of an output in which a program reports how it went.
 _RESULT_END = 600

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from holdfast.patterns import late
+from holdfast.text.lang import LOWER, UPPER, any_phrase, words_of
+from holdfast.text.patterns import late
 
 EntryKind = Literal[
     "file", "command", "url", "id", "version", "amount", "date", "error", "failure", "decision"
@@ -126,25 +127,16 @@ _MONEY = r"(?:€|\$|£|¥|(?:EUR|Euro|USD|CHF|GBP|JPY|[Dd]ollars?|Franken|Cents
 _UNITS = (
     "(?:%|°[CFK]?|"
     + _any_of(
-        r"""
-    [Pp]rozent [Pp]ercent ms [µμ]s ns s secs? [Ss]econds? Sek\.? Sekunden? mins? [Mm]inutes? Minuten? h hrs?
-    [Hh]ours? Std\.? Stunden? [Dd]ays? Tagen? Tag [Ww]eeks? Wochen? [Mm]onths? Monaten? Monat [Yy]ears?
-    Jahren? Jahr [KkMGTP]i?B(?:/s)? [KMGT]i?bit(?:/s)? [KMG]bps [Bb]ytes? [Tt]okens? px r?em pt dpi
-    [µmcdk]?m[²³]? qm km/h mph inch(?:es)? ft feet miles? Meilen? [µmk]?g lbs? oz [mcdh]?l L Liter [mkMG]?V
-    m?A m?Ah [mkMG]?W [kMG]?Wh [kMGT]?Hz k?Nm k?N m?bar psi [khM]?Pa rpm U/min kcal kJ dB ppm fps req/s rps
-    qps k?Ω Stück Stk\.? pcs Kerne cores vCPUs? Grad degrees [Zz]oll [Kk]ilometern? [Mm]etern? [Kk]ilos?
-    Gramm grams? pounds?
+        words_of("UNIT_FORMS")
+        + r"""
+    ms [µμ]s ns s h [KkMGTP]i?B(?:/s)? [KMGT]i?bit(?:/s)? [KMG]bps [Bb]ytes? [Tt]okens? px r?em pt dpi
+    [µmcdk]?m[²³]? qm km/h mph [µmk]?g [mcdh]?l L [mkMG]?V m?A m?Ah [mkMG]?W [kMG]?Wh [kMGT]?Hz k?Nm k?N
+    m?bar psi [khM]?Pa rpm U/min kcal kJ dB ppm fps req/s rps qps k?Ω vCPUs?
     """
     )
     + r"(?![\w-]))"
 )
-_MONTH = _any_of(
-    r"""
-    Jan(?:uar[y]?|\.)? Feb(?:ruar[y]?|\.)? M(?:är|a)r?(?:z|ch|\.)? Mrz\.? Apr(?:il|\.)? Ma[iy]
-    Jun(?:[ei]|\.)? Jul(?:[iy]|\.)? Aug(?:ust|\.)? Sept?(?:ember|\.)? O[kc]t(?:ober|\.)? Nov(?:ember|\.)?
-    De[zc](?:ember|\.)?
-    """
-)
+_MONTH = _any_of(words_of("MONTH_FORMS"))
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,6})?"
 _PRODUCTS = _any_of(
     """
@@ -177,7 +169,7 @@ _NO_NAME = (
 )
 _NO_ID = _NO_NAME + r"|\d{1,4}[-a-z]{0,6}|(?:19|20)\d\d|[a-f]{6,}"
 _LABEL = (
-    r"(?:[Nn]ummer|[Nn]umber|[Cc]ode|[Kk]ennung|[Ss]chlüssel|[Zz]eichen"
+    rf"(?:{any_phrase('NUMBER_LABELS')}"
     r"|\b(?:[Pp]ort|PORT|PIN|pin|[Pp]id|PID|PLZ|ZIP|zip|ID|[Ii]d|[Nn]r|[Nn]o|[Tt]icket|[Ii]ssue|PR|Zimmer"
     r"|[Rr]oom"
     r"|Raum|[Gg]ate|[Oo]rder|Bestellung|Rechnung|[Ii]nvoice|Vertrag|[Cc]ontract|Konto|[Aa]ccount|Regal"
@@ -212,7 +204,7 @@ TABLE = (
     # Files: names in quotes may have spaces, paths any ending, bare names only known ones.
     _row(
         "file", ".",
-        rf"[\"„“'](?P<it>[A-ZÄÖÜ0-9][\w()&+-]{{0,30}}(?: [\w()&+.-]{{1,30}}){{1,6}}\.{_PAPERS})[\"“”']",
+        rf"[\"„“'](?P<it>[{UPPER}0-9][\w()&+-]{{0,30}}(?: [\w()&+.-]{{1,30}}){{1,6}}\.{_PAPERS})[\"“”']",
     ),
     _row("file", ":\\", r"(?<![\w\\])[A-Za-z]:\\(?:[\w .()@+-]{1,60}\\){0,12}[\w.()@+-]{1,60}"),
     _row("file", "/", rf"(?<![\w</.:$}}~-])(?:~|\.{{1,2}})?/(?:{_NAME}/){{1,14}}(?:{_NAME})?(?::\d{{1,6}})?"),
@@ -305,7 +297,7 @@ TABLE = (
     ),
     _row(
         "id", "0",
-        r"(?<![\w-])[A-ZÄÖÜ][A-Z0-9ÄÖÜ]{0,11}(?:[-_][A-Z0-9]{1,12}){0,4}[-_]\d[\dA-Z]{0,15}",
+        rf"(?<![\w-])[{UPPER}][{UPPER}0-9]{{0,11}}(?:[-_][A-Z0-9]{{1,12}}){{0,4}}[-_]\d[\dA-Z]{{0,15}}",
         r"(?:[-/][A-Z0-9]{1,12}){0,3}(?![\w-])",
         unless=_NO_ID,
     ),
@@ -336,7 +328,7 @@ TABLE = (
     # Places, flights, number plates, people, channels, branches
     _row(
         "id", "0",
-        r"(?<!\w)[A-ZÄÖÜ][a-zäöüß]{1,30}-?(?:[Ss]traße|[Ss]tr\.|weg|[Pp]latz|[Aa]llee|gasse|ring|damm|ufer)",
+        rf"(?<!\w)[{UPPER}][{LOWER}]{{1,30}}-?{any_phrase('STREETS')}",
         r"\s\d{1,4}(?:\s?[a-z])?(?!\w)",
         prose=True,
     ),
@@ -348,7 +340,7 @@ TABLE = (
     ),
     _row(
         "id", "0",
-        r"(?<![\w-])(?:[A-ZÄÖÜ]{2,3}|[A-ZÄÖÜ]{1,3}-[A-Z]{1,2})\s\d{2,4}(?![\w%€$:]|[.,]\d)",
+        rf"(?<![\w-])(?:[{UPPER}]{{2,3}}|[{UPPER}]{{1,3}}-[A-Z]{{1,2}})\s\d{{2,4}}(?![\w%€$:]|[.,]\d)",
         unless=r"(?:in|at|ok|pm|am|ad|bc|ce|no|us|uk|eu|tv|pc|ai|it|the|and|for|all|top|an|ab|um|zu|bis)\s.*",
         prose=True,
     ),
@@ -381,15 +373,7 @@ TABLE = (
     ),
 )  # fmt: skip
 
-_SMALL_WORD = _any_of(
-    """
-    the this these was has does is plus minus times always perhaps versus as its his hers ours yours unless
-    was der die das des dem den dies dieses eines als und oder von vom mit aus bis ins uns alles etwas
-    bereits links rechts and for not but than then that who which when what from with into per pro über
-    unter nach vor bei durch gegen sind wird hat war ist sowie sondern wurde wurden haben hatte oft nur noch
-    auch
-    """
-)
+_SMALL_WORD = _any_of(words_of("SMALL_WORDS"))
 # Names that code defines; plain words are skipped.
 DEFINITION = late(
     r"(?m)^[ \t]*(?:export |public |async |pub |static ){0,2}(?:def|class|function|fn|func|interface"
@@ -406,8 +390,8 @@ OTHER_NUMBER = late(
 # A count of something: 35 employees, 120 Teilnehmer.
 COUNT = late(
     r"(?<![\w.,:#/~^\x00-])(?![01]\s|(?:1\d|20)\d\d\s)(?:\d{1,3}(?:[.,]\d{3}){1,3}|\d{1,9})"
-    rf"{_TIMES}\s(?:(?!{_SMALL_WORD}\s)[a-zäöü]{{3,14}}\s)?"
-    rf"(?!{_SMALL_WORD}\b)(?:[A-ZÄÖÜ][a-zäöüß]{{2,30}}|[a-z]{{3,20}}(?<!s)s)(?![\w-])"
+    rf"{_TIMES}\s(?:(?!{_SMALL_WORD}\s)[{LOWER}]{{3,14}}\s)?"
+    rf"(?!{_SMALL_WORD}\b)(?:[{UPPER}][{LOWER}]{{2,30}}|[a-z]{{3,20}}(?<!s)s)(?![\w-])"
 )
 
 
@@ -415,7 +399,7 @@ _BLANK = "\x00"
 # Encoded images and keys, and list numbers: names are not looked for in these.
 _NO_TEXT = late(r"[A-Za-z0-9+/=_-]{200,}|(?m:^)[ \t]*[#*-]{0,4}[ \t]?\d{1,2}[.)][ \t]")
 # No match crosses a line or the end of a sentence.
-_PIECE_END = late(r"(?<=[a-zäöüß]{4})[.!?]\s+|\n")
+_PIECE_END = late(rf"(?<=[{LOWER}]{{4}})[.!?]\s+|\n")
 _SIGNS = tuple(dict.fromkeys(sign for row in TABLE for sign in row.needs if sign != "0"))
 _DIGIT = late(r"\d")
 # In code a single digit is just an index.

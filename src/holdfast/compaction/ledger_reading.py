@@ -15,11 +15,12 @@ from typing import Any
 
 from holdfast.compaction.ledger_patterns import KINDS, EntryKind, LedgerMatch, blank_out, find_matches
 from holdfast.messages import Message, Text, ToolCall
-from holdfast.patterns import late
-from holdfast.text.languages import words_of
+from holdfast.text.analyser import terms
+from holdfast.text.dates import MONTH_NAMES
+from holdfast.text.lang import LOWER, UPPER, merged_rows, words_of
+from holdfast.text.patterns import late
 from holdfast.window.rules import decisions_in, stretches
 from holdfast.window.shorten import Span, fences
-from holdfast.words import terms
 
 # A longer line is a program or a dump rather than a command or an error.
 _LONGEST_LINE = 160
@@ -58,7 +59,7 @@ _IN_SENTENCE = late(
 _SHELL = late(r"[ \t]*(?:```|~~~)[ \t]*(?:bash|sh|shell|console|zsh|powershell|ps1|cmd|terminal)\b[^\n]*\n")
 _NO_COMMAND = late(
     r"(?:cd|ls|ll|pwd|cat|head|tail|echo|which|clear|exit|less|more|whoami|true|wc)\b[^|&;]*"
-    r"|.*(?:[.?!]|\w,) [A-ZÄÖÜ].*|export (?:default|const|class|function|async|type|interface|let|\{).*"
+    rf"|.*(?:[.?!]|\w,) [{UPPER}].*|export (?:default|const|class|function|async|type|interface|let|\{{).*"
     r"|(?:make|find|go|code|service|source|node|export|screen|kill|flask|java|python3?|pytest|git|docker)"
     r"(?: (?:sure|a|an|the|to|it|them|this|that|for|is|and|or|of|in|with|your|you|ahead|on|back|down|up"
     r"|out)\b.*)?"
@@ -192,7 +193,7 @@ def shorten(line: str) -> str:
 
 
 def _first_sentence(text: str) -> str:
-    end = re.search(r"[.!?](?:\s+[A-ZÄÖÜ]|\s*$)|[\"”“]\s", text)
+    end = re.search(rf"[.!?](?:\s+[{UPPER}]|\s*$)|[\"”“]\s", text)
     return (text[: end.start()] if end else text).strip(" \"'„“`*")
 
 
@@ -224,40 +225,15 @@ _REACH = 90
 _SPACE = late(r"\s+")
 _LINE_NUMBER = late(r":\d+$")
 _AMOUNT = late(r"([^\d]*?)(\d[\d.,'’\u202f\u00a0]*)\s*[\u202f-]?(.*)", re.DOTALL)
-_UNIT_NAMES = {
-    **dict.fromkeys(("euro", "eur"), "€"),
-    **dict.fromkeys(("dollar", "dollars", "usd"), "$"),
-    **dict.fromkeys(("prozent", "percent"), "%"),
-    **dict.fromkeys(("sek", "sek.", "sec", "secs", "second", "seconds", "sekunde", "sekunden"), "s"),
-    **dict.fromkeys(("min", "mins", "minute", "minutes", "minuten"), "min"),
-    **dict.fromkeys(("hr", "hrs", "hour", "hours", "std", "std.", "stunde", "stunden"), "h"),
-    **dict.fromkeys(("day", "days", "tag", "tage", "tagen"), "d"),
-}
+_UNIT_NAMES = {name: unit for unit, names in merged_rows("UNIT_NAMES").items() for name in names.split()}
 _MONTHS = {
-    name: number
-    for number, names in enumerate(
-        [
-            "jan",
-            "feb",
-            "mär|mar|mrz",
-            "apr",
-            "mai|may",
-            "jun",
-            "jul",
-            "aug",
-            "sep",
-            "okt|oct",
-            "nov",
-            "dez|dec",
-        ],
-        start=1,
-    )
-    for name in names.split("|")
-}
+    name[:3].lower(): number for number, names in enumerate(MONTH_NAMES, 1) for name in names.split()
+} | {"mrz": 3}
 _ISO = late(r"(\d{4})[-/](\d\d)[-/](\d\d)(.*)", re.DOTALL)
 _GERMAN = late(r"(\d{1,2})\.(\d{1,2})\.?(\d{4})?(.*)", re.DOTALL)
 _NAMED_MONTH = late(
-    r"(?:(\d{1,2})\S*\s(?:of\s)?)?([A-Za-zä]{3})[a-z.]*(?:\s(\d{1,2})(?!\d)\w{0,2})?(?:,?\s(\d{4}))?(.*)",
+    rf"(?:(\d{{1,2}})\S*\s(?:of\s)?)?([A-Z{LOWER}]{{3}})[a-z.]*"
+    r"(?:\s(\d{1,2})(?!\d)\w{0,2})?(?:,?\s(\d{4}))?(.*)",
     re.DOTALL,
 )
 _CLOCK = late(r"(\d{1,2}):(\d\d)")

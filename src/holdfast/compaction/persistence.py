@@ -12,9 +12,9 @@ from holdfast.compaction.requests import read_memory_requests, refers_back
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
 from holdfast.memory.private import redact
 from holdfast.store import ConversationRecord, MessageRecord, Store, new_id
+from holdfast.text.analyser import language_of
 from holdfast.text.statements import takes_back
 from holdfast.window.rules import drop_middle, own_sentences
-from holdfast.words import language_of
 
 # The importance of an explicit memory request.
 _REQUEST_IMPORTANCE = 0.9

@@ -8,7 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from holdfast.patterns import late
+from holdfast.text.lang import any_phrase, by_language
+from holdfast.text.patterns import late
 from holdfast.text.statements import statements_in, without_particles
 from holdfast.window.rules import own_sentences
 
@@ -151,127 +152,43 @@ def _end_sentence(text: str) -> str:
     return text if text.endswith((".", "!", "…", ")", '"', "“")) else f"{text}."
 
 
-_HINT = late(
-    r"(?i)remember|memor|in mind|forget|\bnote|\bmerk|vergiss|speicher|notier|denke? (?:\w+ )?da?ran|behalt"
-    r"|schreibe? (?:\w+ )?(?:dir|auf)|\bsave|\bstore|write (?:this|that|it)? ?down|jot|festhalt|halte? "
-    r"|record\b"
-    r"|für später|for later|for future|abspeicher"
-)
+_HINT = late(rf"(?i){any_phrase('REMEMBER_HINTS')}")
 _WRAPPED_TEXT = late(
     r"\s*(?:\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|»([^«]+)«|'([^']+)'|<(?:user_?\w*|query|message|prompt"
     r"|input)>(.+)"
     r"</(?:user_?\w*|query|message|prompt|input)>)\s*\Z",
     re.DOTALL | re.IGNORECASE,
 )
-# References without content: "remember what we said", "merk dir das für später". An article with its noun,
+# References without content: "remember what we said", "merk dir das". An article with its noun,
 # or a whole sentence about "this", has content.
-_EMPTY = late(
-    r"(?i:what|was|wie|how|who|wer|wo|where|when|to|zu|the time|that time)\b"
-    r"|(?i:das|dies|es)\b(?! (?:[a-zäöüß]+ )?[A-ZÄÖÜ])(?!(?: \S+){4})"
-    r"|(?i:this|that|it)\b(?!(?: \S+){3})"
-)
+_EMPTY = late(any_phrase("EMPTY_REFERENCES"))
 
-_PLEASE = (
-    r"(?:(?:please|pls|and|also|ok|okay|oh|hey|btw|by the way|can you|could you|will you|would you"
-    r"|I want you to|I need you to|you should|bitte|und|auch|ach|noch was|noch etwas|kannst du|könntest du"
-    r"|würdest du|du sollst|ach ja|übrigens|wichtig|important|so|also)[,:!]* +){0,3}"
-)
-_LATER = (
-    r"(?: (?:for later|for the future|for next time|from now on|always|für später|für die zukunft"
-    r"|fürs nächste mal|bitte|doch|mal|gut|unbedingt|auch|noch|down|please))*"
-)
-_WHERE = (
-    r"(?: (?:to|in|into) (?:your |the |my )?(?:long-term )?memory"
-    r"| in(?: deine[mn]|s|m)? (?:gedächtnis|speicher))?"
-)
-_REMEMBER = r"(?:remember|keep in mind|bear in mind|don't forget|do not forget|memori[sz]e)"
-_WRITE = (
-    r"(?:save|store|note(?: down)?|write down|jot down|record|put on record|make a note of|take a note of)"
-)
-_MERKE = (
-    r"(?:merke? dir|merken sie sich|dir (?:bitte )?merken|notiere? dir|speichere?(?: dir)?(?: ab)?|notiere?"
-    r"|behalte?(?: dir)?|vergiss(?: bitte)? nicht|denke? (?:bitte )?da?ran|schreibe? dir(?: bitte)? auf"
-    r"|halte? fest"
-    r"|behalte? (?:bitte )?im (?:hinter)?kopf)"
-)
-_THIS = r"(?: (?:this|that|it|the following|these))"
-_DAS = r"(?: (?:das|dies|folgendes|es|alles))"
+_PLEASE = rf"(?:{any_phrase('REMEMBER_OPENINGS')}[,:!]* +){{0,3}}"
+_LATER = rf"(?: {any_phrase('REMEMBER_FOR')})*"
+_WHERE = rf"{any_phrase('REMEMBER_PLACES')}?"
 
 
 def _request_pattern(text: str) -> re.Pattern[str]:
-    return late(_PLEASE + text, re.IGNORECASE)
+    return late(_PLEASE + text.replace("<later>", _LATER).replace("<where>", _WHERE), re.IGNORECASE)
 
 
-_REQUESTS: tuple[tuple[_Form, re.Pattern[str]], ...] = (
-    ("sentence", _request_pattern(rf"{_REMEMBER}{_LATER}{_WHERE} that (?!time|day|night|one|when|thing)")),
-    ("sentence", _request_pattern(rf"(?:{_REMEMBER}|{_WRITE}){_LATER}{_THIS}?{_LATER}{_WHERE}: ?")),
-    ("sentence", _request_pattern(r"remember to (?=(?:always|never|only)\b)")),
-    (
-        "sentence",
-        _request_pattern(r"(?:make|take) (?:a )?note(?: of)?(?: this| the following)?(?::| that) ?"),
-    ),
-    (
-        "sentence",
-        _request_pattern(r"note(?: down)?(?: this)? for (?:later|the future|next time)(?::|,? that) ?"),
-    ),
-    (
-        "sentence",
-        _request_pattern(
-            r"(?:for (?:the record|later|future reference)|für später|zum merken|fürs protokoll): ?"
-        ),
-    ),
-    (
-        "sentence",
-        _request_pattern(
-            r"(?:save|store|add|put|write)(?: this| the following)? (?:to|in|into) \w* ?memory(?::| that) ?"
-        ),
-    ),
-    ("clause", _request_pattern(rf"{_MERKE}{_LATER}{_WHERE},? dass ")),
-    ("sentence", _request_pattern(rf"{_MERKE}{_LATER}{_DAS}?{_LATER}{_WHERE}: ?")),
-    ("statement", _request_pattern(rf"{_REMEMBER}{_LATER}{_WHERE},? (?!to\b|when\b|the time\b)")),
-    (
-        "statement",
-        _request_pattern(
-            rf"{_MERKE}{_LATER}, (?=(?:ich|wir|meine?|unsere?|bei uns|der|die|das|[A-ZÄÖÜ]\w+) )"
-        ),
-    ),
-    # "merk dir meinen Geburtstag: 3. Mai", "remember the number 4711"
-    ("thing", _request_pattern(rf"merke? dir{_LATER} (?=(?:den|die|das|meine?n?|unsere?n?) .*\d)")),
-    ("thing", _request_pattern(rf"(?:remember|memori[sz]e){_LATER} (?=(?:the|my|our) .*\d)")),
+_REQUESTS: tuple[tuple[_Form, re.Pattern[str]], ...] = tuple(
+    (form, _request_pattern(text))
+    for requests in by_language("REMEMBER_REQUESTS").values()
+    for form, text in requests
 )
-_END = (
-    r"(?: (?:for me|for later|for the future|for next time|für mich|für später|gut|bitte|please|ok|okay|down"
-    r"|somewhere|irgendwo))*[.!]*$"
-)
-_POINT = (
-    rf"(?:(?:{_REMEMBER}|{_WRITE}){_LATER}{_THIS}{_WHERE}|keep{_THIS} in mind|write{_THIS} down"
-    rf"|note{_THIS}(?: down)?"
-    rf"|make a note(?: of{_THIS})?|{_MERKE}{_LATER}{_DAS}?{_WHERE}|(?:das|dies)(?: bitte)? merken"
-    rf"|schreibe? dir{_DAS}(?: bitte)? auf"
-    rf"|halte?{_DAS}(?: bitte)? fest|behalte?{_DAS}(?: bitte)? im (?:hinter)?kopf"
-    rf"|dir{_DAS}(?: bitte)? (?:merken|notieren|aufschreiben)|notiere?{_DAS})"
-)
+_END = rf"(?: {any_phrase('REMEMBER_ENDS')})*[.!]*$"
+_POINT = any_phrase("REMEMBER_REFERENCES").replace("<later>", _LATER).replace("<where>", _WHERE)
 # The whole sentence is the request.
 _REFERENCE = _request_pattern(rf"{_POINT}{_END}")
 # The request follows its content.
 _TRAILING_REQUEST = late(rf"(?i)(?:[,;–]|\s-)\s+{_PLEASE}{_POINT}{_END}")
 
-_SUBJECT = late(
-    r"(?:(?i:ich|wir|er|es|man)|(?i:meine?|unsere?|der|die|das|eine?) (?:[a-zäöüß]+ )?[A-ZÄÖÜ][\w-]+"
-    r"|(?:Frau|Herr|Dr\.|Prof\.) [A-ZÄÖÜ][\w-]+|[A-ZÄÖÜ][a-zäöüß]+) "
-)
-_FINITE = late(r"[a-zäöüß]+(?:t|e|st|en)|bin|sind|war|kann|muss|darf|soll|will|mag|wird")
-_SEPARABLE = late(
-    r"(?:ab|an|auf|aus|bei|ein|fest|her|hin|los|mit|nach|um|vor|weg|zu|zurück|zusammen|teil"
-    r"|statt)[a-zäöüß]{3,}"
-)
+_SUBJECT = late(any_phrase("CLAUSE_SUBJECTS") + " ")
+_FINITE = late(any_phrase("CLAUSE_VERBS"))
+_SEPARABLE = late(any_phrase("CLAUSE_SEPARABLE"))
 # A reason, a condition, an exception: the clause before it is complete.
-_ADDED = late(
-    r"(?i) (?:weil|da|denn|wegen|damit|obwohl|trotz|außer|ausgenommen|wenn|falls|solange|sobald|seit|bis|um"
-    r"|ohne|und zwar|nämlich|es sei denn)\b"
-)
-_PRONOUN = late(r"(?i:ich|wir|er|es|man) ")
+_ADDED = late(rf"(?i) {any_phrase('CLAUSE_ADDITIONS')}\b")
+_PRONOUN = late(rf"(?i:{any_phrase('CLAUSE_PRONOUNS')}) ")
 # "die Frau von Peter …": the subject goes on.
-_GOES_ON = late(
-    r"(?i)(?:von|vom|des|der|aus|für|bei|im|in|am|an|auf|mit|und|oder|zur|zum|unserer|meiner|unseres|meines) "
-)
+_GOES_ON = late(rf"(?i){any_phrase('CLAUSE_GOES_ON')} ")

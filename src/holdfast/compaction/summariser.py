@@ -12,17 +12,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from holdfast import words
 from holdfast.compaction.extractive import extract_summary
 from holdfast.compaction.summary import SECTIONS, Summary, lines_by_section, list_sections, parse_heading
 from holdfast.compaction.summary_model import PromptTemplates, SummaryModel
 from holdfast.compaction.transcript import Portion, fence, split_portions
 from holdfast.errors import Overflow, ProviderError
-from holdfast.patterns import late
 from holdfast.research.summary import shared_facts
+from holdfast.text import analyser
+from holdfast.text.analyser import terms
+from holdfast.text.lang import any_phrase
+from holdfast.text.patterns import late
 from holdfast.thinking import without_thinking
 from holdfast.window.items import Item
-from holdfast.words import terms
 
 # Characters of an answer that are checked; a usable one is far shorter.
 _GLANCE = 60_000
@@ -43,13 +44,9 @@ _LONG_PROSE = 60
 _CONTROL = late(r"<\|[a-z_]{2,20}\|>|</?(?:s|summary|answer|output)>|<(?:end_of_turn|eos|start_of_turn)>")
 _FENCE = late(r"(?:```|~~~)[\w-]*")
 _PREAMBLE = late(
-    r"\A(?:(?:sure|certainly|of course|okay|ok|here\b[^\n:]{0,80}|below is|the following|this is"
-    r"|i(?:'ve| have)|klar|gerne?|natürlich"
-    r"|hier (?:ist|kommt|folgt)|folgende|im folgenden|nachfolgend|die zusammenfassung"
-    r"|zusammenfassung|summary)\b[^\n]{0,200}(?:\n+|(?<=:)\Z))+",
+    rf"\A(?:{any_phrase('PREAMBLES')}\b[^\n]{{0,200}}(?:\n+|(?<=:)\Z))+",
     re.IGNORECASE,
 )
-
 _MARKUP = late(
     r"</?tool_calls?\b|<\|?tool[_▁](?:call|calls|use)|\[/?TOOL_CALLS?\]"
     r"|<\|python_tag\|>|</?function(?:=|_call|s?>)"
@@ -62,19 +59,12 @@ _CALL = late(
     re.DOTALL,
 )
 _SPEAKER = late(
-    r"^[^\w\n]{0,10}(?:user|assistant|human|ai|tool|system|nutzer|benutzer|assistent|mensch|ki)[^\w\n]{0,6}:|^<\|?im_start",
+    rf"^[^\w\n]{{0,10}}{any_phrase('SPEAKER_LABELS')}[^\w\n]{{0,6}}:|^<\|?im_start",
     re.IGNORECASE | re.MULTILINE,
 )
 _ENDS = late(r"[.!?…:;)\]}\"'“”»`*_|>]\s*\Z")
 # Small words that never end a sentence.
-_WANTS_MORE = late(
-    r"(?:a|an|and|are|as|at|because|but|by|for|from|has|have|if|in|into|is|it|its|of|on|or|so|than|that|the"
-    r"|their|then|this|to|was|were|when|where|which|while|will|with|would"
-    r"|aber|als|am|an|auf|aus|bei|bis|da|damit|das|dass|dem|den|der|des|die|durch|eine?[mnr]?|für|hat|ist|im"
-    r"|mit|nach|nicht|oder|sich|sie|sind|sondern|um|und|vom|von|war|weil|wenn|werden|wird|wurde|zu|zum|zur"
-    r"|über)",
-    re.IGNORECASE,
-)
+_WANTS_MORE = late(any_phrase("UNFINISHED"), re.IGNORECASE)
 _WORD = late(r"\w+")
 _OTHER_SCRIPT = late(r"[\u0370-\u1fff\u3040-\ud7ff]")
 _CODE = late(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
@@ -169,7 +159,7 @@ def _is_foreign(text: str, language: str) -> bool:
     letters = sum(sign.isalpha() for sign in prose)
     if len(_OTHER_SCRIPT.findall(prose)) > _FOREIGN_SHARE * letters:
         return True
-    detected = words.language_of(prose)
+    detected = analyser.language_of(prose)
     return detected != language and (bool(detected) or len(prose.split()) > _LONG_PROSE)
 
 

@@ -8,62 +8,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast import words
-from holdfast.patterns import late
+from holdfast.text import analyser
+from holdfast.text.lang import any_phrase, by_language
+from holdfast.text.patterns import late
 from holdfast.tokens.budget import largest_fitting
 from holdfast.window.shorten import whole_characters
 
 SECTIONS = ("requests", "goal", "done", "open", "must_not")
 
-HEADINGS = {
-    "en": {"requests": "Requests", "goal": "Goal", "done": "Done", "open": "Open", "must_not": "Must not"},
-    "de": {
-        "requests": "Anfragen",
-        "goal": "Ziel",
-        "done": "Erledigt",
-        "open": "Offen",
-        "must_not": "Nicht tun",
-    },
-}
-
+HEADINGS = by_language("SECTION_HEADINGS")
 # Other titles that models use for the sections.
 _NAMES = {
-    "requests": (
-        r"(?:the )?(?:user(?:['’]?s)?|stated|original|key|main|explicit)? ?(?:requests?|questions?|asks?)"
-        r"|requested|what (?:the user|was) asked"
-        r"|(?:die )?(?:nutzer|benutzer|user)?-?(?:anfragen?|anliegen|wünsche|aufträge|bitten|fragen)"
-        r"|anforderungen|auftrag|gewünscht"
-    ),
-    "goal": (
-        r"(?:the )?(?:overall|main|final|current|primary|end)? ?(?:goals?|objectives?|aims?|purpose)"
-        r"|(?:das )?(?:gesamt|haupt)?-?(?:ziele?|zielsetzung|zweck|absicht)"
-    ),
-    "done": (
-        r"(?:what (?:was|has been|is)|work|tasks?|already)? ?(?:done|completed|accomplished|finished)"
-        r"|accomplishments|progress|completed (?:work|tasks|steps|items)|changes(?: made)?|files changed"
-        r"|(?:was |bereits |schon )?(?:erledigte?s?|fertig|abgeschlossene?s?|umgesetzt|getan|gemacht)"
-        r"|fortschritt|geänderte dateien|änderungen"
-    ),
-    "open": (
-        r"(?:what(?: is|'s|’s) )?(?:still )?(?:open|remaining|pending|outstanding|unresolved|unfinished)"
-        r"(?: (?:items?|tasks?|questions?|points?|issues?|work|topics?))?"
-        r"|(?:next|further) steps|to-?\s?dos?(?: list)?|left to do"
-        r"|(?:was )?(?:noch )?(?:offene?s?|ausstehende?s?|unerledigte?s?)"
-        r"(?: (?:punkte|fragen|aufgaben|themen))?"
-        r"|nächste schritte|zu erledigen"
-    ),
-    "must_not": (
-        r"(?:what )?(?:you )?(?:must|should) not(?: (?:do|be done|happen))?|must-nots?|mustn['’]?ts?"
-        r"|do not(?: do)?|don['’]?ts?|not to do|constraints?|restrictions?|prohibit(?:ed|ions)|forbidden"
-        r"|things to avoid|avoid|rules|never"
-        r"|(?:what was )?tried (?:and|but) failed|failed attempts|what (?:failed|did not work|didn['’]t work)"
-        r"|(?:was )?nicht (?:zu )?(?:tun|machen|erlaubt|gewünscht|getan werden (?:darf|soll))"
-        r"|(?:was )?(?:darf|soll) nicht(?: (?:getan|gemacht) werden)?|verbote?n?|verbotenes|tabus?"
-        r"|zu vermeiden|vermeiden|einschränkungen|regeln|fehlversuche|fehlgeschlagen(?:es|e versuche)?"
-    ),
+    name: "|".join(titles[name] for titles in by_language("SECTION_TITLES").values()) for name in SECTIONS
 }
 # Additions to a title: "Done (with the files changed)", "Must not / tried and failed".
-_MORE = r"(?: *(?:[(/&,–—-]|and |und |with |mit |so far|as |of |by |bisher|wie |des |der |vom )[^:\n]{0,80})?"
+_MORE = rf"(?: *(?:[(/&,–—-]|{any_phrase('TITLE_ADDITIONS')})[^:\n]{{0,80}})?"
 _SECTION_TITLE = late(
     "(?:" + "|".join(f"(?P<{name}>{words})" for name, words in _NAMES.items()) + rf"){_MORE}", re.IGNORECASE
 )
@@ -170,22 +129,9 @@ _LINE_SHARE = 3
 _SHORTEST = 24
 
 _ITEM = late(r"(?:[-*•–·▪◦‣+→]|\(?\d{1,2}[.)])\s+(?:\[[ xX]?\]\s*)?|[•▪◦‣]")
-_NOTHING = late(
-    r"[\W_]*(?:none(?: (?:yet|so far|stated|mentioned|given))?|nothing(?: (?:yet|so far|open))?|n/?a"
-    r"|not (?:applicable|specified|mentioned)|empty|no (?:open|further|remaining) \w+"
-    r"|keine?s?|nichts(?: offen)?|entfällt|nicht (?:angegeben|genannt)|leer|keine (?:\w+ )?(?:angaben?"
-    r"|punkte|aufgaben))?[\W_]*",
-    re.IGNORECASE,
-)
+_NOTHING = late(rf"[\W_]*{any_phrase('NOTHING')}?[\W_]*", re.IGNORECASE)
 _FENCE = late(r"(?:```|~~~)[\w-]*")
-_REMARK = late(
-    r"(?:let me know|i hope|feel free|if you (?:need|want|have|would)|would you like|this (?:summary|covers)"
-    r"|please (?:note|let)|is there anything|end of summary|that(?:'s| is) (?:the|it)"
-    r"|lass(?:en sie)? (?:es )?mich wissen|ich hoffe|wenn (?:du|sie) (?:noch|weitere|möchte|etwas)"
-    r"|falls (?:du|sie)|gib(?: mir)? bescheid|sag(?:en sie)? (?:mir )?bescheid|diese zusammenfassung"
-    r"|möchte(?:st du|n sie)|soll ich|kann ich (?:dir|ihnen)|ende der zusammenfassung)",
-    re.IGNORECASE,
-)
+_REMARK = late(any_phrase("REMARKS"), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,6 +267,6 @@ def shorten_line(line: str, size: int) -> str:
 def _split_items(line: str) -> list[str]:
     """Returns the line without its bullet; prose is split into sentences, so that these can be trimmed."""
     item = _ITEM.match(line)
-    pieces = [line[item.end() :]] if item else words.sentences(line)
+    pieces = [line[item.end() :]] if item else analyser.sentences(line)
     cleaned = (" ".join(piece.split()) for piece in pieces)
     return [piece for piece in cleaned if not _NOTHING.fullmatch(piece)]

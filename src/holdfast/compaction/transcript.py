@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from holdfast.i18n import without_banners
 from holdfast.memory.private import redact
 from holdfast.messages import File, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from holdfast.text.lang import by_language
 from holdfast.thinking import without_thinking
 from holdfast.window.items import Item
 from holdfast.window.shorten import cut_middle, shorten_result
@@ -20,10 +21,7 @@ Count = Callable[[str], int]
 _RESULT_TOKENS, _ARGUMENT_TOKENS = 600, 200
 # A message that would fill more portions than this is cut in the middle.
 _MOST_PORTIONS = 4
-_SPEAKERS = {
-    "en": {"user": "User", "assistant": "Assistant", "tool": "Tool result", "system": "Instructions"},
-    "de": {"user": "Nutzer", "assistant": "Assistent", "tool": "Werkzeug-Ergebnis", "system": "Anweisungen"},
-}
+_SPEAKERS = by_language("SPEAKERS")
 _FENCE = "====="
 
 

@@ -19,6 +19,7 @@ from holdfast.research.library import Research
 from holdfast.research.matching import is_old
 from holdfast.research.summary import build_prompt, defuse, validate_summary
 from holdfast.store import new_id
+from holdfast.text.analyser import language_of
 from holdfast.text.excerpts import excerpts
 from holdfast.upstreams.base import Provider
 from holdfast.window.additions import (
@@ -31,7 +32,6 @@ from holdfast.window.additions import (
 from holdfast.window.decisions import Addition, Proposal, Section
 from holdfast.window.items import Item
 from holdfast.window.view import View
-from holdfast.words import language_of
 
 log = logging.getLogger("holdfast.research")
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from math import log
 from typing import Literal
 
-from holdfast import words
 from holdfast.messages import Role, Scope
 from holdfast.store import ConversationRecord, MessageRecord, Store, TextHit, searchable_text
+from holdfast.text import analyser
 
 _CUT = "…"
 # A sentence shorter than this, in characters, is quoted with its neighbours.
@@ -23,7 +23,7 @@ _LONGEST_TEXT = 200_000
 
 def best_passage(text: str, weights: Mapping[str, float], room: int, count: Callable[[str], int]) -> str:
     """Return the best passage that `count` measures at most `room`; empty if nothing fits."""
-    pieces = words.sentences(text[:_LONGEST_TEXT])
+    pieces = analyser.sentences(text[:_LONGEST_TEXT])
     if not pieces:
         return ""
     if len(text) <= 2 * _BRIEF and count(text.strip()) <= room:
@@ -43,7 +43,7 @@ def cut_around(text: str, weights: Mapping[str, float], room: int, count: Callab
     tokens = text.split()
     if not tokens or room <= 0:
         return ""
-    value = [sum(weights.get(term, 0.0) for term in words.terms(token)) for token in tokens]
+    value = [sum(weights.get(term, 0.0) for term in analyser.terms(token)) for token in tokens]
     middle = max(range(len(tokens)), key=lambda index: (sum(value[max(0, index - 8) : index + 9]), -index))
     reach = len(tokens)
     while reach > 0:
@@ -63,7 +63,7 @@ def _is_block(piece: str) -> bool:
 
 def _score(piece: str, weights: Mapping[str, float]) -> float:
     """Weigh a piece by its terms. Long pieces have more of everything, so length counts against them."""
-    terms = words.terms(piece)
+    terms = analyser.terms(piece)
     return sum(weights.get(term, 0.0) for term in set(terms)) / (1 + log(1 + len(terms) / 20))
 
 
@@ -158,12 +158,12 @@ def search(
     decide.
     """
     query = query[:_LONGEST]
-    asked = words.spelled(query)
+    asked = analyser.spelled(query)
     if not asked and not near:
         return MessageResults((), store.texts.engine, "nothing to search for")
     exactly = _ExactTerms(query)
     terms = sorted(asked, key=lambda term: term not in exactly.telling)
-    ranking = store.texts.find(scope, terms, words.parts(query), limit=_RANKED)
+    ranking = store.texts.find(scope, terms, analyser.parts(query), limit=_RANKED)
     weights = {term: value or 1.0 for term, value in ranking.rarity.items()}
     candidates = read_messages(store, ranking.hits, exactly, limit)
     candidates += read_near(store, near or {}, {stored.id for _, stored in candidates})
@@ -180,11 +180,11 @@ class _ExactTerms:
     """What a query asks for word for word: names as they are, and quoted phrases."""
 
     def __init__(self, query: str) -> None:
-        self.telling = words.telling(query)
+        self.telling = analyser.telling(query)
         self._phrases = [fold("".join(groups)) for groups in _QUOTED.findall(query)]
-        self._terms = [frozenset(words.terms(phrase)) for phrase in self._phrases]
+        self._terms = [frozenset(analyser.terms(phrase)) for phrase in self._phrases]
         # A quoted word is looked for as it stands there, so only names outside of quotes are left.
-        self._names = self.telling & words.telling(_QUOTED.sub(" ", query))
+        self._names = self.telling & analyser.telling(_QUOTED.sub(" ", query))
 
     def possible_matches(self, hit: TextHit) -> int:
         """Return how many of them a message can have, by its terms."""
@@ -275,7 +275,7 @@ def build_hits(
 def query_word(term: str, asked: Mapping[str, str], matched: Collection[str]) -> str:
     """Return the word of the query for a term; of a name that is only partly there, that part."""
     word = asked.get(term, term)
-    return word if word == term or words.terms(word)[0] in matched else term
+    return word if word == term or analyser.terms(word)[0] in matched else term
 
 
 class _OwnerFinder:

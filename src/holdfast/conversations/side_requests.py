@@ -17,7 +17,8 @@ from typing import Literal
 from holdfast.conversations.alignment import call_ids, comparable_text, strip_additions
 from holdfast.conversations.hints import Hints
 from holdfast.messages import ChatRequest, Message, Scope
-from holdfast.patterns import late
+from holdfast.text.lang import any_phrase
+from holdfast.text.patterns import late
 
 # Where a signature is looked for: in the system messages of a request without tools, or also with them (an
 # agent); in the newest user message; in the only message that a request has; or in what such an only message
@@ -29,42 +30,23 @@ COMPACTION = "compaction"
 # A request is larger than what tells it apart: the ends of its question, the beginning of its instructions.
 _HEAD, _TAIL, _OPENING = 3000, 1500, 800
 
-_TALK = (
-    r"(?:conversations?|chats?|sessions?|threads?|discussions?|dialog(?:ue)?s?|interactions?"
-    r"|unterhaltung\w*|gespräch\w*|konversation\w*|sitzung\w*|\w*verlauf\w*)"
-)
+_TALK = any_phrase("TALKS")
 # The conversation in which this is said, and none that somebody tells of.
 _OUR_TALK = (
-    rf"(?:(?:this|our|above|dies\w*|unser\w*|obig\w*) (?:\w+ ){{0,2}}{_TALK}|the (?:conversation|chat)"
-    r"|(?:das|dem|des|der) (?:gespräch\w*|unterhaltung))\b(?! (?:between|with|among|zwischen|mit|von)\b)"
+    rf"(?:{any_phrase('OUR_TALK_POINTERS')} (?:\w+ ){{0,2}}{_TALK}|{any_phrase('OUR_TALKS')})"
+    rf"\b(?! {any_phrase('TALK_OF_OTHERS')}\b)"
 )
-_MAKE = (
-    r"(?:generate|create|write|provide|produce|suggest|give|return|reply with|summari[sz]e|come up with"
-    r"|(?:craft|erstell|generier|erzeug|schreib|formulier|nenn|fass)\w{0,20}|gib)"
-)
-_TITLE = r"(?:title|titel|überschrift)"
-_NAME = r"(?:title|titel|überschrift|name|description|beschreibung)"
-_FEW = (
-    r"\b(?:(?:[1-9]|10|two|three|four|five|six|seven|eight|ten|zwei|drei|vier|fünf|sechs)\b[ -]*"
-    r"(?:words?|wörter\w*|char\w*|zeichen))"
-)
-_ONLY = (
-    r"(?:only|nothing else|without|omit\w*|no (?:quot|punct|expla|pream|additional)|straight to|json"
-    r"|nur|nichts sonst|ohne|keine (?:anführ|satz|erklär)|direkt)"
-)
-_SUMMARY = (
-    r"(?:summary|(?:summari[sz]|compact|condens|zusammenfass|verdicht)\w{0,20}|fass\w{0,20} .{0,60}zusammen)"
-)
-_SUCCESSOR = (
-    r"(?:another|next|new|(?:ander|nächst)\w{0,20}) (?:llm|modell?|(?:assist[ae]nt|agent|instan)\w{0,20})"
-)
+_MAKE = any_phrase("MAKE_VERBS")
+_TASK_LABEL = any_phrase("TASK_LABELS")
+_TITLE = any_phrase("TITLE_NAMES")
+_NAME = any_phrase("TITLE_NAMES", "DESCRIPTION_NAMES")
+_FEW = rf"\b(?:(?:[1-9]|10|{any_phrase('FEW_NUMBERS')})\b[ -]*{any_phrase('FEW_UNITS')})"
+_ONLY = any_phrase("NOTHING_ELSE")
+_SUMMARY = any_phrase("SUMMARISE")
+_SUCCESSOR = rf"{any_phrase('SUCCESSORS')} (?:llm|modell?|(?:assist[ae]nt|agent|instan)\w{{0,20}})"
 # Instructions that a program gives are longer than the same wish of a person.
 _AT_LENGTH = r"^.{200}"
-_GO_ON = (
-    r"(?:(?:continu|resum|replac)\w{1,20}|pick\w{0,20} up|carry on"
-    r"|(?:fortsetz|fortzu|weiterarbeit|ersetz)\w{0,20})"
-)
-
+_GO_ON = any_phrase("CONTINUE")
 # name, where, and what must all be found there. Of several rows the first counts.
 _SIGNATURES: tuple[tuple[str, Where, tuple[str, ...]], ...] = (
     ("title", "system", (rf"{_MAKE} .{{0,80}}\b{_TITLE}\b.{{0,160}}\b{_OUR_TALK}",)),
@@ -94,12 +76,16 @@ _SIGNATURES: tuple[tuple[str, Where, tuple[str, ...]], ...] = (
     ("merged answer", "only", (r"^you have been provided with a set of responses from various models",)),
     ("command check", "only", (r"^your task is to process bash commands that an ai coding agent",)),
     ("enhanced prompt", "only", (r"^generate an enhanced version of this prompt\b.{0,60}\bonly\b",)),
-    (COMPACTION, "only", (rf"^#+ ?(?:task|aufgabe):? .{{0,40}}{_SUMMARY}.{{0,120}}\bcompacted\b",)),
-    ("autocompletion", "task", (r"auto-?compl\w+|vervollständig\w*",)),
-    ("image prompt", "task", (r"prompt for .{0,20}image|bildbeschreibung|bildgenerierung",)),
-    ("queries", "task", (r"\bsearch (?:query|queries)\b|suchanfrage\w*|suchbegriff\w*",)),
-    ("follow-ups", "task", (r"follow[- _]?ups?\b|might .{0,20}(?:send|ask) next|(?:folge|anschluss)fragen",)),
-    ("tags", "task", (r"\b(?:tags?|schlagw\w+|kategorien)\b",)),
+    (
+        COMPACTION,
+        "only",
+        (rf"^#+ ?{_TASK_LABEL}:? .{{0,40}}{_SUMMARY}.{{0,120}}\bcompacted\b",),
+    ),
+    ("autocompletion", "task", (any_phrase("COMPLETE_TASKS"),)),
+    ("image prompt", "task", (any_phrase("IMAGE_TASKS"),)),
+    ("queries", "task", (any_phrase("QUERY_TASKS"),)),
+    ("follow-ups", "task", (any_phrase("FOLLOW_UP_TASKS"),)),
+    ("tags", "task", (rf"\b{any_phrase('TAG_TASKS')}\b",)),
     ("title", "task", (rf"\b{_NAME}\b",)),
     (COMPACTION, "task", (_SUMMARY,)),
 )
@@ -243,14 +229,7 @@ def fold_spaces(text: str) -> str:
 
 # How a message, or a paragraph of a system message, begins that stands for what was left out.
 _SUMMARY_OPENING = late(
-    r"^[^\S\n]*(?:This session is being continued from a previous conversation"
-    r"|\[CONVERSATION SUMMARY\]|<(?:conversation_summary|state_snapshot|summary)>"
-    r"|Another language model started to solve this problem"
-    r"|I spoke to you previously about a number of things"
-    r"|(?:(?:This|Here|The following) is )?an? (?:brief )?summary of (?:the|our|this) "
-    r"(?:previous |earlier )?(?:conversation|chat|discussion|history)"
-    r"|(?:(?:Dies|Hier) ist )?(?:eine )?Zusammenfassung (?:de[rs]|unsere[rs]) (?:bisherigen |früheren )?"
-    r"(?:Gespräch|Unterhaltung|Chat|Verlauf))",
+    rf"^[^\S\n]*(?:<(?:conversation_summary|state_snapshot|summary)>|{any_phrase('SUMMARY_OPENINGS')})",
     re.IGNORECASE | re.MULTILINE,
 )
 # A question a client asks itself, so that the summary can be the answer to it.

@@ -11,8 +11,8 @@ from holdfast.demo.script import DemoScript
 from holdfast.errors import UpstreamError
 from holdfast.messages import ChatRequest
 from holdfast.testing.provider import Script, ScriptedProvider
+from holdfast.text.analyser import sentences, terms
 from holdfast.upstreams.base import ModelInfo
-from holdfast.words import sentences, terms
 
 NAME, WINDOW = "scripted", 8_192
 # Tokens: pieces of words with up to six letters, and every other character.

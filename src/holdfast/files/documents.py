@@ -20,7 +20,7 @@ from typing import Literal
 from holdfast.errors import BadRequest, Stopped, TooLarge
 from holdfast.files.digests import kind_by_name
 from holdfast.i18n import gettext as _
-from holdfast.patterns import late
+from holdfast.text.patterns import late
 
 DocumentKind = Literal["pdf", "docx", "page"]
 

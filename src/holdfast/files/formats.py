@@ -14,7 +14,8 @@ from xml.parsers import expat
 from zipfile import BadZipFile, ZipFile
 
 from holdfast.errors import BadRequest, TooLarge
-from holdfast.patterns import late
+from holdfast.text.lang import any_word, word_set
+from holdfast.text.patterns import late
 
 # Long chains of these take the library quadratic time, and they carry no meaning.
 _SPAN = late(r"</?(?:span|font)(?:\s[^<>]*)?>", re.IGNORECASE)
@@ -143,12 +144,15 @@ class _DocxReader:
             self._blocks.append(f"{'#' * level} {' '.join(text.split())}" if level else text)
 
 
+_HEADING_STYLE = late(rf"\A{any_word('HEADING_STYLES')}")
+
+
 def heading_level(style: str) -> int:
     """Return the level of a style: `Heading1`, or `berschrift1` in German Word; `Title` is level 1."""
     folded = style.casefold()
-    if folded in ("title", "titel"):
+    if folded in word_set("TITLE_STYLES"):
         return 1
-    named = folded.removeprefix("heading").removeprefix("überschrift").removeprefix("berschrift")
+    named = _HEADING_STYLE.sub("", folded, count=1)
     return min(int(named), 6) if named != folded and named.isdecimal() and named != "0" else 0
 
 

@@ -24,7 +24,7 @@ from typing import Literal
 from holdfast.errors import ConfigError
 from holdfast.files import problems
 from holdfast.files.documents import MESSAGE_SECONDS
-from holdfast.patterns import late
+from holdfast.text.patterns import late
 
 # With O_PATH, folders on the way need not be readable.
 _OPEN_STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

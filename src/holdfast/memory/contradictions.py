@@ -9,36 +9,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from holdfast.text.dates import DAYS, MONTH_NAMES
-from holdfast.text.lang import any_of, de, en, word_set
-from holdfast.words import terms
+from holdfast.text.analyser import terms
+from holdfast.text.lang import UPPER, any_phrase, any_word, by_language, word_set, words_of
 
 _GROUPS = {
-    "database": word_set(
-        """
-        postgres postgresql mysql mariadb sqlite mongodb mongo oracle cassandra dynamodb cockroachdb duckdb
-        couchdb firebird mssql
-        """
+    "database": (
+        "postgres postgresql mysql mariadb sqlite mongodb mongo oracle cassandra dynamodb cockroachdb duckdb"
+        " couchdb firebird mssql"
     ),
-    "language": word_set(en.LANGUAGES, de.LANGUAGES),
-    "packages": word_set("npm yarn pnpm bun"),
-    "python": word_set("pip poetry pipenv conda pdm uv"),
-    "editor": word_set("vim neovim emacs vscode pycharm intellij webstorm sublime nano helix zed"),
-    "forge": word_set("github gitlab bitbucket gitea forgejo codeberg"),
-    "frontend": word_set("react vue angular svelte solid ember"),
-    "cloud": word_set("aws azure gcp hetzner ovh digitalocean linode"),
-    "broker": word_set("rabbitmq kafka nats activemq"),
-    "system": word_set("ubuntu debian fedora arch opensuse centos nixos macos windows"),
-    "indent": word_set("tabs spaces"),
+    "language": words_of("LANGUAGES"),
+    "packages": "npm yarn pnpm bun",
+    "python": "pip poetry pipenv conda pdm uv",
+    "editor": "vim neovim emacs vscode pycharm intellij webstorm sublime nano helix zed",
+    "forge": "github gitlab bitbucket gitea forgejo codeberg",
+    "frontend": "react vue angular svelte solid ember",
+    "cloud": "aws azure gcp hetzner ovh digitalocean linode",
+    "broker": "rabbitmq kafka nats activemq",
+    "system": "ubuntu debian fedora arch opensuse centos nixos macos windows",
+    "indent": "tabs spaces",
 }
-_GROUP_OF = {word: name for name, words in _GROUPS.items() for word in words}
+_GROUP_OF = {word: name for name, words in _GROUPS.items() for word in words.split()}
 
-MONTHS_AND_DAYS = word_set(" ".join((*MONTH_NAMES, *DAYS)))
+MONTHS_AND_DAYS = word_set("MONTHS", "WEEKDAYS")
 
 # A town lies in one of these: to name it says less, not something else. Of countries only one holds.
-COUNTRIES = word_set(en.COUNTRIES, de.COUNTRIES)
-REGIONS = COUNTRIES | word_set(en.REGIONS, de.REGIONS)
-OPPOSITES = frozenset(frozenset(pair.split("/")) for pair in word_set(en.OPPOSITES, de.OPPOSITES))
+COUNTRIES = word_set("COUNTRIES")
+REGIONS = COUNTRIES | word_set("REGIONS")
+OPPOSITES = frozenset(frozenset(pair.split("/")) for pair in word_set("OPPOSITES"))
 
 
 def find_group(word: str) -> str:
@@ -52,52 +49,47 @@ _LONGEST = 400
 # A value is a few words; what differs in more is another sentence.
 _VALUE = 3
 
-_FILLERS = word_set(en.FILLERS, de.FILLERS)
+_FILLERS = word_set("FILLERS")
 # Verbs whose value is one at a time when it is a number: "listens on port 5432".
-_MEASURES = word_set(en.MEASURE_VERBS, de.MEASURE_VERBS)
+_MEASURES = word_set("MEASURE_VERBS")
 # … when it is one of several rivals: "runs on Debian".
-_NAMES = word_set(en.RIVAL_VERBS, de.RIVAL_VERBS)
+_NAMES = word_set("RIVAL_VERBS")
 # … and when it is any name behind the word for a place: "lives in Kiel". In German every noun looks like one.
-_PLACED = word_set(en.PLACE_VERBS, de.PLACE_VERBS)
-_PLACES = word_set(en.PLACE_WORDS, de.PLACE_WORDS)
+_PLACED = word_set("PLACE_VERBS")
+_PLACES = word_set("PLACE_WORDS")
 # Who works on one thing may work on another; an employer is one.
-_EMPLOYED = {tuple(pair.split("/")) for pair in word_set(en.EMPLOYMENT, de.EMPLOYMENT)}
-_CALLED = word_set(en.NAMING_VERBS, de.NAMING_VERBS)
-_WISHES = word_set(en.WISH_VERBS, de.WISH_VERBS)
-_BE = word_set(en.BE, de.BE)
+_EMPLOYED = {tuple(pair.split("/")) for pair in word_set("EMPLOYMENT")}
+_CALLED = word_set("NAMING_VERBS")
+_WISHES = word_set("WISH_VERBS")
+_BE = word_set("BE")
 # What may stand between a verb and its number. Behind other words a number is a name: "server 1", "Raum 12".
-_BEFORE_NUMBER = word_set(en.BEFORE_NUMBER, de.BEFORE_NUMBER)
-_NUMBERED = word_set(en.NUMBERED, de.NUMBERED)
+_BEFORE_NUMBER = word_set("BEFORE_NUMBER")
+_NUMBERED = word_set("NUMBERED")
 # Of such things there may be more than one.
-_ONE_OF_MANY = word_set(en.ONE_OF_MANY, de.ONE_OF_MANY)
-_USES = word_set(en.USE_VERBS, de.USE_VERBS)
-_NEGATIONS = word_set(en.NEGATIONS, de.NEGATIONS)
+_ONE_OF_MANY = word_set("ONE_OF_MANY")
+_USES = word_set("USE_VERBS")
+_NEGATIONS = word_set("NEGATIONS")
 # What comes with a negation, and what with its absence, and means nothing else there.
-_WITH_NEGATION = word_set(en.WITH_NEGATION, de.WITH_NEGATION)
-_AROUND = word_set(en.AROUND_NEGATION, de.AROUND_NEGATION)
-_ROLES = word_set(en.ROLE_WORDS, de.ROLE_WORDS)
+_WITH_NEGATION = word_set("WITH_NEGATION")
+_AROUND = word_set("AROUND_NEGATION")
+_ROLES = word_set("ROLE_WORDS")
+_FOR = word_set("FOR")
 
 # One word, or several that each begin with a capital.
-_NAME = r"[\"'`„“]?(\w[\w.+#/-]*\b(?-i:(?: [A-ZÄÖÜ\d][\w+#/-]*)?))[\"'`“”]?"
+_NAME = rf"[\"'`„“]?(\w[\w.+#/-]*\b(?-i:(?: [{UPPER}\d][\w+#/-]*)?))[\"'`“”]?"
 # Where a name begins: not inside one, which would be read again from each of its parts.
 _FIRST = r"(?<![\w.+#/-])"
-_FROM = (
-    re.compile(rf"\b{any_of(en.MOVE_STEMS)}\w* .{{0,60}}?from {_NAME} (?:over )?to {_NAME}", re.IGNORECASE),
-    re.compile(rf"\breplac\w+ {_NAME} (?:with|by) {_NAME}", re.IGNORECASE),
-    re.compile(rf"\bvon {_NAME} (?:auf|zu|nach) {_NAME}.{{0,40}}? {any_of(de.MOVED)}", re.IGNORECASE),
-    re.compile(rf"\b{any_of(de.MOVE_STEMS)}\w* .{{0,40}}?von {_NAME} (?:auf|zu|nach) {_NAME}", re.IGNORECASE),
-    re.compile(rf"{_FIRST}{_NAME} durch {_NAME} (?:ersetzt|abgelöst)", re.IGNORECASE),
+_FROM = tuple(
+    re.compile(text.replace("<first>", _FIRST).replace("<name>", _NAME), re.IGNORECASE)
+    for texts in by_language("REPLACEMENTS").values()
+    for text in texts
 )
 # Here the new one is named first.
 _INSTEAD = re.compile(
-    rf"{_FIRST}{_NAME} {any_of(f'{en.INSTEAD} {de.INSTEAD}')} {_NAME}",
+    rf"{_FIRST}{_NAME} {any_word('INSTEAD')} {_NAME}",
     re.IGNORECASE,
 )
-_TO = re.compile(
-    rf"\b(?:(?:switch|mov|migrat)(?:ed|ing|e|es)?(?: over)? to {_NAME}"
-    rf"|(?:auf|zu) {_NAME} (?:gewechselt|umgestiegen|umgestellt|migriert))",
-    re.IGNORECASE,
-)
+_TO = re.compile(any_phrase("ADOPTIONS").replace("<name>", _NAME), re.IGNORECASE)
 
 
 def supersedes(new: str, old: str) -> bool:
@@ -175,7 +167,7 @@ def has_other_name(
     groups = {find_group(word.low) for word in (*mine, *theirs)}
     rivals = len(groups) == 1 and "" not in groups
     # What is for one may be for another too.
-    single = frame & (_BE | _WISHES | _NAMES) and before[-1] not in (en.FOR, de.FOR)
+    single = frame & (_BE | _WISHES | _NAMES) and before[-1] not in _FOR
     if rivals and (single or (frame & _USES and _ROLES & {*behind[:1]})):
         return True
     if behind or frame & _ONE_OF_MANY:

@@ -21,8 +21,8 @@ from holdfast.memory.embedders import (
     Vectors,
     parse_prompts,
 )
+from holdfast.text.analyser import terms
 from holdfast.tokens.gguf import VocabularyError, read_metadata
-from holdfast.words import terms
 
 GGUF_PACKAGE = "xllamacpp"
 # -P: a file called json.py in the current folder must not be imported.

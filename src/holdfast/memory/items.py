@@ -24,6 +24,7 @@ from markdown_it.token import Token
 from holdfast.errors import BadRequest
 from holdfast.memory.base import FIELD_FORMS, KINDS, Kind, Memory, format_time
 from holdfast.messages import Scope, canonical
+from holdfast.text.lang import by_language
 
 COMMENT = re.compile(r"<!-- *holdfast +(\{[^<>\r\n]*\}) *-->")
 # The beginning of one, also where a person damaged the rest.
@@ -59,14 +60,8 @@ def _finite(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-_TITLES = {"en": "Memory", "de": "Gedächtnis"}
-_HEADINGS: dict[Kind, dict[str, str]] = {
-    "fact": {"en": "Facts", "de": "Fakten"},
-    "decision": {"en": "Decisions", "de": "Entscheidungen"},
-    "preference": {"en": "Preferences", "de": "Vorlieben"},
-    "note": {"en": "Notes", "de": "Notizen"},
-    "summary": {"en": "Summaries", "de": "Zusammenfassungen"},
-}
+_TITLES = by_language("MEMORY_TITLE")
+_HEADINGS = by_language("MEMORY_HEADINGS")
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _BULLET = re.compile(r" ?(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|(?=[\r\n])|$)")
@@ -147,7 +142,7 @@ def add_items(text: str, memories: Sequence[Memory], title: str = "") -> str:
     for kind in KINDS:
         items = [format_item(memory) for memory in fresh.values() if memory.kind == kind]
         if items:
-            text = insert_items(text, kind, items, _HEADINGS[kind][language])
+            text = insert_items(text, kind, items, _HEADINGS[language][kind])
     return text
 
 
@@ -231,7 +226,7 @@ def read_handwritten(text: str, items: Sequence[_Item], scope: Scope) -> dict[in
 
 
 def _heading_names(kind: Kind) -> set[str]:
-    return {name.casefold() for name in _HEADINGS[kind].values()}
+    return {headings[kind].casefold() for headings in _HEADINGS.values()}
 
 
 def split_items(lines: Sequence[str]) -> Iterator[_Item]:

@@ -43,9 +43,9 @@ from holdfast.memory.tidy import (
 from holdfast.messages import Scope
 from holdfast.store import Tombstone, new_id
 from holdfast.store.memories import MemoryUse, RecollectionRepository
+from holdfast.text.analyser import language_of, terms
 from holdfast.text.questions import Trait, traits_of, without_wishes
 from holdfast.text.statements import named_share
-from holdfast.words import language_of, terms
 
 _DAY = 86_400.0
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from holdfast.errors import BadRequest, ConfigError
-from holdfast.text.lang import any_of, de, en, word_set
+from holdfast.text.lang import LOWER, UPPER, any_phrase, any_word, word_set
 
 MARK = "[secret]"
 
@@ -50,14 +50,14 @@ _IN_URL = re.compile(r"(?<=://)([^\s/:@]{0,100}:)(?![\[$<{])[^\s/]{1,200}@")
 _STEP = r"[\"'`*_]{0,3}"
 # The thing it opens: "for the router", "vom WLAN".
 _FOR = (
-    rf"(?:\s{any_of(f'{en.KEY_PREPOSITIONS} {de.KEY_PREPOSITIONS}')}\b(?:\s(?!is\b|ist\b|lautet\b)"
+    rf"(?:\s{any_word('KEY_PREPOSITIONS')}\b(?:\s(?!is\b|ist\b|lautet\b)"
     r"[\w.@-]{1,40}){1,5})?"
 )
 _SAYS = (
-    rf"{_STEP}\s{{0,3}}(?::=|=>|[:=]|\b{any_of(f'{en.KEY_VERBS} {de.KEY_VERBS}')}\b"
-    rf"(?:\s{any_of(f'{en.KEY_ADVERBS} {de.KEY_ADVERBS}')}\b)?:?){_STEP}\s{{0,3}}"
+    rf"{_STEP}\s{{0,3}}(?::=|=>|[:=]|\b{any_word('KEY_VERBS')}\b"
+    rf"(?:\s{any_word('KEY_ADVERBS')}\b)?:?){_STEP}\s{{0,3}}"
 )
-_CALLED = f"(?:{en.KEY_NAMES}|{de.KEY_NAMES})"
+_CALLED = any_phrase("KEY_NAMES")
 _TOLD = re.compile(
     rf"((?:{_CALLED}{_FOR}{_SAYS}|--password[ =]|--token[ =]))"
     r"(\"[^\"\n]{1,100}\"|'[^'\n]{1,100}'|[^\s\"']{1,200})",
@@ -74,22 +74,21 @@ _PIN = re.compile(
     re.IGNORECASE,
 )
 _KEYED = re.compile(
-    r"((?<![A-Za-z])(?:(?:api|access|auth|secret|client|account|private|encryption"
-    r"|session|refresh|bearer|id|zugriffs)[ _-]?(?:access[ _-]?)?(?:key|token|secret|schlüssel)|token|secret"
-    r"|geheimnis)"
+    rf"((?<![A-Za-z])(?:{any_phrase('KEYED_PREFIXES')}[ _-]?(?:access[ _-]?)?{any_phrase('KEYED_NAMES')}"
+    rf"|{any_phrase('KEYED_ALONE')})"
     rf"{_FOR}{_SAYS})"
     r"(?=[^\s]{0,200}\d)(?=[^\s]{0,200}[A-Za-z])[\"']?([\w+/.=~-]{10,200})[\"']?",
     re.IGNORECASE,
 )
 # A value with one of these was chosen by somebody; a plain word after "password:" may be a description.
-_CHOSEN = re.compile(r"[\d!@#%^&*+=?_~§]|^[\"']|[a-zäöü][A-ZÄÖÜ]")
+_CHOSEN = re.compile(rf"[\d!@#%^&*+=?_~§]|^[\"']|[{LOWER}][{UPPER}]")
 # The name of a place where the secret stands, or a gap where one would go.
 _REFERENCE = re.compile(
     r"[\"']?(?:[\[$<{%]|\*{2,}|x{3,}|\.{2,}|…|None\b|null\b|true\b|false\b|str\b|string\b"
     r"|(?:os|process|self|settings|config|env|request|args|data|form|user)[.\[]|[\w.]{1,60}\(|[\w.]{0,60}passwor[dt]\b)",
     re.IGNORECASE,
 )
-_DESCRIPTIONS = word_set(en.VALUE_DESCRIPTIONS, de.VALUE_DESCRIPTIONS)
+_DESCRIPTIONS = word_set("VALUE_DESCRIPTIONS")
 _STANDS_ALONE = re.compile(r"(?<=\S)[.,;!)\"'`*_]{0,3}(?:\s*$|\s*\n|[,;]\s|\.\s|\s(?:and|und|but|aber)\b)")
 
 # --- Cards --------------------------------------------------------------------------------------------------
@@ -176,7 +175,7 @@ _SECRETS: tuple[tuple[tuple[str, ...], re.Pattern[str], _Replacement], ...] = (
     (("",), _KEYS, MARK),
     (("bearer", "authorization"), _IN_HEADER, rf"\1{MARK}"),
     (("://",), _IN_URL, rf"\1{MARK}@"),
-    (("key", "token", "secret", "schlüssel", "geheimnis"), _KEYED, _mask_unless_reference),
+    (tuple(sorted(word_set("KEYED_HINTS"))), _KEYED, _mask_unless_reference),
     (("pass", "kennwort", "zugangscode", "pwd", "losung", "--token"), _TOLD, _mask_unless_description),
     (("pass", "kennwort", "zugangscode", "pwd", "losung"), _BARE, rf"\1{MARK}"),
     (("pin", "puk", "cvv", "cvc"), _PIN, rf"\1{MARK}"),

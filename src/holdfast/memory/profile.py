@@ -23,56 +23,26 @@ from holdfast.memory.scopes import profile_file
 from holdfast.memory.workspace import Note, Workspace, read_or_empty, update_file
 from holdfast.messages import Scope
 from holdfast.store.memories import ProfileProposal, ProposalRepository
-from holdfast.text.lang import de, en
-from holdfast.words import language_of
+from holdfast.text.analyser import language_of
+from holdfast.text.lang import UPPER, any_phrase, any_word, by_language, de, en, merged_table
 
 LARGEST = 2_048
 _BRACKETS = 50
 
 # By rank. The first name is how the field is known in code, the second its German one; the rest are others'.
 FIELDS: dict[str, tuple[str, ...]] = {
-    "language": ("language", "sprache"),
-    "name": ("name", "name"),
-    "company": ("company", "firma", "companyName"),
-    "preferences": ("preferences", "praeferenzen", "präferenzen", "vorlieben"),
-    "preferences.answer_length": ("answer_length", "antwortlaenge", "antwortlänge"),
-    "preferences.formality": ("formality", "formalitaet", "formalität"),
-    "preferences.code_language": ("code_language", "code_sprache"),
-    "industry": ("industry", "branche"),
-    "location": ("location", "standort"),
-    "team_size": ("team_size", "teamgroesse", "teamgröße", "mitarbeiter", "teamSize"),
-    "products": ("products", "produkte"),
+    field: (english.split()[0], german.split()[0], *german.split()[1:], *english.split()[1:])
+    for field, english in en.PROFILE_FIELDS.items()
+    for german in (de.PROFILE_FIELDS[field],)
 }
 _GERMAN_ONLY = {names[1] for names in FIELDS.values()} - {names[0] for names in FIELDS.values()}
 _RANKS = {name: rank for rank, names in enumerate(FIELDS.values()) for name in names}
 
 _STYLE = "style"
 # What German readers, people and models, see for the fields that are known.
-_GERMAN = {
-    "language": "Sprache",
-    "name": "Name",
-    "company": "Firma",
-    "preferences": "Vorlieben",
-    "preferences.answer_length": "Antwortlänge",
-    "preferences.formality": "Anrede",
-    "preferences.code_language": "Programmiersprache",
-    "preferences.style": "Stil",
-    "industry": "Branche",
-    "location": "Standort",
-    "team_size": "Teamgröße",
-    "products": "Produkte",
-}
-
-_HEADS = {
-    ("de", True): "Du bist ein KI-Assistent für folgendes Unternehmen:",
-    ("de", False): "Du bist ein KI-Assistent für folgende Person:",
-    ("en", True): "You are an AI assistant for the following company:",
-    ("en", False): "You are an AI assistant for the following person:",
-}
-_ENDS = {
-    "de": "Berücksichtige diesen Kontext in deinen Antworten.",
-    "en": "Keep this context in mind in your answers.",
-}
+_GERMAN = de.PROFILE_LABELS
+_HEADS = by_language("PROFILE_INTRODUCTIONS")
+_ENDS = by_language("PROFILE_END")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +179,7 @@ def render_for_model(
     best = ""
     for key, _ in sorted(units, key=lambda unit: rank_field(unit[0])):
         body = format_fields([unit for unit in units if unit[0] in chosen | {key}], language)
-        whole = f"{_HEADS[language, company]}\n{body}\n{_ENDS[language]}"
+        whole = f"{_HEADS[language][company]}\n{body}\n{_ENDS[language]}"
         if count(whole) <= cap:
             chosen.add(key)
             best = whole
@@ -314,28 +284,25 @@ class ProfileTrait:
     value: str
 
 
-_NOT = re.compile(rf"\b(?:{en.DENIALS}|{de.DENIALS})\b", re.IGNORECASE)
-_ANSWER = f"(?:{en.ANSWERS}|{de.ANSWERS})"
+_NOT = re.compile(rf"\b{any_phrase('DENIALS')}\b", re.IGNORECASE)
+_ANSWER = any_phrase("ANSWERS")
 
-_LENGTHS = {**en.ANSWER_LENGTHS, **de.ANSWER_LENGTHS}
+_LENGTHS = merged_table("ANSWER_LENGTHS")
 _TONES = {
-    "formal": r"formal|formell\w*|förmlich\w*",
-    "casual": r"casual|informal",
-    "locker": r"locker\w*|ungezwungen\w*",
-    "Sie": r"gesiezt|siezen|per Sie",
-    "du": r"geduzt|duzen|per du",
+    tone: "|".join(words[tone] for words in by_language("TONES").values() if tone in words)
+    for tone in merged_table("TONES")
 }
-_SPEECH = r"English|German|French|Spanish|Italian|Englisch|Deutsch|Französisch|Spanisch|Italienisch"
+_SPEECH = any_word("ANSWER_LANGUAGES")
 _CODE = r"Python|TypeScript|JavaScript|Rust|Go|Java|Kotlin|C\+\+|C#|Ruby|PHP|Swift|Elixir|Scala"
 
-_NAMED = re.compile(rf"\b(?:{en.INTRODUCTIONS}|{de.INTRODUCTIONS}) ((?-i:[A-ZÄÖÜ])[\w-]+)", re.IGNORECASE)
+_NAMED = re.compile(rf"\b{any_phrase('INTRODUCTIONS')} ((?-i:[{UPPER}])[\w-]+)", re.IGNORECASE)
 _SPEAKS = re.compile(
     rf"\b{_ANSWER}\w*\b.{{0,40}}?\b(?:in|auf) ({_SPEECH})\b|\b(?:in|auf) ({_SPEECH})\b.{{0,20}}\b{_ANSWER}",
     re.IGNORECASE,
 )
 _CODES = re.compile(
     rf"\b(?:code|examples|beispiele|snippets|programm\w*)\b.{{0,40}}?\b(?:in|auf) ({_CODE})(?!\w)"
-    rf"|\b(?:prefers?|bevorzug\w*) ({_CODE})(?!\w)(?: for| als| über| over|\.|$)",
+    rf"|\b(?:prefers?|bevorzug\w*) ({_CODE})(?!\w)(?: {any_phrase('PREFERRED_TO')}|\.|$)",
     re.IGNORECASE,
 )
 

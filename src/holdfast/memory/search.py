@@ -12,7 +12,6 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from holdfast import words
 from holdfast.errors import EmbedderError
 from holdfast.i18n import lazy
 from holdfast.memory.index import Freshness, Index
@@ -24,6 +23,7 @@ from holdfast.store import PassageMatches, PassageRow, SearchPlace, Store
 from holdfast.store.fulltext import Container
 from holdfast.store.passages import NOTE
 from holdfast.store.texts import PIECE_SIZE, split_pieces
+from holdfast.text import analyser
 from holdfast.text.questions import Question, read_question
 
 HitKind = Literal["note", "message"]
@@ -131,7 +131,7 @@ def extract_excerpt(text: str, weights: Mapping[str, float]) -> Excerpt:
     most = -1.0
     for piece in split_pieces(text):
         place = text.index(piece, place)
-        worth = sum(weights.get(term, 0.0) for term in set(words.terms(piece)))
+        worth = sum(weights.get(term, 0.0) for term in set(analyser.terms(piece)))
         if worth > most:
             best, at, most = piece, place, worth
     spare = EXCERPT_LENGTH - len(best) - 2

@@ -19,9 +19,9 @@ from holdfast.memory.base import Memory, MemorySource
 from holdfast.memory.contradictions import supersedes
 from holdfast.memory.items import read_ids, read_memories, replace_item
 from holdfast.store.memories import MemoryUse
-from holdfast.text.lang import de, en, word_set
+from holdfast.text.analyser import terms
+from holdfast.text.lang import word_set
 from holdfast.text.slots import compare, overlap, says_more, touches
-from holdfast.words import terms
 
 # How alike two texts are at least that are taken for one.
 ALIKE = 0.9
@@ -33,9 +33,9 @@ _LONGEST = 2_000
 _TOKEN = re.compile(r"\S+")
 _EDGES = " \t\n.,;:!?\"'`’„“”«»()[]{}*_<>…–—-"
 # Without these a sentence says the same. "Not", "was", "my", "without", "before" and their like are not here.
-_HARMLESS = word_set(en.HARMLESS, de.HARMLESS)
+_HARMLESS = word_set("HARMLESS")
 # These are words like others, but what they come to is not the same without them.
-_TURNS = word_set(en.TURNS, de.TURNS)
+_TURNS = word_set("TURNS")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,10 @@ from typing import Any, Literal, get_args
 from urllib.parse import unquote, urlsplit
 
 from holdfast.messages import Scope
-from holdfast.patterns import late
-from holdfast.words import language_of
+from holdfast.text.analyser import language_of
+from holdfast.text.lang import any_of, any_phrase, merged_table
+from holdfast.text.lang.en.words import SMALL_LETTERS, TELLING_SUBJECTS
+from holdfast.text.patterns import late
 
 Mode = Literal["quick", "deep"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -30,7 +32,7 @@ _MOST_WORDS, _LONGEST_NAME = 3, 40
 # Characters of a source used to detect its language.
 _SAMPLE = 2_000
 # What makes a text German that has none of the small words by which a language is known.
-_GERMAN = late(r"[äöüß]|\b(?:kostet|kosten|wetter|preise?|kurs)\b", re.IGNORECASE)
+_GERMAN = late(rf"[{SMALL_LETTERS}]|\b{any_of(TELLING_SUBJECTS)}\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,90 +145,27 @@ _HOLDS: dict[Volatility, float] = {
 # Used when neither the question nor its sources match a rule.
 _DEFAULT: Volatility = "weekly"
 
-_WEATHER = (
-    r"(?:wetter\w*|weather|temperatur\w*|regnet|regen\w*|rain\w*|schneit|snow\w*|sunny|sonnig\w*|wind\w{0,4})"
-)
-_NOW = r"(?:jetzt|gerade|momentan\w*|derzeit\w*|im moment|aktuell\w*|live|now|currently|at the moment)"
-
+_WEATHER, _NOW = any_phrase("WEATHER"), any_phrase("NOW")
 # The first that fits decides, so what changes fastest stands first.
 _RULES: tuple[tuple[Volatility, re.Pattern[str]], ...] = (
     (
         "hourly",
         late(
-            rf"\b{_WEATHER}\b.*\b{_NOW}\b|\b{_NOW}\b.*\b{_WEATHER}\b"
-            r"|\b(?!nobel|friedens|literatur|film)\w*(?:preise?|kurse?)n?\b|\bkostet\b|\bprices?\b"
-            r"|\b(?:stocks?|share price|exchange rate|wechselkurs|börse|aktien?|dax|nasdaq|bitcoin|ethereum"
-            r"|crypto\w*|krypto\w*)\b"
-            r"|\b(?:live ?ticker|spielstand|zwischenstand|live scores?|scores?|steht es|stau\w*|verkehrslage"
-            r"|traffic|verspätung\w*|delays?|departures?|abfahrt\w*)\b",
+            rf"\b{_WEATHER}\b.*\b{_NOW}\b|\b{_NOW}\b.*\b{_WEATHER}\b|{any_phrase('HOURLY')}",
             re.IGNORECASE | re.DOTALL,
         ),
     ),
-    (
-        "daily",
-        late(
-            rf"\b{_WEATHER}\b|\b(?:\w*vorhersage|forecast|nachrichten|news|schlagzeilen|headlines|heute|today"
-            r"|tonight|morgen|tomorrow|gestern|yesterday|wochenende|weekend|pollenflug|pollen|wasserstand"
-            r"|umfragewerte|polls?|tabelle|standings|fixtures|kinoprogramm|tv-programm)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "weekly",
-        late(
-            r"\b(?:öffnungszeiten|opening hours|opening times|fahrplan|timetable|diese woche|this week"
-            r"|neueste\w*|latest|newest|aktuell\w*|current\w*|recent\w*|kürzlich|release dates?|erscheint"
-            r"|angebote?|termine?|events?|veranstaltung\w*|konzerte?|concerts?)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "permanent",
-        late(
-            r"\b(?:geschichte|history|historisch\w*|historical\w*|when (?:was|did|were)"
-            r"|wann (?:wurde|war|starb|fand|endete|begann)"
-            r"|wer (?:hat .{0,40}erfunden|erfand|schrieb|war|malte|komponierte|entdeckte)"
-            r"|who (?:invented|wrote|was|painted|composed|discovered)"
-            r"|erfunden|invented|geboren|born|gestorben|died|definition|define|bedeutet|bedeutung|meaning of"
-            r"|means|etymolog\w*|beweis\w*|proof|theorem|satz des|formel|formula|gleichung|equation"
-            r"|hauptstadt|capital of|quadratwurzel|square root|periodensystem|wie hoch ist der"
-            r"|how (?:high|tall|far|deep) is|was ist (?:ein|eine|der unterschied)"
-            r"|what is (?:an?|the difference)|was sind|what are|rfc ?\d+|spezifikation|specification)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "monthly",
-        late(
-            r"\b(?:beste[nrs]?|best|vergleich\w*|comparison|compare|versus|vs|test|review\w*|empfehl\w*"
-            r"|recommend\w*|hotels?|restaurants?|wer ist|who is|einwohner\w*|population|gesetz\w*|laws?"
-            r"|steuer\w*|tax\w*|anleitung|how to|wie (?:kann|installier\w*|mache?|geht)|tutorial"
-            r"|wikipedia)\b",
-            re.IGNORECASE,
-        ),
-    ),
+    ("daily", late(rf"\b{_WEATHER}\b|\b{any_phrase('DAILY')}\b", re.IGNORECASE)),
+    ("weekly", late(rf"\b{any_phrase('WEEKLY')}\b", re.IGNORECASE)),
+    ("permanent", late(rf"\b{any_phrase('PERMANENT')}\b", re.IGNORECASE)),
+    ("monthly", late(rf"\b{any_phrase('MONTHLY')}\b", re.IGNORECASE)),
 )
 # A version that is named does not change any more, whatever is written about it.
 _FIXED = late(r"\b(?:version\s*|v)?\d+\.\d+(?:\.\d+)*\b")
-_DOCUMENTED = late(
-    r"\b(?:dokument\w*|docs?|documentation|changelog|release notes|api|funktion\w*|functions?|parameter\w*"
-    r"|syntax|changes|änderung\w*)\b",
-    re.IGNORECASE,
-)
+_DOCUMENTED = late(rf"\b{any_phrase('DOCUMENTED')}\b", re.IGNORECASE)
 _YEAR = late(r"(?<![\d.,])(1[0-9]{3}|20[0-9]{2})(?![\d.,]*\d|\s?(?:%|€|\$|eur|usd|euro))", re.IGNORECASE)
 
-_WORDS: dict[str, Volatility] = {
-    "hourly": "hourly",
-    "stündlich": "hourly",
-    "daily": "daily",
-    "täglich": "daily",
-    "weekly": "weekly",
-    "wöchentlich": "weekly",
-    "monthly": "monthly",
-    "monatlich": "monthly",
-    "permanent": "permanent",
-    "dauerhaft": "permanent",
-}
+_WORDS: dict[str, Volatility] = merged_table("VOLATILITIES")
 
 
 def estimate_volatility(question: str, sources: Iterable[str] = (), at: float = 0.0) -> Volatility:

@@ -14,12 +14,12 @@ from datetime import UTC, date, datetime
 from functools import cache, lru_cache
 from math import log
 
-from holdfast import words
 from holdfast.research.finding import Finding, Mode, ResearchSource
 from holdfast.research.questions import ParsedQuestion, asks_same, may_be_translation, parse_question
 from holdfast.research.repository import MOST_SOURCES
+from holdfast.text import analyser
 from holdfast.text.dates import dates_in
-from holdfast.text.languages import words_of
+from holdfast.text.lang import words_of
 
 # Maps named texts to their nearness to a question; texts without a vector are left out.
 Nearness = Callable[[str, Mapping[str, str]], Mapping[str, float]]
@@ -119,14 +119,7 @@ _LONGEST = 1_000
 
 
 # What somebody plans may depend on something that neither names.
-_DEPENDS = {
-    "wetter weather wettervorhersage wetterbericht forecast niederschlag regen rain": """
-    wandern wanderung hike hiking grillen barbecue picknick picnic ausflug outdoor outside draußen zelten
-    camping radtour fahrradtour cycling joggen schwimmen baden freibad strand beach garten garden gardening
-    regenschirm schirm umbrella jacke jacket coat nass wet sonnencreme sunscreen segeln sailing gießen
-    biergarten spaziergang spazieren stroll skifahren skiing
-""",
-}
+_DEPENDS = {words_of("WEATHER_WORDS"): words_of("WEATHER_PLANS")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +211,7 @@ def _score(
 
 
 def stems(text: str) -> frozenset[str]:
-    return frozenset(words.terms(text))
+    return frozenset(analyser.terms(text))
 
 
 @cache

@@ -11,9 +11,18 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 
-from holdfast import words
-from holdfast.patterns import late
+from holdfast.text import analyser
 from holdfast.text.dates import NUMBERS, dates_in
+from holdfast.text.lang import (
+    UPPER,
+    any_phrase,
+    by_language,
+    merged_rows,
+    merged_table,
+    word_set,
+    words_of,
+)
+from holdfast.text.patterns import late
 
 _TOKEN = late(r"[-+−]?\d+(?:[.,]\d+)*|(?<!\S)\.[^\W\d_]\w*|\w+(?:\+\+|#|['’]\w+)?")
 _GROUPED = late(r"\d{1,3}(?:[.,]\d{3})+")
@@ -23,127 +32,59 @@ _SIGNS = frozenset({"So", "Sc", "Sm", "No"})
 _TELLING_SIGNS = frozenset("%‰&§")
 
 
-def _word_set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # What is something else with a capital letter.
-_CAPITALS = _word_set(
-    """
-    polish turkey china reading nice mobile bath cork java amazon apple orange swift rust windows word excel
-    target visa shell essen
-    """
-)
+_CAPITALS = frozenset(
+    ("polish", "turkey", "china", "reading", "nice", "mobile", "bath", "cork", "java", "amazon", "apple",
+     "orange", "swift", "rust", "windows", "word", "excel", "target", "visa", "shell", "essen")
+)  # fmt: skip
 # How somebody begins to ask.
-_OPENING = late(
-    r"\A\s*(?:bitte|please|hallo|hello|hi|hey|ich (?:möchte|will|würde gerne?) (?:gerne? )?wissen"
-    r"|i (?:want|need|would like) to know|i'd like to know|(?:can|could) you (?:please )?(?:tell me|find out)"
-    r"|kannst du (?:mir sagen|herausfinden)|tell me|sage? mir|find out|finden? (?:sie )?heraus|recherchiere"
-    r"|suche? nach|search for|look up|show me|zeige? mir|gib mir|give me|erkläre?(?: mir)?|explain(?: to me)?"
-    r"|informationen (?:über|zu)|information (?:about|on))\b[\s,:!]*",
-    re.IGNORECASE,
-)
+_OPENING = late(rf"\A\s*{any_phrase('RESEARCH_OPENINGS')}\b[\s,:!]*", re.IGNORECASE)
 # How a question is put, not what it asks for, wherever it stands.
-_MANNER = _word_set(
-    """
-    bitte eigentlich ungefähr etwa mal denn genau aktuell aktuelle aktueller aktuellen aktuelles gerade
-    momentan derzeit derzeitige heutige lautet steht voraussichtlich danke wem wen wurde wurden worden
-    please currently actually exactly roughly thanks
-    """
-)
+_MANNER = word_set("MANNER_WORDS")
 # The same, but only in German: a hat is no way of asking.
-_GERMAN = _word_set("hat war man hatte")
-_JUST_NOW = late(r"\b(?:right now|at the moment|im moment)\b", re.IGNORECASE)
+_GERMAN = word_set("MANNER_WORDS_ALONE")
+_JUST_NOW = late(rf"\b{any_phrase('JUST_NOW')}\b", re.IGNORECASE)
 # This is to ask for a price; whoever looks for expensive things does not.
-_HOW_EXPENSIVE = late(r"\b(?:wie teuer|how expensive)\b", re.IGNORECASE)
+_HOW_EXPENSIVE = late(rf"\b{any_phrase('HOW_EXPENSIVE')}\b", re.IGNORECASE)
 # First of all words it says nothing, later it may be electric.
 _CURRENT = "current"
 # What is wanted of the thing that is asked about, by the first of such words.
 _WANTED = late(
-    r"\b(?:(?P<many>wie ?viele?|how (?:much|many))|(?P<long>wie lange|how long)|(?P<often>wie oft|how often)"
-    r"|(?P<far>wie weit|how far)|(?P<who>wer|wen|wem|wessen|who|whom|whose)|(?P<where>wo|wohin|woher|where)"
-    r"|(?P<when>wann|when)|(?P<why>warum|wieso|weshalb|why)|(?P<how>wie|how)"
-    r"|(?P<what>was|what|welche[nrsm]?|which))\b",
+    r"\b(?:"
+    + "|".join(
+        f"(?P<{what}>{'|'.join(words[what] for words in by_language('WANTED').values())})"
+        for what in ("many", "long", "often", "far", "who", "where", "when", "why", "how", "what")
+    )
+    + r")\b",
     re.IGNORECASE,
 )
 # What is wanted where only the thing is named: opening hours are asked for with when.
-_IMPLIED = {
-    "preis": "how many",
-    "kurs": "how many",
-    "öffnungszeiten": "when",
-    "einwohner": "how many",
-    "erfunden": "who",
-    "geschrieben": "who",
-    "wetter": "how",
-    "nachrichten": "how",
-    "hauptstadt": "how",
-    "installieren": "how",
-    "temperatur": "how",
-    "definition": "how",
-}
-# Words that ask for the same thing, in both languages; each is known by its first.
-_SAME = (
-    "wetter weather wettervorhersage wetterbericht wetterlage wetteraussichten wetterprognose",
-    "vorhersage forecast prognose prediction aussichten",
-    "preis price kosten kostet cost costs",
-    "kurs",
-    "nachrichten news neuigkeiten schlagzeilen headlines",
-    "öffnungszeiten öffnungszeit geöffnet opening open öffnet",
-    "einwohner einwohnerzahl population inhabitants bevölkerung",
-    "hauptstadt capital",
-    "höchste höchster höchsten highest tallest",
-    "definition bedeutung bedeutet meaning define",
-    "erfunden erfinder erfand invented inventor invent",
-    "geschrieben schrieb autor author wrote written",
-    "installieren installiere installiert install installing installation",
-    "temperatur temperature temperaturen temperatures",
-    "regen regnet rain raining rains",
-)
+_IMPLIED = merged_table("IMPLIED_QUESTIONS")
+# Words that ask for the same thing, in all languages; each is known by its first.
+_SAME = tuple(f"{word} {others}" for word, others in merged_rows("SAME_SUBJECTS").items())
 # What says nothing more beside another word.
-_BESIDE = {"wetter": "vorhersage", "öffnungszeiten": "hours hour zeiten"}
+_BESIDE = merged_rows("BESIDE_SUBJECTS")
 # What the end of a compound asks for: the Bitcoinkurs is the price of Bitcoin.
-_ENDS = ("kurs", "preis", "preise", "wetter", "nachrichten", "temperatur", "öffnungszeiten", "einwohnerzahl")
+_ENDS = tuple(words_of("COMPOUND_ENDS").split())
 _SHORTEST = 3
 # "One" is as often an article.
 _NUMBERS = {word: str(number) for word, number in NUMBERS.items() if number > 1}
 # Small words that turn what is asked around, which a search may leave out and this may not.
-_TURNS = _word_set(
-    """
-    nicht kein keine keinen keiner ohne nie außer muss müssen soll sollte darf dürfen vor seit bis über unter
-    als mehr weniger nur alle andere anderen gegen zwischen
-    not no without never except cannot can't isn't don't doesn't won't must should may before after since
-    until over above under below than off out up down more most less least few only all other against between
-    """
-)
-_PAST = {"de": _word_set("war waren hatte hatten"), "en": _word_set("was were did had")}
+_TURNS = frozenset(words_of("TURNING_WORDS").split())
+_PAST = {code: frozenset(verbs.split()) for code, verbs in by_language("PAST_VERBS").items()}
 # German verbs leave these behind at the end of a sentence: what is switched on is not switched off.
-_LEFT_BEHIND = _word_set("an aus auf zu ab ein weg hin her um")
-# The same turn in both languages; where they are told apart by nothing else, it is the first of them.
-_TURNED = (
-    "not nicht no kein keine keinen keiner cannot can't isn't don't doesn't won't",
-    "without ohne", "never nie", "except außer", "must muss müssen", "should soll sollte", "may darf dürfen",
-    "before vor", "since seit", "until bis", "over über above", "under unter below", "than als",
-    "more mehr", "less weniger", "only nur", "all alle", "other andere anderen", "against gegen",
-    "between zwischen", "off aus", "on ein an", "to zu",
-)  # fmt: skip
+_LEFT_BEHIND = word_set("LEFT_BEHIND")
+# The same turn in all languages; where they are told apart by nothing else, it is the first of them.
+_TURNED = tuple(f"{word} {others}" for word, others in merged_rows("SAME_TURNS").items())
 # What is the most of something may be the least by its meaning, and what begins so may be its own opposite.
-_MOST = late(
-    r"\b(?:most|least|best|worst|(?!rest|test|west|east|nest|guest|forest|harvest|interest)\w{3,}est|\w{3,}ste[nrsm]?)\b",
-    re.IGNORECASE,
-)
-_OPPOSITE = late(
-    r"\b(?:un|non|dis)\w{3,}|\bent\w+iert\w*|\blos\b|\b\w{3,}(?:los|lose[nrsm]?|less|frei|freie[nrsm]?|free)\b",
-    re.IGNORECASE,
-)
+_MOST = late(any_phrase("SUPERLATIVES"), re.IGNORECASE)
+_OPPOSITE = late(any_phrase("OPPOSITE_FORMS"), re.IGNORECASE)
 # In English a capital letter inside a sentence begins a name; in German, where every noun has one, one behind
 # a bare preposition does. Letters and digits mixed are names in both.
-_NAME = {
-    "en": late(r"(?<=[^\s.!?:] )[A-Z][\w'-]+"),
-    "de": late(r"\b(?:in|aus|von|nach|bei)\s+([A-ZÄÖÜ][\w-]+)"),
-}
-_MIXED = late(r"\b(?=\w*[A-ZÄÖÜ0-9])(?=\w*[a-zA-Z])\w+[A-ZÄÖÜ0-9]\w*")
+_NAME = {code: late(pattern) for code, pattern in by_language("ASKED_NAME").items()}
+_MIXED = late(rf"\b(?=\w*[{UPPER}0-9])(?=\w*[a-zA-Z])\w+[{UPPER}0-9]\w*")
 # Small words that say what the next word is to the question.
-_LEADS = {"von": "from", "aus": "from", "ab": "from", "from": "from", "nach": "to", "zu": "to", "to": "to"}
+_LEADS = merged_table("LEADING_WORDS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +99,12 @@ class _Terms:
 @cache
 def load_terms() -> _Terms:
     """Build the term tables once, for the first question."""
-    rows = [words.terms(row) for row in _SAME]
+    rows = [analyser.terms(row) for row in _SAME]
     one_of = {term: row[0] for row in rows for term in row}
-    beside = {words.terms(word)[0]: frozenset(words.terms(row)) for word, row in _BESIDE.items()}
-    implied = {words.terms(word)[0]: _word_set(wanted) | {"what", ""} for word, wanted in _IMPLIED.items()}
+    beside = {analyser.terms(word)[0]: frozenset(analyser.terms(row)) for word, row in _BESIDE.items()}
+    implied = {
+        analyser.terms(word)[0]: frozenset(wanted.split()) | {"what", ""} for word, wanted in _IMPLIED.items()
+    }
     return _Terms(one_of, beside, implied)
 
 
@@ -187,7 +130,7 @@ class ParsedQuestion:
 def parse_question(question: str, day: date) -> ParsedQuestion:
     """Parse a question that was asked on this day."""
     dates, undated = dates_in(strip_opening(unicodedata.normalize("NFC", question)), day)
-    language, shouted = words.language_of(question), undated.isupper()
+    language, shouted = analyser.language_of(question), undated.isupper()
     manner = _MANNER | _GERMAN if language == "de" else _MANNER
     past = _PAST.get(language, frozenset())
     wanted = _WANTED.search(undated)
@@ -357,7 +300,7 @@ def distinctive_terms(token: str, *, first: bool, shouted: bool) -> Iterator[str
         yield token
         return
     sharp = token.endswith(("+", "#")) or token.startswith(".")
-    terms = words.terms(token)
+    terms = analyser.terms(token)
     if terms and not sharp:
         yield from split_compound(small) or terms[:1]
         return
@@ -369,7 +312,9 @@ def distinctive_terms(token: str, *, first: bool, shouted: bool) -> Iterator[str
 
 def split_compound(word: str) -> list[str]:
     end = next((end for end in _ENDS if word.endswith(end)), "")
-    return words.terms(f"{word.removesuffix(end)} {end}") if end and len(word) > len(end) + _SHORTEST else []
+    return (
+        analyser.terms(f"{word.removesuffix(end)} {end}") if end and len(word) > len(end) + _SHORTEST else []
+    )
 
 
 def _digits(token: str) -> str:

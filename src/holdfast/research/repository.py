@@ -48,7 +48,6 @@ from holdfast.memory.workspace import (
     update_file,
 )
 from holdfast.messages import Scope
-from holdfast.patterns import late
 from holdfast.research.finding import (
     MODES,
     VOLATILITIES,
@@ -59,10 +58,12 @@ from holdfast.research.finding import (
     expiry_time,
 )
 from holdfast.store.values import new_id
+from holdfast.text.lang import by_language
+from holdfast.text.patterns import late
 
 KIND = "finding"
 
-_HEADINGS = {"en": "Sources", "de": "Quellen"}
+_HEADINGS = by_language("RESEARCH_SOURCES")
 _QUESTION = late(r"^#[ \t]+(\S.*)$", re.MULTILINE)
 _SOURCES = late(rf"^##[ \t]+(?:{'|'.join(_HEADINGS.values())})[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _BY: dict[object, SummaryBy] = {"model": "model", "text": "text"}

@@ -14,39 +14,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
-from holdfast import words
-from holdfast.patterns import late
 from holdfast.research.finding import Finding, SummaryBy, Volatility, parse_volatility
 from holdfast.research.repository import to_plain_line
+from holdfast.text import analyser
 from holdfast.text.dates import DAYS, MONTHS
 from holdfast.text.excerpts import excerpts
+from holdfast.text.lang import LOWER, UPPER, any_phrase, any_word
+from holdfast.text.patterns import late
 
 _BLANK = r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
 _BRACKET = r"[\[［【]"
 # How the headings begin that are written between messages; all but the last two stand in brackets.
-_HEADINGS = (
-    r"(?:earlier research|frühere recherche|(?:context|sources) for this|(?:kontext|quellen) zu dieser"
-    r"|from earlier in|von weiter oben|out of date|veraltet|expired|abgelaufen)"
-)
-_LISTS = (
-    r"(?:relevant memories from earlier|relevante erinnerungen aus|rules given earlier|regeln von weiter oben"
-    r"|decided earlier in|weiter oben im gespräch)"
-)
+_HEADINGS = any_phrase("HEADING_OPENINGS")
+_LISTS = any_phrase("LIST_OPENINGS")
 _LINE = late(rf"{_BLANK}(?:{_BRACKET}{_BLANK}\w|{_LISTS})", re.IGNORECASE)
 _HEADING = late(rf"{_BRACKET}{_BLANK}{_HEADINGS}\b|{_LISTS}\b", re.IGNORECASE)
 
-_BEFORE = r"(?:previous|prior|above|earlier|preceding|all|any|your|these)"
 _ORDER = late(
-    rf"\b(?:ignore|disregard|forget|override)\b[^.!?\n]{{0,30}}\b{_BEFORE}\b[^.!?\n]{{0,30}}"
-    r"\b(?:instructions?|prompts?|rules|guidelines|directions|messages)\b"
-    r"|\b(?:ignorier\w*|vergiss|vergessen sie|missachte\w*|überschreib\w*)\b[^.!?\n]{0,50}"
-    r"\b(?:anweisung\w*|instruktion\w*|vorgaben|befehle?n?|regeln|prompts?|nachrichten)\b"
-    r"|\b(?:you are now|from now on,? you|you must now|du bist (?:jetzt|nun)|ab (?:jetzt|sofort) bist du)\b"
-    r"|\b(?:as an? (?:ai|language model)|you are an? (?:ai|assistant|language model|chatbot))\b"
-    r"|\b(?:als (?:ki|sprachmodell) (?:musst|sollst) du|du bist ein\w* (?:ki|assistent|sprachmodell))\b"
-    r"|\b(?:system[ -]?prompts?|(?:new|updated) instructions:|neue anweisung(?:en)?:)"
-    r"|\b(?:do not|don't|never) (?:tell|inform) the user\b|\bsage? (?:dem|der) (?:nutzer|user)(?:in)? nicht"
-    r"|\A\W{0,4}(?:system|assistant|developer|user|assistent|nutzer)(?:\s*:|\s*[\])>】］])",
+    rf"{any_phrase('ORDERS_TO_MODELS')}|\A\W{{0,4}}{any_phrase('MODEL_ROLES')}(?:\s*:|\s*[\])>】］])",
     re.IGNORECASE,
 )
 
@@ -77,20 +62,14 @@ _ALIKE = 0.6
 _MARKS = late(
     r"^\s*(?:[#>*|•–-]+|\d{1,2}[.)])\s+|[*_`|]{1,3}|!?\[(?=[^\[\]]*\]\()|\]\([^()]*\)|<[^>\n]{0,200}>"
 )
-_BOILERPLATE = late(
-    r"\b(?:cookies?|datenschutz\w*|impressum|newsletter|abonnier\w*|subscribe|sign up|log ?in|anmelden"
-    r"|einloggen|registrier\w*|privacy policy|terms of (?:use|service)|all rights reserved"
-    r"|alle rechte vorbehalten|javascript|werbung|anzeige|advertis\w*|share this|teilen|folgen sie|follow us"
-    r"|read more|weiterlesen|mehr erfahren|click here|hier klicken|copyright|©)",
-    re.IGNORECASE,
-)
+_BOILERPLATE = late(rf"\b(?:{any_phrase('BOILERPLATE')}|©)", re.IGNORECASE)
 _NUMBER = late(r"\d+(?:[.,:]\d+)*")
 _DATE = late(
-    r"\b\d{1,2}\.\s?(?:\d{1,2}\.|[A-ZÄ]\w{2,8})|\b\d{4}-\d{2}-\d{2}\b|\b(?:19|20)\d{2}\b"
-    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|wochenende)\b",
+    rf"\b\d{{1,2}}\.\s?(?:\d{{1,2}}\.|[{UPPER}]\w{{2,8}})|\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b(?:19|20)\d{{2}}\b"
+    rf"|\b{any_word('WEEKDAYS', 'DATED_WEEKEND')}\b",
     re.IGNORECASE,
 )
-_CAPITALISED = late(r"(?<=[a-zäöüß,] )[A-ZÄÖÜ][\w-]+")
+_CAPITALISED = late(rf"(?<=[{LOWER},] )[{UPPER}][\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +161,7 @@ def _is_quoted(sentence: _Sentence, chosen: Sequence[_Sentence]) -> bool:
 
 
 def score_all(question: str, texts: Sequence[str]) -> list[_Sentence]:
-    asked = frozenset(words.terms(question))
+    asked = frozenset(analyser.terms(question))
     sentences = [sentence for source, text in enumerate(texts) for sentence in read_sentences(text, source)]
     having = Counter(term for sentence in sentences for term in sentence.terms & asked)
     weights = {term: log(1 + len(sentences) / having[term]) for term in having}
@@ -208,18 +187,18 @@ def score_sentence(sentence: _Sentence, weights: Mapping[str, float]) -> float:
 
 def read_sentences(text: str, source: int) -> Iterator[_Sentence]:
     place = 0
-    for sentence in words.sentences(text[:_READ])[:_SENTENCES]:
+    for sentence in analyser.sentences(text[:_READ])[:_SENTENCES]:
         plain = strip_marks(sentence)
         if count_words(plain) >= _FEWEST and not sentence.startswith(("```", "~~~")) and not is_noise(plain):
-            yield _Sentence(plain, source, place, frozenset(words.terms(plain)))
+            yield _Sentence(plain, source, place, frozenset(analyser.terms(plain)))
             place += 1
     # A source that has no sentence still has words.
     beginning = (
-        " ".join(strip_marks(sentence) for sentence in words.sentences(text[:2_000])) if not place else ""
+        " ".join(strip_marks(sentence) for sentence in analyser.sentences(text[:2_000])) if not place else ""
     )
-    plain = " ".join(part for part in words.sentences(beginning) if not is_instruction(part))
+    plain = " ".join(part for part in analyser.sentences(beginning) if not is_instruction(part))
     if plain and not is_instruction(plain):
-        yield _Sentence(plain, source, 0, frozenset(words.terms(plain)))
+        yield _Sentence(plain, source, 0, frozenset(analyser.terms(plain)))
 
 
 def is_noise(sentence: str) -> bool:
@@ -248,14 +227,14 @@ _FENCE = "====="
 _SHORTEST = 6
 
 _VOLATILITY = late(
-    r"^[^\w\n]*(?:volatility|volatilität|haltbarkeit|gültigkeit)\W*[:=]\s*(?P<word>[^\n]{0,60})$",
+    rf"^[^\w\n]*{any_phrase('VOLATILITY_LABELS')}\W*[:=]\s*(?P<word>[^\n]{{0,60}})$",
     re.IGNORECASE | re.MULTILINE,
 )
 _LABEL = late(
-    r"\A(?:\W*(?:summary|zusammenfassung|absatz|paragraph|here is[^\n:]{0,80}|hier ist[^\n:]{0,80})\W*:)\s*",
+    rf"\A(?:\W*{any_phrase('FINDING_LABELS')}\W*:)\s*",
     re.IGNORECASE,
 )
-_SOURCES_LINE = late(r"(?:^|\s)\(?(?:sources?|quellen?)\s*:[^\n]*\Z", re.IGNORECASE)
+_SOURCES_LINE = late(rf"(?:^|\s)\(?{any_phrase('SOURCES_LABELS')}\s*:[^\n]*\Z", re.IGNORECASE)
 _MARKUP = late(
     r"</?[a-z_|]{2,20}>|<\||\[/?TOOL_CALLS?\]|```|\A\s*[{\[]|\"(?:name|function|arguments)\"\s*:",
     re.IGNORECASE,
@@ -266,7 +245,7 @@ _WHEN = late(
     r"|\b\d{4}-\d\d-\d\d\b"
 )
 _WORD = late(r"[^\W\d_]+")
-_INSIDE = late(r"(?<=[^.!?:…\s\"“„(] )[A-ZÄÖÜ][\w'’-]+")
+_INSIDE = late(rf"(?<=[^.!?:…\s\"“„(] )[{UPPER}][\w'’-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,9 +314,9 @@ def find_problem(finding: Finding, body: str) -> str:
         return "empty"
     if _MARKUP.search(body):
         return "markup"
-    if any(map(is_instruction, (body, *words.sentences(body)))):
+    if any(map(is_instruction, (body, *analyser.sentences(body)))):
         return "an order"
-    wanted, language = finding.language, words.language_of(body)
+    wanted, language = finding.language, analyser.language_of(body)
     if language and language != wanted:
         return "language"
     text = _SOURCES_LINE.sub("", body)
@@ -363,7 +342,9 @@ def shared_facts(text: str, known: str, language: str, question: str = "") -> se
     """
     days = (find_calendar_words(text) & find_calendar_words(known)) - find_calendar_words(question)
     numbers = (find_numbers(text) & find_numbers(known)) - find_numbers(question)
-    names = find_names(text, language) & frozenset(words.terms(known)) - frozenset(words.terms(question))
+    names = find_names(text, language) & frozenset(analyser.terms(known)) - frozenset(
+        analyser.terms(question)
+    )
     return {
         *(f"{kind} {number}" for kind, number in days),
         *numbers,
@@ -382,16 +363,16 @@ def find_invented(text: str, known: str, language: str) -> Iterator[str]:
         if normalise_number(number) not in numbers:
             yield number
     yield from (f"{kind} {index}" for kind, index in sorted(find_calendar_words(text) - calendar))
-    known_terms = frozenset(words.terms(known))
+    known_terms = frozenset(analyser.terms(known))
     yield from sorted(name for name in find_names(text, language) - known_terms if not _has_digit(name))
 
 
 def find_names(text: str, language: str) -> frozenset[str]:
-    names = words.telling(text)
+    names = analyser.telling(text)
     if language == "en":
         # Every German noun has a capital letter.
-        names |= {words.terms(name)[0] for name in _INSIDE.findall(text) if words.terms(name)}
-    return names - frozenset(words.terms(" ".join((*DAYS, *MONTHS))))
+        names |= {analyser.terms(name)[0] for name in _INSIDE.findall(text) if analyser.terms(name)}
+    return names - frozenset(analyser.terms(" ".join((*DAYS, *MONTHS))))
 
 
 def _has_digit(name: str) -> bool:
@@ -425,7 +406,7 @@ def find_calendar_words(text: str) -> set[tuple[str, int]]:
 def fit_sentences(body: str, most: int) -> str:
     """Return as many whole sentences from the beginning as fit."""
     sentences: list[str] = []
-    for sentence in words.sentences(body):
+    for sentence in analyser.sentences(body):
         if count_words(" ".join((*sentences, sentence))) > most:
             break
         sentences.append(sentence)

@@ -17,7 +17,6 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select
 
-from holdfast import words
 from holdfast.errors import NotFound
 from holdfast.i18n import without_banners
 from holdfast.messages import Message, Scope
@@ -33,6 +32,7 @@ from holdfast.store.ranking import (
 )
 from holdfast.store.schema import branches, conversations, messages
 from holdfast.store.values import MessageRecord
+from holdfast.text import analyser
 from holdfast.text.dates import MONTH_NAMES, mark_day
 from holdfast.text.questions import traits_of
 from holdfast.thinking import without_thinking
@@ -178,12 +178,12 @@ class MessageIndex(Repository):
     @reads
     def _look(self, connection: Connection) -> tuple[TextEngine, bool]:
         engine = fulltext.ScanEngine() if self._plain else fulltext.choose_engine(connection)
-        return engine, fulltext.is_ready(connection, engine, words.VERSION)
+        return engine, fulltext.is_ready(connection, engine, analyser.VERSION)
 
     @writes
     def _build(self, connection: Connection, engine: TextEngine) -> None:
-        if not fulltext.is_ready(connection, engine, words.VERSION):
-            fulltext.build_index(connection, engine, words.VERSION)
+        if not fulltext.is_ready(connection, engine, analyser.VERSION):
+            fulltext.build_index(connection, engine, analyser.VERSION)
 
     @reads
     def _waiting(self, connection: Connection, where: Scope | str | None, limit: int) -> list[Any]:
@@ -302,9 +302,9 @@ def tokenize(text: str, about: str = "") -> tuple[Iterator[str], int]:
 
     Parts of compounds and words that are `about` the text but not in it are marked.
     """
-    terms = words.terms(text)
-    parts = (f"~{part}" for part in words.parts(text))
-    around = (f"@{term}" for term in words.terms(about))
+    terms = analyser.terms(text)
+    parts = (f"~{part}" for part in analyser.parts(text))
+    around = (f"@{term}" for term in analyser.terms(about))
     return map(encode, dict.fromkeys(chain(terms, parts, around))), len(terms)
 
 

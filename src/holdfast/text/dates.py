@@ -8,110 +8,35 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from holdfast.patterns import late
+from holdfast.text.lang import any_word, merged_table, rows_of, words_of
+from holdfast.text.patterns import late
 
-# The names of each month, German and English, as they are written out.
-MONTH_NAMES = (
-    "Januar January",
-    "Februar February",
-    "März March",
-    "April",
-    "Mai May",
-    "Juni June",
-    "Juli July",
-    "August",
-    "September",
-    "Oktober October",
-    "November",
-    "Dezember December",
-)
-_ABBREVIATIONS = (
-    "jan jänner",
-    "feb",
-    "mär mar",
-    "apr",
-    "",
-    "jun",
-    "jul",
-    "aug",
-    "sept sep",
-    "okt oct",
-    "nov",
-    "dez dec",
-)
+# The names of each month in all languages, as they are written out.
+MONTH_NAMES = rows_of("MONTHS")
 MONTHS: dict[str, int] = {
     name: number
-    for number, names in enumerate(zip(MONTH_NAMES, _ABBREVIATIONS, strict=True), 1)
+    for number, names in enumerate(zip(MONTH_NAMES, rows_of("MONTH_ABBREVIATIONS"), strict=True), 1)
     for name in " ".join(names).lower().split()
 }
 DAYS: dict[str, int] = {
-    name: number
-    for number, names in enumerate(
-        (
-            "montag monday",
-            "dienstag tuesday",
-            "mittwoch wednesday",
-            "donnerstag thursday",
-            "freitag friday",
-            "samstag sonnabend saturday",
-            "sonntag sunday",
-        )
-    )
-    for name in names.split()
+    name: number for number, names in enumerate(rows_of("WEEKDAYS")) for name in names.lower().split()
 }
 NUMBERS: dict[str, int] = {
     name: number
-    for number, names in enumerate(
-        (
-            "einem einer one",
-            "zwei two",
-            "drei three",
-            "vier four",
-            "fünf five",
-            "sechs six",
-            "sieben seven",
-            "acht eight",
-            "neun nine",
-            "zehn ten",
-            "elf eleven",
-            "zwölf twelve",
-        ),
-        1,
-    )
+    for number, names in enumerate((words_of("ONE_OF_UNITS"), *rows_of("NUMBER_WORDS")[2:]), 1)
     for name in names.split()
 }
 # The month that each season begins with; all last three.
-_SEASONS = {
-    "frühling": 3,
-    "frühjahr": 3,
-    "spring": 3,
-    "sommer": 6,
-    "summer": 6,
-    "herbst": 9,
-    "autumn": 9,
-    "winter": 12,
-}
-_RELATIVE = {
-    "vorgestern": -2,
-    "gestern": -1,
-    "yesterday": -1,
-    "heute": 0,
-    "today": 0,
-    "tonight": 0,
-    "morgen": 1,
-    "tomorrow": 1,
-    "übermorgen": 2,
-}
-_LENGTH = {"tag": 1, "day": 1, "woche": 7, "week": 7, "monat": 30, "month": 30, "jahr": 365, "year": 365}
-
+_SEASONS: dict[str, int] = merged_table("SEASONS")
+_RELATIVE: dict[str, int] = merged_table("RELATIVE_DAYS")
+_LENGTH: dict[str, int] = merged_table("UNIT_DAYS")
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-_NEXT = r"nächste[nrsm]?|kommende[nrsm]?|next|coming"
-_LAST = r"letzte[nrsm]?|vergangene[nrsm]?|vorige[nrsm]?|last|past"
-_THIS = r"diese[nrsm]?|this"
-_WHICH = rf"(?:(?P<next>{_NEXT})|(?P<last>{_LAST})|(?P<this>{_THIS}))"
+_WHICH = (
+    rf"(?:(?P<next>{any_word('NEXT_ONE')})|(?P<last>{any_word('LAST_ONE')})|(?P<this>{any_word('THIS_ONE')}))"
+)
 _COUNT = (
     rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)}|an?)\s+"
-    r"(?P<unit>tag|day|woche|week|monat|month|jahr|year)(?:en|e|s|n)?"
+    rf"(?P<unit>{'|'.join(_LENGTH)})(?:en|e|s|n)?"
 )
 
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
@@ -396,11 +321,11 @@ _READERS = (
     _reader(rf"\bin\s+{_COUNT}\b", _read_ahead),
     _reader(rf"\b{_WHICH}\s+{_COUNT}\b", _read_stretch),
     _reader(r"\bday (?:after tomorrow|before yesterday)\b", _read_beyond),
-    _reader(r"\bheute (?:morgen|früh)\b|\bthis morning\b", _read_this_morning),
+    _reader(rf"\b{any_word('THIS_MORNING')}\b", _read_this_morning),
     _reader(rf"\b(?:{'|'.join(_RELATIVE)})\b", _read_relative),
     _reader(rf"\b(?:{_WHICH}\s+)?(?P<name>{'|'.join(DAYS)})(?P<many>s)?\b", _read_weekday),
-    _reader(rf"\b(?:{_WHICH}\s+)?(?:wochenendes?|weekend)\b", _read_weekend),
-    _reader(rf"\b{_WHICH}\s+(?P<what>woche|week|monats?|month|jahr(?:es)?|year)\b", _read_period),
+    _reader(rf"\b(?:{_WHICH}\s+)?{any_word('WEEKEND_FORMS')}\b", _read_weekend),
+    _reader(rf"\b{_WHICH}\s+(?P<what>{any_word('PERIODS')})\b", _read_period),
 )
 _HIDDEN = late(r"\x00(\d{1,6})\x00")
 # A day with its year in front of a text, maybe in brackets, behind the weekday or the time of day.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import log
 
-from holdfast import words
+from holdfast.text import analyser
 
 Count = Callable[[str], int]
 
@@ -43,7 +43,7 @@ def bearing(question: str, texts: Sequence[str]) -> list[float]:
     weights = _weights(question, texts)
     return [
         max(_worth(one, weights) for one in _passages(text))
-        + _COVERED * sum(weights.get(term, 0.0) for term in set(words.terms(text)))
+        + _COVERED * sum(weights.get(term, 0.0) for term in set(analyser.terms(text)))
         for text in texts
     ]
 
@@ -60,8 +60,8 @@ def _shares(costs: Sequence[int], room: int) -> list[int]:
 
 def _weights(question: str, texts: Sequence[str]) -> dict[str, float]:
     """A word of the question says more the fewer passages have it."""
-    asked = set(words.terms(question))
-    passages = [set(words.terms(one)) for text in texts for one in _passages(text)]
+    asked = set(analyser.terms(question))
+    passages = [set(analyser.terms(one)) for text in texts for one in _passages(text)]
     having = Counter(term for one in passages for term in one & asked)
     return {term: log(1 + len(passages) / (1 + having[term])) for term in asked}
 
@@ -130,7 +130,7 @@ def _chosen(passages: Sequence[str], ranked: Sequence[int], characters: float) -
 
 
 def _worth(passage: str, weights: Mapping[str, float]) -> float:
-    found = words.terms(passage)
+    found = analyser.terms(passage)
     return sum(weights.get(term, 0.0) for term in set(found)) / (1 + log(1 + len(found) / 40))
 
 
@@ -138,7 +138,7 @@ def _passages(text: str, longest: float = _PASSAGE) -> list[str]:
     """Sentences put together until they are long enough to be understood; lines stay lines."""
     passages: list[str] = []
     end = 0
-    for sentence in words.sentences(text):
+    for sentence in analyser.sentences(text):
         start = max(end, text.find(sentence, end))
         joint = "\n" if "\n" in text[end:start] else " "
         end = start + len(sentence)

@@ -13,8 +13,9 @@ from functools import lru_cache
 from time import time
 from typing import Literal
 
-from holdfast import words
-from holdfast.text.dates import DAYS, MONTH_NAMES, Period, day_at, headed_by, periods_in
+from holdfast.text import analyser
+from holdfast.text.dates import DAYS, Period, day_at, headed_by, periods_in
+from holdfast.text.lang import UPPER, any_phrase, any_word, by_language, word_set
 
 # A longer question is a text, and nobody means every word of it.
 LONGEST = 2_000
@@ -37,180 +38,61 @@ class Trait(IntFlag):
     SUPERSEDED = 16
 
 
-_NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|once|twice"
-    r"|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|dutzend|hundert|tausend|halb|einmal)\b",
-    re.IGNORECASE,
-)
+_NUMBER = re.compile(rf"\d|\b{any_word('ANSWER_NUMBERS')}\b", re.IGNORECASE)
 _TIME = re.compile(
-    r"\d|\b(?:yesterday|today|tonight|tomorrow|ago|last|next|week|weekend|month|year|morning|evening"
-    r"|gestern|vorgestern|heute|morgen|übermorgen|vor|letzte[nmrs]?|nächste[nmrs]?|woche|wochenende|monat"
-    rf"|jahr|uhr|(?:{'|'.join(DAYS)})s?|{'|'.join(MONTH_NAMES).replace(' ', '|')})\b",
+    rf"\d|\b(?:{any_word('ANSWER_TIMES', 'MONTHS')}|(?:{'|'.join(DAYS)})s?)\b",
     re.IGNORECASE,
 )
-_ASKS_NUMBER = re.compile(
-    r"\bhow (?:many|much|long|old|far|often|big|large|high)\b|\bwie ?viele?\b|\bwie (?:lange|oft|alt|weit"
-    r"|groß|hoch)\b"
-    r"|\b(?:number|amount|price|cost|costs|total|percentage|budget|port|anzahl|preis|kostet|kosten|summe|höhe)\b",
-    re.IGNORECASE,
-)
-_ASKS_TIME = re.compile(
-    r"\bwhen\b|\b(?:what|which) (?:date|day|time|year|month|weekday)\b|\bdeadline\b|\bsince when\b|\bwann\b"
-    r"|\bwelche[mnrs]? (?:tag|datum|wochentag|uhrzeit|jahr|monat)\b|\bwie ?viel uhr\b|\bfrist\b|\btermin\b",
-    re.IGNORECASE,
-)
-_QUESTION_WORD = (
-    r"(?:who|whose|whom|what|what's|when|where|which|why|how|wer|wen|wem|wessen|was|wann|wo|wohin|woher|womit|wofür"
-    r"|wovon|worauf|woran|worüber|welche[rsmn]?|warum|wieso|weshalb|wie|wieviele?)"
-)
+_ASKS_NUMBER = re.compile(any_phrase("ASKS_NUMBER"), re.IGNORECASE)
+_ASKS_TIME = re.compile(any_phrase("ASKS_TIME"), re.IGNORECASE)
+_QUESTION_WORD = any_word("QUESTION_WORDS")
 # Only a message that asks, or goes back to a subject, is surely looking for something.
 _ASKS = re.compile(
-    rf"\?|^[^\w\n]{{0,3}}(?:(?:and|so|but|now|ok|okay|und|aber|also|nun|please|bitte),? )?{_QUESTION_WORD}\b"
-    r"|\b(?:back to|remember|remind|earlier|regarding|previous(?:ly)?|tell me|zurück zu[rm]?|erinner\w{0,5}"
-    r"|vorhin|damals|bezüglich|nochmal|sag mir|sag mal)\b",
+    rf"\?|^[^\w\n]{{0,3}}(?:{any_word('QUESTION_OPENERS')},? )?{_QUESTION_WORD}\b"
+    rf"|\b{any_word('GOES_BACK')}\b",
     re.IGNORECASE | re.MULTILINE,
 )
 # "My", "we decided": about the person who asks. "How do I" and "wie kann ich" ask how a thing is done at all.
-_OWN = re.compile(
-    r"\b(?:i|me|my|mine|myself|we|our|ours|us|ich|mir|mich|mein\w{0,2}|wir|uns|unser\w{0,2})\b", re.IGNORECASE
-)
-_HOW_TO = re.compile(
-    r"\b(?:how|where|when|what) (?:do|can|could|should|would|might) (?:i|we|you|one)\b|\bhow to\b"
-    # "Wie heiße ich", "wie oft war ich da" ask for a fact; other verbs, how a thing is done.
-    r"|\bwie (?!(?:hei(?:ß|ss)|hie(?:ß|ss)|nenn|bin|war|hab|hatt|wünsch|möcht|woll|mag|oft|viel|lang|alt|groß"
-    r"|weit|hoch|schwer|spät|früh|teuer|schnell)\w{0,3}\b)[^?.!\n]{0,40}?\b(?:ich|man|wir)\b"
-    r"|\b(?:should|can|could) i\b",
-    re.IGNORECASE,
-)
+_OWN = re.compile(rf"\b{any_word('OWN_PRONOUNS')}\b", re.IGNORECASE)
+_HOW_TO = re.compile(any_phrase("HOW_TO"), re.IGNORECASE)
 # "How do we", "unser": how it is done here. "Who should I ask about my contract": not how anybody does it.
-_OURS = re.compile(
-    r"\b(?:how|where|when|what) (?:do|should) we\b|\b(?:our|ours|unser\w{0,2})\b", re.IGNORECASE
-)
-_WHICH_OF_MINE = re.compile(
-    r"\b(?:who|whom|which|when|where) (?:[\w-]{1,20} ){0,2}(?:should|can|could|do) i\b"
-    r"[^?.!\n]{0,80}\b(?:my|mine)\b",
-    re.IGNORECASE,
-)
+_OURS = re.compile(any_phrase("OURS"), re.IGNORECASE)
+_WHICH_OF_MINE = re.compile(any_phrase("WHICH_OF_MINE"), re.IGNORECASE)
 # "The deadline", "im Keller": things that both sides know. The world's only ones are not theirs.
-_DEFINITE = re.compile(
-    r"\b(?:the|this|that|these|those|der|die|das|den|dem|des|dies\w{1,2}|im|am|zum|zur|beim|vom|ins|ans)\b"
-    r"(?! (?:world|earth|sky|moon|sun|welt|erde|himmel|mond|sonne)\b)",
-    re.IGNORECASE,
-)
+_DEFINITE = re.compile(rf"\b{any_word('DEFINITE_WORDS')}\b(?! {any_word('ONLY_ONES')}\b)", re.IGNORECASE)
 # More of them say nothing more.
 _MOST_DEFINITE = 2
-_SAID_BY_YOU = re.compile(
-    r"\b(?:did|had|have|that|what|which|when|where|as|were) you\b|\byou (?:said|told|mentioned|suggested"
-    r"|recommended"
-    r"|gave|wrote|listed|explained|provided|proposed|advised)\b|\byour (?:suggestion|answer|advice"
-    r"|recommendation"
-    r"|list|proposal)s?\b|\b(?:hast|hattest|hattet|haben) (?:du|sie)\b|\b(?:du|sie) (?:hast|hattest|haben"
-    r"|hatten)\b"
-    r"|\bdein(?:e|en|er|em)? (?:vorschlag|antwort|rat|empfehlung|liste)\b",
-    re.IGNORECASE,
-)
+_SAID_BY_YOU = re.compile(any_phrase("SAID_BY_YOU"), re.IGNORECASE)
 # "Can he", "darf ich": a question that begins with its verb.
-_ASKS_BY_VERB = (
-    r"(?:can|could|may|must|do|does|did|is|are|was|were|will|would|should|has|have|kann|können|darf|dürfen|muss"
-    r"|müssen|soll|sollen|ist|sind|war|waren|wird|werden|hat|habe|haben|gibt)"
-    r"\s(?:i|you|he|she|it|we|they|there|the|my|our|ich|du|er|sie|es|wir|man|der|die|das|mein\w{0,2}|unser\w{0,2})"
-)
+_ASKS_BY_VERB = rf"{any_word('QUESTION_VERBS')}\s{any_word('QUESTION_SUBJECTS')}"
 # What a compound question is cut at: the end of a question, or a joint before where another one begins.
 _JOINT = re.compile(
-    rf"[?;]\s{{1,3}}|(?:,\s{{0,2}}(?:and|und|sowie|as well as)?|\s(?:and|und|sowie|as well as))\s{{1,2}}"
+    rf"[?;]\s{{1,3}}|(?:,\s{{0,2}}{any_word('AND', 'AS_WELL')}?|\s{any_word('AND', 'AS_WELL')})\s{{1,2}}"
     rf"(?=(?:(?:[\w-]{{1,9}}\s)?{_QUESTION_WORD}|{_ASKS_BY_VERB})\b)",
     re.IGNORECASE,
 )
 # "When and where does it begin?": two questions about the same.
 _TWICE = re.compile(
-    rf"^(\W{{0,3}}{_QUESTION_WORD})\s(?:and|und|or|oder)\s({_QUESTION_WORD})\s(.+)", re.IGNORECASE | re.DOTALL
+    rf"^(\W{{0,3}}{_QUESTION_WORD})\s{any_word('AND_OR')}\s({_QUESTION_WORD})\s(.+)",
+    re.IGNORECASE | re.DOTALL,
 )
 # A list of what is wanted: "start date, budget and what it costs".
-_LIST = re.compile(r",\s{1,2}|\s(?:and|und|sowie)\s", re.IGNORECASE)
-_ELLIPTIC = re.compile(r"^[^\w]{0,3}(?:and|und|or|oder|but|aber|also|so|then|dann)\b", re.IGNORECASE)
-_ABOUT = re.compile(
-    r"^[^\w]{0,3}(?:(?:and|und) )?(?:what about|how about|was ist mit|wie sieht es mit)\b", re.IGNORECASE
-)
-_VERB = re.compile(
-    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|ist|sind|war|waren|hat|haben"
-    r"|hatte|hatten|kann|können|wird|werden|wurde|soll|sollte|muss|heißt|macht|gibt)\b",
-    re.IGNORECASE,
-)
-_LEANS = re.compile(
-    # "It takes to" and "gibt es" stand for nothing that was said.
-    r"\b(?:it(?! takes? to\b)|(?<!gibt )(?<!gab )es(?! gibt\b)(?! gab\b)|that|this|these|those|they|them|he"
-    r"|she|him|her|there|then|dies\w{0,2}|dort|damit|davon|dazu|darüber|ihn|ihm|ihnen"
-    # "Das Verb", "das neue Rad", "the first person" have their noun with them.
-    r"|das(?!(?-i:(?: [a-zäöü]\w{1,20})? [A-ZÄÖÜ]))"
-    r"|the (?:first|second|third|last|other|former|latter)"
-    r"(?= one\b|\W{0,3}$|[?.,;!]| (?:is|was|are|were|does|did|of|about|in|with|from|to)\b)"
-    r"|(?:der|die|das|den) (?:erste|zweite|dritte|letzte|andere)n?(?!(?-i: [A-ZÄÖÜ])))\b",
-    re.IGNORECASE,
-)
-# "Was gehört zu X dazu": the adverb repeats what is named.
-_NAMED_TWICE = re.compile(
-    r"\b(?:zu[mr]?\b.{1,80}?\bdazu|mit\b.{1,80}?\bdamit|vo[nm]\b.{1,80}?\bdavon|über\b.{1,80}?\bdarüber)\b",
-    re.IGNORECASE,
-)
+_LIST = re.compile(rf",\s{{1,2}}|\s{any_word('AND')}\s", re.IGNORECASE)
+_ELLIPTIC = re.compile(rf"^[^\w]{{0,3}}{any_word('ELLIPTIC_OPENERS')}\b", re.IGNORECASE)
+_ABOUT = re.compile(rf"^[^\w]{{0,3}}(?:{any_word('PLAIN_AND')} )?{any_phrase('WHAT_ABOUT')}\b", re.IGNORECASE)
+_VERB = re.compile(rf"\b{any_word('QUESTION_FINITE')}\b", re.IGNORECASE)
+_LEANS = re.compile(rf"\b{any_phrase('LEANS_BACK')}\b", re.IGNORECASE)
+_NAMED_TWICE = re.compile(any_phrase("NAMED_TWICE"), re.IGNORECASE)
 # "Which kind of" and "how long" ask as one word; a kind is a thing otherwise, and long a quality.
-_ASKS_AS_ONE = re.compile(
-    r"\bwelche[rnms]? (?:Art|Sorte)\b|\b(?:what|which) (?:kind|sort|type)s? of\b"
-    r"|\bhow (?:long|far|high|tall|big|large|old|fast|quickly|heavy|deep|wide|late|early|soon|good)\b"
-    r"|\bwie (?:lange?|weit|hoch|groß|alt|schnell|schwer|teuer|tief|breit|spät|früh|bald|gut)\b",
-    re.IGNORECASE,
-)
+_ASKS_AS_ONE = re.compile(any_phrase("ASKS_AS_ONE"), re.IGNORECASE)
 # Words that only ask, and would be looked for as if they were the subject.
-_ASKING_EN = frozenset(words.terms("many much often"))
-_ASKING_DE = frozenset(
-    words.terms(
-        """
-        viel viele vielen oft war waren hat hatte hatten man wurde wurden worden wem wen wessen woher wohin
-        wozu womit wovon worauf worum woran worin wodurch wofür wogegen wobei wonach worüber woraus weshalb
-        weswegen inwiefern inwieweit wieviel heißt heißen hieß hießen lautet lautete nennt nannte genannt
-        bezeichnet darf dürfen durfte durften konnte konnten könnten müssen mussten mag mögen möchte sollen
-        sollten wollten wäre wären hätte hätten ab neben seit trotz wegen außer statt innerhalb außerhalb laut
-        gemäß manche manchen mancher mehrere mehreren beide beiden dabei dafür daran darauf daraus darin
-        darüber darum davon davor dadurch danach daher deshalb deswegen jedoch sowie sowohl weder entweder
-        falls bevor nachdem obwohl bereits schon etwa ungefähr meist meisten mehr
-        """
-    )
-)
+_ASKING = {code: frozenset(analyser.terms(asking)) for code, asking in by_language("ASKING_WORDS").items()}
 _NAME_IN_PROMPT = (
-    (
-        "assistant",
-        re.compile(
-            r"\b(?:You are|Your name is|Du bist|Du heißt|Dein Name ist|Sie sind)\s+([A-ZÄÖÜ][\w-]{1,30})\b"
-        ),
-    ),
-    (
-        "user",
-        re.compile(
-            r"\b(?:[Yy]ou (?:chat|talk|speak) with|[Tt]he user(?:'s name)? is(?: called| named)?"
-            r"|[Tt]alking to|User name:"
-            r"|Du (?:sprichst|chattest|redest) mit|[Dd]er (?:Nutzer|Benutzer|Anwender) heißt|Name des"
-            r" Nutzers:)\s+"
-            r"([A-ZÄÖÜ][\w-]{1,30})\b"
-        ),
-    ),
+    ("assistant", re.compile(rf"\b{any_phrase('CALLS_ASSISTANT')}\s+([{UPPER}][\w-]{{1,30}})\b")),
+    ("user", re.compile(rf"\b{any_phrase('CALLS_USER')}\s+([{UPPER}][\w-]{{1,30}})\b")),
 )
 # What stands there and is no name: "You are Assistant", "Du bist Experte".
-_NO_NAMES = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "ein",
-        "eine",
-        "der",
-        "die",
-        "das",
-        "assistant",
-        "helpful",
-        "expert",
-        "experte",
-        "assistent",
-    ]
-)
+_NO_NAMES = word_set("NO_NAMES")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +136,7 @@ class Question:
 
 
 # Sections of a summary that say what was asked and wanted, not what is so.
-_WISHES = frozenset(("requests", "goal", "anfragen", "ziel"))
+_WISHES = word_set("WISH_HEADINGS")
 
 
 def is_wish_heading(heading: str) -> bool:
@@ -279,7 +161,7 @@ def traits_of(text: str) -> Trait:
     end = text.rstrip().rstrip("\"'“”)*_")
     if end.endswith("?"):
         traits |= Trait.ENDS_WITH_QUESTION
-        if all(piece.rstrip("\"'“”)*_").endswith("?") for piece in words.sentences(text[:LONGEST])):
+        if all(piece.rstrip("\"'“”)*_").endswith("?") for piece in analyser.sentences(text[:LONGEST])):
             traits |= Trait.ONLY_ASKS
     if _NUMBER.search(text):
         traits |= Trait.HAS_NUMBER
@@ -317,11 +199,11 @@ def read_question(
     # Who says "yesterday" means a day, and not the word: it was said on many others.
     periods, timeless = periods_in(text, headed_by(text) or today or day_at(time()))
     bare = _without(timeless, names.any)
-    telling = words.telling(text)
-    idle = _ASKING_DE if words.language_of(text) == "de" else _ASKING_EN
+    telling = analyser.telling(text)
+    idle = _ASKING[analyser.language_of(text) or "en"]
     terms = [
         term
-        for term in dict.fromkeys(words.terms(_ASKS_AS_ONE.sub(" ", bare)))
+        for term in dict.fromkeys(analyser.terms(_ASKS_AS_ONE.sub(" ", bare)))
         if term in telling or term not in idle
     ]
     how_to = _HOW_TO.search(text) is not None
@@ -337,7 +219,7 @@ def read_question(
         text,
         # Names first, since of a long question only the first terms are looked up.
         tuple(sorted(terms, key=lambda term: term not in telling)),
-        tuple(words.parts(bare)),
+        tuple(analyser.parts(bare)),
         telling,
         expects,
         _speaker(mentioned["user"] or (own and not yours), mentioned["assistant"] or yours),
@@ -404,9 +286,9 @@ def is_same_question(text: str, question: Question) -> bool:
         return True
     if len(text) > 2 * len(question.text) + 200 or not traits_of(text) & Trait.ONLY_ASKS:
         return False
-    asked = set(words.terms(text))
+    asked = set(analyser.terms(text))
     new = asked.difference(question.terms)
-    return bool(asked) and len(new) <= len(asked) // 4 and not new & words.telling(text)
+    return bool(asked) and len(new) <= len(asked) // 4 and not new & analyser.telling(text)
 
 
 def _plain(text: str) -> list[str]:
@@ -414,7 +296,7 @@ def _plain(text: str) -> list[str]:
 
 
 def _asking_share(text: str) -> float:
-    sentences = words.sentences(text)
+    sentences = analyser.sentences(text)
     return sum(map(asks, sentences)) / len(sentences) if sentences else 0.0
 
 

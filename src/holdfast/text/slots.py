@@ -11,10 +11,20 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal
 
-from holdfast.patterns import late
+from holdfast.text.analyser import language_of, parts, terms
 from holdfast.text.dates import MONTH_NAMES
-from holdfast.text.lang import de, en
-from holdfast.words import language_of, parts, terms
+from holdfast.text.lang import (
+    UPPER,
+    LanguageData,
+    any_phrase,
+    by_language,
+    merged_rows,
+    merged_table,
+    rows_of,
+    word_set,
+    words_of,
+)
+from holdfast.text.patterns import late
 
 Relation = Literal["same", "replaces", "maybe", "apart"]
 
@@ -312,7 +322,7 @@ def slot_of(text: str) -> Slot:
         own.add(stem)
         topic.update(part for part in parts(word) if len(part) > 4)
     names = frozenset(name.casefold() for name in _names(plain, spoken) if not values_in(name))
-    cues = (de.GERMAN if spoken == "de" else en.ENGLISH).cues
+    cues = _CUES[spoken if spoken in _CUES else "en"].cues
     return Slot(
         frozenset(topic),
         frozenset(own),
@@ -347,7 +357,7 @@ def _is_whole(word: str) -> bool:
 
 def _head(text: str, spoken: str) -> frozenset[str]:
     """The stems of what a sentence begins with behind an article: "the guest list", "unser alter Server"."""
-    begin = (_GERMAN_HEAD if spoken == "de" else _ENGLISH_HEAD).match(text)
+    begin = _HEAD[spoken if spoken in _HEAD else "en"].match(text)
     if begin is None:
         return _NONE
     stems = {one for word, stem in _stems(begin[1]) for one in (stem, *parts(word))}
@@ -369,7 +379,7 @@ def _is_verb(word: str, spoken: str) -> bool:
 
 
 def _names(text: str, spoken: str) -> list[str]:
-    pattern = _GERMAN_NAME if spoken == "de" else _ENGLISH_NAME
+    pattern = _NAME[spoken if spoken in _NAME else "en"]
     return [found for match in pattern.finditer(text) for found in match.groups() if found] + [
         match[0] for match in _IDENTIFIER.finditer(text)
     ]
@@ -404,43 +414,19 @@ def _called(text: str) -> list[str]:
 
 _DAYS = {
     name: str(number)
-    for number, names in enumerate(
-        ("montag monday", "dienstag tuesday", "mittwoch wednesday", "donnerstag thursday", "freitag friday",
-         "samstag saturday sonnabend", "sonntag sunday", "wochenende weekend")
-    )
-    for name in names.split()
-}  # fmt: skip
+    for number, names in enumerate((*rows_of("WEEKDAYS"), words_of("WEEKEND")))
+    for name in names.lower().split()
+}
 _MONTHS = {name: str(number) for number, names in enumerate(MONTH_NAMES, 1) for name in names.lower().split()}
-_NUMBERS = {
-    name: number
-    for number, names in enumerate(
-        ("null zero", "eins ein one", "zwei two", "drei three", "vier four", "fünf five", "sechs six",
-         "sieben seven", "acht eight", "neun nine", "zehn ten", "elf eleven", "zwölf twelve")
-    )
-    for name in names.split()
-}  # fmt: skip
+_NUMBERS = {name: number for number, names in enumerate(rows_of("NUMBER_WORDS")) for name in names.split()}
 _DAY = "|".join(_DAYS)
 _MONTH = "|".join(_MONTHS)
 _WORDED = "|".join(_NUMBERS)
 # "One" is an article as well, and behind a noun it is a name: "rule two".
 _COUNTED = "|".join(name for name, number in _NUMBERS.items() if number > 1)
 _SEVERAL = rf"(?:\b(?:{_COUNTED})(?= \w)|(?:(?<=\bis )|(?<=\bist )|(?<=jetzt )|(?<=turned ))(?:{_COUNTED})\b)"
-_UNITS = {
-    name: unit
-    for unit, names in {
-        "gb": "gb gigabyte gigabytes", "mb": "mb megabyte megabytes", "tb": "tb terabyte",
-        "km": "km kilometer",
-        "kg": "kg kilo", "%": "% prozent percent", "l": "liter litre litres", "cm": "cm", "m": "m",
-        "s": "sekunden seconds second sekunde", "ms": "ms millisekunden milliseconds",
-        "min": "minuten minutes minute", "h": "stunden hours", "d": "tage days", "w": "wochen weeks",
-        "mo": "monate months", "y": "jahre years",
-    }.items()
-    for name in names.split()
-}  # fmt: skip
-_TONGUES = {
-    "german": "deutsch", "english": "englisch", "french": "französisch", "spanish": "spanisch",
-    "italian": "italienisch",
-}  # fmt: skip
+_UNITS = {name: unit for unit, names in merged_rows("UNITS").items() for name in names.split()}
+_TONGUES = merged_table("LANGUAGE_NAMES")
 _UNIT = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
 
 
@@ -470,8 +456,7 @@ _KINDS = (
     (
         "date",
         late(
-            r"\bmonats(?:ende|letzte[nr]?)\b|\bende des monats\b"
-            r"|\bend of (?:the |each |every )?month\b|\bmonth[- ]end\b"
+            any_phrase("END_OF_MONTH")
         ),
         lambda _: "month end",
     ),
@@ -489,13 +474,7 @@ _KINDS = (
     (
         "frequency",
         late(
-            r"\b(?:(?:vierteljähr|halbjähr|zweiwöchent|täg|wöchent|monat|jähr|stünd)lich|quarterly|biweekly"
-            r"|daily(?! (?:to|is|at))|weekly|monthly"
-            r"|yearly|hourly"
-            r"|every (?:other |second |third )?(?:day|week|month|year|night|weekend)"
-            r"|jede[nrs]? (?:zweite[nrs]? )?(?:tag|woche|monat|jahr|nacht|wochenende)"
-            rf"|every (?:other|second|third) (?:{_DAY})|jede[nrs]? (?:zweite|dritte)[nrs]? (?:{_DAY})"
-            r"|alle (?:zwei|drei|vier|\d+) (?:tage|wochen|monate|jahre)|(?:once|twice) an? \w+)\b"
+            rf"\b(?:{any_phrase('FREQUENCIES')}|{any_phrase('EVERY_SECOND')} (?:{_DAY}))\b"
         ),
         lambda match: match[0],
     ),
@@ -503,14 +482,13 @@ _KINDS = (
     (
         "length",
         late(
-            r"\b(?P<short>kurz\w*|knapp\w*|bündig|short\w*|brief\w*|concise\w*)\b"
-            r"|\b(?:ausführlich\w*|lang|lange|detailliert\w*|long|detailed|in detail)\b"
+            rf"\b(?P<short>{any_phrase('SHORT_ANSWERS')})\b|\b{any_phrase('LONG_ANSWERS')}\b"
         ),
         lambda match: "short" if match["short"] else "long",
     ),
     (
         "language",
-        late(rf"\b(?P<tongue>{'|'.join((*_TONGUES, *_TONGUES.values()))})\w*\b"),
+        late(rf"\b(?P<tongue>{'|'.join(_TONGUES)})\w*\b"),
         lambda match: _TONGUES.get(match["tongue"], match["tongue"]),
     ),
     (
@@ -543,56 +521,34 @@ def _amount(match: re.Match[str]) -> str:
 
 
 _VALUES = late(
-    rf"(?i)\b(?:kurz\w*|knapp\w*|ausführlich\w*|lang|short\w*|brief\w*|long|detailed|deutsch\w*"
-    rf"|englisch\w*|german|english|every|other)\b|\b(?:{_DAY})(?:s|e|en)?\b|\b(?:{_MONTH})\b"
+    rf"(?i)\b{any_phrase('VALUE_WORDS')}\b|\b(?:{_DAY})(?:s|e|en)?\b|\b(?:{_MONTH})\b"
     rf"|{_SEVERAL}(?: (?:{_UNIT})\b)?|(?<![\w-])\d[\d.,:]*(?:st|nd|rd|th| ?(?:{_UNIT}))?(?!\w)"
-    r"|\b(?:uhr|am|pm|o'clock|halb|euro|euros)\b"
+    rf"|\b{any_phrase('CLOCK_WORDS')}\b"
 )
 _WORD = late(r"[^\W_][\w'-]*")
 _IDENTIFIER = late(r"\b[a-z]+[-_]\w*[-_\d]\w*\b|\b[a-z]+[A-Z]\w+\b")
-_GERMAN_NAME = late(
-    r"\b(?:[Ff]rau|[Hh]errn?|Dr\.) ([A-ZÄÖÜ]\w+)"
-    r"|(?i:\b(?:heißt|heiße|heißen|ist|auf|in|bei|mit|über|an|nach|prüft|zu|wir|nehmen|nutzen"
-    r"|verwenden) (?:jetzt |nun |nur "
-    r"|schon )?)([A-ZÄÖÜ][\w-]+)"
-    r"|^([A-ZÄÖÜ]\w+)(?= (?:hat|ist|geht|wohnt|lebt|arbeitet|heißt)\b)"
-)
-_ENGLISH_NAME = late(
-    r"(?<=[\w,;:'] )(?!I\b|I'|(?:Mrs?|Ms|Dr)\b)([A-Z][a-zäöüß]\w*)"
-    r"|^(?!There|It|That|Here|What)([A-Z]\w+)(?='s | (?:is|has|moved|left|lives|works)\b)"
-)
-_SUBJECT = late(
-    r"([A-ZÄÖÜ][\w-]+|[a-z]+[-_]?\d\w*)(?:'s \w+)?(?= (?:is|has|lives?|works?|moved|speaks|listens|runs"
-    r"|hat|ist|wohnt|lebt|arbeitet|heißt|läuft|geht)\b)"
-)
+_NAME = {code: late(pattern) for code, pattern in by_language("STATED_NAME").items()}
+_SUBJECT = late(rf"([{UPPER}][\w-]+|[a-z]+[-_]?\d\w*)(?:'s \w+)?(?= {any_phrase('SUBJECT_VERBS')}\b)")
+_NOW = any_phrase("NOW_BEFORE")
 _CALLED = late(
-    r"(?i:\b(?:called|named|name is|goes by|report to|reports to|heißt|heiße|namens|says|nenn mich|call me"
-    r"|manager is|boss is|chef ist"
-    r"|frau|herrn?|mr\.?|mrs\.?|ms\.?|dr\.?) (?:jetzt |nun |now )?(?:(?:frau|herrn?|mrs?\b\.?|ms\b\.?|dr\b\.?"
-    r"|prof\b\.?) ){0,3})([A-ZÄÖÜ][\w-]+)"
+    rf"(?i:\b{any_phrase('CALLED_BEFORE')} (?:{_NOW} )?(?:{any_phrase('TITLES')} ){{0,3}})([{UPPER}][\w-]+)"
     # Who is somebody's; what a thing was given as its new name; a word of letters and digits behind "is".
-    r"|^([A-ZÄÖÜ]\w+)(?= (?:ist|is) (?:mein|unser|my|our))"
-    r"|(?i:\b(?:called|named|heißt)) ([\w-]+)(?=[.!]?$)"
-    r"|(?i:\b(?:renamed|umbenannt)\b.*?\b(?:to|in|it's|it is|heißt)(?: jetzt| nun| now)?) ([\w-]+)"
-    r"|(?i:\b(?:is|ist|lautet)|:) ((?=\w*[a-zA-Z])\w*\d[\w-]*)(?=[\s.!]*$)"
+    rf"|^([{UPPER}]\w+)(?= {any_phrase('OF_MINE')})"
+    rf"|(?i:\b{any_phrase('CALLED_ANYTHING')}) ([\w-]+)(?=[.!]?$)"
+    rf"|(?i:\b{any_phrase('RENAMED')}\b.*?\b{any_phrase('RENAMED_TO')}(?: {_NOW})?) ([\w-]+)"
+    rf"|(?i:\b{any_phrase('VALUE_VERBS')}|:) ((?=\w*[a-zA-Z])\w*\d[\w-]*)(?=[\s.!]*$)"
 )
-_BACK = frozenset(("back", "zurück"))
-_DIRECTIONS = _BACK | {"from", "to", "von", "nach", "aus", "before", "after", "vor", "hin", "her"}
+_BACK = word_set("BACK_AGAIN")
+_DIRECTIONS = word_set("BACK_AGAIN", "DIRECTIONS")
 # What means that something is not to be without saying so.
-_DENIES = late(r"(?i)\b(?:allerg\w+|verboten|untersagt|tabu|forbidden|prohibited|off limits)\b")
+_DENIES = late(rf"(?i)\b{any_phrase('DENIES')}\b")
 # In English what follows "I" or "we" is a verb.
 _ACTS = late(
     r"(?i)\b(?:i|we|they|you) (?:(?:now|always|never|also|only|usually|still|can|can't|don't|do|will|must"
     r"|should) )?([a-z]+)\b"
 )
-_RENEWED = late(r"(?i)\b(?:neue[nmrs]?|new) ([\w-]+)")
-_GERMAN_HEAD = late(
-    r"(?:(?i:der|die|das|unsere?|meine?|eine?) )((?:[a-zäöüß]+e[nrs]? ){0,2}[A-ZÄÖÜ][\w-]+)(?= )"
-)
-_ENGLISH_HEAD = late(
-    r"(?i)(?:the|our|my|an?) ((?:(?!(?:is|are|was|were|has|have|had|will|should|must|can|goes|runs|takes"
-    r"|needs|of|to|from|in|on|at|for|with|by)\b)[\w'-]+ ){1,4})"
-)
+_RENEWED = late(rf"(?i)\b{any_phrase('NEW_ONE')} ([\w-]+)")
+_HEAD = {code: late(pattern) for code, pattern in by_language("SENTENCE_HEAD").items()}
 _PARTICIPLE = late(r"(?i:ge\w+t|\w+iert|antworte|schreibe?|nenne?|fass|sprich|nutze?|verwende)")
 _ENGLISH_VERB = late(
     r"(?:\w+ed|\w{3,}ing|is|are|was|has|have|had|get|gets|got|go|goes|make|makes|made|take|takes|use|uses"
@@ -604,31 +560,16 @@ _ENGLISH_VERB = late(
 )
 # A change is told by when it holds, by its verb, or by what it ends.
 _CHANGE = late(
-    r"(?i)\b(?:jetzt|nun|neuerdings|inzwischen|mittlerweile|nicht mehr|kein\w* (?:\S+ ){0,3}mehr"
-    r"|ab (?:dem |der )?(?:nächste\w* \w+|jetzt|sofort|heute|morgen)|seit (?:heute|gestern|kurzem|neuestem"
-    rf"|dem|der|{_DAY}|{_MONTH}|anfang|ende|letzte\w+)|statt|stattdessen|doch|verschoben|verlegt|gelegt"
-    r"|umgestellt|umgestiegen|gewechselt"
-    rf"|umgezogen|ersetzt|abgelöst|umbenannt|erhöht|gesenkt"
-    r"|verzögert|erst (?:am|ab|im|in|um)"
-    r"|aufge\w+t|umge\w+t|verkürzt|verlängert|erneuert|künftig|ab sofort|auf (?:\S+ ){1,3}?\w*ge\w{3,}(?:t"
-    r"|en)|angehoben|reduziert"
-    r"|now|these days|nowadays|no longer|any ?more|instead|from (?:now|next|\w+day|"
-    + _MONTH
-    + r")\b(?! \d+ to\b)|since (?:the|last|this|\w+day|"
-    + _MONTH
-    + r")|moved|pushed|slipped|postponed|delayed|not until|switched|"
-    r"changed|replaced|renamed|renewed|rebooked|upgraded|increased|raised|lowered|extended|dropped|drop"
-    r"|(?:is|are|was) gone|again|started|stop(?:ped)?|became|went up|after all|rescheduled"
-    r"|as of|by now|lately|recently|is up to|went from)\b"
+    rf"(?i)\b{any_phrase('CHANGES')}\b".replace("<day>", f"(?:{_DAY})").replace("<month>", f"(?:{_MONTH})")
 )
-
-_GENERIC = frozenset(stem for word in (de.GENERIC + " " + en.GENERIC).split() for stem in terms(word))
+_CUES: Mapping[str, LanguageData] = by_language("CUES")
+_GENERIC = frozenset(stem for word in words_of("GENERIC").split() for stem in terms(word))
 _NONE: frozenset[str] = frozenset()
 
 
 def _concepts() -> Mapping[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
-    for table in (de.CONCEPTS, en.CONCEPTS):
+    for table in by_language("CONCEPTS").values():
         for concept, words in table.items():
             for word in words.split():
                 for stem in terms(word)[:1]:

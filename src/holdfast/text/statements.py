@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from holdfast.patterns import late
-from holdfast.text.lang import LanguageData
-from holdfast.text.lang.de import GERMAN
-from holdfast.text.lang.en import ENGLISH
-from holdfast.words import language_of, terms
+from holdfast.text.analyser import language_of, terms
+from holdfast.text.lang import LanguageData, by_language
+from holdfast.text.patterns import late
 
 Kind = Literal["prohibition", "rule", "failure", "decision", "preference", "fact"]
 
-LANGUAGES: Mapping[str, LanguageData] = {"de": GERMAN, "en": ENGLISH}
+LANGUAGES: Mapping[str, LanguageData] = by_language("CUES")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,17 +157,7 @@ _LAUGHS = late(r"[;:]-?[)D](?=\s|$)|\*g\*|[\U0001f600-\U0001f61d\U0001f643\U0001
 _TAG = late(r"(?i)[,–-] *(?:ok|okay|oder|ne|ja|gell|right|alright|yes|stimmt's|isn't it|would you)\?+\s*$")
 _PART = late(r"(?i)^(?:dass|weil|da|denn|that|because|since|as) ")
 # A verb, as far as its ending and what follows it tell.
-_GERMAN_FINITE = late(
-    r"\b(?!nicht|jetzt|seit|mit|statt|heut|laut|dort|fast|bereits|meist|erst)[a-zäöüß]{3,}t\b"
-)
-_FINITE = {
-    "de": _GERMAN_FINITE,
-    "en": late(
-        r"^(?:\S+ ){1,4}?[a-z]{3,}(?<!s)s (?=(?:an?|the|our|my|her|his|their|in|on|at|to|for|with"
-        r"|by|from|until|only|out|up|through"
-        r"|every|all|no|north|south|east|west)\b|\d)"
-    ),
-}
+_FINITE = {code: late(pattern) for code, pattern in by_language("FINITE_VERB").items()}
 _MANNER = late(r"(?i)\b(?:auf|in|im|als|mit|ohne|per|unter|statt|with|as|without|instead)\b")
 _ENGLISH_CAUSE = late(
     r"(?i)(?:since|because) (?=(?:i|we|i'm|i've|we're|we've) |(?-i:[A-Z])\w+ \w+(?:s"
@@ -184,18 +172,7 @@ _IDENTIFIER = late(
     r"|OMG\b|FYI\b|BTW\b|PS\b|NO\b)[A-Z]{2,}\w*\b|\x00+|\b[\w.-]+/[\w./-]+"
     r"|\w\(\)|(?<=\w )[B-HJ-Z]\b(?!\.\w)"
 )
-_NAMES = {
-    "en": late(r"(?<=[a-z,;:'] )(?!I\b|I')[A-ZÄÖÜ][a-zäöüß]\w*"),
-    # Nouns are capital as well: a name stands without an article.
-    "de": late(
-        r"(?i:\b(?:in|auf|mit|bei|nach|aus|von|nehmen|per|heißt|heiße|heißen|ist|statt|über|als"
-        r"|durch|für|an|namens|namen?|stadt|firma|marke|modell"
-        r"|jetzt|wir|bin|gegen) (?:doch |noch |nur |ja |auch |jetzt |nun )?)[A-ZÄÖÜ][\wäöüß-]+"
-        r"|(?i:eine?n?|den) [A-ZÄÖÜ][\wäöüß-]+ [A-ZÄÖÜ][\wäöüß-]+"
-    ),
-}
-
-
+_NAMES = {code: late(pattern) for code, pattern in by_language("NAME_IN_SENTENCE").items()}
 # Nobody says more in one sentence; the patterns of languages are not made for more.
 _LONGEST = 600
 
@@ -573,7 +550,7 @@ def _states_nothing(
 
 def _is_verb_last(text: str) -> bool:
     """Whether a German clause has its only verb at its end, as one does that explains a noun before it."""
-    verbs = [match.end() for match in _GERMAN_FINITE.finditer(text)]
+    verbs = [match.end() for match in _FINITE["de"].finditer(text)]
     return len(verbs) == 1 and not text[verbs[0] :].strip(" .!")
 
 

@@ -32,8 +32,8 @@ from holdfast.memory.workspace import ABSENT, InMemoryWorkspace, Workspace, read
 from holdfast.messages import Message, Part, Scope, Text, ToolCall, ToolResult
 from holdfast.store import ConversationRecord, MessageRecord, NewMessage, Store, tree
 from holdfast.store.schema import conversations, messages
+from holdfast.text.analyser import language_of
 from holdfast.transfer.staging import ProgressCallback, ignore_progress
-from holdfast.words import language_of
 
 
 @dataclass(frozen=True, slots=True)

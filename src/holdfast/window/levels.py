@@ -16,6 +16,7 @@ from itertools import islice
 from math import log
 
 from holdfast.messages import File, Image, Message, Opaque, Part, Text, ToolResult
+from holdfast.text.analyser import terms
 from holdfast.thinking import spoken
 from holdfast.tokens.budget import Budget
 from holdfast.window.additions import MENTIONED_IN, WORTH, drop_quotes, shrink_files, shrink_research
@@ -23,7 +24,6 @@ from holdfast.window.decisions import CarriedSentences, LeaveOut, Proposal, Sent
 from holdfast.window.items import Item, Unit, match_results, units_of
 from holdfast.window.shorten import marker, shorten, shorten_result
 from holdfast.window.view import ShownMessage, View
-from holdfast.words import terms
 
 # A tool result that alone would take more of the window than this is shortened before it is ever sent.
 ENTRY_SHARE = 0.30

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from holdfast.patterns import late
-from holdfast.text.languages import any_word
+from holdfast.text.lang import LOWER, UPPER, any_word
+from holdfast.text.patterns import late
 from holdfast.text.statements import Statement, statements_in
 from holdfast.window.shorten import Span, fences
 
@@ -33,7 +33,7 @@ MAIL = late(
     rf"^\s*{any_word('MAIL_HEADERS')}:\s\S"
     rf"|^\s*(?:-{{2,}}\s*{any_word('MAIL_SEPARATORS')})"
     rf"|^\s*{any_word('MAIL_QUOTE_OPENINGS')} .{{4,80}}{any_word('MAIL_QUOTE_VERBS')}.{{0,60}}:\s*$"
-    rf"|^\s*{any_word('MAIL_GREETINGS')} [A-ZÄÖÜ][\w .]{{1,40}},\s*$"
+    rf"|^\s*{any_word('MAIL_GREETINGS')} [{UPPER}][\w .]{{1,40}},\s*$"
 )
 _TAG = late(r"<(\w[\w-]{0,40})(?:\s[^<>\n]{0,200})?>")
 _LETTERS = late(r"[^\W\d_]+(?: +[^\W\d_]+)*")
@@ -138,7 +138,7 @@ _BULLET = late(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s+")
 _ABBREVIATION = late(rf"\b(?:[A-Za-z]|{any_word('DOTTED')})\.$")
 # "Am 15. November": the dot after a number does not end the sentence.
 _ORDINAL = late(r"\b\d{1,2}\.$")
-_GOES_ON = late(r"\s+(?:[a-zäöü]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")
+_GOES_ON = late(rf"\s+(?:[{LOWER}]|{any_word('MONTHS_AFTER_DAY')})")
 # Longer texts are not cached.
 _OFTEN_READ = 4_000
 _END = late(r"(?<![.!?…])[.!?…]+[\"'”“)\]]*(?=\s|$)")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from holdfast.text.languages import any_word
+from holdfast.text.lang import any_word
 
 # Start and end of a part of a text, in characters.
 Span = tuple[int, int]

@@ -11,6 +11,8 @@ from typing import Protocol
 
 from holdfast.i18n import without_banners
 from holdfast.messages import JsonObject, Message, Part, Text, Thinking, ToolCall, ToolResult
+from holdfast.text.analyser import language_of
+from holdfast.text.lang import by_language
 from holdfast.thinking import spoken
 from holdfast.tokens.budget import Budget, Thresholds
 from holdfast.tokens.calibration import PromptFeatures
@@ -26,7 +28,6 @@ from holdfast.window.decisions import (
     read_decision,
 )
 from holdfast.window.items import Item, newest_of, question_of, repair_arguments, repair_pairs
-from holdfast.words import language_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +155,7 @@ def append_text(message: Message, text: str) -> Message:
 
 
 NO_FEATURES = PromptFeatures(text=0, messages=0)
-_HEADINGS = {
-    "forbidden": {
-        "en": "Must not, as said earlier in this conversation:",
-        "de": "Nicht tun, wie weiter oben gesagt:",
-    },
-    "rules": {"en": "Rules given earlier in this conversation:", "de": "Regeln von weiter oben im Gespräch:"},
-    "agreed": {"en": "Decided earlier in this conversation:", "de": "Weiter oben im Gespräch entschieden:"},
-}
+_HEADINGS = by_language("WINDOW_HEADINGS")
 
 
 class Gauge(Protocol):
@@ -373,7 +367,7 @@ def block(summary: str, rules: Sentences = (), agreed: Sentences = (), forbidden
         line
         for name, group in (("forbidden", forbidden), ("rules", rules), ("agreed", agreed))
         if group
-        for line in (_HEADINGS[name][language], *(f"- {sentence}" for _, sentence in group))
+        for line in (_HEADINGS[language][name], *(f"- {sentence}" for _, sentence in group))
     ]
     return "\n\n".join(filter(None, (summary, "\n".join(lines))))
 

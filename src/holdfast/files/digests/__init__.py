@@ -13,7 +13,7 @@ from holdfast.files.digests.code import GRAMMARS
 from holdfast.files.digests.data import detect_delimiter
 from holdfast.files.digests.prose import is_log
 from holdfast.files.formats import html_to_text
-from holdfast.patterns import late
+from holdfast.text.patterns import late
 from holdfast.tokens.estimate import UNKNOWN, estimate
 
 __all__ = [

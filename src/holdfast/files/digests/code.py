@@ -21,7 +21,7 @@ from holdfast.files.digests.base import (
     shorten_line,
     suppress_warnings,
 )
-from holdfast.patterns import late
+from holdfast.text.patterns import late
 from holdfast.tokens.estimate import UNKNOWN, estimate
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from holdfast.files.digests.base import (
     plural,
     shorten_line,
 )
-from holdfast.patterns import late
+from holdfast.text.patterns import late
 from holdfast.tokens.estimate import UNKNOWN, estimate
 
 _BLANK = late(r"[ \t\r\n]*")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from holdfast.files.digests.base import Digest, ElementLocation, LineIndex, nest_names
 from holdfast.files.digests.code import CodeOutline, OutlineEntry, write_outline
-from holdfast.patterns import late
+from holdfast.text.patterns import late
 
 _MODIFIERS = (
     r"(?:(?:public|private|protected|internal|static|final|abstract|sealed|open|override|async|virtual|partial|data|"

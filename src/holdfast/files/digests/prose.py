@@ -17,9 +17,10 @@ from holdfast.files.digests.base import (
     plural,
     shorten_line,
 )
-from holdfast.patterns import late
+from holdfast.text.analyser import sentences
+from holdfast.text.lang import any_of, words_of
+from holdfast.text.patterns import late
 from holdfast.tokens.estimate import UNKNOWN, estimate
-from holdfast.words import sentences
 
 _HEADING = late(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t\r]*$")
 _UNDERLINE = late(r"([=\-~^\"'`*+.#_:])\1{2,}[ \t\r]*$")
@@ -179,7 +180,7 @@ def strip_marks(heading: str) -> str:
     return re.sub(r"\s+", " ", _MARKS.sub(r"\1", heading)).strip()
 
 
-_MONTH = r"(?:Jan|Feb|Mar|Mär|Apr|Ma[yi]|Jun|Jul|Aug|Sep|Oct|Okt|Nov|De[cz])"
+_MONTH = any_of(" ".join(name[:3] for name in words_of("MONTHS").split()))
 _TIME = late(
     r"\[?(\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
     rf"|{_MONTH} [ \d]\d \d\d:\d\d:\d\d|\d\d?/{_MONTH}/\d{{4}}:\d\d:\d\d:\d\d(?: [+-]\d{{4}})?"

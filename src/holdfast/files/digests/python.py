@@ -21,7 +21,7 @@ from holdfast.files.digests.base import (
     suppress_warnings,
 )
 from holdfast.files.digests.code import CodeOutline, OutlineEntry, write_outline
-from holdfast.patterns import late
+from holdfast.text.patterns import late
 
 # Strings and comments. An unclosed one ends with its line, or with the text.
 _OPAQUE = late(

@@ -22,7 +22,7 @@ from holdfast.research.repository import limit_text
 from holdfast.research.web.addresses import AddressGuard, host_name, parse_address
 from holdfast.research.web.extract import one_line
 from holdfast.research.web.fetch import AGENT, Download, Downloader, DownloadLimits, Fetcher
-from holdfast.words import language_of
+from holdfast.text.analyser import language_of
 
 # Longer questions are no queries; search engines refuse them or cut them.
 _LONGEST = 400

@@ -1,48 +1,89 @@
-"""The shape of a language's data: every cue is one pattern, and the same cues exist in every language.
+"""The words of all languages that Holdfast reads and writes, asked for by name.
 
-Patterns are matched without regard to capitals. What a cue is worth is decided in `statements`.
+A language is a package here, with the same names as every other: `cues` has the patterns by which a sentence
+shows what it states, `words` lists of words, `phrases` patterns of several words, `headings` what Holdfast
+writes itself. A new language is such a package, its line in `LANGUAGES`, and a catalogue of translations.
+
+Lists of words are separated by blanks; an underscore stands for a blank inside one. Phrases are alternatives
+of a regular expression. A list is empty where a language has no such thing.
 """
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
 
-from holdfast.patterns import late
+from holdfast.text.lang import de, en
+from holdfast.text.lang.shape import LanguageData, any_of
 
+__all__ = [
+    "LANGUAGES",
+    "LOWER",
+    "UPPER",
+    "LanguageData",
+    "any_of",
+    "any_phrase",
+    "any_word",
+    "by_language",
+    "merged_rows",
+    "merged_table",
+    "rows_of",
+    "word_set",
+    "words_of",
+]
 
-def any_of(words: str) -> str:
-    """A pattern for any of these words; an underscore is a space."""
-    return rf"(?:{'|'.join(words.split()).replace('_', ' ')})"
-
-
-def word_set(*texts: str) -> frozenset[str]:
-    """The words of these texts in small letters."""
-    return frozenset(" ".join(texts).casefold().split())
-
-
-@dataclass(frozen=True, slots=True)
-class LanguageData:
-    """`cues` are looked for anywhere in a clause, `begins` only at its beginning."""
-
-    code: str
-    cues: Mapping[str, re.Pattern[str]]
-    begins: Mapping[str, re.Pattern[str]]
-    # Little words before a clause proper, to be taken off.
-    particles: re.Pattern[str]
-    # Where a clause may end beside signs: a conjunction that begins a main clause of its own.
-    joins: re.Pattern[str]
-    # Words for values, each kind with the pattern of its words.
-    values: Mapping[str, re.Pattern[str]]
+# Where a sentence could be of two languages, the first one here has it.
+LANGUAGES: dict[str, ModuleType] = {"de": de, "en": en}
 
 
-def cue(*patterns: str) -> re.Pattern[str]:
-    """A pattern for any of these, as whole words."""
-    return late(rf"(?<![\w])(?:{'|'.join(patterns)})(?![\w])", re.IGNORECASE)
+def by_language(name: str) -> dict[str, Any]:
+    """Return something by the codes of the languages."""
+    return {code: getattr(language, name) for code, language in LANGUAGES.items()}
 
 
-def begin(*patterns: str) -> re.Pattern[str]:
-    return late(rf"(?:{'|'.join(patterns)})(?![\w])", re.IGNORECASE)
+def words_of(*names: str) -> str:
+    """Return lists of words in all languages, as one list."""
+    return " ".join(
+        words if isinstance(words, str) else " ".join(words)
+        for name in names
+        for words in by_language(name).values()
+    )
 
 
-def opening(pattern: str) -> re.Pattern[str]:
-    return late(pattern, re.IGNORECASE)
+def word_set(*names: str) -> frozenset[str]:
+    """Return the words of these lists in all languages, casefolded: "ß" is "ss"."""
+    return frozenset(words_of(*names).casefold().split())
+
+
+def any_word(*names: str) -> str:
+    """Return a pattern for any word of these lists, in any language."""
+    return any_of(words_of(*names))
+
+
+def any_phrase(*names: str) -> str:
+    """Return a pattern for any phrase of these names, in any language."""
+    phrases = [phrase for name in names for phrase in by_language(name).values() if phrase]
+    return f"(?:{'|'.join(phrases)})"
+
+
+def rows_of(name: str) -> tuple[str, ...]:
+    """Return a list whose places mean the same in every language, such as months, with all their words."""
+    rows = zip(*by_language(name).values(), strict=True)
+    return tuple(" ".join(dict.fromkeys(" ".join(row).split())) for row in rows)
+
+
+def merged_table(name: str) -> dict[str, Any]:
+    """Return a table that gives the words of all languages their meaning."""
+    return {word: meaning for table in by_language(name).values() for word, meaning in table.items()}
+
+
+def merged_rows(name: str) -> dict[str, str]:
+    """Return a table of lists of words, each list with the words of all languages."""
+    rows: dict[str, str] = {}
+    for table in by_language(name).values():
+        for meaning, words in table.items():
+            rows[meaning] = f"{rows.get(meaning, '')} {words}".strip()
+    return rows
+
+
+# The letters of all languages, for use inside a character class.
+UPPER = "A-Z" + "".join(by_language("CAPITAL_LETTERS").values())
+LOWER = "a-z" + "".join(by_language("SMALL_LETTERS").values())

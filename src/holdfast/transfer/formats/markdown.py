@@ -15,6 +15,7 @@ from holdfast.memory.base import KINDS, Kind
 from holdfast.memory.items import locate_items, remove_items
 from holdfast.memory.workspace import LARGEST
 from holdfast.messages import Scope
+from holdfast.text.lang import word_set
 from holdfast.transfer.imports import (
     ImportedMemory,
     ImportedNote,
@@ -123,5 +124,5 @@ def _heading_above(text: str, line: int) -> str:
 _KINDS = {
     *KINDS,
     *(f"{kind}s" for kind in KINDS),
-    *("memories", "memory", "summaries", "gedächtnis", "fakten", "entscheidungen", "vorlieben", "notizen"),
+    *word_set("KIND_HEADINGS"),
 }

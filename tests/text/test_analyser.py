@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.words import language_of, parts, sentences, spelled, telling, terms
+from holdfast.text.analyser import language_of, parts, sentences, spelled, telling, terms
 
 
 def share(one: str, other: str) -> set[str]:

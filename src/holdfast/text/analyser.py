@@ -13,6 +13,8 @@ from typing import Literal
 
 import Stemmer
 
+from holdfast.text.lang import LOWER, UPPER, by_language, merged_table, word_set
+
 # A change of what `terms` or `parts` give for any text needs a new number: indexes are then built anew.
 VERSION = 2
 
@@ -35,7 +37,7 @@ _TOKEN = re.compile(
     r"|\w+(?:(?:[./\\:@#+~$'’-]+|(?<=\d),(?=\d))\w+)*"  # a word, or a name with signs inside it
 )
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
-_CAMEL = re.compile(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])|(?<=[A-ZÄÖÜ])(?=[A-ZÄÖÜ][a-zäöüß])")
+_CAMEL = re.compile(rf"(?<=[{LOWER}])(?=[{UPPER}])|(?<=[{UPPER}])(?=[{UPPER}][{LOWER}])")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _HYPHENED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+){1,2}")
 _MIXED = re.compile(r"(?=[^\W_]*\d)(?=[^\W_]*[^\W\d_])[^\W_]{6,}")
@@ -46,62 +48,31 @@ _WORD = re.compile(r"[^\W\d_]+")
 # Chinese and Japanese have no spaces: pairs of signs stand for words.
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+_SPELLINGS = str.maketrans(merged_table("SPELLINGS"))
 
 _QUOTED = re.compile(
     r"\"([^\"\n]{2,80})\"|„([^“”\n]{2,80})[“”]|“([^”\n]{2,80})”|`([^`\n]{2,80})`|[»«]([^»«\n]{2,80})[«»]"
 )
-_ACRONYM = re.compile(r"[A-ZÄÖÜ]{3,}s?")
-
-
-def _list(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+_ACRONYM = re.compile(rf"[{UPPER}]{{3,}}s?")
 
 
 # A block of code is one piece, closed or not.
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _END = re.compile(r"([.!?…])[\"'“”«»)\]*_]*\s+")
-_ABBREVIATIONS = _list(
-    """
-    z.b d.h u.a u.u o.ä i.d.r z.t bzw ca usw etc evtl ggf inkl exkl max min nr abs art bd dr prof hr fr st
-    str tel vgl sog bspw mio mrd jan feb mär apr jun jul aug sep sept okt oct nov dez dec mr mrs ms jr sr
-    vs e.g i.e al fig no vol pp approx dept est inc ltd corp
-    """
-)
+_ABBREVIATIONS = word_set("ABBREVIATIONS")
+_STOP = word_set("STOP_WORDS")
 
-_ENGLISH = _list(
-    """
-    a about above after again against all also am an and any are aren as at be because been before being
-    below between both but by can cannot could couldn did didn do does doesn doing don down during each
-    few for from further had hadn has hasn have haven having he her here hers herself him himself his how
-    i if in into is isn it its itself just let ll me more most my myself no nor not now of off on once
-    only or other our ours ourselves out over own please re same she should shouldn so some such tell than
-    that the their theirs them themselves then there these they this those through to too under until up
-    ve very was wasn we were weren what when where which while who whom why will with won would wouldn you
-    your yours yourself
-    """
-)
-_GERMAN = _list(
-    """
-    aber alle allem allen aller alles als also am an andere anderem anderen anderer anderes auch auf aus
-    bei beim bin bis bist bitte da damit dann das dass dazu dein deine deinem deinen deiner dem den denn
-    der deren des dessen dich die dies diese diesem diesen dieser dieses dir doch dort du durch ein eine
-    einem einen einer eines einige einigem einigen einiger einiges einmal er es etwas euch euer eure eurem
-    euren eurer fuer gegen gewesen habe haben habt hast hatte hatten hier hin hinter ich ihm ihn ihnen ihr
-    ihre ihrem ihren ihrer im in indem ins ist jede jedem jeden jeder jedes jene jenem jenen jener jenes
-    jetzt kann kannst kein keine keinem keinen keiner koennen koennte machen mein meine meinem meinen
-    meiner mich mir mit muss musste nach nicht nichts noch nun nur ob oder ohne sag sage sehr sein seine
-    seinem seinen seiner selbst sich sie sind so solche solchem solchen solcher soll sollte sondern sonst
-    ueber um und uns unser unsere unserem unseren unserer unter viel vom von vor waehrend wann waren warum
-    was weg weil weiter welche welchem welchen welcher welches wenn wer werde werden wie wieder wieso wir
-    wird wirst wo wollen wollte wuerde wuerden zu zum zur zwar zwischen
-    """
-)
-_STOP = _ENGLISH | _GERMAN
-# The verbs and the pronoun are words of their own in English, but they tell German.
-_TELLS_GERMAN = _GERMAN - _ENGLISH | {"war", "hat", "man"}
-_TELLS_ENGLISH = _ENGLISH - _GERMAN - {"i", "re", "ll", "ve"}
 
+def _telling_words() -> Iterator[tuple[str, frozenset[str]]]:
+    """The languages, each with the small words that no other one has."""
+    for code, stop in by_language("STOP_WORDS").items():
+        others = " ".join(words for other, words in by_language("STOP_WORDS").items() if other != code)
+        own = frozenset(stop.split()) - frozenset(others.split())
+        telling, untelling = (by_language(name)[code] for name in ("TELLING_WORDS", "UNTELLING_WORDS"))
+        yield code, (own | frozenset(telling.split())) - frozenset(untelling.split())
+
+
+_TELLS = dict(_telling_words())
 # How a German word may begin and end: a compound can come apart only where both are possible.
 _ONSET = re.compile(
     r"(?:sch[lrmnw]?|s[pt]r?|pf[lr]?|ch|ph|qu|zw?|[bgfkp][lr]|[dt]r|kn|gn|[bcdfghjklmnprstvw])?[aeiouy]"
@@ -161,8 +132,8 @@ def telling(text: str) -> frozenset[str]:
 def language_of(text: str) -> Literal["de", "en", ""]:
     """German or English, by its small words; the empty text where it cannot be told."""
     words = [_fold(word) for word in _WORD.findall(_clean(text[:_GLANCE]))]
-    german = sum(word in _TELLS_GERMAN for word in words)
-    english = sum(word in _TELLS_ENGLISH for word in words)
+    german = sum(word in _TELLS["de"] for word in words)
+    english = sum(word in _TELLS["en"] for word in words)
     if german == english or max(german, english) < 2 * min(german, english):
         return ""
     return "de" if german > english else "en"
@@ -270,7 +241,7 @@ def _fold(word: str) -> str:
     word = word.casefold()
     if word.isascii():
         return word
-    word = unicodedata.normalize("NFC", word).translate(_UMLAUTS)
+    word = unicodedata.normalize("NFC", word).translate(_SPELLINGS)
     return "".join(sign for sign in unicodedata.normalize("NFKD", word) if not unicodedata.combining(sign))
 
 
@@ -300,7 +271,7 @@ def _halves(word: str) -> tuple[str, ...]:
 
 
 def _verb(word: str) -> Iterator[str]:
-    """The verb in a form of a separable one: `führt` in `zurückgeführt`."""
+    """The verb in a form of a separable one: `stellt` in `festgestellt`."""
     prefix = _SEPARABLE.match(word)
     if prefix and word not in _STOP and _ONSET.match(word, prefix.end()):
         stem = _stem(word[prefix.end() :])

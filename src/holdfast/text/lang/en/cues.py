@@ -1,7 +1,7 @@
-"""English: the cues by which a sentence shows what it states. Data only."""
+"""English: the cues by which a sentence shows what it states, and in which clauses. Data only."""
 
-from holdfast.text.dates import MONTH_NAMES
-from holdfast.text.lang import LanguageData, any_of, begin, cue, opening
+from holdfast.text.lang.en.words import MONTHS
+from holdfast.text.lang.shape import LanguageData, any_of, begin, cue, opening
 
 _ORDERS = any_of(
     """
@@ -18,7 +18,7 @@ _ORDERS = any_of(
     """
 )
 _DAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
-_MONTHS = "|".join(names.lower().split()[-1] for names in MONTH_NAMES)
+_MONTHS = "|".join(MONTHS).lower()
 # "May" is a verb, too.
 _MONTH = f"(?:{_MONTHS})".replace("|may|", r"|may(?= \d)|")
 _NUMBER = any_of(
@@ -33,7 +33,7 @@ _WHEN = (
     r"|as of (?:today|now)|for the rest of (?:this|our) \w+|next time)"
 )
 
-ENGLISH = LanguageData(
+CUES = LanguageData(
     code="en",
     particles=opening(
         r"(?:(?:so|oh my|my god|my goodness|ok|okay|well|and|but|then|now|alright|right|also|oh|ah"
@@ -688,249 +688,3 @@ ENGLISH = LanguageData(
         "number": cue(rf"{_NUMBER}(?! or)"),
     },
 )
-
-# Words for the same thing in everyday talk and work: what one sentence calls one, another calls another.
-CONCEPTS = {
-    "meeting": "meeting standup stand-up daily weekly sync call appointment jour fixe get-together",
-    "release": "release deployment deploy deploys ship shipping launch go-live rollout no-release",
-    "money": "budget amount price cost costs salary fee rate pay paying bill paid",
-    "invoice": "invoice invoices billing billed",
-    "rent": "rent landlord landlady lease",
-    "home": "flat apartment house home live lives address moved",
-    "renovation": "bathroom renovation refurbishment remodel kitchen",
-    "train": "train departure departs rail platform",
-    "flight": "flight plane take-off takeoff flying airline airport",
-    "travel": "trip travel vacation holiday",
-    "memory": "ram memory",
-    "disk": "disk ssd storage drive",
-    "answer": "answer answers reply replies response responses texts text writing",
-    "test": "test tests testing suite",
-    "search": "search searching",
-    "cache": "cache cached caching",
-    "database": "database db postgres postgresql mysql mariadb sqlite mongodb",
-    "production": "production prod live",
-    "staging": "staging",
-    "hosting": "hosting server servers cluster host datacenter",
-    "interface": "api interface endpoint",
-    "request": "requests request calls",
-    "boss": "boss manager supervisor lead report reports",
-    "contact": "contact liaison point-person rep",
-    "doctor": "doctor gp dentist physician practice",
-    "name": "name called named renamed",
-    "class": "class grade year school",
-    "job": "job work works employer company position employed",
-    "diet": "meat fish chicken beef pork vegetarian vegan eat eating",
-    "drink": "coffee tea water drink milk",
-    "sport": "marathon half-marathon run running race training gym",
-    "car": "car drive vehicle van",
-    "phone": "phone mobile number",
-    "mail": "mail e-mail email",
-    "opening": "opening opens closes open closed",
-    "course": "class lesson rehearsal practice course",
-    "deadline": "deadline due submission",
-    "backup": "backup backups",
-    "password": "password key credentials token",
-    "editor": "editor ide",
-    "branch": "branch trunk",
-    "allergy": "allergic allergy intolerant intolerance",
-    "colour": "colour color blue red green grey gray yellow black white",
-    "size": "size",
-    "team": "team people staff colleagues crew",
-    "supplier": "supplier vendor carrier courier",
-    "insurance": "insurance insured",
-    "bank": "bank account",
-    "shift": "shift on-call duty",
-    "homeoffice": "office remote",
-    "holiday": "leave vacation",
-    "task": "charge responsible leads heads looks handles",
-    "father": "father dad",
-    "mother": "mother mum mom",
-}
-# What a statement may be changed by without being about something else.
-GENERIC = (
-    "monday tuesday wednesday thursday friday saturday sunday week month year day hour minute end start"
-    " thing time now these days everything everyone reason spot advice folks mr mrs ms dr new good way while"
-    " until aside longer any more instead rather first second one just go going stuff lot back max number"
-    " moment place weekly future today last next"
-)
-
-# Sentence cues: the phrases by which a sentence shows what it does. An underscore is a space.
-OPENERS = "please ok okay now then so and also but hi hey hello next yes no"
-COMMANDS = """
-    add adjust analy[sz]e build calculate change check clean compare compute convert create debug define
-    delete deploy describe design draft edit explain extend extract find fix format generate give help
-    implement improve insert install integrate let's list look make merge migrate move optimi[sz]e outline
-    plan prepare print propose provide put read recommend refactor remove rename replace review rewrite run
-    search set show sort split suggest summari[sz]e tell test translate try update upgrade use verify write
-"""
-ASKS = """
-    (?:can|could|would|will)_you please i_would_like i'd_like i_(?:want|need)_(?:you|to|an?|the|some|help)
-    help_me what_(?:is|are|does|about) how_(?:do|can|should|would|to)_i? why_(?:is|are|does|do)
-"""
-AIMS = """
-    (?:my|our|the)_(?:main_|overall_|final_|ultimate_)?(?:goal|aim|objective|purpose|plan)_(?:is|here)
-    (?:i_am|i'm|we_are|we're)_(?:trying|aiming|hoping|planning|looking)_to
-    (?:i_am|i'm|we_are|we're)_(?:working_on|building|developing|writing|creating|planning|preparing)
-    (?:i|we)_(?:want|need|would_like|plan|intend|hope)_to (?:i'd|we'd)_like_to
-"""
-GOALS = """
-    (?:my|our|the|new)_(?:main_|overall_|final_|ultimate_|new_)?(?:goal|aim|objective)_(?:is|was|has)
-"""
-_PAST = (
-    r"(?:\w{3,}ed|built|made|wrote|written|found|ran|set|put|took|taken|got|chose|did|done|split"
-    r"|went|sent|bought)"
-)
-REPORTS = rf"""
-    (?:i|we)(?:'ve|_have)?_(?:now_|just_|also_|successfully_|already_)?{_PAST}
-    (?:has|have)_been_(?:now_|successfully_|already_)?{_PAST} (?:was|were)_(?:successfully_)?{_PAST}
-    (?:is|are)_(?:now|done|fixed|complete|finished|ready|in_place) (?:all|the)_(?:\d+_)?tests?_(?:now_)?pass
-    \d+_passed turn(?:s|ed)_out the_(?:result|cause|problem|reason|root_cause|answer|total)_(?:is|was)
-    your_\w+_(?:\w+_)?(?:is|was|has_been)
-"""
-# Reports only at the beginning of a sentence.
-REPORT_OPENINGS = """
-    done fixed added updated created implemented renamed removed changed moved deployed merged finished
-    booked cancell?ed resolved installed migrated refactored
-"""
-OPEN_POINTS = r"""
-    to-?do fixme tbd next_steps? as_a_next next_(?:up|we|i)
-    still_(?:open|needs?|ha(?:ve|s)_to|missing|pending|to_do|unclear)
-    (?:not|is|are|isn't|aren't|haven't|hasn't)_(?:\w+_)?yet left_to_do follow-?up
-    outstanding unresolved open_(?:question|issue|point|item)s?
-    (?:i'm|we're|i_am|we_are|still)_waiting_for remind_me_(?:to|about|that|tomorrow) remaining_(?:work|tasks?)
-    by_(?:tomorrow|next|monday|tuesday|wednesday|thursday|friday)
-"""
-FAILURES = r"""
-    (?:does|did|do|will|would|could)(?:n't|_not)_(?:\w+_)?(?:work|help|solve|fix|compile|start)
-    (?:won't|can't|cannot)_(?:work|be_(?:used|done|changed|combined))
-    (?:isn't|is_not|not)_(?:possible|supported)
-    no_luck same_(?:error|problem) still_(?:fails?|failing|broken|crash(?:es|ing)?|not_working|wrong|the_same)
-    (?:has_|have_|it_|that_|this_|which_)failed failed_(?:with|because|on|again|to)
-    fails_(?:with|on|because|when)
-    dead_end (?:i|we|was|have)_(?:reverted|rolled_back) gave_up to_no_avail without_success
-    made_(?:it|things)_worse
-"""
-PROHIBITION_OPENINGS = "do_not don't never no_more stop avoid"
-PROHIBITIONS = r"(?:must|may|shall)_not mustn't (?:must|should)_never not_allowed"
-COURTESIES = """
-    congratulations yes_that yeah hey long_time i'll_definitely if_so please_(?:provide|confirm|let)
-    sure certainly of_course great thanks thank_you you're_welcome absolutely happy_to glad got_it hi hello
-    sounds_good perfect that's_(?:great|awesome|wonderful) wow i'd_be_happy
-    i'm_(?:happy|glad|sorry|here|excited)
-    here_(?:is|are) here's below let_me_know feel_free i_hope hope_this good_luck remember
-    note_that by_following in_(?:summary|conclusion)
-    if_you_(?:have|need|want|would|don't) just_let would_you_like looking_forward is_there_anything how_can_i
-    let's_(?:dive|get_started|start)
-    you_can you_could you_should you_may this_(?:will|ensures|allows|way|approach|example)
-"""
-
-# Words in pasted text: headers, separators and greetings of mails, and what introduces a pasted document.
-MAIL_HEADERS = "From To Sent Subject Date"
-MAIL_SEPARATORS = "Original_Message Forwarded"
-MAIL_QUOTE_OPENINGS, MAIL_QUOTE_VERBS = "On", "wrote"
-MAIL_GREETINGS = "Dear Hello Hi"
-DOCUMENTS = """
-    text article e-?mail mail document log logs output message transcript essay story paragraph passage
-    readme lyrics poem prompt policy review
-"""
-# Abbreviations whose dot does not end a sentence, as they are written.
-DOTTED = "etc vs approx Mr Mrs Ms St Prof Dr No max min"
-# Words of a program's output that say an error, and those before them that deny it.
-ERRORS = """
-    error errors exception traceback failed failure fatal panic panicked segfault abort(?:ed)? denied
-"""
-ERROR_COUNTS, ERROR_DENIALS = "errors? failures? failed", "no zero without"
-
-# Words of clocks and calendars as they are written.
-MONTH_ABBREVIATIONS = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec"
-WEEKDAYS = """
-    Monday Tuesday Wednesday Thursday Friday Saturday Sunday Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun
-"""
-DURATIONS = "uptime elapsed duration took runtime remaining"
-
-# Words between a name and its number that carry no meaning.
-FILLER_WORDS = """
-    is are was were equals costs cost of at by from until about around exactly only for on in the a an to per
-    and or than has have be been takes set using use uses also so then now up over under like it vs approx
-    every oz lb lbs pounds minutes hours days weeks months years get got recently first last between
-"""
-# Words that any two texts may share.
-WEAK_WORDS = """
-    time times day days week weeks month year years hour hours minute minutes new good best big small many
-    much use using make get take go need want come write give say reason question answer source sources today
-    tomorrow yesterday worth still late line name list thanks first second last next percent usd eur short
-"""
-
-# memory: words by which statements that a person made are compared, and secrets are told from their
-# descriptions. One text a list; the same lists exist in every language.
-# What a statement means the same without, when its value is compared, and when the whole is compared.
-FILLERS = "the now currently already"
-HARMLESS = "the a an is are that this these those there please also just very really"
-# Words without which a statement means something else.
-TURNS = (
-    "never hardly rarely seldom sometimes often always almost nearly former formerly old new planned maybe"
-    " perhaps probably possibly except unless until since about around only least most"
-)
-# Verbs whose value is one at a time: when it is a number, when it is one of several rivals, when it is a
-# place.
-MEASURE_VERBS = """
-    is are has have costs cost takes needs uses runs run listens starts ends closes opens lasts equals expires
-"""
-RIVAL_VERBS = "live lives located hosted deployed runs listens stored based"
-PLACE_VERBS = "live lives located hosted based"
-PLACE_WORDS = "in at"
-EMPLOYMENT = "work/at work/for works/at works/for"
-NAMING_VERBS = "called named"
-WISH_VERBS = "should must prefers prefer shall"
-BE = "is are"
-# What may stand between a verb and its number.
-BEFORE_NUMBER = (
-    "at on to in after for of by until from since about around only per within every least most be"
-)
-NUMBERED = "port version release python java node php ruby django level"
-ONE_OF_MANY = "a an one another some"
-USE_VERBS = "use uses using used run runs live lives work works is are stay stays stick chose store"
-NEGATIONS = "not no never anymore"
-# What comes with a negation, and what with its absence, and means nothing else there.
-WITH_NEGATION = "longer any more"
-AROUND_NEGATION = "do does did don't doesn't a an"
-ROLE_WORDS = "as for in on at"
-FOR = "for"
-LANGUAGES = "english german french spanish italian dutch polish portuguese"
-COUNTRIES = """
-    germany austria switzerland france italy spain portugal poland denmark sweden norway finland iceland
-    ireland belgium netherlands luxembourg england scotland wales greece turkey croatia hungary romania
-    bulgaria ukraine russia czechia slovakia slovenia estonia latvia lithuania serbia usa uk america canada
-    mexico brazil argentina chile china japan india korea vietnam thailand indonesia israel egypt morocco
-    nigeria kenya australia
-"""
-REGIONS = "europe asia africa scandinavia california texas florida bavaria saxony hesse"
-OPPOSITES = """
-    short/long short/detailed brief/long brief/detailed concise/detailed concise/verbose short/verbose
-    formal/informal formal/casual enabled/disabled on/off open/closed public/private allowed/forbidden
-    active/inactive free/paid dark/light required/optional
-"""
-# Said of a password instead of the password.
-VALUE_DESCRIPTIONS = """
-    not no a an the too wrong incorrect correct right invalid valid expired required optional missing empty
-    blank set unset unknown reset changed safe secure weak strong hashed encrypted stored saved shared kept
-    lost forgotten gone here there fine ok okay secret default being needed in on at as str string text
-    bytes see same never always only
-"""
-# What a preference says of a field of the profile: values with the patterns of their words.
-ANSWER_LENGTHS = {
-    "short": r"short|brief|concise|terse|succinct",
-    "detailed": r"detailed|long|thorough|in depth|comprehensive|verbose",
-}
-# Patterns of what a preference denies, what answers are called, and how a person gives their name.
-DENIALS = r"not|no|never|don't|doesn't"
-ANSWERS = r"answer|repl|respon|explanation"
-INTRODUCTIONS = r"call me|my name is"
-# Stems of verbs for a change from one thing to another, and what names the thing that was left.
-MOVE_STEMS = "switch mov migrat chang went gone upgrad downgrad"
-INSTEAD = "instead_of rather_than"
-# What a key for something is called, as a pattern; and the words between it and its value.
-KEY_NAMES = r"pass(?:word|wd|phrase|code)|(?<![a-z])pwd"
-KEY_PREPOSITIONS = "for of to on in at"
-KEY_VERBS = "is was equals now"
-KEY_ADVERBS = "now still"

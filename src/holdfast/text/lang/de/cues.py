@@ -1,7 +1,7 @@
-"""German: the cues by which a sentence shows what it states. Data only."""
+"""German: the cues by which a sentence shows what it states, and in which clauses. Data only."""
 
-from holdfast.text.dates import MONTH_NAMES
-from holdfast.text.lang import LanguageData, any_of, begin, cue, opening
+from holdfast.text.lang.de.words import MONTHS
+from holdfast.text.lang.shape import LanguageData, any_of, begin, cue, opening
 
 # Imperatives that have no ending, or change their vowel; the others end in -e.
 _ORDERS = any_of(
@@ -47,7 +47,7 @@ _ORDER = (
 )
 _DAY = r"(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag)"
 _DAYS = rf"(?:{_DAY}(?:s|e|en|abend|abends|früh|mittag|nachmittag)?)"
-_MONTH = f"(?:{'|'.join(names.lower().split()[0] for names in MONTH_NAMES)})"
+_MONTH = f"(?:{'|'.join(MONTHS).lower()})"
 _NUMBER = any_of(
     "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig fünfzig hundert tausend"
     " zweit dritt viert fünft sechst siebt acht neunt zehnt dutzend anderthalb"
@@ -61,7 +61,7 @@ _WHEN = (
     r"|nächstes mal)"
 )
 
-GERMAN = LanguageData(
+CUES = LanguageData(
     code="de",
     particles=opening(
         r"(?:(?:also|so|meine güte|mein gott|ok|okay|gut|und|aber|denn|ja|na|tja|hm+|dann|nun"
@@ -634,239 +634,3 @@ GERMAN = LanguageData(
         "number": cue(rf"(?:zu |mit )?{_NUMBER}(?! oder)"),
     },
 )
-
-# Words for the same thing in everyday talk and work: what one sentence calls one, another calls another.
-CONCEPTS = {
-    "meeting": (
-        "besprechung treffen teamtreffen meeting termin jour fixe standup stand-up daily weekly "
-        "sitzung runde call"
-    ),
-    "release": (
-        "release deployment deployen deployt veröffentlichung launch go-live livegang auslieferung "
-        "ausliefern rollout"
-    ),
-    "money": (
-        "budget betrag summe preis kosten kostet gehalt honorar stundensatz gebühr beitrag zahlen "
-        "bezahlen zahle rechnung"
-    ),
-    "invoice": "rechnung rechnungen fakturiert fakturieren faktura abrechnung abgerechnet",
-    "rent": "miete vermieter vermieterin mietvertrag",
-    "home": "wohnung haus zuhause wohnen wohnt lebt leben adresse umzug umgezogen gezogen",
-    "renovation": "bad badezimmer renovierung umbau sanierung renovieren küche",
-    "train": "zug bahn abfahrt ice nachtzug gleis",
-    "flight": "flug flieger abflug fliegen flughafen",
-    "travel": "reise urlaub ferien trip",
-    "memory": "ram speicher arbeitsspeicher",
-    "disk": "platte festplatte ssd speicherplatz",
-    "answer": "antwort antworten antworte texte text erklärungen schreibstil fass",
-    "test": "test tests testsuite testen getestet unittests",
-    "search": "suche gesucht suchen suchmaschine",
-    "cache": "cache caching gecacht zwischenspeicher",
-    "database": "datenbank db postgres postgresql mysql mariadb sqlite mongodb",
-    "production": "produktion prod produktiv live produktivsystem produktivserver",
-    "staging": "staging testumgebung testsystem testserver",
-    "hosting": "hosting server cluster hoster rechenzentrum",
-    "interface": "api schnittstelle endpunkt",
-    "request": "anfragen requests aufrufe calls",
-    "boss": "chef chefin vorgesetzter vorgesetzte vorgesetzten leiterin leiter teamleiter führungskraft",
-    "contact": "ansprechpartner ansprechpartnerin kontakt kontaktperson zuständig betreuer betreuerin",
-    "doctor": "arzt ärztin hausarzt hausärztin zahnarzt zahnärztin praxis",
-    "name": "name heißt heiße heißen genannt nenn nenne namens umbenannt",
-    "class": "klasse schule schuljahr stufe",
-    "job": "job stelle arbeit arbeite arbeitet arbeitgeber firma beruf angestellt",
-    "diet": "fleisch fisch hähnchen huhn wurst vegetarier vegetarisch vegan veganer esse isst",
-    "drink": "kaffee tee wasser trinke trinkt milch",
-    "sport": "marathon halbmarathon lauf laufe laufen joggen training trainiere fitness sport verein",
-    "car": "auto wagen pkw fahre fahrzeug",
-    "phone": "telefon handy nummer telefonnummer mobilnummer",
-    "mail": "mail e-mail email mailadresse",
-    "opening": "öffnungszeiten öffnet schließt geöffnet geschlossen",
-    "course": "kurs unterricht stunde probe chorprobe training",
-    "deadline": "frist abgabe abgabetermin deadline stichtag fällig",
-    "backup": "backup sicherung datensicherung gesichert",
-    "password": "passwort kennwort schlüssel key zugang",
-    "editor": "editor ide",
-    "branch": "branch zweig hauptzweig",
-    "allergy": "allergie allergisch vertrage verträgt unverträglichkeit intoleranz",
-    "colour": "farbe blau rot grün grau gelb schwarz weiß dunkelblau",
-    "size": "größe maße",
-    "team": "team mannschaft kollegen leute mitarbeiter",
-    "supplier": "lieferant lieferanten zulieferer spedition paketdienst",
-    "insurance": "versicherung versichert krankenkasse",
-    "bank": "bank sparkasse konto",
-    "shift": "schicht dienst bereitschaft rufbereitschaft",
-    "homeoffice": "homeoffice büro büroplatz",
-    "holiday": "urlaubstage urlaub",
-    "task": "zuständig verantwortlich leitet leitung betreut kümmert übernimmt übernommen",
-    "father": "vater papa",
-    "mother": "mutter mama",
-}
-# What a statement may be changed by without being about something else.
-GENERIC = (
-    "montag dienstag mittwoch donnerstag freitag samstag sonntag woche monat jahr tag uhr stunde minute"
-    " ende anfang"
-    " grund seite stand ding sache moment mal woche richtung frau herr herrn dr"
-)
-
-# Sentence cues: the phrases by which a sentence shows what it does. An underscore is a space.
-OPENERS = "bitte und also dann jetzt nun gut hallo ja nein aber"
-COMMANDS = """
-    analysiere? aktualisiere? ändere? bau baue berechne? beschreibe? behebe? benenne bring bringe entferne?
-    ergänze? erkläre? erstelle? erweitere? erzähl fass fasse finde? formuliere? füge? generiere? gib hilf
-    implementiere? installiere? kürze? lies liste? lösche? mach mache nenne? nimm öffne passe? plane? prüfe?
-    rechne refaktoriere? richte? schau schreibe? setze? sortiere? stelle? suche? teste? übersetze?
-    vergleiche? verbessere? verschiebe? wandle zeige?
-"""
-ASKS = """
-    (?:kannst|könntest|würdest|magst)_du (?:können|könnten|würden)_sie bitte hilf_mir
-    ich_(?:möchte|brauche|hätte_gern|hätte_gerne|bräuchte|will) wir_(?:brauchen|sollten|müssen)
-"""
-AIMS = """
-    (?:das|mein|unser)_(?:haupt|gesamt)?ziel_(?:ist|dabei|dieses) ziel_ist es_geht_(?:mir_)?(?:um|darum)
-    (?:ich|wir)_(?:möchten?|wollen|will|versuchen?|planen?|bauen?|entwickeln?|arbeiten?_(?:gerade_)?an)
-"""
-GOALS = "(?:das_|mein_|unser_|neues_)?(?:haupt|gesamt)?ziel_(?:ist|bleibt|lautet)"
-REPORTS = r"""
-    wurden?_(?:\w+_){0,6}(?:ge\w+|\w+iert|(?:er|be|ver|ent)\w+t)
-    (?:ich|wir)_(?:habe|haben|hab) (?:habe|haben)_(?:ich|wir) worden (?:ist|sind)_(?:jetzt|nun|fertig)
-    erledigt behoben entschieden beschlossen umgesetzt abgeschlossen läuft_(?:jetzt|nun|wieder)
-    tests?_(?:laufen|sind_grün|bestehen) (?:das_ergebnis|die_ursache|der_grund|das_problem)_(?:ist|war|lag)
-"""
-# Reports only at the beginning of a sentence.
-REPORT_OPENINGS = "fertig angelegt geändert gelöscht ergänzt"
-OPEN_POINTS = """
-    noch_(?:offen|nicht|zu|fehlt|fehlen|machen|klären|ausstehend) offene?_(?:punkte?|fragen?|aufgaben?)
-    (?:steht|stehen|fehlt|fehlen|muss|müssen|müssen_wir)_noch nächste[rn]?_schritte? als_nächstes ausstehend
-    warten?_(?:noch_)?auf bis_(?:morgen|montag|dienstag|mittwoch|donnerstag|freitag) zu_klären ungeklärt
-    (?:bleibt|ist)_offen
-"""
-FAILURES = r"""
-    (?:funktioniert|klappt|geht|läuft|hilft|ging|lief|reicht|passt)_(?:so_|leider_|immer_noch_|auch_)*nicht
-    nicht_(?:funktioniert|geklappt|geholfen|gegangen|möglich|gelöst|unterstützt|erlaubt|kompatibel|mehr)
-    nichts_(?:gebracht|geholfen|genützt) gleiche[rn]?_fehler immer_noch_(?:\w+_)?(?:fehler|kaputt|falsch)
-    fehlgeschlagen schlägt_fehl schlug_fehl scheiterte?t? gescheitert ohne_erfolg erfolglos vergeblich
-    rückgängig zurückgerollt verworfen sackgasse
-"""
-PROHIBITION_OPENINGS = "nicht keine?[nr]? niemals nie vermeide auf_keinen_fall lass_(?:die|das|den)"
-PROHIBITIONS = r"(?:darf|dürfen|darfst|sollst)_(?:\w+_){0,4}(?:nicht|keine?n?|nie|niemals)"
-COURTESIES = """
-    perfekt gerne? natürlich klar danke super selbstverständlich hier_(?:ist|sind) ich_hoffe viel_erfolg
-    lass_mich_wissen wenn_du_(?:noch|weitere|möchtest) falls_du gern_geschehen kein_problem sag_bescheid
-    melde_dich ich_helfe du_kannst du_könntest damit_kannst
-"""
-
-# Words in pasted text: headers, separators and greetings of mails, and what introduces a pasted document.
-MAIL_HEADERS = "Von An Gesendet Betreff Datum"
-MAIL_SEPARATORS = "Ursprüngliche_Nachricht Weitergeleitet"
-MAIL_QUOTE_OPENINGS, MAIL_QUOTE_VERBS = "Am", "schrieb"
-MAIL_GREETINGS = "Sehr_geehrte[rs]? Liebe[rs]?"
-DOCUMENTS = "artikel dokument ausgabe nachricht protokoll absatz brief gedicht"
-# Abbreviations whose dot does not end a sentence, as they are written.
-DOTTED = "bzw usw ggf evtl ca Nr inkl"
-# Words of a program's output that say an error, and those before them that deny it.
-ERRORS = "fehler fehlgeschlagen gescheitert abgebrochen"
-ERROR_COUNTS, ERROR_DENIALS = "fehler", "keine ohne"
-
-# Words of clocks and calendars as they are written.
-MONTH_ABBREVIATIONS = "Jänner Mär Okt Dez"
-WEEKDAYS = "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonnabend Sonntag"
-DURATIONS = "laufzeit dauert? verbleibend"
-
-# Words between a name and its number that carry no meaning.
-FILLER_WORDS = """
-    ist sind war beträgt liegt lautet wird auf um am bei von mit ab bis ca etwa rund genau mindestens
-    höchstens maximal kostet kosten für im der die das ein eine zu zum zur pro und oder als hat haben
-    dauert gesetzt dann jetzt nur über unter wie es jahr jahre tage stunden minuten
-"""
-# Words that any two texts may share.
-WEAK_WORDS = """
-    zeit tag tage woche wochen monat jahr jahre stunde stunden minute minuten uhr neu neue gut gute beste groß
-    klein viel viele gehen gehe brauche möchte kommen schreib schreibe schreiben gibt sagen grund frage
-    antwort quelle quellen heute morgen gestern lohnt spät zeile name liste danke ersten erste zweite letzte
-    nächste prozent euro kurz hat
-"""
-
-# memory: words by which statements that a person made are compared, and secrets are told from their
-# descriptions. One text a list; the same lists exist in every language.
-# What a statement means the same without, when its value is compared, and when the whole is compared.
-FILLERS = "der die das den dem jetzt nun inzwischen mittlerweile derzeit aktuell neuerdings"
-HARMLESS = (
-    "der die das den dem des ein eine einen einem einer eines ist sind dass bitte auch ja doch halt eben sehr"
-)
-# Words without which a statement means something else.
-TURNS = (
-    "nie niemals kaum selten manchmal oft immer fast beinahe ehemalige ehemaliger früher alt alte alter alten"
-    " altes neu neue neuer neuen neues geplant vielleicht vermutlich wahrscheinlich außer bis seit etwa rund"
-    " nur mindestens höchstens wohl eventuell"
-)
-# Verbs whose value is one at a time: when it is a number, when it is one of several rivals, when it is a
-# place.
-MEASURE_VERBS = (
-    "ist sind hat haben kostet kosten dauert braucht nutzt läuft laufen lauscht hört beginnt endet schließt"
-    " öffnet beträgt umfasst lautet liegt steht findet"
-)
-RIVAL_VERBS = "wohne wohnt lebe lebt läuft liegt sitzt steht"
-PLACE_VERBS = "wohne wohnt lebe lebt liegt sitzt steht"
-PLACE_WORDS = "in im bei"
-EMPLOYMENT = "arbeite/bei arbeitet/bei"
-NAMING_VERBS = "heißt lautet"
-WISH_VERBS = "soll sollen sollte muss müssen bevorzugt bevorzuge bevorzugen"
-BE = "ist sind"
-# What may stand between a verb and its number.
-BEFORE_NUMBER = (
-    "um am auf nach bei für bis ab von mit seit im in zu alle etwa rund nur maximal mindestens höchstens"
-)
-NUMBERED = "stufe"
-ONE_OF_MANY = "ein eine einen einem einer eines noch"
-USE_VERBS = (
-    "nutzen nutzt nutze verwenden verwendet verwende setzen setzt läuft laufen wohnt wohnen lebt leben"
-    " arbeitet arbeiten ist sind bleiben bleibt entschieden einsetzen speichern"
-)
-NEGATIONS = "nicht kein keine keinen keinem keiner nie niemals"
-# What comes with a negation, and what with its absence, and means nothing else there.
-WITH_NEGATION = "mehr"
-AROUND_NEGATION = "ein eine einen einem einer"
-ROLE_WORDS = "als für in im auf bei"
-FOR = "für"
-LANGUAGES = "englisch deutsch französisch spanisch italienisch niederländisch polnisch portugiesisch"
-COUNTRIES = """
-    deutschland österreich schweiz frankreich italien spanien polen dänemark schweden norwegen finnland island
-    irland belgien niederlande holland luxemburg schottland griechenland türkei kroatien ungarn rumänien
-    bulgarien russland tschechien slowakei slowenien estland lettland litauen serbien kanada mexiko brasilien
-    argentinien indien indonesien ägypten marokko australien
-"""
-REGIONS = """
-    europa asien afrika skandinavien bayern sachsen hessen thüringen brandenburg saarland niedersachsen
-    sachsen-anhalt schleswig-holstein mecklenburg-vorpommern baden-württemberg nordrhein-westfalen
-    rheinland-pfalz tirol
-"""
-OPPOSITES = """
-    kurz/lang kurz/ausführlich knapp/ausführlich kurz/detailliert knapp/detailliert formell/locker
-    förmlich/locker aktiviert/deaktiviert an/aus offen/geschlossen öffentlich/privat erlaubt/verboten
-    aktiv/inaktiv kostenlos/kostenpflichtig dunkel/hell
-"""
-# Said of a password instead of the password.
-VALUE_DESCRIPTIONS = """
-    nicht kein keine ein eine der die das zu falsch richtig korrekt ungültig gültig abgelaufen nötig
-    notwendig leer gesetzt unbekannt geändert sicher unsicher schwach stark verschlüsselt gespeichert geheim
-    weg vergessen verloren da hier dort im am noch schon siehe wie so auch immer nie nur standard hinterlegt
-    bekannt pflicht erforderlich
-"""
-# What a preference says of a field of the profile: values with the patterns of their words.
-ANSWER_LENGTHS = {
-    "kurz": r"kurz\w*|knapp\w*|prägnant\w*",
-    "ausführlich": r"ausführlich\w*|detailliert\w*|lang(?:e|en|er)?",
-}
-# Patterns of what a preference denies, what answers are called, and how a person gives their name.
-DENIALS = r"nicht|kein\w*|nie"
-ANSWERS = r"antwort|erklärung"
-INTRODUCTIONS = r"nenn mich|ich heiße|mein name ist"
-# Stems of verbs for a change from one thing to another, participles, and what names the thing that was left.
-MOVE_STEMS = "wechsel umstieg migration zieh zog stieg stell"
-MOVED = "gewechselt umgestiegen umgestellt umgezogen migriert gezogen"
-INSTEAD = "statt anstatt anstelle_von an_stelle_von"
-# What a key for something is called, as a pattern; and the words between it and its value.
-KEY_NAMES = r"passwort|passwörter|kennwort|zugangscode|losungswort"
-KEY_PREPOSITIONS = "für vom von zum zur zu des der beim im am an"
-KEY_VERBS = "ist war lautet heißt heisst jetzt"
-KEY_ADVERBS = "jetzt noch nun"

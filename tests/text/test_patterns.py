@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import holdfast
-from holdfast.patterns import Late, compiling, late
+from holdfast.text.patterns import Late, compiling, late
 
 # What the server has no use for before somebody asks for it, and what takes long to load.
 _LATER = ("httpx", "jinja2", "alembic")

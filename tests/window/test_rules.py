@@ -171,6 +171,8 @@ Es bleibt bei Freitag.
 Vereinbart: Jeder prüft seinen Teil.
 """
 ENGLISH_NEITHER = """
+People always say that.
+Everybody only sees the price.
 Write names in the table.
 Write numbers to the file.
 Keep the language in mind.
@@ -211,6 +213,9 @@ Please fix the login page.
 What if we'll use Redis?
 """
 GERMAN_NEITHER = """
+Sieht man überall.
+Bei uns hört man das nie.
+Man merkt das immer erst hinterher.
 Lass die Kirche im Dorf.
 Lass uns die Datei ansehen.
 Das habe ich noch nie gesehen.

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from holdfast.messages import Scope
 from holdfast.text.analyser import language_of
 from holdfast.text.lang import any_of, any_phrase, merged_table
-from holdfast.text.lang.en.words import SMALL_LETTERS, TELLING_SUBJECTS
+from holdfast.text.lang.de import SMALL_LETTERS, TELLING_SUBJECTS
 from holdfast.text.patterns import late
 
 Mode = Literal["quick", "deep"]

@@ -60,6 +60,7 @@ _WHEN = (
     r"(?:künftig|zukünftig|in zukunft|fortan|ab jetzt|ab sofort|ab heute|von nun an|von jetzt an"
     r"|nächstes mal)"
 )
+_PERCEIVES = any_of("sieht hört liest merkt spürt riecht kennt weiß erlebt trifft vergisst glaubt denkt")
 
 CUES = LanguageData(
     code="de",
@@ -523,6 +524,8 @@ CUES = LanguageData(
             r"|wichtig)|stör dich nicht|lass dich nicht|hab keine"
             r"|erzähl mir nicht|sag mir nicht|scheu dich nicht|kein(?:e[nmrs]?)? (?:idee|plan|bock"
             r"|vergleich|unterschied|grund|ende)|man soll(?:te)? nie|(?:sag|gib) niemals nie"
+            # What everybody perceives is an observation: "Sieht man überall."
+            rf"|^(?:\S+ ){{0,2}}{_PERCEIVES} man|^man {_PERCEIVES}"
         ),
         "says": cue(
             r"(?:sagt|sagte|meint|meinte|behauptet|schreibt|schrieb|laut|erzählt|denkt)(?! (?:mir|sich))"

@@ -558,6 +558,9 @@ CUES = LanguageData(
             r"|keep (?:at it|going|pushing|it up|up|trying|fighting|believing)|better late than"
             r"|now or never|never (?:say never|too late|give up)|no (?:problem|worries"
             r"|idea|rush|hurry|need|thanks|wonder|doubt|clue|luck|way|big deal|pressure)|avoid(?:ed|ing|s)"
+            # What everybody perceives is an observation: "People always say that."
+            r"|^(?:people|everyone|everybody|folks) (?:always |never |only |just |often |rarely )?"
+            r"(?:say|see|hear|notice|know|feel|think|forget|believe)s?"
         ),
         "says": cue(
             r"says|said(?! (?:yes|no)\b)|claims|wrote|writes|thinks|according to|told|tells|mentions"

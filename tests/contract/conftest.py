@@ -85,7 +85,8 @@ def place_for_a_store(request: pytest.FixtureRequest) -> Iterator[str]:
         yield location
         # For tables with hardly anything in them a hundred times as fast as TRUNCATE. Those of the index are
         # there once it was used.
-        tables = [*reversed(schema.metadata.sorted_tables), *fulltext.metadata.sorted_tables]
+        index = [table for table in fulltext.metadata.sorted_tables if table is not fulltext.state_table]
+        tables = [*reversed(schema.metadata.sorted_tables), *index]
         names = ", ".join(f"'{table.name}'" for table in tables)
         emptied = f"""DO $$ DECLARE name text; BEGIN FOREACH name IN ARRAY ARRAY[{names}] LOOP
             IF to_regclass(name) IS NOT NULL THEN EXECUTE 'DELETE FROM ' || name; END IF;

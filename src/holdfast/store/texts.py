@@ -182,8 +182,8 @@ class MessageIndex(Repository):
 
     @writes
     def _build(self, connection: Connection, engine: TextEngine) -> None:
-        if not fulltext.is_ready(connection, engine, analyser.VERSION):
-            fulltext.build_index(connection, engine, analyser.VERSION)
+        # It locks before it looks: two processes that looked first would wait for each other.
+        fulltext.build_index(connection, engine, analyser.VERSION)
 
     @reads
     def _waiting(self, connection: Connection, where: Scope | str | None, limit: int) -> list[Any]:

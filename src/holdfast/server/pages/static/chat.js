@@ -386,7 +386,8 @@ function listenAgain() {
     const hasBegun = kind === "job" && data.status === "running" && data.kind === "main" && !turn;
     const ours = data.conversation === state.conversation;
     if (kind === "research") turn?.live.onResearch?.(data);
-    else if (kind === "kept") ours && memoryLines.handleEvent(data);
+    // The first memory of a new chat may be reported before the page knows the chat's id.
+    else if (kind === "kept") (ours || (turn && !state.conversation)) && memoryLines.handleEvent(data);
     else if (kind === "compaction" && data.phase === "done" && ours && !turn) messages.refreshBanners();
     else if (hasBegun && ours) showChat();
     else if (hasBegun) list.load();

@@ -27,6 +27,8 @@ export function createProfile() {
   function takeSaved(reply) {
     saved = { text: reply.text, tag: reply.tag };
     text.value = reply.text;
+    // It cannot be edited before it is loaded: what somebody typed by then would be lost.
+    text.readOnly = false;
     updateView();
   }
 

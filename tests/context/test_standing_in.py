@@ -3,8 +3,9 @@
 import pytest
 
 from holdfast.errors import Unreachable
-from holdfast.messages import Scope
+from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.testing.provider import ScriptedProvider
+from holdfast.turn import Ask
 from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from tests.context.remembering import last, remembering
 from tests.context.talking import Client, provider
@@ -48,4 +49,37 @@ async def test_one_question_is_kept_once_whoever_answers(tmp_path):
         log = engine.store.log
         said = [stored.message.text for stored in log.path(log.get(client.conversation).head)]
         assert said == ["Hello?", "Noted."]
+        await engine.upstreams.aclose()
+
+
+async def test_once_a_part_of_the_answer_is_out_nobody_stands_in_and_the_part_is_kept(tmp_path):
+    first, second = provider([["Half", Unreachable("broke")]]), provider()
+    async with remembering(first, tmp_path) as engine:
+        engine.upstreams = Upstreams([at(first, "one"), at(second, "two")], ScriptedProvider())
+        question = ChatRequest("small", (Message.of("user", "Hello?"),))
+        turn = await engine.turn(Ask(question))
+        assert (await anext(turn.chunks)).text == "Half"
+        with pytest.raises(Unreachable, match="broke"):
+            await anext(turn.chunks)
+        assert second.requests == []
+        log = engine.store.log
+        answer = log.message(log.get(turn.conversation).head)
+        assert (answer.message.text, answer.finish) == ("Half", "cut")
+        assert engine.store.jobs.get(turn.job).status == "cut"
+        await engine.upstreams.aclose()
+
+
+async def test_what_is_only_relayed_goes_to_another_server_before_its_first_part_and_not_after(tmp_path):
+    first, second = provider([Unreachable("away"), ["Half", Unreachable("broke")]]), provider()
+    async with remembering(first, tmp_path) as engine:
+        engine.upstreams = Upstreams([at(first, "one"), at(second, "two")], ScriptedProvider())
+        question = ChatRequest("small", (Message.of("user", "Hello?"),))
+        assert (
+            "".join([chunk.text async for chunk in engine.relay_unrecorded(question, "default")]) == "Noted."
+        )
+        relayed = engine.relay_unrecorded(question, "default", first)
+        assert (await anext(relayed)).text == "Half"
+        with pytest.raises(Unreachable, match="broke"):
+            await anext(relayed)
+        assert len(second.requests) == 1
         await engine.upstreams.aclose()

@@ -54,6 +54,8 @@ FindingNotes = Callable[[Scope], Mapping[str, str]]
 _CANDIDATES = 120
 # Candidates whose texts are read from the store at once; the room is often full after those.
 _READ = 24
+# The report shows so many that were not brought.
+_REPORTED = 5
 # Tokens; with less room nothing is brought.
 _LEAST = 25
 # Tokens that bullet and speaker take beside each snippet, and that a date takes, about.
@@ -89,6 +91,8 @@ _COMPARED = 40
 # Characters of a text that are read for that; a longer sentence states more than one thing.
 _STATED, _STATEMENT = 1_000, 250
 _WORD = re.compile(r"\w+")
+# As plain numbers: operations on flags are slow, and every candidate is looked at.
+_ONLY_ASKS, _SUPERSEDED = int(Trait.ONLY_ASKS), int(Trait.SUPERSEDED)
 # The word in front of a newer value.
 _LATER = by_language("LATER")
 
@@ -194,15 +198,19 @@ class Recall:
             limit=_CANDIDATES,
             patience=_PATIENCE,
         )
-        evidence = Evidence(
-            searched=tuple(question.text for question in questions),
-            engines=result.engines,
-            degraded=result.degraded,
-        )
+        return self._store.read_snapshot(self._choose, need, questions, result, room, count)
+
+    def _choose(
+        self,
+        need: Need,
+        questions: Sequence[Question],
+        result: Retrieval,
+        room: int,
+        count: Callable[[str], int],
+    ) -> Evidence:
         eligible = list(self._eligible(result.candidates, need))
         candidates = [each for each in eligible if each.row.passage not in need.present]
         likely = max((_answers(each, questions[0]) for each in candidates), default=0.0)
-        evidence = replace(evidence, likely=likely)
         # A message that asks nothing gets no evidence, unless it clearly refers to something.
         asks = questions[0].asks > 0
         sure = asks or likely >= _POINTS or any(each.exact for each in candidates)
@@ -213,7 +221,14 @@ class Recall:
         chosen, missed = picker.pick(candidates, _CANDIDATES if asks else 1)
         chosen = [replace(snippet, rank=rank) for rank, snippet in enumerate(chosen)]
         chosen.sort(key=lambda snippet: (snippet.at, snippet.place))
-        return replace(evidence, snippets=tuple(chosen), missed=tuple(missed))
+        return Evidence(
+            tuple(chosen),
+            tuple(question.text for question in questions),
+            likely,
+            tuple(missed),
+            result.engines,
+            result.degraded,
+        )
 
     def near(self, question: str, passages: Sequence[str]) -> Sequence[float]:
         """Returns how near each passage is to a question; 0 where a vector is not known."""
@@ -239,7 +254,7 @@ class Recall:
                     yield candidate
                 continue
             if row.role == NOTE:
-                holds = not row.traits & Trait.SUPERSEDED
+                holds = not row.traits & _SUPERSEDED
                 own = row.container.partition(":")[2] == own_summary
                 if holds and not own and row.passage not in need.known:
                     yield candidate
@@ -249,14 +264,11 @@ class Recall:
 
     def _paths(self, trees: Collection[str], need: Need) -> dict[str, list[Mapping[str, int]]]:
         """Returns the live paths of each tree: to the question in this one, to every head in others."""
-        heads = {
-            tree: [talk.head for talk in talks if talk.head and talk.memory]
-            for tree, talks in self._store.log.conversations_on(set(trees) - {need.tree}).items()
-        }
+        paths = self._store.texts.live_paths(set(trees) - {need.tree})
         if need.tree in trees:
-            heads[need.tree] = [need.head] if need.head else []
-        ways = self._store.texts.ways_to([head for several in heads.values() for head in several])
-        return {tree: [ways.get(head, {}) for head in several] for tree, several in heads.items()}
+            ends = [need.head] if need.head else []
+            paths[need.tree] = [*self._store.texts.ways_to(ends).values()]
+        return paths
 
     def texts(self, candidates: Sequence[SearchCandidate], scope: Scope) -> dict[int, str]:
         """Returns the text of each candidate by its row; empty for a finding that is no longer valid."""
@@ -310,7 +322,7 @@ def _answers(candidate: SearchCandidate, question: Question) -> float:
     """Returns how likely it is, by this candidate, that there is an answer at all."""
     row = candidate.row
     explained = row.role == "assistant" and question.speaker != "assistant"
-    less = _LESS if explained or row.traits & Trait.ONLY_ASKS else 1.0
+    less = _LESS if explained or row.traits & _ONLY_ASKS else 1.0
     return max(less * candidate.score, _NAMED * candidate.exact)
 
 
@@ -354,32 +366,36 @@ class _Picker:
         row = candidate.row.id
         if row not in self._texts:
             start = self._places[row]
-            some = self._candidates[start : start + _READ]
-            self._texts |= dict.fromkeys((each.row.id for each in some), "")
-            self._texts |= self._recall.texts(some, self._need.scope)
+            self._load(self._candidates[start : start + (_READ if self._room else _REPORTED)])
         return self._texts[row]
+
+    def _load(self, candidates: Sequence[SearchCandidate]) -> None:
+        """Reads the texts of candidates that were not read yet."""
+        new = [each for each in candidates if each.row.id not in self._texts]
+        self._texts |= dict.fromkeys((each.row.id for each in new), "")
+        self._texts |= self._recall.texts(new, self._need.scope)
 
     def compare_with(self, candidates: Sequence[SearchCandidate]) -> None:
         """Collects what people and notes state, newest first: it may replace a value that is brought."""
         people = [
             each for each in candidates if each.row.role in ("user", NOTE) and not _finding_of(each.row)
         ]
-        texts = self._recall.texts(people, self._need.scope)
+        self._load(people)
         self._statements = [
             (each, statement)
             for each in sorted(people, key=lambda each: (each.row.at, each.row.place), reverse=True)
-            for statement in _statements(texts.get(each.row.id, ""))
+            for statement in _statements(self._texts[each.row.id])
             if values_in(statement) or tells_change(statement)
         ]
 
     def pick(self, candidates: Sequence[SearchCandidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
-        """Returns the snippets to bring, at most `most`, and the five best that were not.
+        """Returns the snippets to bring, at most `most`, and the best that were not.
 
         If a snippet gives a value that a later statement replaces, the later one is brought too, or quoted in
         it. Messages that only ask come last, unless they have a name of the question.
         """
         candidates = sorted(
-            candidates, key=lambda each: bool(each.row.traits & Trait.ONLY_ASKS) and not each.exact
+            candidates, key=lambda each: bool(each.row.traits & _ONLY_ASKS) and not each.exact
         )
         self._candidates = candidates
         self._places = {each.row.id: place for place, each in enumerate(candidates)}
@@ -397,7 +413,7 @@ class _Picker:
             full = self._left < _LEAST or len(chosen) == most
             snippet = None if full else self._snippet(candidate, text)
             if snippet is None:
-                if len(missed) < 5:
+                if len(missed) < _REPORTED:
                     missed.append(_snippet_of(candidate, self._need, _shorten_line(text), whole=False))
                 elif full:
                     break
@@ -500,7 +516,7 @@ class _Picker:
         """Whether a text adds nothing: it asks the same question, says nothing ("great, thanks!"), or is in
         the window or another snippet already (a message word for word, a note nearly so).
         """
-        if is_same_question(text, self._question):
+        if is_same_question(text, self._question, only_asks=bool(candidate.row.traits & _ONLY_ASKS)):
             return True
         sought = frozenset(terms(text))
         if len(sought) < _LEAST_TERMS and not candidate.exact and not telling(text):

@@ -20,6 +20,9 @@ from itertools import islice
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import (
+    Boolean,
+    Column,
+    ColumnElement,
     Connection,
     Delete,
     Dialect,
@@ -30,11 +33,14 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     Update,
+    bindparam,
     text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
 
 from holdfast.errors import Conflict, HoldfastError, StoreError
 from holdfast.messages import canonical
@@ -134,6 +140,36 @@ class _Compiled:
         for at, convert in self._out:
             values[at] = convert(values[at])
         return self._row._make(values)
+
+
+class Listed(ColumnElement[bool]):
+    """Whether a column is one of a list of values, which is bound as one value.
+
+    The text of such a statement does not depend on how many values there are, so it can be prepared.
+    """
+
+    inherit_cache = False
+    # A condition as it stands: `= 1` behind it would keep SQLite from using an index.
+    _is_implicitly_boolean = True
+
+    def __init__(self, column: Column[Any], name: str) -> None:
+        self.column = column
+        self.values = bindparam(name, type_=JsonColumn())
+        self.type = Boolean()
+
+
+@compiles(Listed, "sqlite")
+def _list_in_sqlite(element: Listed, compiler: SQLCompiler, **options: Any) -> str:
+    column, values = (compiler.process(each, **options) for each in (element.column, element.values))
+    return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608 - names, no values
+
+
+@compiles(Listed, "postgresql")
+def _list_in_postgresql(element: Listed, compiler: SQLCompiler, **options: Any) -> str:
+    column, values = (compiler.process(each, **options) for each in (element.column, element.values))
+    kind = compiler.dialect.type_compiler_instance.process(element.column.type)
+    listed = f"SELECT value::{kind} FROM jsonb_array_elements_text({values}::jsonb) AS value"  # noqa: S608
+    return f"{column} = ANY (ARRAY({listed}))"
 
 
 P = ParamSpec("P")

@@ -31,7 +31,7 @@ from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.i18n import lazy
 from holdfast.messages import Scope
 from holdfast.store import tree
-from holdfast.store.database import PreparedStatement, Repository, batches, reads, upsert, writes
+from holdfast.store.database import Listed, PreparedStatement, Repository, batches, reads, upsert, writes
 from holdfast.store.schema import branches, conversations, jobs, message_tokens, messages, prompts
 from holdfast.store.values import AnchorHit, ConversationRecord, MessageRecord, NewMessage, new_id
 
@@ -57,6 +57,11 @@ _MOVE_HEAD = PreparedStatement(
     )
 )
 _CONVERSATION_BY_ID = PreparedStatement(select(conversations).where(conversations.c.id == bindparam("id")))
+_CONVERSATIONS_ON = PreparedStatement(
+    select(conversations)
+    .where(Listed(conversations.c.tree, "trees"))
+    .order_by(conversations.c.created_at, conversations.c.id)
+)
 _NEW_CONVERSATION = PreparedStatement(insert(conversations), conversations.columns.keys())
 _NEWEST_FIRST = (conversations.c.updated_at.desc(), conversations.c.id.desc())
 # Fields that are columns of the same name.
@@ -102,9 +107,7 @@ def get_conversation(
 
 def conversations_on(connection: Connection, trees: Collection[str]) -> list[ConversationRecord]:
     """Return the conversations on these trees, oldest first; few enough trees for one statement."""
-    query = select(conversations).where(conversations.c.tree.in_(sorted(trees)))
-    rows = connection.execute(query.order_by(conversations.c.created_at, conversations.c.id))
-    return [read_conversation(row) for row in rows]
+    return [read_conversation(row) for row in _CONVERSATIONS_ON.all(connection, trees=sorted(trees))]
 
 
 def lock_conversation(connection: Connection, conversation_id: str) -> ConversationRecord:

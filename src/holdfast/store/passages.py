@@ -12,7 +12,16 @@ from sqlalchemy import Column, Connection, bindparam, delete, func, select, upda
 
 from holdfast.messages import Message, Scope
 from holdfast.store import fulltext
-from holdfast.store.database import Database, PreparedStatement, Repository, batches, reads, upsert, writes
+from holdfast.store.database import (
+    Database,
+    Listed,
+    PreparedStatement,
+    Repository,
+    batches,
+    reads,
+    upsert,
+    writes,
+)
 from holdfast.store.fulltext import Container, IdRange, NotesFolder, SearchPlace, file_table, row_table
 from holdfast.store.ranking import (
     TERMS,
@@ -55,6 +64,12 @@ _OUTLINES = PreparedStatement(
     )
     .where(row_table.c.id.between(bindparam("low"), bindparam("high")))
     .order_by(row_table.c.id)
+)
+
+_TEXTS = PreparedStatement(
+    select(row_table.c.id, row_table.c.role, row_table.c.body, messages.c.body.label("said"))
+    .join(messages, messages.c.id == row_table.c.passage, isouter=True)
+    .where(Listed(row_table.c.id, "ids"))
 )
 
 
@@ -224,15 +239,9 @@ class PassageIndex(Repository):
     @reads
     def texts(self, connection: Connection, ids: Collection[int]) -> dict[int, str]:
         """Return the words of rows; deleted ones are missing."""
-        wanted = sorted(ids)
-        query = (
-            select(row_table.c.id, row_table.c.role, row_table.c.body, messages.c.body.label("said"))
-            .join(messages, messages.c.id == row_table.c.passage, isouter=True)
-            .where(row_table.c.id.in_(wanted))
-        )
         return {
             row.id: searchable_text(Message.decode(row.said)) if row.said is not None else row.body
-            for row in connection.execute(query)
+            for row in _TEXTS.all(connection, ids=sorted(ids))
             if row.said is not None or row.role == NOTE
         }
 

@@ -21,7 +21,7 @@ from holdfast.errors import NotFound
 from holdfast.i18n import without_banners
 from holdfast.messages import Message, Scope
 from holdfast.store import fulltext, log, tree
-from holdfast.store.database import Database, PreparedStatement, Repository, batches, reads, writes
+from holdfast.store.database import Database, Listed, PreparedStatement, Repository, batches, reads, writes
 from holdfast.store.fulltext import TextEngine, encode
 from holdfast.store.ranking import (
     CandidateScores,
@@ -31,7 +31,7 @@ from holdfast.store.ranking import (
     term_queries,
 )
 from holdfast.store.schema import branches, conversations, messages
-from holdfast.store.values import MessageRecord
+from holdfast.store.values import MessageRecord, uses_memory
 from holdfast.text import analyser
 from holdfast.text.dates import MONTH_NAMES, mark_day
 from holdfast.text.questions import traits_of
@@ -82,6 +82,23 @@ _ROW_SIZE = 200_000
 
 # Usually nothing waits, and every search asks several times.
 _FIRST_WAITING = PreparedStatement(select(func.min(fulltext.waiting_table.c.id).label("id")))
+
+_ENDS = PreparedStatement(
+    select(messages.c.id, messages.c.tree, messages.c.branch, messages.c.depth).where(
+        Listed(messages.c.id, "ids")
+    )
+)
+# Where the conversations of some trees end.
+_HEADS = PreparedStatement(
+    select(conversations.c.tree, conversations.c.settings, messages.c.branch, messages.c.depth)
+    .join(messages, messages.c.id == conversations.c.head)
+    .where(Listed(conversations.c.tree, "trees"))
+)
+_FORKS = PreparedStatement(
+    select(branches.c.id, branches.c.parent_branch, branches.c.fork_depth).where(
+        Listed(branches.c.tree, "trees"), branches.c.parent_branch.is_not(None)
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +177,20 @@ class MessageIndex(Repository):
     def ways_to(self, connection: Connection, messages: Collection[str]) -> dict[str, Mapping[str, int]]:
         """For each message, return the branches on its path and the depth up to which each is followed."""
         return paths_to(connection, messages)
+
+    @reads
+    def live_paths(
+        self, connection: Connection, trees: Collection[str]
+    ) -> dict[str, list[Mapping[str, int]]]:
+        """For each tree, return the paths to the ends of its conversations, but for those without memory."""
+        paths: dict[str, list[Mapping[str, int]]] = {name: [] for name in trees}
+        if trees:
+            listed = sorted(trees)
+            forks = {row.id: row for row in _FORKS.all(connection, trees=listed)}
+            for end in _HEADS.all(connection, trees=listed):
+                if uses_memory(end.settings):
+                    paths[end.tree].append(_follow(end, forks))
+        return paths
 
     @property
     def engine(self) -> str:
@@ -316,22 +347,20 @@ def date_words(at: float) -> str:
 
 def paths_to(connection: Connection, ends: Collection[str]) -> dict[str, Mapping[str, int]]:
     """Return how far each branch belongs to the path to each of these messages; deleted ones are missing."""
-    columns = messages.c.id, messages.c.tree, messages.c.branch, messages.c.depth
-    paths: dict[str, Mapping[str, int]] = {}
-    for batch in batches(sorted(ends)):
-        ends_found = connection.execute(select(*columns).where(messages.c.id.in_(batch))).all()
-        trees = {end.tree for end in ends_found}
-        branches_by_id = {
-            row.id: row for row in connection.execute(select(branches).where(branches.c.tree.in_(trees)))
-        }
-        for end in ends_found:
-            upto = {end.branch: end.depth}
-            branch = branches_by_id[end.branch]
-            while branch.parent_branch is not None:
-                upto[branch.parent_branch] = branch.fork_depth
-                branch = branches_by_id[branch.parent_branch]
-            paths[end.id] = upto
-    return paths
+    rows = _ENDS.all(connection, ids=sorted(ends))
+    trees = sorted({end.tree for end in rows})
+    forks = {row.id: row for row in _FORKS.all(connection, trees=trees)} if trees else {}
+    return {end.id: _follow(end, forks) for end in rows}
+
+
+def _follow(end: Any, forks: Mapping[str, Any]) -> dict[str, int]:
+    """Return the branches on the path to a message, and the depth up to which each is followed."""
+    path = {end.branch: end.depth}
+    fork = forks.get(end.branch)
+    while fork is not None:
+        path[fork.parent_branch] = fork.fork_depth
+        fork = forks.get(fork.parent_branch)
+    return path
 
 
 def index_rows(row: Any, scope: str) -> Iterator[dict[str, Any]]:

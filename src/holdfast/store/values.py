@@ -56,6 +56,11 @@ class AnchorHit:
     parent: str | None = None
 
 
+def uses_memory(settings: Mapping[str, Any]) -> bool:
+    """Whether a conversation with these settings is remembered and told memories."""
+    return settings.get("memory") is not False
+
+
 @dataclass(frozen=True, slots=True)
 class ConversationRecord:
     """A head on a tree of messages. `version` rises whenever the head moves."""
@@ -80,7 +85,7 @@ class ConversationRecord:
     @property
     def memory(self) -> bool:
         """Whether memories are recalled in it and taken from it."""
-        return self.settings.get("memory") is not False
+        return uses_memory(self.settings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,11 +280,13 @@ def leans_back(question: Question) -> bool:
     return _LEANS.search(_NAMED_TWICE.sub(" ", question.text)) is not None
 
 
-def is_same_question(text: str, question: Question) -> bool:
+def is_same_question(text: str, question: Question, *, only_asks: bool) -> bool:
     """Whether a text asks just this, and so has no answer. A name that the question lacks may be one."""
+    if len(text) > 2 * len(question.text) + 200:
+        return False
     if _plain(text) == _plain(question.text):
         return True
-    if len(text) > 2 * len(question.text) + 200 or not traits_of(text) & Trait.ONLY_ASKS:
+    if not only_asks:
         return False
     asked = set(analyser.terms(text))
     new = asked.difference(question.terms)

@@ -141,6 +141,8 @@ class Message:
     @property
     def text(self) -> str:
         """What the message says: its text, and that of the tool results in it; no thinking."""
+        if len(self.parts) == 1 and type(part := self.parts[0]) is Text:
+            return part.text
         return "".join(part.text for part in self.parts if isinstance(part, Text | ToolResult))
 
     @property

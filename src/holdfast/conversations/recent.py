@@ -7,16 +7,20 @@ the log.
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 
 from holdfast.conversations.hints import Hints
-from holdfast.messages import File, Image, Message, Opaque, Part, Scope, ToolCall, ToolResult
+from holdfast.messages import File, Image, Message, Opaque, Part, Scope, Text, ToolCall, ToolResult
 from holdfast.store import MessageRecord
 
-# So many histories are remembered, and of so many messages at most: longer ones take longer to compare.
-_HISTORIES, _MESSAGES = 200, 400
+# So many histories are remembered, with so many characters altogether.
+_HISTORIES, _CHARACTERS = 200, 8_000_000
+
+_Key = tuple[Scope, int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RecentConversation:
     """A conversation and its path to the last answer, or to a question without an answer."""
 
@@ -24,6 +28,11 @@ class RecentConversation:
     sender: str
     external_id: str
     path: tuple[MessageRecord, ...]
+
+    @cached_property
+    def size(self) -> int:
+        """Characters of its messages."""
+        return sum(len(stored.message.text) for stored in self.path)
 
     @property
     def is_answered(self) -> bool:
@@ -35,22 +44,24 @@ class RecentConversationCache:
 
     def __init__(self) -> None:
         # None where two conversations are the same so far.
-        self._cache: OrderedDict[tuple[Scope, int], RecentConversation | None] = OrderedDict()
+        self._cache: OrderedDict[_Key, RecentConversation | None] = OrderedDict()
+        # Characters of all that is remembered.
+        self._size = 0
 
     def add(self, scope: Scope, standing: RecentConversation) -> None:
         """Remember where a conversation ends, as the client sees it."""
-        if len(standing.path) > _MESSAGES:
-            return
-        messages = [stored.message for stored in standing.path]
+        *_, before_last, last = 0, *fingerprints([stored.message for stored in standing.path])
         if standing.is_answered:
             # Asking the same again starts another conversation.
-            self._cache.pop((scope, fingerprint(messages[:-1])), None)
-        key = scope, fingerprint(messages)
-        before = self._cache.pop(key, standing)
+            self._pop((scope, before_last))
+        key = scope, last
+        before = self._cache.get(key, standing)
+        self._pop(key)
         same = before is not None and before.conversation == standing.conversation
         self._cache[key] = standing if same else None
-        while len(self._cache) > _HISTORIES:
-            self._cache.popitem(last=False)
+        self._size += standing.size if same else 0
+        while len(self._cache) > _HISTORIES or self._size > _CHARACTERS:
+            self._pop(next(iter(self._cache)))
 
     def find(self, scope: Scope, hints: Hints, messages: Sequence[Message]) -> RecentConversation | None:
         """Return the one conversation that these messages (without instructions) continue.
@@ -58,9 +69,10 @@ class RecentConversationCache:
         They follow its last answer, or repeat a question that was never answered.
         """
         last = next((at for at in range(len(messages), 0, -1) if messages[at - 1].role == "assistant"), 0)
+        prints = fingerprints(messages)
         for end in (last, len(messages)):
-            if 0 < end <= _MESSAGES and (end < len(messages) or last < end):
-                conversation = self._cache.get((scope, fingerprint(messages[:end])))
+            if end > 0 and (end < len(messages) or last < end):
+                conversation = self._cache.get((scope, prints[end - 1]))
                 if (
                     conversation is not None
                     and len(conversation.path) == end
@@ -76,15 +88,22 @@ class RecentConversationCache:
     def forget(self, conversation: str) -> None:
         gone = [key for key, recent in self._cache.items() if recent and recent.conversation == conversation]
         for key in gone:
-            del self._cache[key]
+            self._pop(key)
+
+    def _pop(self, key: _Key) -> None:
+        removed = self._cache.pop(key, None)
+        self._size -= removed.size if removed else 0
 
 
-def fingerprint(messages: Sequence[Message]) -> int:
-    """Hash a whole history as far as clients resend it: without an answer's thinking."""
-    return hash(tuple(map(message_key, messages)))
+def fingerprints(messages: Sequence[Message]) -> list[int]:
+    """Hash a history up to each of its messages, as far as clients resend it: without thinking."""
+    prints = accumulate(map(message_key, messages), lambda before, key: hash((before, key)), initial=0)
+    return [*prints][1:]
 
 
 def message_key(message: Message) -> tuple[object, ...]:
+    if len(message.parts) == 1 and type(part := message.parts[0]) is Text:
+        return message.role, part.text.strip()
     return message.role, message.text.strip(), *part_keys(message.parts)
 
 

@@ -121,6 +121,8 @@ def parse_message(value: Any) -> Message:
             f"message content must be a string, not {json_type(content)}", param="messages[].content"
         )
     form: Form = "text" if isinstance(content, str) else "null" if "content" in item else "absent"
+    if content and len(item) == 2 and role != "tool":
+        return Message(role, (Text(content),))
     remaining = without(item, "role", "content")
     body: list[Text | Image] = [Text(content)] if content else []
     if remaining.get("images"):

@@ -144,6 +144,9 @@ def parse_message(value: Any) -> Message:
             code="invalid_value",
         )
     role = _ROLES[name]
+    content = item.get("content")
+    if content and isinstance(content, str) and len(item) == 2 and name == role != "tool":
+        return Message(role, (Text(content),))
     remaining = without(item, "role", "content")
     form, body = parse_content(item)
     extra = {OPENAI_SPELLING: {"role": name}} if name != role else {}

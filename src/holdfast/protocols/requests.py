@@ -43,6 +43,9 @@ def check_request(request: ChatRequest, *, continues: bool = False) -> None:
     continues a stored conversation, so its first tool results may answer calls that are in the log.
     """
     check_options(request.options)
+    if all(type(part) is Text for message in request.messages for part in message.parts):
+        # Most requests have nothing else, and some are very long.
+        return
     check_pairs(request.messages, continues=continues)
     for message in request.messages:
         images = [*message.images, *(part for result in message.tool_results for part in result.parts)]

@@ -82,7 +82,14 @@ class Line:
 
     def get(self, path: str) -> tuple[int, Any]:
         """The status of a page, and what is on it."""
-        self._socket.sendall(self._request("GET", path))
+        return self._fetch(self._request("GET", path))
+
+    def post(self, path: str, body: Json) -> tuple[int, Any]:
+        """The status of an answer to a JSON body, and what it says."""
+        return self._fetch(self._request("POST", path, body))
+
+    def _fetch(self, request: bytes) -> tuple[int, Any]:
+        self._socket.sendall(request)
         pieces = [self._received()]
         while not _is_whole(pieces):
             pieces.append(self._received())

@@ -40,6 +40,10 @@ _BY_RULE = PreparedStatement(
     )
     .order_by(decisions.c.created_at, decisions.c.id)
 )
+# A new decision is in force: `vetoed_at` stays empty.
+_NEW_DECISION = PreparedStatement(
+    insert(decisions), [column.name for column in decisions.columns if column.name != "vetoed_at"]
+)
 
 
 class DecisionRepository(Repository):
@@ -81,7 +85,7 @@ class DecisionRepository(Repository):
             "batch": batch,
             "created_at": time.time() if now is None else now,
         }
-        connection.execute(insert(decisions), row)
+        _NEW_DECISION.run(connection, row)
         return _get(connection, decision)
 
     @reads

@@ -32,7 +32,7 @@ from sqlalchemy import (
 )
 
 from holdfast.messages import Scope, canonical
-from holdfast.store.database import PreparedStatement, WordsColumn, batches
+from holdfast.store.database import Listed, PreparedStatement, WordsColumn
 from holdfast.store.values import new_id
 
 # Increase it when tables or triggers change: they are then rebuilt.
@@ -538,6 +538,22 @@ def average_length(containers: Sequence[Container]) -> float:
     return max(1.0, sum(container.length for container in containers) / max(1, rows))
 
 
+_NUMBERS = PreparedStatement(
+    select(container_table.c.container, container_table.c.number, container_table.c.next).where(
+        Listed(container_table.c.container, "names")
+    )
+)
+_GROW_CONTAINER = PreparedStatement(
+    update(container_table)
+    .where(container_table.c.container == bindparam("name"))
+    .values(
+        next=container_table.c.next + bindparam("more"),
+        rows=container_table.c.rows + bindparam("more"),
+        length=container_table.c.length + bindparam("longer"),
+    )
+)
+
+
 def number_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: str) -> list[dict[str, Any]]:
     """Return the rows with ids, and update the counts of their containers."""
     by_container = itemgetter("container")
@@ -550,14 +566,7 @@ def number_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: s
         length = sum(row["length"] for row in group)
         if name in known:
             number, first = known[name]
-            changes = {
-                "next": first + len(group),
-                "rows": container_table.c.rows + len(group),
-                "length": container_table.c.length + length,
-            }
-            connection.execute(
-                update(container_table).where(container_table.c.container == name).values(changes)
-            )
+            _GROW_CONTAINER.run(connection, {"name": name, "more": len(group), "longer": length})
         else:
             assert free is not None
             number, first, free = free, 0, free + 1
@@ -573,12 +582,8 @@ def number_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: s
 
 def _find_numbers(connection: Connection, names: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Return number and next free place of those containers that exist."""
-    columns = (container_table.c.container, container_table.c.number, container_table.c.next)
-    numbers: dict[str, tuple[int, int]] = {}
-    for batch in batches(names):
-        query = select(*columns).where(container_table.c.container.in_(batch))
-        numbers.update({row.container: (row.number, row.next) for row in connection.execute(query)})
-    return numbers
+    rows = _NUMBERS.all(connection, names=list(names))
+    return {row.container: (row.number, row.next) for row in rows}
 
 
 def _next_number(connection: Connection, scope: str) -> int:

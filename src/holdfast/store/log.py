@@ -47,6 +47,12 @@ _LOCK_TREE = PreparedStatement(
     .order_by(conversations.c.id)
     .with_for_update(key_share=True)
 )
+_LOCK_TREES = PreparedStatement(
+    select(conversations.c.id)
+    .where(Listed(conversations.c.tree, "trees"))
+    .order_by(conversations.c.id)
+    .with_for_update(key_share=True)
+)
 _MOVE_HEAD = PreparedStatement(
     update(conversations)
     .where(conversations.c.id == bindparam("moved"))
@@ -124,8 +130,7 @@ def lock_conversation(connection: Connection, conversation_id: str) -> Conversat
 
 def lock_trees(connection: Connection, trees: Collection[str]) -> None:
     """Lock these trees until the transaction ends, in the same order as `lock_conversation`."""
-    query = select(conversations.c.id).where(conversations.c.tree.in_(trees)).order_by(conversations.c.id)
-    connection.execute(query.with_for_update(key_share=True)).all()
+    _LOCK_TREES.all(connection, trees=sorted(trees))
 
 
 def insert_conversation(

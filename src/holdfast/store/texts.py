@@ -83,6 +83,8 @@ _ROW_SIZE = 200_000
 # Usually nothing waits, and every search asks several times.
 _FIRST_WAITING = PreparedStatement(select(func.min(fulltext.waiting_table.c.id).label("id")))
 
+_NEW_ROW = PreparedStatement(insert(fulltext.row_table), fulltext.row_table.columns.keys())
+_NEW_PIECE = PreparedStatement(insert(fulltext.piece_table), fulltext.piece_table.columns.keys())
 _ENDS = PreparedStatement(
     select(messages.c.id, messages.c.tree, messages.c.branch, messages.c.depth).where(
         Listed(messages.c.id, "ids")
@@ -304,15 +306,10 @@ def _scopes(connection: Connection, trees: Collection[str]) -> dict[str, str]:
 def add_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: str) -> None:
     """Number the rows and insert them into the index, with their pieces."""
     new = fulltext.number_rows(connection, rows, scope)
-    names = [column.name for column in fulltext.row_table.columns]
-    connection.execute(insert(fulltext.row_table), [{name: row[name] for name in names} for row in new])
-    cut = [
-        {"row": row["id"], "number": number, "digest": name}
-        for row in new
-        for number, name in enumerate(row["pieces"])
-    ]
-    if cut:
-        connection.execute(insert(fulltext.piece_table), cut)
+    for row in new:
+        _NEW_ROW.run(connection, row)
+        for number, name in enumerate(row["pieces"]):
+            _NEW_PIECE.run(connection, {"row": row["id"], "number": number, "digest": name})
 
 
 def row_details(connection: Connection, ids: Collection[int]) -> dict[int, PassageRow]:

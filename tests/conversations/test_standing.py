@@ -101,3 +101,18 @@ def test_only_the_last_ones_are_remembered(standings):
         standings.add(ME, standing(Message.of("user", f"Question {number}"), A1, conversation=f"c_{number}"))
     assert standings.find(ME, HINTS, [Q1, A1, Q2]) is None
     assert standings.find(ME, HINTS, [Message.of("user", "Question 299"), A1, Q2]) is not None
+
+
+def test_very_long_histories_are_remembered_too(standings):
+    messages = [message for _ in range(2_000) for message in (Q1, A1)]
+    standings.add(ME, standing(*messages))
+    assert standings.find(ME, HINTS, [*messages, Q2]) == standing(*messages)
+
+
+def test_much_text_makes_the_oldest_give_way(standings):
+    large = Message.of("user", "x" * 5_000_000), A1
+    standings.add(ME, standing(*large, conversation="c_2"))
+    assert standings.find(ME, HINTS, [Q1, A1, Q2]) is not None
+    standings.add(ME, standing(*large, Q2, A2, conversation="c_2"))
+    assert standings.find(ME, HINTS, [Q1, A1, Q2]) is None
+    assert standings.find(ME, HINTS, [*large, Q2, A2, Q1]) is not None

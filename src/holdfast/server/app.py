@@ -188,6 +188,10 @@ def add_middleware(app: FastAPI, guard: RequestGuard) -> None:
     app.add_middleware(metrics.MetricsMiddleware, metrics=app.state.metrics)
 
 
+# How often the credentials of a response that is still being sent are checked again.
+_RECHECK_SECONDS = 5.0
+
+
 async def log_model_server(engine: TurnEngine) -> None:
     try:
         provider = await engine.upstreams.main()
@@ -216,7 +220,45 @@ class GuardMiddleware:
                 return
             scope.setdefault("state", {})["access"] = access
             receive = self._limit_body(path, receive, access)
+            if access.how in ("key", "session"):
+                await self._serve_while_admitted(access, scope, receive, send)
+                return
         await self._app(scope, receive, send)
+
+    async def _serve_while_admitted(
+        self, access: Access, scope: AsgiScope, receive: Receive, send: Send
+    ) -> None:
+        """Run the application, and cut its response off when the credentials are withdrawn meanwhile."""
+        started = False
+
+        async def send_on(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        limit = asyncio.timeout(None)
+        try:
+            async with limit:
+                watch = asyncio.create_task(self._watch_credentials(HTTPConnection(scope), access, limit))
+                try:
+                    await self._app(scope, receive, send_on)
+                finally:
+                    watch.cancel()
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            log.info("%s %s: the credentials were withdrawn", scope["method"], scope["path"])
+            if not started:
+                error = Unauthorized("this key or session has ended", hint="Sign in, or use another key.")
+                await protocol_error(scope["path"], error)(scope, receive, send)
+
+    async def _watch_credentials(
+        self, caller: HTTPConnection, access: Access, limit: asyncio.Timeout
+    ) -> None:
+        await asyncio.sleep(_RECHECK_SECONDS)
+        while await self._guard.still_admits(caller, access):
+            await asyncio.sleep(_RECHECK_SECONDS)
+        limit.reschedule(asyncio.get_running_loop().time())
 
     def _limit_body(self, path: str, receive: Receive, access: Access) -> Receive:
         """Return a `receive` that checks the body's size as it arrives, whatever Content-Length claimed."""

@@ -22,7 +22,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from holdfast.config import Settings
-from holdfast.errors import BadRequest, ConfigError, Forbidden, TooLarge, TooMany, Unauthorized
+from holdfast.errors import BadRequest, ConfigError, Forbidden, StoreError, TooLarge, TooMany, Unauthorized
 from holdfast.events import Events
 from holdfast.messages import Scope
 from holdfast.store import Key, Store
@@ -422,6 +422,18 @@ class RequestGuard:
         if not access.admin and is_below(path, _ADMIN_PATHS):
             raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
         return access
+
+    async def still_admits(self, caller: HTTPConnection, access: Access) -> bool:
+        """Whether the key or session that a request came with is still valid."""
+        try:
+            if access.how == "session":
+                token = caller.cookies.get(COOKIE, "")
+                return await self._store.run(self._store.sessions.holder, token) == access.user
+            # The key of the settings has no id, and holds until a restart.
+            return not access.key or await self._find_key(key_in(caller.headers)) is not None
+        except StoreError:
+            # A store that is busy says nothing about credentials.
+            return True
 
     def check_size(self, path: str, size: int, access: Access) -> None:
         """Raise `TooLarge` if a body of this size is more than the sender may send."""

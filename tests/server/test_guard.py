@@ -12,6 +12,7 @@ from holdfast.errors import ConfigError
 from holdfast.messages import Scope
 from holdfast.server.app import create_app
 from holdfast.server.guard import COOKIE, LoginThrottle, Origins
+from holdfast.server.system import docker_key
 from holdfast.store import Key, open_store
 from holdfast.store.access import password_digest
 from holdfast.testing.provider import ScriptedProvider
@@ -405,6 +406,20 @@ def test_people_behind_a_forwarder_are_users_of_their_own(serve):
     assert len(holdfast.store.log.recent(Scope("club:ada"))) == 1
     odd = {**headers, "X-OpenWebUI-User-Id": "../bob"}
     assert holdfast.client.get("/api/chats", headers=odd).status_code == 400
+
+
+def test_a_forwarder_that_names_nobody_is_not_its_owner(serve):
+    holdfast = serve()
+    holdfast.client.post("/api/chat", json=ASK)
+    secret = docker_key(holdfast.store).secret
+    admin, _ = key_for(holdfast, forwarder=True, admin=True)
+    for headers in (bearer(secret), admin):
+        assert holdfast.client.get("/api/login", headers=headers).json()["user"] == "default:(unnamed)"
+        assert holdfast.client.get("/api/chats", headers=headers).json()["chats"] == []
+        assert holdfast.client.get("/api/keys", headers=headers).status_code == 403
+        assert holdfast.client.get("/api/tags", headers=headers).status_code == 200
+    named = {**bearer(secret), "X-OpenWebUI-User-Id": "(unnamed)"}
+    assert holdfast.client.get("/api/chats", headers=named).status_code == 400
 
 
 def test_people_of_another_forwarder_and_keys_of_that_name_are_others(serve):

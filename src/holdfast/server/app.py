@@ -255,9 +255,10 @@ class GuardMiddleware:
     async def _watch_credentials(
         self, caller: HTTPConnection, access: Access, limit: asyncio.Timeout
     ) -> None:
-        await asyncio.sleep(_RECHECK_SECONDS)
-        while await self._guard.still_admits(caller, access):
+        valid = True
+        while valid:
             await asyncio.sleep(_RECHECK_SECONDS)
+            valid = await self._guard.still_admits(caller, access)
         limit.reschedule(asyncio.get_running_loop().time())
 
     def _limit_body(self, path: str, receive: Receive, access: Access) -> Receive:

@@ -301,6 +301,8 @@ def network_of(address: str) -> str:
 # Headers in which clients such as Open WebUI name the person they speak for.
 _PERSON_HEADERS = ("x-holdfast-user", "x-openwebui-user-id", "x-librechat-user-id")
 _PERSON_ID = re.compile(r"\w[\w.@+-]{0,99}")
+# Whom a forwarder speaks for when it names nobody; no person can have this id.
+_UNNAMED_PERSON = "(unnamed)"
 
 
 def find_person(headers: Mapping[str, str]) -> str:
@@ -509,7 +511,11 @@ class RequestGuard:
             raise TooMany(
                 f"this key may ask {key.rate} times a minute", retry_after=wait, hint="Wait a little."
             )
-        return self._apply_forwarded_user(access_for_key(key), headers, key.forwarder)
+        access = access_for_key(key)
+        if key.forwarder and not find_person(headers):
+            # It speaks for others, so it is not its owner: what nobody is named for has a user of its own.
+            return replace(access, user=f"{access.user}:{_UNNAMED_PERSON}", admin=False)
+        return self._apply_forwarded_user(access, headers, key.forwarder)
 
     async def _find_key(self, token: str) -> Key | None:
         name, now = digest_of(token), time.monotonic()

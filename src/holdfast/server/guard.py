@@ -135,13 +135,22 @@ class Origins:
     def _allows_origin(self, origin: str) -> bool:
         if self.is_configured_origin(origin):
             return True
-        return origin.partition(":")[0] in _APP_SCHEMES or self._allows_host(host_in(origin))
+        return is_app_origin(origin) or self._allows_host(host_in(origin))
 
     def _allows_host(self, name: str) -> bool:
         return is_own_host(name) or self._is_configured_host(name)
 
     def _is_configured_host(self, name: str) -> bool:
         return any(name == host or (host.startswith(".") and name.endswith(host)) for host in self._hosts)
+
+
+def is_app_origin(origin: str) -> bool:
+    """Whether a desktop program says that a page of its own made this request."""
+    return origin.partition(":")[0] in _APP_SCHEMES
+
+
+def is_json(headers: Mapping[str, str]) -> bool:
+    return headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
 
 
 def is_from_page(headers: Mapping[str, str]) -> bool:
@@ -485,13 +494,23 @@ class RequestGuard:
         if not safe and not self._is_open_to_pages(caller):
             raise Forbidden(
                 "another page may not do this in your name",
-                hint="Use Holdfast's own page, and load it again; or send a key.",
+                hint="Use Holdfast's own page, and load it again; send a key; or name it in cors_origins.",
             )
         return Access("here")
 
     def _is_open_to_pages(self, caller: HTTPConnection) -> bool:
-        named = self.origins.is_configured_origin(caller.headers.get("origin", ""))
-        return named or is_below(caller.scope["path"], (*_PUBLIC_PATHS, *_MODEL_PATHS))
+        """Whether another page may send this request: one that the settings name, or one that asks a model.
+
+        Any page can have a browser send a form or plain text unasked, and whatever a model is asked may be
+        remembered. JSON it sends only where it may: that is asked first (CORS).
+        """
+        headers = caller.headers
+        origin = headers.get("origin", "")
+        if self.origins.is_configured_origin(origin):
+            return True
+        elsewhere = headers.get("sec-fetch-site") == "cross-site" and not is_app_origin(origin)
+        asks_model = is_below(caller.scope["path"], (*_PUBLIC_PATHS, *_MODEL_PATHS))
+        return asks_model and is_json(headers) and not elsewhere
 
     def may_get_page_token(self, caller: HTTPConnection) -> bool:
         """Whether the page that answers this request may act for its reader without a password."""

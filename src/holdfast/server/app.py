@@ -31,6 +31,7 @@ from holdfast.errors import (
     ConfigError,
     HoldfastError,
     NotFound,
+    StoreError,
     TooMany,
     Unauthorized,
     UpstreamError,
@@ -65,8 +66,10 @@ from holdfast.server.guard import ANONYMOUS, Access, RequestGuard, access_of, ch
 from holdfast.server.pages import site
 from holdfast.server.reindex import ReindexJob
 from holdfast.store import open_store
+from holdfast.store.sqlite_file import check_intact
+from holdfast.transfer.staging import DataFolder
 from holdfast.turn import TurnEngine
-from holdfast.wiring import build_engine
+from holdfast.wiring import build_engine, build_workspace
 
 log = logging.getLogger("holdfast.server")
 
@@ -358,6 +361,8 @@ async def show_health(request: Request) -> dict[str, object]:
     return health
 
 
+# A larger database is looked through only if it was not closed, and by `holdfast doctor`.
+_MAX_CHECKED_AT_START = 200_000_000
 # Seconds that running answers get to finish when the server is stopped.
 SHUTDOWN_SECONDS = 5
 
@@ -394,6 +399,7 @@ def reload_config(load: Callable[[], Config], config: Config) -> Config:
 def serve_once(config: Config, ready: Callable[[str], None], beside: str | None) -> bool:
     """Serve until told to stop; return whether a restart was asked for."""
     settings = config.settings
+    check_data(settings)
     if not is_loopback(settings.host):
         check_exposed_address(settings)
     with ExitStack() as stack:
@@ -416,6 +422,22 @@ def serve_once(config: Config, ready: Callable[[str], None], beside: str | None)
         app.state.listening = [listener.getsockname()[:2] for listener in listeners]
         server.run(sockets=listeners)
         return server.again
+
+
+def check_data(settings: Settings) -> None:
+    """Refuse a database that is damaged, and warn of one that is not there although there are notes."""
+    from holdfast.transfer.salvage import describe_missing
+
+    places = DataFolder(settings.home, settings.store)
+    database = places.database
+    if database is not None and database.exists() and database.stat().st_size <= _MAX_CHECKED_AT_START:
+        check_intact(database)
+    try:
+        if missing := describe_missing(places, build_workspace(settings)):
+            log.warning("%s", missing)
+    except StoreError as error:
+        # Notes that cannot be reached are reported where they are used.
+        log.warning("%s", error)
 
 
 def configure_logging(settings: Settings) -> None:

@@ -65,6 +65,7 @@ from holdfast.server.files import roots_in
 from holdfast.server.guard import ANONYMOUS, Access, RequestGuard, access_of, check_address, is_loopback
 from holdfast.server.pages import site
 from holdfast.server.reindex import ReindexJob
+from holdfast.server.transport import allow_many_files, configure_server
 from holdfast.store import open_store
 from holdfast.store.sqlite_file import check_intact
 from holdfast.transfer.staging import DataFolder
@@ -410,13 +411,8 @@ def serve_once(config: Config, ready: Callable[[str], None], beside: str | None)
         configure_logging(settings)
         engine = build_engine(settings)
         app = create_app(engine, settings, config)
-        how = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        )
+        allow_many_files()
+        how = configure_server(app, timeout_graceful_shutdown=SHUTDOWN_SECONDS)
         server = _Server(how, ready, engine.prepare_stop)
         app.state.restart = server.restart
         app.state.listening = [listener.getsockname()[:2] for listener in listeners]

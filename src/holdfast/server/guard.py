@@ -242,6 +242,8 @@ def page_cookie_name(caller: HTTPConnection) -> str:
 
 # This many wrong tries cost nothing; then each doubles the pause, up to the longest (seconds).
 _FREE_TRIES, _LONGEST_PAUSE = 4, 300.0
+# The longest pause of all who come through one proxy.
+_PROXY_PAUSE = 10.0
 # How many addresses are remembered, and for how many seconds after their last try.
 _MAX_ADDRESSES, _FORGET_AFTER = 10_000, 86_400.0
 # A household has a whole IPv6 network of this prefix.
@@ -278,23 +280,32 @@ class LoginThrottle:
         # Wrong tries in a row, and when the next one is allowed; the most recent address last.
         self._wrong: dict[str, tuple[int, float]] = {}
 
-    def begin(self, address: str) -> float:
-        """Return the seconds to wait; 0 if the try is allowed, which counts as wrong until `succeed`."""
+    def begin(self, address: str, peer: str = "") -> float:
+        """Return the seconds to wait; 0 if the try is allowed, which counts as wrong until `succeed`.
+
+        `peer` is the proxy that names the address. It may name any, so all of its tries together wait, too,
+        but not so long that one person could keep the others out.
+        """
+        wait = self._take(address, _LONGEST_PAUSE)
+        return wait or (self._take(f"by {peer}", _PROXY_PAUSE) if peer not in ("", address) else 0.0)
+
+    def _take(self, address: str, longest: float) -> float:
         name, now = network_of(address), self._clock()
         count, until = self._wrong.get(name, (0, 0.0))
         if now < until:
             return until - now
         if now - until > _FORGET_AFTER:
             count = 0
-        pause = min(_LONGEST_PAUSE, 2.0 ** (count - _FREE_TRIES)) if count >= _FREE_TRIES else 0.0
+        pause = min(longest, 2.0 ** (count - _FREE_TRIES)) if count >= _FREE_TRIES else 0.0
         self._wrong.pop(name, None)
         self._wrong[name] = count + 1, now + pause
         if len(self._wrong) > _MAX_ADDRESSES:
             del self._wrong[next(iter(self._wrong))]
         return 0.0
 
-    def succeed(self, address: str) -> None:
-        self._wrong.pop(network_of(address), None)
+    def succeed(self, address: str, peer: str = "") -> None:
+        for name in (network_of(address), f"by {peer}"):
+            self._wrong.pop(name, None)
 
 
 def network_of(address: str) -> str:

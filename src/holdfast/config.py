@@ -220,6 +220,9 @@ class Settings:
     retention_memories: str = _setting(
         "keep", "What becomes of what was learned in them.", choices=("keep", "forget")
     )
+    backup_days: float = _setting(
+        1.0, "Days between the backups that the server makes by itself. 0: it makes none."
+    )
     parallel: int = _setting(1, "Requests that a model server answers at a time; others wait. 0: no limit.")
     upstream_parallel: str = _setting("", "The same for single servers: NAME=NUMBER, several with commas.")
     unread: float = _setting(

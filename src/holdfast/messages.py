@@ -222,6 +222,22 @@ class Scope:
     kind: Literal["private", "group"] = "private"
 
 
+class BoundScope(Scope):
+    """The same scope, for somebody who writes to its project only: the person's own they may just read."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scope) and self._fields == (other.user, other.project, other.kind)
+
+    def __hash__(self) -> int:
+        return hash(self._fields)
+
+    @property
+    def _fields(self) -> tuple[str, str, str]:
+        return self.user, self.project, self.kind
+
+
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One request to a model, in no particular dialect.

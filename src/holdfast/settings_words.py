@@ -23,8 +23,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "max_request_mb", "unread", "heartbeat", "mcp",
     ),
     "data": (
-        "retention_days", "retention_memories", "home", "store", "models_dir", "workspace", "s3_endpoint",
-        "s3_region", "s3_key", "s3_secret", "s3_path_style",
+        "retention_days", "retention_memories", "backup_days", "home", "store", "models_dir", "workspace",
+        "s3_endpoint", "s3_region", "s3_key", "s3_secret", "s3_path_style",
     ),
     "other": ("language", "log_level"),
 }  # fmt: skip

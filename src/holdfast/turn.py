@@ -63,7 +63,7 @@ from holdfast.i18n import gettext as _
 from holdfast.memory.base import Memory, MemoryRepository
 from holdfast.memory.private import MemoryGate
 from holdfast.memory.service import MemoryService
-from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
+from holdfast.messages import Answer, BoundScope, ChatRequest, Chunk, Message, Scope
 from holdfast.protocols.requests import check_request
 from holdfast.recall import recall_over
 from holdfast.research.finding import Finding
@@ -683,7 +683,10 @@ class QuestionRecorder:
     def _append_messages(
         self, ask: Ask, placement: Placement, row: ConversationRecord | None
     ) -> tuple[ConversationRecord, list[MessageRecord]]:
-        log, without_memory = self._store.log, not ask.memory
+        log = self._store.log
+        limits: dict[str, bool] = {} if ask.memory else {"memory": False}
+        if isinstance(ask.scope, BoundScope):
+            limits["bound"] = True
         if row is None:
             return log.begin(
                 ask.scope,
@@ -691,10 +694,10 @@ class QuestionRecorder:
                 title=title_of(placement.messages),
                 client=placement.client,
                 external_id=placement.external_id,
-                settings={"memory": False} if without_memory else {},
+                settings=limits,
             )
-        if row.memory and without_memory:
-            row = log.update_settings(row.id, {"memory": False})
+        if any(row.settings.get(name) != value for name, value in limits.items()):
+            row = log.update_settings(row.id, limits)
         if not placement.new:
             return row, []
         tip = next((at for at in placement.matched if at and at.id == placement.parent), placement.parent)

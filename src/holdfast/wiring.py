@@ -28,6 +28,8 @@ from holdfast.memory.workspace import Workspace
 from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
 from holdfast.research.library import Research
 from holdfast.store import Store, open_store
+from holdfast.transfer.rotation import BackupSchedule
+from holdfast.transfer.staging import DataFolder
 from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.discovery import (
@@ -79,6 +81,12 @@ def build_engine(settings: Settings) -> TurnEngine:
     if settings.retention_days:
         forget = settings.retention_memories == "forget"
         engine.background.retention = Retention(store, remembering, settings.retention_days, forget)
+    if settings.backup_days:
+        places, workspace = DataFolder(settings.home, settings.store), remembering.workspace
+        outside = workspace.folder != places.workspace
+        engine.background.backups = BackupSchedule(
+            places, settings.backup_days, workspace, workspace if outside else None
+        )
     return engine
 
 

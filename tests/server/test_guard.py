@@ -12,9 +12,11 @@ from holdfast.errors import ConfigError
 from holdfast.messages import Scope
 from holdfast.server.app import create_app
 from holdfast.server.guard import COOKIE, LoginThrottle, Origins
+from holdfast.server.system import docker_key
 from holdfast.store import Key, open_store
 from holdfast.store.access import password_digest
 from holdfast.testing.provider import ScriptedProvider
+from holdfast.transfer.users import _lock_out
 from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.models import ModelRegistry
@@ -146,6 +148,31 @@ def test_a_key_that_asks_too_often_is_told_when_to_come_again(serve):
         assert refused.status_code == 429
         assert 0 < int(refused.headers["retry-after"]) <= 30
         assert isinstance(refused.json()["error"], kind)
+
+
+# Streams
+
+
+@pytest.mark.parametrize("end", ["revoked", "signed out", "deleted"])
+def test_a_stream_ends_when_its_credentials_do(serve, monkeypatch, end):
+    monkeypatch.setattr("holdfast.server.app._RECHECK_SECONDS", 0.05)
+    monkeypatch.setattr("holdfast.server.guard._CACHE_SECONDS", 0.0)
+    holdfast = serve(require_key=True)
+    headers, name = key_for(holdfast, user="ada")
+    if end == "signed out":
+        token = holdfast.store.sessions.open("default", 60.0)
+        headers = {"Cookie": f"{COOKIE}={token}"}
+    with holdfast.client.stream("GET", "/api/events", headers=headers) as stream:
+        assert stream.status_code == 200
+        if end == "revoked":
+            holdfast.store.keys.revoke(name)
+        elif end == "signed out":
+            holdfast.store.sessions.close(token)
+        else:
+            holdfast.store.database.write(lambda connection: _lock_out(connection, "ada"))
+        with pytest.raises(httpx.RemoteProtocolError):
+            stream.read()
+    assert holdfast.client.get("/api/events", headers=headers).status_code == 401
 
 
 # Elsewhere
@@ -379,6 +406,20 @@ def test_people_behind_a_forwarder_are_users_of_their_own(serve):
     assert len(holdfast.store.log.recent(Scope("club:ada"))) == 1
     odd = {**headers, "X-OpenWebUI-User-Id": "../bob"}
     assert holdfast.client.get("/api/chats", headers=odd).status_code == 400
+
+
+def test_a_forwarder_that_names_nobody_is_not_its_owner(serve):
+    holdfast = serve()
+    holdfast.client.post("/api/chat", json=ASK)
+    secret = docker_key(holdfast.store).secret
+    admin, _ = key_for(holdfast, forwarder=True, admin=True)
+    for headers in (bearer(secret), admin):
+        assert holdfast.client.get("/api/login", headers=headers).json()["user"] == "default:(unnamed)"
+        assert holdfast.client.get("/api/chats", headers=headers).json()["chats"] == []
+        assert holdfast.client.get("/api/keys", headers=headers).status_code == 403
+        assert holdfast.client.get("/api/tags", headers=headers).status_code == 200
+    named = {**bearer(secret), "X-OpenWebUI-User-Id": "(unnamed)"}
+    assert holdfast.client.get("/api/chats", headers=named).status_code == 400
 
 
 def test_people_of_another_forwarder_and_keys_of_that_name_are_others(serve):

@@ -1,11 +1,13 @@
 """What a page can do that is not ours: under a name that was pointed at this machine, and from beside us."""
 
+import json
 import re
 from contextlib import contextmanager
 
 import httpx
 import pytest
 
+from holdfast.messages import Scope
 from holdfast.store import Key
 from holdfast.store.access import password_digest
 from holdfast.testing.provider import ScriptedProvider
@@ -158,7 +160,7 @@ def test_another_page_of_this_machine_asks_models_and_changes_nothing(here, tmp_
     with opened_page(here) as (browser, _):
         if site == {"sec-fetch-site": "same-origin"}:
             browser.cookies.clear()
-        head = {"origin": origin, **site}
+        head, before = {"origin": origin, **site}, here.store.log.recent(Scope())
         for method, path in all_routes(here):
             if method == "GET" or path.startswith(MODEL_DOORS):
                 continue
@@ -168,8 +170,20 @@ def test_another_page_of_this_machine_asks_models_and_changes_nothing(here, tmp_
             assert answer.status_code == 403, (method, path)
         assert browser.get("/api/keys", headers=head).status_code == 403
         assert browser.get("/api/settings", headers=head).status_code == 403
+        # Nor does it plant words with what a browser sends without asking first.
+        for kind in (
+            "text/plain",
+            "application/x-www-form-urlencoded",
+            "multipart/form-data; boundary=x",
+            "",
+        ):
+            for path in ("/v1/chat/completions", "/api/chat", "/api/generate", "/mcp"):
+                sent = {"content": json.dumps(READING).encode(), "headers": {**head, "content-type": kind}}
+                assert browser.post(path, **sent).status_code == 403, (path, kind)
+        assert here.store.log.recent(Scope()) == before
         asked = browser.post("/v1/chat/completions", json=READING, headers=head)
-        assert asked.status_code == 200
+        elsewhere = site == {"sec-fetch-site": "cross-site"} and origin.startswith("http")
+        assert asked.status_code == (403 if elsewhere else 200)
         assert "access-control-allow-origin" not in asked.headers
     assert not was_shown_the_file(here)
     assert not (tmp_path / "page.json").exists()
@@ -179,6 +193,13 @@ MODEL_DOORS = (
     "/v1/", "/mcp", "/api/chat", "/api/generate", "/api/embed", "/api/show", "/api/tokenize",
     "/api/detokenize", "/api/login",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded"])
+def test_programs_may_send_json_under_any_name(here, kind):
+    body = json.dumps(READING).encode()
+    for path in ("/api/chat", "/v1/chat/completions"):
+        assert here.client.post(path, content=body, headers={"content-type": kind}).status_code == 200
 
 
 def test_a_page_that_is_named_changes_things_but_is_no_administrator(serve):

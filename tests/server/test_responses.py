@@ -290,6 +290,7 @@ def test_the_same_answer_once_more_can_be_continued_too(door):
     again = say("second?", first.id)
     assert client.responses.retrieve(again.id).output_text == "two"
     say("third?", again.id)
+    assert client.responses.retrieve(again.id).output_text == "two"
     assert [text for _, text, _ in door.kept()[0]] == ["first?", "one", "second?", "two", "third?", "three"]
 
 

@@ -8,6 +8,7 @@ import pytest
 from holdfast.messages import Scope
 from holdfast.store import Key
 from tests.server.remembering import found, remembering
+from tests.waiting import wait_until
 
 ASK = {"model": "scripted", "stream": False}
 
@@ -132,3 +133,50 @@ def test_answers_that_are_gone_on_from(door, ada, bob):
         assert door.client.get(f"/v1/responses/{answer}", headers=others).status_code == 404
         after = {**body, "input": "What is it called?", "previous_response_id": answer}
         assert door.client.post("/v1/responses", json=after, headers=others).status_code == 404
+
+
+def test_a_key_for_a_project_reads_the_persons_own_and_writes_its_project_only(door):
+    person, bound = (
+        {"Authorization": f"Bearer {door.store.keys.create(Key(user='eve', project=project))[1]}"}
+        for project in ("", "garden")
+    )
+    kept = found(door.client.post("/api/memory", json={"text": "Eve keeps bees."}, headers=person), 201)
+    mine = kept["memory"]["id"]
+    door.client.patch("/api/memory/profile", json={"name": "Eve"}, headers=person)
+    before = {path: path.read_bytes() for path in (door.notes / "eve").iterdir()}
+    assert found(door.client.get(f"/api/memory/{mine}", headers=bound))["text"] == "Eve keeps bees."
+    assert "Eve" in door.client.get("/api/memory/profile", headers=bound).text
+    assert "bees" in door.client.get("/api/notes/eve/MEMORY.md", headers=bound).text
+    preference = {"text": "I prefer tea.", "kind": "preference"}
+    current = {"If-Match": "*"}
+    for method, path, body in (
+        ("POST", "/api/memory", {"text": "Eve is rich.", "scope": "user"}),
+        ("POST", "/api/memory", preference),
+        ("PUT", f"/api/memory/{mine}", {"text": "Eve keeps wasps."}),
+        ("DELETE", f"/api/memory/{mine}", None),
+        ("POST", f"/api/memory/{mine}/take-back", None),
+        ("DELETE", "/api/memory/all?scope=user&confirm=eve", None),
+        ("PUT", "/api/notes/eve/MEMORY.md", "- nothing"),
+        ("PUT", "/api/notes/eve/new.md", "- something"),
+        ("DELETE", "/api/notes/eve/MEMORY.md", None),
+        ("PUT", "/api/notes/eve/profile.yaml", "name: Mallory"),
+        ("PUT", "/api/memory/profile", {"text": "name: Mallory"}),
+        ("POST", "/api/memory/profile", {"companyName": "Mallory & Sons"}),
+        ("PATCH", "/api/memory/profile", {"name": "Mallory"}),
+        ("PUT", "/api/settings/company-context", {"companyName": "Mallory & Sons"}),
+    ):
+        body = {"content": body} if isinstance(body, str) else {"json": body} if body else {}
+        answer = door.client.request(method, path, headers={**bound, **current}, **body)
+        assert answer.status_code == 403, (method, path, answer.text)
+    brought = door.client.post("/api/memory/import", json={"memories": [preference]}, headers=bound)
+    assert found(brought)["added"] == 0
+    messages = [{"role": "user", "content": "Please remember that I always prefer coffee to tea."}]
+    door.client.post("/api/chat", json={**ASK, "messages": messages}, headers=bound)
+
+    def list_projects_own():
+        return found(door.client.get("/api/memory/list?scope=project", headers=bound))["memories"]
+
+    wait_until(list_projects_own)
+    assert ["coffee" in memory["text"] for memory in list_projects_own()] == [True]
+    assert {path: path.read_bytes() for path in before} == before
+    assert door.client.post("/api/memory", json={"text": "The bed is dug."}, headers=bound).status_code == 201

@@ -25,6 +25,7 @@ from holdfast.memory.workspace import Workspace
 from holdfast.research.library import Research
 from holdfast.store import Store
 from holdfast.text.patterns import compiling
+from holdfast.transfer.rotation import BackupSchedule
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 
@@ -216,6 +217,8 @@ _STARTED = 1.0
 _AGAIN = 60.0
 # Statistics, and promises that were kept, are forgotten after this.
 _KEPT, _DAILY = 30 * 86_400.0, 86_400.0
+# When a backup may be made for the first time, and how often it is looked whether one is due.
+_FIRST_BACKUP, _LOOK_FOR_BACKUP = 600.0, 3_600.0
 # How far back a process looks for conversations that an earlier one did not put at rest.
 _LEFT_BEHIND = 7 * 86_400.0
 
@@ -234,6 +237,8 @@ class BackgroundJobs:
         self.idle = IdleScheduler()
         # How long conversations are kept; None for ever.
         self.retention: Retention | None = None
+        # The backups that are made by themselves; None for none.
+        self.backups: BackupSchedule | None = None
         # Findings are out of date one day, most of them.
         self._research = research
         self._store = store
@@ -274,6 +279,8 @@ class BackgroundJobs:
         self.idle.schedule("left behind", self._take_up)
         if self.retention is not None:
             self.idle.schedule("retention", partial(self._retire, self.retention))
+        if self.backups is not None:
+            self.idle.schedule("backup", partial(self._back_up, self.backups), after=_FIRST_BACKUP)
         if self._remembering is not None:
             self.idle.schedule("embedder", self._begin)
             self.idle.schedule("rest of the embedder", self._release, after=_LOOK)
@@ -544,6 +551,14 @@ class BackgroundJobs:
         except HoldfastError as error:
             log.warning("old conversations could not be deleted: %s", error)
         self.idle.schedule("retention", partial(self._retire, retention), after=_DAILY)
+
+    async def _back_up(self, backups: BackupSchedule) -> None:
+        try:
+            if (file := await asyncio.to_thread(backups.run_if_due)) is not None:
+                log.info("a backup was made: %s", file)
+        except HoldfastError as error:
+            log.warning("no backup could be made: %s", error)
+        self.idle.schedule("backup", partial(self._back_up, backups), after=_LOOK_FOR_BACKUP)
 
 
 def _tags(workspace: Workspace) -> dict[PurePosixPath, str]:

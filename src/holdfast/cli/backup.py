@@ -122,6 +122,31 @@ def finish(context: typer.Context, as_json: JsonOption = False) -> None:
     console.print(messages[ending])
 
 
+@app.command()
+def salvage(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Save what can be read of a damaged database into a new one. The damaged one stays beside it."""
+    from holdfast.transfer import salvage as salvaging
+
+    settings = load(context).settings
+    with show_progress_bar() as tell:
+        report = salvaging.salvage(data_folder(settings), tell)
+    if as_json:
+        print_json(report.to_json())
+        return
+    console.print(
+        _(
+            "Saved: {conversations} conversations, {messages} messages. The damaged file is {aside} now."
+        ).format(
+            conversations=report.rows.get("conversations", 0),
+            messages=report.rows.get("messages", 0),
+            aside=report.aside,
+        )
+    )
+    for name, number in report.lost.items():
+        print_error(_("{number} rows of {name} could not be read.").format(number=number, name=name))
+    console.print(_("The index of notes is made anew: holdfast memory reindex"))
+
+
 def print_manifest(manifest: "Manifest", place: Path, as_json: bool, done: str) -> None:
     if as_json:
         print_json(serialize_manifest(manifest, place))

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # Below this, some weeks of conversations or a model would not fit.
 _MIN_FREE_BYTES = 1_000_000_000
+# Of a damaged database, this many problems are shown.
+_MAX_PROBLEMS = 3
 # Pending notes are counted up to this number.
 _MAX_COUNTED = 1_000
 _QMD_FALLBACK = lazy(
@@ -103,6 +105,7 @@ def check_store(settings: Settings) -> Iterator[Check]:
     yield from check_restore(settings)
     about = _("database")
     try:
+        yield from check_database(settings)
         shown = make_url(settings.store).render_as_string(hide_password=True)
         with open_store(settings.store) as store:
             yield Check("ok", about, shown)
@@ -113,6 +116,22 @@ def check_store(settings: Settings) -> Iterator[Check]:
                 yield from check_memory(settings, store)
     except HoldfastError as error:
         yield Check("bad", about, error.message, error.hint)
+
+
+def check_database(settings: Settings) -> Iterator[Check]:
+    """Report a database file that is damaged, or that is not there although there are notes."""
+    from holdfast.store.sqlite_file import describe_way_back
+    from holdfast.transfer.salvage import describe_missing, find_damage
+    from holdfast.transfer.staging import DataFolder
+    from holdfast.wiring import build_workspace
+
+    places = DataFolder(settings.home, settings.store)
+    if missing := describe_missing(places, build_workspace(settings)):
+        yield Check("note", _("database"), missing)
+    elif places.database is not None and places.database.exists():
+        for problem in find_damage(places.database)[:_MAX_PROBLEMS]:
+            remedy = describe_way_back(places.database, salvage=True)
+            yield Check("bad", _("database"), problem, remedy)
 
 
 def check_restore(settings: Settings) -> Iterator[Check]:

@@ -11,6 +11,7 @@ from holdfast.compaction.extraction import ExtractedMemory
 from holdfast.compaction.requests import read_memory_requests, refers_back
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
 from holdfast.memory.private import redact
+from holdfast.messages import BoundScope
 from holdfast.store import ConversationRecord, MessageRecord, Store, new_id
 from holdfast.text.analyser import language_of
 from holdfast.text.statements import takes_back
@@ -126,10 +127,12 @@ def enqueue_memories(
     """
     if not extracted:
         return
+    is_bound = isinstance(conversation.scope, BoundScope)
     memories = [
         Memory(
             id=new_id("y"),
-            kind=memory.kind,
+            # Preferences are the person's, whom a key that is bound to a project cannot speak for.
+            kind="fact" if is_bound and memory.kind == "preference" else memory.kind,
             text=memory.text,
             scope=conversation.scope,
             importance=memory.importance,

@@ -14,6 +14,7 @@ from holdfast.errors import BadRequest, TooLarge
 from holdfast.memory.base import FIELD_FORMS, KINDS, Memory
 from holdfast.memory.items import add_items, normalise, read_ids, read_memories
 from holdfast.memory.library import Library
+from holdfast.memory.scopes import may_write, owner
 from holdfast.messages import Scope, canonical
 
 ExportFormat = Literal["json", "markdown"]
@@ -75,6 +76,9 @@ def load_memories(library: Library, scope: Scope, text: str) -> ImportCounts:
     for memory, in_archive in read_entries(text, scope, bad):
         if memory.id in known:
             known_count += 1
+            continue
+        if not may_write(scope, owner(memory.scope, memory.kind)):
+            bad.append(f"{memory.id}: preferences are the person's, and this key writes to its project only")
             continue
         known.add(memory.id)
         (shelved if in_archive else fresh).append(memory)

@@ -28,7 +28,17 @@ from holdfast.memory.items import (
 )
 from holdfast.memory.notes import Notes, add, group_by_file, is_curated
 from holdfast.memory.private import MARK, redact
-from holdfast.memory.scopes import archive, archive_file, day_file, folder, memory_file, owner, visible
+from holdfast.memory.scopes import (
+    archive,
+    archive_file,
+    check_writable,
+    day_file,
+    folder,
+    may_write,
+    memory_file,
+    owner,
+    visible,
+)
 from holdfast.memory.tidy import (
     LIMIT,
     Similar,
@@ -395,6 +405,7 @@ class Library(Catalogue):
             language=language_of(words),
             **_check_fields({"importance": _BY_REQUEST, **fields}),
         )
+        check_writable(scope, memory.scope)
         self.allow([memory])
         (outcome,) = self.keep([memory])
         return outcome
@@ -417,6 +428,7 @@ class Library(Catalogue):
             for memory in current
             if memory.active
             and not memory.pinned
+            and may_write(scope, memory.scope)
             and any(source.conversation == conversation for source in memory.sources)
             and (share := named_share(sentence, memory.text)) >= _NAMED
         ]
@@ -426,6 +438,7 @@ class Library(Catalogue):
     def take_back(self, scope: Scope, name: str) -> tuple[Memory, list[Memory]]:
         """Forget a wrong memory and restore what it had replaced; return it and the restored ones."""
         wrong = self.get(scope, name)
+        check_writable(scope, wrong.scope)
         before = [memory for memory in self.list_replaced(scope, name) if memory.superseded_by == name]
         restored = [self._restore(memory) for memory in before]
         self.forget(scope, name)
@@ -449,6 +462,8 @@ class Library(Catalogue):
                 f"There is nothing to decide about the memory {name!r}.",
                 hint=lazy("See which ones are open."),
             )
+        for memory in (newer, older):
+            check_writable(scope, memory.scope)
         replaced = None
         if replaces:
             until = newer.valid_from or newer.date
@@ -519,6 +534,8 @@ class Library(Catalogue):
 
         where = self._find(scope, name)
         old, new = where.memory, correct(where.memory)
+        for memory in (old, new):
+            check_writable(scope, memory.scope)
         if new.text != old.text and old.messages:
             # What was corrected must not come back from the message it was taken from; from others it may.
             words = hash_words(old.text) | {_CORRECTED}
@@ -541,6 +558,7 @@ class Library(Catalogue):
         """Move a memory to the archive, where it can still be found."""
         where = self._find(scope, name)
         memory = where.memory
+        check_writable(scope, memory.scope)
         aside = archive(memory.scope) in where.file.parents
         if not aside and not self._move_to_archive(where.file, [memory], memory.scope):
             raise _conflict(name)
@@ -558,6 +576,7 @@ class Library(Catalogue):
     def forget(self, scope: Scope, name: str) -> Memory:
         """Remove a memory and its copies for good, and prevent that it is learned again."""
         memory = self._find(scope, name).memory
+        check_writable(scope, memory.scope)
         self._forget(memory.scope, [memory])
         return memory
 
@@ -565,6 +584,8 @@ class Library(Catalogue):
         """Forget what is known from this conversation alone."""
         gone: list[Memory] = []
         for whose in visible(scope):
+            if not may_write(scope, whose):
+                continue
             memories = {
                 where.memory.id: where.memory
                 for where in self._list_copies(whose)
@@ -581,6 +602,7 @@ class Library(Catalogue):
     def clear(self, scope: Scope, confirm: str) -> int:
         """Forget all of a scope's own memories, archived ones too; other text in the files stays."""
         mine = owner(scope)
+        check_writable(scope, mine)
         if confirm != self.confirmation(mine):
             raise BadRequest(
                 "Deleting all memories must be confirmed.",

@@ -19,7 +19,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from holdfast.errors import BadRequest, HoldfastError, TooLarge
 from holdfast.memory.base import Memory
 from holdfast.memory.private import redact, redact_file
-from holdfast.memory.scopes import profile_file
+from holdfast.memory.scopes import check_writable, profile_file
 from holdfast.memory.workspace import Note, Workspace, read_or_empty, update_file
 from holdfast.messages import Scope
 from holdfast.store.memories import ProfileProposal, ProposalRepository
@@ -370,7 +370,7 @@ class Profile:
         parse(text)
         clean = redact_file(text)
         parse(clean)
-        return self._workspace.write(profile_file(require_private(scope)), clean, expect)
+        return self._workspace.write(profile_file(require_own(scope)), clean, expect)
 
     def set(self, scope: Scope, key: str, value: str) -> None:
         """Set one field from the command line: a number, a list in brackets, or text."""
@@ -384,7 +384,7 @@ class Profile:
                 text = set_field(text, key, value)
             return text
 
-        update_file(self._workspace, profile_file(require_private(scope)), work)
+        update_file(self._workspace, profile_file(require_own(scope)), work)
 
     def fill(self, scope: Scope, form: Mapping[str, Any], language: Literal["en", "de"] = "en") -> None:
         """Take over a setup form; fields get names of this language unless the file has its own."""
@@ -447,12 +447,18 @@ class Profile:
         return self._proposals.decide(scope.user, name, "accepted")
 
     def dismiss(self, scope: Scope, name: str) -> ProfileProposal:
-        return self._proposals.decide(require_private(scope).user, name, "dismissed")
+        return self._proposals.decide(require_own(scope).user, name, "dismissed")
 
 
 def require_private(scope: Scope) -> Scope:
     if scope.kind == "group":
         raise BadRequest("A group has no profile.", hint="A profile belongs to one person.")
+    return scope
+
+
+def require_own(scope: Scope) -> Scope:
+    """Return the scope if it may change the person's profile."""
+    check_writable(require_private(scope), Scope(scope.user))
     return scope
 
 

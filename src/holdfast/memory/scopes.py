@@ -10,8 +10,10 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from holdfast.errors import Forbidden
+from holdfast.i18n import lazy
 from holdfast.memory.base import Kind
-from holdfast.messages import Scope
+from holdfast.messages import BoundScope, Scope
 
 _GROUPS = "groups"
 _PROJECTS = "projects"
@@ -38,6 +40,22 @@ def owner(scope: Scope, kind: Kind = "fact") -> Scope:
     if scope.kind == "group":
         return Scope(project=scope.project, kind="group")
     return Scope(scope.user) if kind == "preference" else scope
+
+
+def may_write(scope: Scope, target: Scope) -> bool:
+    """Tell whether a scope may change memories of `target`, which it can see."""
+    return not isinstance(scope, BoundScope) or target != Scope(target.user)
+
+
+def check_writable(scope: Scope, target: Scope) -> None:
+    """Raise `Forbidden` if a scope may only read `target`."""
+    if not may_write(scope, target):
+        raise Forbidden(
+            lazy("This key changes what belongs to its project only; this is the person's own."),
+            hint=lazy(
+                "Use a key that is not bound to a project. Preferences are the person's, facts are not."
+            ),
+        )
 
 
 def visible(scope: Scope) -> tuple[Scope, ...]:

@@ -38,7 +38,7 @@ from holdfast.memory.items import (
     write_comment,
 )
 from holdfast.memory.private import redact
-from holdfast.memory.scopes import folder, owner, visible
+from holdfast.memory.scopes import check_writable, folder, may_write, owner, visible
 from holdfast.memory.workspace import (
     NoteEntry,
     Workspace,
@@ -340,6 +340,7 @@ class FindingRepository:
     def forget(self, scope: Scope, name: str) -> Finding:
         """Delete a finding, note and texts."""
         finding = self._find(scope, name)
+        check_writable(scope, finding.scope)
         self.remove(folder_of(finding.scope), finding.id)
         return finding
 
@@ -351,7 +352,7 @@ class FindingRepository:
         A finding that was merged into another meanwhile is left alone.
         """
         finding = self._find(scope, name)
-        if finding.id != name:
+        if finding.id != name or not may_write(scope, finding.scope):
             return finding
         words, place = to_plain_line(redact(summary)), note_path(folder_of(finding.scope), finding.id)
 

@@ -31,6 +31,7 @@ from holdfast.errors import (
     ConfigError,
     HoldfastError,
     NotFound,
+    StoreError,
     TooMany,
     Unauthorized,
     UpstreamError,
@@ -64,9 +65,12 @@ from holdfast.server.files import roots_in
 from holdfast.server.guard import ANONYMOUS, Access, RequestGuard, access_of, check_address, is_loopback
 from holdfast.server.pages import site
 from holdfast.server.reindex import ReindexJob
+from holdfast.server.transport import allow_many_files, configure_server
 from holdfast.store import open_store
+from holdfast.store.sqlite_file import check_intact
+from holdfast.transfer.staging import DataFolder
 from holdfast.turn import TurnEngine
-from holdfast.wiring import build_engine
+from holdfast.wiring import build_engine, build_workspace
 
 log = logging.getLogger("holdfast.server")
 
@@ -188,6 +192,10 @@ def add_middleware(app: FastAPI, guard: RequestGuard) -> None:
     app.add_middleware(metrics.MetricsMiddleware, metrics=app.state.metrics)
 
 
+# How often the credentials of a response that is still being sent are checked again.
+_RECHECK_SECONDS = 5.0
+
+
 async def log_model_server(engine: TurnEngine) -> None:
     try:
         provider = await engine.upstreams.main()
@@ -216,7 +224,46 @@ class GuardMiddleware:
                 return
             scope.setdefault("state", {})["access"] = access
             receive = self._limit_body(path, receive, access)
+            if access.how in ("key", "session"):
+                await self._serve_while_admitted(access, scope, receive, send)
+                return
         await self._app(scope, receive, send)
+
+    async def _serve_while_admitted(
+        self, access: Access, scope: AsgiScope, receive: Receive, send: Send
+    ) -> None:
+        """Run the application, and cut its response off when the credentials are withdrawn meanwhile."""
+        started = False
+
+        async def send_on(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        limit = asyncio.timeout(None)
+        try:
+            async with limit:
+                watch = asyncio.create_task(self._watch_credentials(HTTPConnection(scope), access, limit))
+                try:
+                    await self._app(scope, receive, send_on)
+                finally:
+                    watch.cancel()
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            log.info("%s %s: the credentials were withdrawn", scope["method"], scope["path"])
+            if not started:
+                error = Unauthorized("this key or session has ended", hint="Sign in, or use another key.")
+                await protocol_error(scope["path"], error)(scope, receive, send)
+
+    async def _watch_credentials(
+        self, caller: HTTPConnection, access: Access, limit: asyncio.Timeout
+    ) -> None:
+        valid = True
+        while valid:
+            await asyncio.sleep(_RECHECK_SECONDS)
+            valid = await self._guard.still_admits(caller, access)
+        limit.reschedule(asyncio.get_running_loop().time())
 
     def _limit_body(self, path: str, receive: Receive, access: Access) -> Receive:
         """Return a `receive` that checks the body's size as it arrives, whatever Content-Length claimed."""
@@ -315,6 +362,8 @@ async def show_health(request: Request) -> dict[str, object]:
     return health
 
 
+# A larger database is looked through only if it was not closed, and by `holdfast doctor`.
+_MAX_CHECKED_AT_START = 200_000_000
 # Seconds that running answers get to finish when the server is stopped.
 SHUTDOWN_SECONDS = 5
 
@@ -351,6 +400,7 @@ def reload_config(load: Callable[[], Config], config: Config) -> Config:
 def serve_once(config: Config, ready: Callable[[str], None], beside: str | None) -> bool:
     """Serve until told to stop; return whether a restart was asked for."""
     settings = config.settings
+    check_data(settings)
     if not is_loopback(settings.host):
         check_exposed_address(settings)
     with ExitStack() as stack:
@@ -361,18 +411,29 @@ def serve_once(config: Config, ready: Callable[[str], None], beside: str | None)
         configure_logging(settings)
         engine = build_engine(settings)
         app = create_app(engine, settings, config)
-        how = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        )
+        allow_many_files()
+        how = configure_server(app, timeout_graceful_shutdown=SHUTDOWN_SECONDS)
         server = _Server(how, ready, engine.prepare_stop)
         app.state.restart = server.restart
         app.state.listening = [listener.getsockname()[:2] for listener in listeners]
         server.run(sockets=listeners)
         return server.again
+
+
+def check_data(settings: Settings) -> None:
+    """Refuse a database that is damaged, and warn of one that is not there although there are notes."""
+    from holdfast.transfer.salvage import describe_missing
+
+    places = DataFolder(settings.home, settings.store)
+    database = places.database
+    if database is not None and database.exists() and database.stat().st_size <= _MAX_CHECKED_AT_START:
+        check_intact(database)
+    try:
+        if missing := describe_missing(places, build_workspace(settings)):
+            log.warning("%s", missing)
+    except StoreError as error:
+        # Notes that cannot be reached are reported where they are used.
+        log.warning("%s", error)
 
 
 def configure_logging(settings: Settings) -> None:

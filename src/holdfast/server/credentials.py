@@ -57,14 +57,19 @@ async def login(request: Request, response: Response, given: Login) -> dict[str,
     if digest is None:
         raise BadRequest("no password is set", hint="Set one with `holdfast password`.")
     guard: RequestGuard = request.app.state.guard
-    address = request.client.host if request.client else ""
-    if wait := guard.tries.begin(address):
+    sender = addresses_of(request)
+    if wait := guard.tries.begin(*sender):
         raise TooMany("too many wrong passwords from here", retry_after=wait, hint="Wait, then try again.")
     if not await asyncio.to_thread(is_password, given.password, digest):
         raise Unauthorized("this is not the password", hint="`holdfast password` sets another.")
-    guard.tries.succeed(address)
+    guard.tries.succeed(*sender)
     await start_session(request, response)
     return {"user": _OWNER, "seconds": _SESSION_SECONDS}
+
+
+def addresses_of(request: Request) -> tuple[str, str]:
+    """Return the address of the client, and the one that the connection comes from."""
+    return request.client.host if request.client else "", getattr(request.state, "peer", "")
 
 
 async def start_session(request: Request, response: Response) -> None:
@@ -154,14 +159,14 @@ async def check_current_password(request: Request, current: str) -> None:
     if access.how == "key" or digest is None:
         return
     guard: RequestGuard = request.app.state.guard
-    address = request.client.host if request.client else ""
-    if wait := guard.tries.begin(address):
+    sender = addresses_of(request)
+    if wait := guard.tries.begin(*sender):
         raise TooMany("too many wrong passwords from here", retry_after=wait, hint="Wait, then try again.")
     if not await asyncio.to_thread(is_password, current, digest):
         raise Forbidden(
             "this is not the password in use", hint="`holdfast password` sets another without it."
         )
-    guard.tries.succeed(address)
+    guard.tries.succeed(*sender)
 
 
 keys_router = APIRouter(prefix="/api/keys", tags=["Keys"])

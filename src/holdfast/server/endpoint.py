@@ -19,7 +19,7 @@ from starlette.types import Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from holdfast.errors import BadRequest, Forbidden, HoldfastError
-from holdfast.messages import ChatRequest, Chunk, Scope, canonical
+from holdfast.messages import BoundScope, ChatRequest, Chunk, Scope, canonical
 from holdfast.protocols.wire import expect
 from holdfast.server.files import roots_for
 from holdfast.server.guard import access_of
@@ -204,7 +204,8 @@ def scope_of(request: Request, project: str | None = None) -> Scope:
         )
     if access.project not in ("", project):
         raise Forbidden(f"this key is for the project {access.project}", hint="Leave the project out.")
-    return Scope(access.user, project, "group" if kind == "group" else "private")
+    shape = BoundScope if access.project not in ("", Scope().project) else Scope
+    return shape(access.user, project, "group" if kind == "group" else "private")
 
 
 def require_admin(request: Request) -> None:

@@ -22,7 +22,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from holdfast.config import Settings
-from holdfast.errors import BadRequest, ConfigError, Forbidden, TooLarge, TooMany, Unauthorized
+from holdfast.errors import BadRequest, ConfigError, Forbidden, StoreError, TooLarge, TooMany, Unauthorized
 from holdfast.events import Events
 from holdfast.messages import Scope
 from holdfast.store import Key, Store
@@ -135,13 +135,22 @@ class Origins:
     def _allows_origin(self, origin: str) -> bool:
         if self.is_configured_origin(origin):
             return True
-        return origin.partition(":")[0] in _APP_SCHEMES or self._allows_host(host_in(origin))
+        return is_app_origin(origin) or self._allows_host(host_in(origin))
 
     def _allows_host(self, name: str) -> bool:
         return is_own_host(name) or self._is_configured_host(name)
 
     def _is_configured_host(self, name: str) -> bool:
         return any(name == host or (host.startswith(".") and name.endswith(host)) for host in self._hosts)
+
+
+def is_app_origin(origin: str) -> bool:
+    """Whether a desktop program says that a page of its own made this request."""
+    return origin.partition(":")[0] in _APP_SCHEMES
+
+
+def is_json(headers: Mapping[str, str]) -> bool:
+    return headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
 
 
 def is_from_page(headers: Mapping[str, str]) -> bool:
@@ -233,6 +242,8 @@ def page_cookie_name(caller: HTTPConnection) -> str:
 
 # This many wrong tries cost nothing; then each doubles the pause, up to the longest (seconds).
 _FREE_TRIES, _LONGEST_PAUSE = 4, 300.0
+# The longest pause of all who come through one proxy.
+_PROXY_PAUSE = 10.0
 # How many addresses are remembered, and for how many seconds after their last try.
 _MAX_ADDRESSES, _FORGET_AFTER = 10_000, 86_400.0
 # A household has a whole IPv6 network of this prefix.
@@ -269,23 +280,32 @@ class LoginThrottle:
         # Wrong tries in a row, and when the next one is allowed; the most recent address last.
         self._wrong: dict[str, tuple[int, float]] = {}
 
-    def begin(self, address: str) -> float:
-        """Return the seconds to wait; 0 if the try is allowed, which counts as wrong until `succeed`."""
+    def begin(self, address: str, peer: str = "") -> float:
+        """Return the seconds to wait; 0 if the try is allowed, which counts as wrong until `succeed`.
+
+        `peer` is the proxy that names the address. It may name any, so all of its tries together wait, too,
+        but not so long that one person could keep the others out.
+        """
+        wait = self._take(address, _LONGEST_PAUSE)
+        return wait or (self._take(f"by {peer}", _PROXY_PAUSE) if peer not in ("", address) else 0.0)
+
+    def _take(self, address: str, longest: float) -> float:
         name, now = network_of(address), self._clock()
         count, until = self._wrong.get(name, (0, 0.0))
         if now < until:
             return until - now
         if now - until > _FORGET_AFTER:
             count = 0
-        pause = min(_LONGEST_PAUSE, 2.0 ** (count - _FREE_TRIES)) if count >= _FREE_TRIES else 0.0
+        pause = min(longest, 2.0 ** (count - _FREE_TRIES)) if count >= _FREE_TRIES else 0.0
         self._wrong.pop(name, None)
         self._wrong[name] = count + 1, now + pause
         if len(self._wrong) > _MAX_ADDRESSES:
             del self._wrong[next(iter(self._wrong))]
         return 0.0
 
-    def succeed(self, address: str) -> None:
-        self._wrong.pop(network_of(address), None)
+    def succeed(self, address: str, peer: str = "") -> None:
+        for name in (network_of(address), f"by {peer}"):
+            self._wrong.pop(name, None)
 
 
 def network_of(address: str) -> str:
@@ -301,6 +321,8 @@ def network_of(address: str) -> str:
 # Headers in which clients such as Open WebUI name the person they speak for.
 _PERSON_HEADERS = ("x-holdfast-user", "x-openwebui-user-id", "x-librechat-user-id")
 _PERSON_ID = re.compile(r"\w[\w.@+-]{0,99}")
+# Whom a forwarder speaks for when it names nobody; no person can have this id.
+_UNNAMED_PERSON = "(unnamed)"
 
 
 def find_person(headers: Mapping[str, str]) -> str:
@@ -423,6 +445,18 @@ class RequestGuard:
             raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
         return access
 
+    async def still_admits(self, caller: HTTPConnection, access: Access) -> bool:
+        """Whether the key or session that a request came with is still valid."""
+        try:
+            if access.how == "session":
+                token = caller.cookies.get(COOKIE, "")
+                return await self._store.run(self._store.sessions.holder, token) == access.user
+            # The key of the settings has no id, and holds until a restart.
+            return not access.key or await self._find_key(key_in(caller.headers)) is not None
+        except StoreError:
+            # A store that is busy says nothing about credentials.
+            return True
+
     def check_size(self, path: str, size: int, access: Access) -> None:
         """Raise `TooLarge` if a body of this size is more than the sender may send."""
         if access is ANONYMOUS and size > _MAX_ANONYMOUS_BYTES:
@@ -471,13 +505,23 @@ class RequestGuard:
         if not safe and not self._is_open_to_pages(caller):
             raise Forbidden(
                 "another page may not do this in your name",
-                hint="Use Holdfast's own page, and load it again; or send a key.",
+                hint="Use Holdfast's own page, and load it again; send a key; or name it in cors_origins.",
             )
         return Access("here")
 
     def _is_open_to_pages(self, caller: HTTPConnection) -> bool:
-        named = self.origins.is_configured_origin(caller.headers.get("origin", ""))
-        return named or is_below(caller.scope["path"], (*_PUBLIC_PATHS, *_MODEL_PATHS))
+        """Whether another page may send this request: one that the settings name, or one that asks a model.
+
+        Any page can have a browser send a form or plain text unasked, and whatever a model is asked may be
+        remembered. JSON it sends only where it may: that is asked first (CORS).
+        """
+        headers = caller.headers
+        origin = headers.get("origin", "")
+        if self.origins.is_configured_origin(origin):
+            return True
+        elsewhere = headers.get("sec-fetch-site") == "cross-site" and not is_app_origin(origin)
+        asks_model = is_below(caller.scope["path"], (*_PUBLIC_PATHS, *_MODEL_PATHS))
+        return asks_model and is_json(headers) and not elsewhere
 
     def may_get_page_token(self, caller: HTTPConnection) -> bool:
         """Whether the page that answers this request may act for its reader without a password."""
@@ -497,7 +541,11 @@ class RequestGuard:
             raise TooMany(
                 f"this key may ask {key.rate} times a minute", retry_after=wait, hint="Wait a little."
             )
-        return self._apply_forwarded_user(access_for_key(key), headers, key.forwarder)
+        access = access_for_key(key)
+        if key.forwarder and not find_person(headers):
+            # It speaks for others, so it is not its owner: what nobody is named for has a user of its own.
+            return replace(access, user=f"{access.user}:{_UNNAMED_PERSON}", admin=False)
+        return self._apply_forwarded_user(access, headers, key.forwarder)
 
     async def _find_key(self, token: str) -> Key | None:
         name, now = digest_of(token), time.monotonic()

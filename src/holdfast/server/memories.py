@@ -7,7 +7,7 @@ written as whole files, only in the scope of the request and never over a versio
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -25,7 +25,15 @@ from holdfast.memory.items import check_kind, check_listed_kind
 from holdfast.memory.library import Aside
 from holdfast.memory.notes import MARKDOWN, check_note_path, note_at, notes_of
 from holdfast.memory.private import redact_file
-from holdfast.memory.scopes import folder, is_summary, may_see, profile_file, safe_name, visible
+from holdfast.memory.scopes import (
+    check_writable,
+    folder,
+    is_summary,
+    may_see,
+    profile_file,
+    safe_name,
+    visible,
+)
 from holdfast.memory.search import SearchHit, cites
 from holdfast.memory.service import MemoryService
 from holdfast.memory.workspace import ABSENT, check_path, check_size, missing_error, read_or_empty
@@ -113,7 +121,7 @@ def scope_for(request: Request, whose: Whose | None) -> Scope:
     if scope.kind == "group":
         raise BadRequest("A group has one scope only.", hint="Leave `scope` out.", param="scope")
     if whose == "user":
-        return Scope(scope.user)
+        return replace(scope, project=Scope().project)
     if scope == Scope(scope.user):
         raise BadRequest("No project is named.", hint="Name it in X-Holdfast-Project.", param="scope")
     return scope
@@ -526,6 +534,8 @@ def put_note(
 
 def writable_path(scope: Scope, path: str) -> PurePosixPath:
     place = check_note_path(scope, path, _NOTE_SUFFIXES)
+    if folder(scope) not in place.parents:
+        check_writable(scope, Scope(scope.user))
     if is_summary(place):
         raise BadRequest(
             "Summaries are written from their conversations.",

@@ -492,13 +492,18 @@ def _translate_errors() -> Iterator[None]:
         ) from error
     except (DBAPIError, PoolTimeout) as error:
         reason = error.orig if isinstance(error, DBAPIError) else error
+        damaged = any(word in str(reason) for word in _DAMAGE)
         raise StoreError(
             f"The database could not be read or written: {reason}.",
-            hint="See that the disk has room, that the database can be reached, and that no other program"
+            hint="It is damaged: `holdfast doctor` says how much, and what to do."
+            if damaged
+            else "See that the disk has room, that the database can be reached, and that no other program"
             " keeps it locked.",
         ) from error
 
 
+# Words of SQLite for a file that is not what it was.
+_DAMAGE = ("malformed", "not a database", "Could not decode to UTF-8")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 

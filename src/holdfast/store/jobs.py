@@ -223,7 +223,7 @@ def job_to_json(job: JobRecord) -> dict[str, Any]:
     """Return a job as JSON: when, where and how much, but nothing of its content."""
     values = asdict(job)
     usage = values.pop("usage")
-    del values["prompt"]
+    del values["prompt"], values["answer"]
     tokens = {name: usage[name] for name in ("prompt", "completion", "cached")}
     return {**values, "tokens": tokens, "timings": dict(usage["timings"])}
 
@@ -382,6 +382,9 @@ def _append_draft(connection: Connection, draft: DraftRecord, new: NewMessage, n
     parent = None if draft.parent is None else tree.get(connection, draft.parent, tree=conversation.tree)
     existing = tree.find_existing(connection, conversation.tree, parent, [new])
     (answer,) = existing or tree.append(connection, conversation.tree, parent, [new], now)
+    if existing and answer.job != draft.job:
+        # It is kept once, and known by both.
+        connection.execute(update(jobs).where(jobs.c.id == draft.job).values(answer=answer.id))
     untouched = conversation.head == draft.parent or (
         conversation.head is not None and _is_superseded(tree.get(connection, conversation.head), draft, new)
     )

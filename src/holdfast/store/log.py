@@ -29,7 +29,7 @@ from sqlalchemy import (
 
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.i18n import lazy
-from holdfast.messages import Scope
+from holdfast.messages import BoundScope, Scope
 from holdfast.store import tree
 from holdfast.store.database import Listed, PreparedStatement, Repository, batches, reads, upsert, writes
 from holdfast.store.schema import branches, conversations, jobs, message_tokens, messages, prompts
@@ -75,7 +75,8 @@ _PLAIN_FIELDS = [field.name for field in fields(ConversationRecord) if field.nam
 
 
 def read_conversation(row: Row[Any]) -> ConversationRecord:
-    scope = Scope(row.user, row.project, row.kind)
+    shape = BoundScope if row.settings.get("bound") is True else Scope
+    scope = shape(row.user, row.project, row.kind)
     return ConversationRecord(scope=scope, **{name: getattr(row, name) for name in _PLAIN_FIELDS})
 
 

@@ -128,6 +128,7 @@ drafts = Table(
     Index("drafts_parent", "parent"),
 )
 
+# `answer` is set only where a job repeated a message that was there; others are found by their job.
 # `prompt` is a digest without a foreign key: a prompt may be forgotten while a job that quotes it begins.
 jobs = Table(
     "jobs",
@@ -151,6 +152,7 @@ jobs = Table(
     Column("finished_at", Double),
     Column("timings", JsonColumn, nullable=False),
     Column("error", WordsColumn, nullable=False),
+    Column("answer", WordsColumn),
     Index("jobs_recent", "queued_at"),
     Index("jobs_conversation", "conversation", "queued_at"),
     Index("jobs_status", "status", "queued_at"),

@@ -16,13 +16,18 @@ from pathlib import Path
 
 from sqlalchemy import URL, NullPool, create_engine
 
-from holdfast.errors import MigrationFailed, StoreError
+from holdfast.errors import Conflict, MigrationFailed, StoreError
+from holdfast.i18n import lazy
 from holdfast.store.migrate import SHIPPED, MigrationScripts, is_current, upgrade
 
 # Seconds to wait for a process that creates or migrates the file, and for those that use it.
 _OTHERS_MIGRATE = 60.0
 _OTHERS_LOOK = 2.0
 _PAUSE = 0.02
+# The largest file that is looked through at the start, in bytes: it takes seconds.
+_MAX_CHECKED = 2_000_000_000
+# The folder beside the database for copies of it and for backups.
+BACKUPS = "backups"
 
 _EMPTY_FILES: dict[MigrationScripts, bytes] = {}
 
@@ -60,9 +65,65 @@ def prepare(path: Path, scripts: MigrationScripts) -> FileLock:
         with ExitStack() as unless_ready:
             lock = FileLock(path.with_name(f"{path.name}.lock"))
             unless_ready.callback(lock.close)
+            _check_after_crash(path, lock)
             _lock_current(path, lock, scripts)
             unless_ready.pop_all()
         return lock
+
+
+def _check_after_crash(path: Path, lock: FileLock) -> None:
+    """Look through a database that was not closed: whoever closes it last takes its journal away."""
+    journal = path.with_name(f"{path.name}-wal")
+    left = journal.exists() and journal.stat().st_size > 0
+    if left and path.stat().st_size <= _MAX_CHECKED and lock.acquire_exclusive():
+        check_intact(path)
+        lock.release()
+
+
+def check_intact(path: Path) -> None:
+    """Raise `StoreError` if the structure of a database is damaged."""
+    if problems := list_damage(path):
+        raise StoreError(
+            f"The database {path} is damaged: {problems[0]}.", hint=describe_way_back(path, salvage=True)
+        )
+
+
+def list_damage(path: Path) -> list[str]:
+    """Return what is wrong with the structure of a database, the first few things."""
+    try:
+        with closing(sqlite3.connect(path, timeout=_OTHERS_LOOK)) as connection:
+            verdict = [str(line) for (line,) in connection.execute("PRAGMA quick_check(5)")]
+    except sqlite3.OperationalError:
+        # It cannot be opened or is busy, which says nothing about it.
+        return []
+    except sqlite3.DatabaseError as error:
+        return [str(error)]
+    return [] if verdict == ["ok"] else [line.replace("\n", " ") for line in verdict]
+
+
+def describe_way_back(path: Path, *, salvage: bool) -> str:
+    """Return what can be done about a database that is lost or damaged."""
+    steps = ["`holdfast backup salvage` saves what can be read of it."] if salvage else []
+    folder = path.parent / BACKUPS
+    backups = sorted(folder.glob("*.zip"), key=lambda file: file.stat().st_mtime) if folder.is_dir() else []
+    steps.append(
+        f"The newest backup is {backups[-1]}: `holdfast backup restore {backups[-1]} --overwrite`."
+        if backups
+        else "If you have a backup: `holdfast backup restore FILE --overwrite`."
+    )
+    return " ".join(steps)
+
+
+@contextmanager
+def exclusive_lock(path: Path) -> Iterator[None]:
+    """Keep everybody else from a database file."""
+    with closing(FileLock(path.with_name(f"{path.name}.lock"))) as lock:
+        if not lock.acquire_exclusive():
+            raise Conflict(
+                lazy("A Holdfast is running on {database}.", database=path),
+                hint=lazy("Stop the server, chats and MCP first."),
+            )
+        yield
 
 
 def _lock_current(path: Path, lock: FileLock, scripts: MigrationScripts) -> None:
@@ -183,7 +244,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _backup_path(path: Path, version: str) -> Path:
-    folder = path.parent / "backups"
+    folder = path.parent / BACKUPS
     folder.mkdir(mode=0o700, exist_ok=True)
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     return folder / f"{path.stem}-{version}-{stamp}.db"

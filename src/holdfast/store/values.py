@@ -120,6 +120,8 @@ class JobRecord:
     first_token_at: float | None
     finished_at: float | None
     error: str
+    # The message that it repeated word for word; None if it wrote one of its own.
+    answer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

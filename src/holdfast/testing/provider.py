@@ -184,13 +184,18 @@ class _ThreadServer(uvicorn.Server):
 
 
 @contextmanager
-def serve_app(app: Any) -> Iterator[str]:
-    """The address of `app` while the context lasts. Open connections are cut at its end."""
+def serve_app(app: Any, config: uvicorn.Config | None = None) -> Iterator[str]:
+    """The address of `app` while the context lasts, served as `config` says, if there is one.
+
+    Open connections are cut at its end.
+    """
     # Named by its protocol, or asyncio does not recognise TCP and leaves Nagle's delay of 40 ms switched on.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
     listener.listen()
-    config = uvicorn.Config(app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1)
+    config = config or uvicorn.Config(
+        app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1
+    )
     server = _ThreadServer(config)
     # The socket listens already, so a client that is faster than the thread just waits a little.
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

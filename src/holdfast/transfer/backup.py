@@ -33,7 +33,7 @@ from holdfast.i18n import gettext as _
 from holdfast.memory.workspace import Workspace, WorkspaceUnreachable
 from holdfast.store import open_store
 from holdfast.store.migrate import SHIPPED
-from holdfast.store.sqlite_file import FileLock, sync_folder, version_of
+from holdfast.store.sqlite_file import exclusive_lock, sync_folder, version_of
 from holdfast.transfer.migrate import TABLES, copy_rows, count_rows
 from holdfast.transfer.staging import (
     KEPT,
@@ -556,12 +556,7 @@ def _exclusive_access(database: Path | None) -> Iterator[None]:
         yield
         return
     database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with closing(FileLock(database.with_name(f"{database.name}.lock"))) as lock:
-        if not lock.acquire_exclusive():
-            raise Conflict(
-                _("A Holdfast is running on {database}.").format(database=database),
-                hint=_("Stop the server, chats and MCP first."),
-            )
+    with exclusive_lock(database):
         yield
 
 

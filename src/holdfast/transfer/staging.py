@@ -16,7 +16,7 @@ from holdfast.config import FILE, HISTORY, PAGE
 from holdfast.errors import BadRequest, StoreError
 from holdfast.i18n import gettext as _
 from holdfast.messages import Scope
-from holdfast.store.sqlite_file import FileLock, sync_folder
+from holdfast.store.sqlite_file import BACKUPS, FileLock, sync_folder
 
 _FOLDERS, _LOCK = ".holdfast-", "holdfast.lock"
 # What file systems without hard links say (FAT, exFAT, some shares).
@@ -116,7 +116,7 @@ def _exists_error(file: Path) -> BadRequest:
     )
 
 
-WORKSPACE, PROMPTS, BACKUPS = "workspace", "prompts", "backups"
+WORKSPACE, PROMPTS = "workspace", "prompts"
 # What lies in the data folder beside the database and cannot be made again.
 KEPT = (WORKSPACE, PROMPTS, FILE, PAGE)
 # Where a restore unpacks, and what it calls things that come into their place and that give way.

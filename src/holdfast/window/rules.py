@@ -12,6 +12,7 @@ from itertools import pairwise
 from holdfast.text.lang import LOWER, UPPER, any_word
 from holdfast.text.patterns import late
 from holdfast.text.statements import Statement, statements_in
+from holdfast.window.pasted import foreign_spans, quote_blocks
 from holdfast.window.shorten import Span, fences
 
 # This many lines of one shape are not typed by hand.
@@ -133,7 +134,6 @@ _QUOTED = late(
     r"\"[^\"\n]{2,400}\"|“[^“”\n]{2,400}”|„[^„“”\"\n]{2,400}[“”\"]|»[^»«\n]{2,400}«|«[^«»\n]{2,400}»"
     r"|(?<![\w'])'[^'\n]{2,400}'(?!\w)|‚[^‚‘\n]{2,400}‘|‘[^‘’\n]{2,400}’(?!\w)"
 )
-_INTRODUCES = late(rf"(?i)\b{any_word('DOCUMENTS')}\b[^:\n]{{0,60}}:\s*$")
 _BULLET = late(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s+")
 _ABBREVIATION = late(rf"\b(?:[A-Za-z]|{any_word('DOTTED')})\.$")
 # "Am 15. November": the dot after a number does not end the sentence.
@@ -193,9 +193,9 @@ def _paragraphs(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _mask_quotes(text: str) -> str:
-    for spans in (fences, tag_spans, _inline, _quoted):
+    for spans in (fences, tag_spans, quote_blocks, _inline, _quoted, foreign_spans):
         pieces, done = [], 0
-        for start, end in spans(text):
+        for start, end in _merge_spans(list(spans(text))):
             pieces += [text[done:start], _NOT_NEWLINE.sub(_HIDDEN, text[start:end])]
             done = end
         text = "".join([*pieces, text[done:]])
@@ -223,8 +223,6 @@ def _blocks(text: str, masked: str) -> Iterator[tuple[str, str]]:
         elif written:
             yield "\n".join(written), "\n".join(hidden)
             written, hidden = [], []
-        if _INTRODUCES.search(mask):
-            break
     if written:
         yield "\n".join(written), "\n".join(hidden)
 

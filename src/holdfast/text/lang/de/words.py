@@ -125,7 +125,27 @@ MAIL_HEADERS = "Von An Gesendet Betreff Datum"
 MAIL_SEPARATORS = "Ursprüngliche_Nachricht Weitergeleitet"
 MAIL_QUOTE_OPENINGS, MAIL_QUOTE_VERBS = "Am", "schrieb"
 MAIL_GREETINGS = "Sehr_geehrte[rs]? Liebe[rs]?"
-DOCUMENTS = "artikel dokument ausgabe nachricht protokoll absatz brief gedicht"
+DOCUMENTS = """
+    artikel dokument ausgabe nachricht protokoll absatz brief gedicht seite webseite
+    beitrag beiträge kommentare? auszug zitat (?:such)?ergebnisse treffer transkript quelle
+"""
+# Verbs that ask for work on a text, and those that ask to look at one; words that point at it.
+TEXT_TASKS = (
+    "fass(?:e|t)? zusammenfass\\w* übersetz\\w* korrektur umformulier\\w* formulier\\w* kürz(?:e|t|en)?"
+)
+READING_TASKS = """
+    erklär(?:e|t|en)? prüf(?:e|t|en)? lies bewerte? analysiere? korrigier(?:e|en)? bedeutet heißt
+    meinst hältst schau(?:e|t)? kommentiere? überarbeite? verbessere?
+"""
+TEXT_POINTERS = "das dies(?:e[rsn]?)? den es text seite artikel folgend\\w* oben unten"
+# Verbs of what others said, and words for how something came to the person.
+REPORTS_SPEECH = """
+    sagt sagte schrieb schreibt steht lautet meint meinte behauptet berichtet gesagt geschrieben geantwortet
+"""
+RECEIVED = "gefunden kopiert eingefügt erhalten weitergeleitet"
+# Words of a sentence that holds from now on, and of one whose speaker is the person.
+STANDING = "immer nie niemals ab_(?:jetzt|sofort) künftig merk(?:e)?_dir"
+FIRST_PERSON_SPEAKERS = "ich wir"
 # Styles of headings in documents, as files name them (sometimes without letters that are not Latin).
 TITLE_STYLES, HEADING_STYLES = "titel", "überschrift berschrift"
 # Abbreviations whose dot does not end a sentence, as they are written.

@@ -143,7 +143,23 @@ MAIL_GREETINGS = "Dear Hello Hi"
 DOCUMENTS = """
     text article e-?mail mail document log logs output message transcript essay story paragraph passage
     readme lyrics poem prompt policy review
+    page pages webpage website site posts? comments? thread newsletter excerpt quote snippets?
+    results? tweet source
 """
+# Verbs that ask for work on a text, and those that ask to look at one; words that point at it.
+TEXT_TASKS = (
+    "summari[sz]e summary sum_up translate proofread paraphrase rephrase rewrite reword condense tl;?dr"
+)
+READING_TASKS = """
+    explain review analy[sz]e check correct comment interpret means? think read look improve simplify extract
+"""
+TEXT_POINTERS = "this it that these text page article following above below"
+# Verbs of what others said, and words for how something came to the person.
+REPORTS_SPEECH = "said says wrote writes states stated reads claims claimed reports reported posted replied"
+RECEIVED = "found copied pasted received forwarded"
+# Words of a sentence that holds from now on, and of one whose speaker is the person.
+STANDING = "always never from_now_on whenever remember every_time"
+FIRST_PERSON_SPEAKERS = "i we"
 # Styles of headings in documents, as files name them (sometimes without letters that are not Latin).
 TITLE_STYLES, HEADING_STYLES = "title", "heading"
 # Abbreviations whose dot does not end a sentence, as they are written.

@@ -17,6 +17,7 @@ LAYERS = (
         "extras",
         "i18n",
         "messages",
+        "projects",
         "settings_values",
         "settings_words",
         "text",

@@ -30,6 +30,7 @@ LAYERS = (
     ("recall", "research"),
     ("window",),
     ("compaction",),
+    ("brief",),
     ("context", "transfer"),
     ("background",),
     ("turn",),

@@ -14,7 +14,7 @@ from holdfast.text.patterns import late
 
 # Code and quotes are not the person's own words.
 _QUOTED = late(r"`[^`]*`|\"[^\"]*\"|„[^“”]*[“”]")
-_PERSON = late(rf"\b{any_word('PERSONAL_PRONOUNS')}\b", re.IGNORECASE)
+_PERSON = late(rf"\b{any_word('PERSONAL_PRONOUNS')}\b|^{any_phrase('PERSON_REFERENCES')}", re.IGNORECASE)
 _REPOSITORY = late(rf"\b{any_word('REPOSITORY_WORDS')}\b", re.IGNORECASE)
 _ANSWERS = late(rf"\b{any_phrase('ANSWERS')}|\b{any_word('ANSWER_LANGUAGES')}\b", re.IGNORECASE)
 

@@ -19,7 +19,7 @@ from holdfast.errors import ConfigError
 from holdfast.extras import load_backend
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions, parse_headers
 from holdfast.memory.folder import build_workspace
-from holdfast.memory.index import ExtraPaths, parse_paths
+from holdfast.memory.index import ExtraPaths, find_bare_notes, parse_paths
 from holdfast.memory.private import MemoryGate
 from holdfast.memory.ranking import parse_weights
 from holdfast.memory.remote_vectors import VectorOptions, choose_vectors
@@ -95,12 +95,13 @@ def build_remembering(settings: Settings, store: Store) -> MemoryService:
             parse_keep_alive(settings.keep_alive),
         )
     )
-    paths = parse_paths(settings.notes_paths)
+    paths, workspace = parse_paths(settings.notes_paths), build_workspace(settings)
+    bare = find_bare_notes(workspace.folder)
     made = MemoryService(
         store,
-        build_workspace(settings),
+        workspace,
         embedder,
-        extra=ExtraPaths(paths, settings.home) if paths else None,
+        extra=ExtraPaths(paths, settings.home, bare) if paths or bare else None,
         weights=parse_weights(settings.search_weights),
         learns=settings.profile_learns,
         conversations=settings.index_conversations,

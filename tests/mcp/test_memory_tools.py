@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.mcp.base import LONGEST_REPLY
+from holdfast import config
+from holdfast.mcp.base import LONGEST_REPLY, open_services
 from holdfast.memory.base import SummaryNote
 from holdfast.memory.scopes import folder
 from tests.mcp.host import Host
@@ -290,3 +291,27 @@ def test_where_memory_is_off_nothing_is_told_and_nothing_kept(host, notes):
         off.refused(tool, "switched off", **given)
     assert not (notes / path_in(host)).exists()
     assert "No conversation here" in off.told("conversation_search", query="tea")
+
+
+def test_a_workspace_of_openclaw_is_read_and_searched_in_place(tmp_path):
+    claw = tmp_path / ".openclaw" / "workspace"
+    put(claw, "MEMORY.md", "# Memory\n\n- The greenhouse is heated to 14 degrees.\n")
+    put(claw, "memory/2026-02-24.md", "# 2026-02-24\n\nThe glazier comes about the cracked pane.\n")
+    put(claw, "USER.md", "Her name is Wilhelmina.\n")
+    before = {file: file.read_bytes() for file in claw.rglob("*.md")}
+    given = {"home": tmp_path / "home", "embedder": "off", "workspace": str(claw)}
+    with open_services(config.load(given, environ={}).settings) as parts:
+        host = Host(parts)
+        for query, name in (
+            ("How warm is the greenhouse?", "MEMORY.md"),
+            ("When does the glazier come?", "memory/2026-02-24.md"),
+            ("Wilhelmina", "USER.md"),
+        ):
+            hit = host.data("memory_search", query=query)["hits"][0]
+            assert hit["path"] == str(claw / name)
+        assert "14 degrees" in host.told("memory_get", path=str(claw / "MEMORY.md"))
+        host.told("memory_write", text="The greenhouse has a new door.")
+        host.of("anna").refused("memory_get", path=str(claw / "MEMORY.md"))
+        put(claw, "TOOLS.md", "The saw is called Ferdinand.\n")
+        assert host.data("memory_search", query="Ferdinand saw")["hits"]
+    assert all(file.read_bytes() == content for file, content in before.items())

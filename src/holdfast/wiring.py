@@ -18,13 +18,12 @@ from holdfast.context.summaries import SummaryOptions
 from holdfast.errors import ConfigError
 from holdfast.extras import load_backend
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions, parse_headers
-from holdfast.memory.folder import S3Options, is_bucket, open_workspace
-from holdfast.memory.index import ExtraPaths, parse_paths
+from holdfast.memory.folder import build_workspace
+from holdfast.memory.index import ExtraPaths, find_bare_notes, parse_paths
 from holdfast.memory.private import MemoryGate
 from holdfast.memory.ranking import parse_weights
 from holdfast.memory.remote_vectors import VectorOptions, choose_vectors
 from holdfast.memory.service import MemoryService
-from holdfast.memory.workspace import Workspace
 from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
 from holdfast.research.library import Research
 from holdfast.store import Store, open_store
@@ -104,12 +103,13 @@ def build_remembering(settings: Settings, store: Store) -> MemoryService:
             parse_keep_alive(settings.keep_alive),
         )
     )
-    paths = parse_paths(settings.notes_paths)
+    paths, workspace = parse_paths(settings.notes_paths), build_workspace(settings)
+    bare = find_bare_notes(workspace.folder)
     made = MemoryService(
         store,
-        build_workspace(settings),
+        workspace,
         embedder,
-        extra=ExtraPaths(paths, settings.home) if paths else None,
+        extra=ExtraPaths(paths, settings.home, bare) if paths or bare else None,
         weights=parse_weights(settings.search_weights),
         learns=settings.profile_learns,
         conversations=settings.index_conversations,
@@ -131,23 +131,6 @@ def vector_options(settings: Settings) -> VectorOptions:
         settings.store,
         settings.home,
     )
-
-
-def notes_location(settings: Settings) -> str:
-    """Where notes are: a folder, relative ones in the data folder, or a bucket."""
-    told = settings.workspace.strip() or "workspace"
-    return told if is_bucket(told) else str(settings.home / Path(told).expanduser())
-
-
-def build_workspace(settings: Settings) -> Workspace:
-    options = S3Options(
-        settings.s3_endpoint.strip(),
-        settings.s3_region.strip(),
-        settings.s3_key,
-        settings.s3_secret,
-        settings.s3_path_style,
-    )
-    return open_workspace(notes_location(settings), options, settings.home / "cache" / "notes")
 
 
 def build_research(

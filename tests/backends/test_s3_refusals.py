@@ -9,8 +9,7 @@ import pytest
 from holdfast.backends.s3 import OLDEST, ObjectCache, S3Client, S3Workspace, address
 from holdfast.config import HIDDEN, Config, Settings
 from holdfast.errors import ConfigError, StoreError
-from holdfast.memory.folder import FolderWorkspace, S3Options, open_workspace
-from holdfast.wiring import build_workspace, notes_location
+from holdfast.memory.folder import FolderWorkspace, S3Options, build_workspace, notes_location, open_workspace
 
 PLACE = "s3://bucket/prefix"
 OBJECT = "<Contents><Key>prefix/{}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><Size>1</Size>"

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from holdfast.cli import app, main
-from holdfast.cli.options import project_name
+from holdfast.projects import project_name
 from holdfast.store import open_store
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel, FakeReply

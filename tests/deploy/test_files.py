@@ -15,11 +15,12 @@ from holdfast import config
 from holdfast.backends.s3 import S3Workspace
 from holdfast.cli import app
 from holdfast.config import Settings
+from holdfast.memory.folder import build_workspace
 from holdfast.memory.private import MemoryGate
 from holdfast.memory.remote_vectors import choose_vectors
 from holdfast.memory.stored_vectors import StoredVectors
 from holdfast.server.guard import HEALTH
-from holdfast.wiring import build_upstreams, build_workspace, vector_options
+from holdfast.wiring import build_upstreams, vector_options
 from tests.deploy.installed import EXTRAS
 
 ROOT = Path(__file__).parents[2]

@@ -51,6 +51,28 @@ def test_what_was_said_is_found_and_read_in_full(talk, chat):
     assert "nothing found" in talk.told("conversation_search", query="zeppelin")
 
 
+def test_private_parts_are_neither_found_nor_read(host, parts):
+    said = "The regatta begins at noon. <private>The regatta prize is a golden anchor.</private>"
+    row, _ = parts.store.log.begin(host.scope, [NewMessage(Message.of("user", said))], title=said)
+    found = host.told("conversation_search", query="When does the regatta begin?")
+    assert "regatta begins at noon" in found
+    assert "golden" not in found
+    assert "golden" not in host.told("conversation_expand", id=row.id)
+    hidden = host.call("conversation_search", query="golden anchor")
+    assert hidden.structured_content["hits"] == []
+    assert "regatta" not in hidden.content[0].text
+
+
+def test_what_was_said_of_something_else_is_no_hit(host, parts):
+    for number in range(60):
+        said = NewMessage(Message.of("user", f"The ferry {number} leaves for the island."))
+        parts.store.log.begin(host.scope, [said], title="Ferries")
+    found = host.call("conversation_search", query="zzz quux island?")
+    assert (found.structured_content["hits"], found.structured_content["weak"]) == ([], True)
+    assert "fits well" in found.content[0].text
+    assert host.data("conversation_search", query="When does the ferry leave for the island?")["hits"]
+
+
 def test_a_window_is_reported_with_what_was_decided_and_the_way_to_the_originals(talk, chat):
     report = talk.data("context_report")
     assert report["conversation"] == chat

@@ -1,12 +1,15 @@
 """The tools about memory: what is written is found, read and forgotten, inside the caller's scope only."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from holdfast.mcp.base import LONGEST_REPLY
+from holdfast import config
+from holdfast.mcp.base import LONGEST_REPLY, open_services
 from holdfast.memory.base import SummaryNote
 from holdfast.memory.scopes import folder
+from tests.mcp.host import Host
 
 # In the shape of a key, and none.
 SECRET = f"sk-{'a1' * 16}"
@@ -37,26 +40,109 @@ def test_what_is_written_is_found_with_its_trace_and_read_at_its_line(host):
     assert found["engines"] == ["fts5"]
     assert found["freshness"]["stale"] == 0
     text = host.told("memory_get", path=hit["path"], from_line=hit["lines"][0], lines=1)
-    assert "Grundfos Alpha2" in text
-    assert f"from_line {hit['lines'][0] + 1}" in text
+    assert text.endswith("- The pump in the cellar is a Grundfos Alpha2.")
     assert "Grundfos" in host.told("memory_get", path=hit["citation"].removeprefix("Source: "))
+    assert "Grundfos" in host.told("memory_get", path=hit["id"])
 
 
 def test_an_answer_says_in_words_how_it_was_found_and_what_was_not_done(host):
     host.told("memory_write", text="The gate opens at seven.")
     text = host.told("memory_search", query="gate")
-    assert "lines 5-5" in text
-    assert "score" in text
+    assert f"Source: {path_in(host)}#5" in text
+    assert "Name the source" in text
+    assert "score 0." in text
     assert "Searched by fts5; index up to date" in text
     assert "Note: Only words were compared" in text
     assert "Nothing found." in host.told("memory_search", query="zeppelin")
+
+
+def test_sources_are_told_only_where_they_are_wanted(host, parts):
+    host.told("memory_write", text="The heron fishes at the weir.")
+    silent = Host(replace(parts, citations="off"), host.scope)
+    text = silent.told("memory_search", query="heron weir")
+    assert "Source:" not in text
+    assert "Name the source" not in text
+    assert "heron fishes" in text
+
+
+def test_what_fits_badly_is_no_hit(host, notes):
+    for number in range(60):
+        put(notes, path_in(host, f"{number}.md"), f"The heron number {number} stands by the river.\n")
+    found = host.data("memory_search", query="zzzz quux blorb river?")
+    text = host.told("memory_search", query="zzzz quux blorb river?")
+    assert (found["hits"], found["weak"]) == ([], True)
+    assert "Nothing fits well" in text
+    assert "heron" not in text
+    assert host.data("memory_search", query="What does the heron do?")["hits"]
 
 
 def test_a_new_memory_takes_the_place_of_what_it_contradicts(host):
     old = host.data("memory_write", text="The meeting is on Monday.", kind="decision")
     made = host.data("memory_write", text="The meeting is on Tuesday.", kind="decision")
     assert [one["id"] for one in made["replaced"]] == [old["memory"]["id"]]
+    note = host.told("memory_get", path=path_in(host))
+    assert "The meeting is on Tuesday." in note
+    assert "Monday" not in note
+    assert "<!--" not in note
+    assert "Monday" not in host.ask("read_resource", f"holdfast://notes/{path_in(host)}").contents[0].text
+    former = host.told("memory_get", path=old["memory"]["id"])
+    assert former.startswith("No longer holds. Now: The meeting is on Tuesday.")
+    assert "In place of: The meeting is on Monday." in host.told("memory_get", path=made["memory"]["id"])
+    assert "Monday" not in host.told("memory_search", query="When is the meeting?")
     assert host.data("memory_write", text="The meeting is on Tuesday.", kind="decision")["action"] != "added"
+
+
+def test_a_memory_is_the_users_or_the_projects(host):
+    mine = host.data("memory_write", text="The user prefers metric units.", kind="preference")
+    theirs = host.data("memory_write", text="Never commit generated files.", kind="preference")
+    asked = host.data("memory_write", text="The build needs 16 GB of memory.", scope="user")
+    assert [made["memory"]["scope"]["project"] for made in (mine, theirs, asked)] == [
+        "default",
+        host.scope.project,
+        "default",
+    ]
+    assert theirs["memory"]["kind"] == "decision"
+    listed = host.data("memory_list", scope="project")
+    assert [memory["text"] for memory in listed["memories"]] == ["Never commit generated files."]
+    assert "16 GB" in host.told("memory_list", scope="user", kind="fact")
+    assert "of the project" in host.told("memory_list", kind="decision")
+    host.of("default").refused("memory_write", "no project", text="Tea.", scope="project")
+    host.of("default", "chess", "group").refused("memory_write", "no user", text="Tea.", scope="user")
+
+
+def test_lists_come_in_parts(host):
+    for number in range(5):
+        host.told("memory_write", text=f"Beehive {number} stands on field {number * 31}.")
+    page = host.data("memory_list", scope="project", limit=2, offset=1)
+    assert page["total"] == 5
+    assert [memory["text"][:9] for memory in page["memories"]] == ["Beehive 3", "Beehive 2"]
+    assert "2 more: memory_list with offset 3." in host.told(
+        "memory_list", scope="project", limit=2, offset=1
+    )
+
+
+def test_the_profile_is_told_and_groups_have_none(host, parts):
+    ada = host.of("ada", host.scope.project)
+    assert "empty" in ada.told("profile")
+    parts.remembering.profile.set(ada.scope, "name", "Ada")
+    assert "Ada" in ada.told("profile")
+    assert ada.data("profile")["profile"]["name"] == "Ada"
+    assert host.of("ada", "chess", "group").data("profile")["profile"] == {}
+
+
+def test_a_brief_is_a_tool_a_prompt_and_a_resource(host):
+    ada = host.of("ada", host.scope.project)
+    assert "Nothing is known" in ada.told("brief")
+    host.told("memory_write", text="Never push to main.", kind="decision")
+    brief = host.data("brief", window=8_192)
+    assert brief["forbidden"][0]["text"] == "Never push to main."
+    for text in (
+        host.told("brief"),
+        host.ask("get_prompt", "brief").messages[0].content.text,
+        host.ask("read_resource", "holdfast://brief").contents[0].text,
+    ):
+        assert "Never push to main." in text
+    assert host.ask("list_resources").resources[0].uri == "holdfast://brief"
 
 
 def test_what_is_forgotten_is_found_no_more(host):
@@ -197,8 +283,35 @@ def test_where_memory_is_off_nothing_is_told_and_nothing_kept(host, notes):
         ("memory_get", {"path": "default/MEMORY.md"}),
         ("memory_write", {"text": "Tea."}),
         ("memory_forget", {"id": "y_1"}),
+        ("memory_list", {}),
+        ("profile", {}),
+        ("brief", {}),
         ("research_search", {"query": "tea"}),
     ):
         off.refused(tool, "switched off", **given)
     assert not (notes / path_in(host)).exists()
     assert "No conversation here" in off.told("conversation_search", query="tea")
+
+
+def test_a_workspace_of_openclaw_is_read_and_searched_in_place(tmp_path):
+    claw = tmp_path / ".openclaw" / "workspace"
+    put(claw, "MEMORY.md", "# Memory\n\n- The greenhouse is heated to 14 degrees.\n")
+    put(claw, "memory/2026-02-24.md", "# 2026-02-24\n\nThe glazier comes about the cracked pane.\n")
+    put(claw, "USER.md", "Her name is Wilhelmina.\n")
+    before = {file: file.read_bytes() for file in claw.rglob("*.md")}
+    given = {"home": tmp_path / "home", "embedder": "off", "workspace": str(claw)}
+    with open_services(config.load(given, environ={}).settings) as parts:
+        host = Host(parts)
+        for query, name in (
+            ("How warm is the greenhouse?", "MEMORY.md"),
+            ("When does the glazier come?", "memory/2026-02-24.md"),
+            ("Wilhelmina", "USER.md"),
+        ):
+            hit = host.data("memory_search", query=query)["hits"][0]
+            assert hit["path"] == str(claw / name)
+        assert "14 degrees" in host.told("memory_get", path=str(claw / "MEMORY.md"))
+        host.told("memory_write", text="The greenhouse has a new door.")
+        host.of("anna").refused("memory_get", path=str(claw / "MEMORY.md"))
+        put(claw, "TOOLS.md", "The saw is called Ferdinand.\n")
+        assert host.data("memory_search", query="Ferdinand saw")["hits"]
+    assert all(file.read_bytes() == content for file, content in before.items())

@@ -57,8 +57,8 @@ def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path, environment):
             return tools.tools, prompts.prompts, wrote, found
 
     tools, prompts, wrote, found = asyncio.run(talk())
-    assert len(tools) == 8
-    assert prompts[0].description == "Was wissen wir über etwas?"
+    assert len(tools) == 11
+    assert prompts[1].description == "Was wissen wir über etwas?"
     assert not any(one.is_error for one in wrote)
     kept = (settings.home / "workspace/default/projects/garden/MEMORY.md").read_text()
     for number in range(EACH):

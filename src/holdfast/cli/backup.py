@@ -36,8 +36,8 @@ def create(
     as_json: JsonOption = False,
 ) -> None:
     """Write store, notes, settings and prompts into one file, and check it. A server may go on running."""
+    from holdfast.memory.folder import build_workspace
     from holdfast.transfer import backup
-    from holdfast.wiring import build_workspace
 
     settings = load(context).settings
     target = (file or Path(backup.default_name())).expanduser().absolute()
@@ -94,7 +94,7 @@ def restore(
 
 def external_notes_location(settings: Settings) -> str:
     """Return where notes are stored if that is outside the data folder, else an empty string."""
-    from holdfast.wiring import notes_location
+    from holdfast.memory.folder import notes_location
 
     place = notes_location(settings)
     return "" if place == str(data_folder(settings).workspace) else place

@@ -24,6 +24,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "mcp:mcp",
         "Offer memory, conversations and research to an MCP host, such as Claude Desktop, Cursor or Zed.",
     ),
+    "init": (
+        "init:init",
+        "Propose memories from what this repository says about itself, and keep those you accept.",
+    ),
+    "brief": (
+        "brief:brief",
+        "Print what is forbidden, failed, open and decided in this project, for the start of a session.",
+    ),
     "conversations": ("conversations:app", "The conversations that were kept."),
     "window": (
         "window:window",
@@ -81,6 +89,8 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "holdfast mcp --project lease-3f2a1b",
         "holdfast mcp --http --port 8080",
     ),
+    "init": ("holdfast init", "holdfast init --dry-run", "holdfast init --update --yes"),
+    "brief": ("holdfast brief", "holdfast brief --window 8192", "holdfast brief --json"),
     "demo": ("holdfast demo", "holdfast demo --fast"),
     "count": ("holdfast count notes.md", "git diff | holdfast count -m qwen3:8b -"),
     "window": ("holdfast window c_01h8xk", "holdfast window c_01h8xk --summary"),

@@ -147,8 +147,7 @@ def check_restore(settings: Settings) -> Iterator[Check]:
 def check_notes(settings: Settings, store: "Store") -> Check:
     """Check where notes are stored, whether that is reachable, and whether writes are pending."""
     from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC
-    from holdfast.memory.folder import is_bucket
-    from holdfast.wiring import build_workspace, notes_location
+    from holdfast.memory.folder import build_workspace, is_bucket, notes_location
 
     waiting = [
         item for item in store.outbox.pending(_MAX_COUNTED) if item.topic in (MEMORY_TOPIC, SUMMARY_TOPIC)

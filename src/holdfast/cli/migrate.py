@@ -71,7 +71,7 @@ def migrate(
 
 
 def open_workspace(settings: Settings) -> "Workspace":
-    from holdfast.wiring import build_workspace
+    from holdfast.memory.folder import build_workspace
 
     return build_workspace(settings)
 
@@ -99,7 +99,7 @@ def absolute_location(location: str) -> str:
 
 
 def refuse_same(settings: Settings, changes: dict[str, str]) -> None:
-    from holdfast.wiring import notes_location
+    from holdfast.memory.folder import notes_location
 
     now = {"store": absolute_location(settings.store), _NOTES_SETTING: notes_location(settings)}
     for name, value in changes.items():

@@ -1,9 +1,5 @@
-"""Arguments and options that several commands share, and what they resolve to.
+"""Arguments and options that several commands share, and what they resolve to."""
 
-A folder under git is a project of its own, shared by all worktrees; any other is the project `default`.
-"""
-
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -16,6 +12,7 @@ from holdfast.config import Settings
 from holdfast.errors import BadRequest, NotFound
 from holdfast.i18n import gettext as _
 from holdfast.messages import Scope
+from holdfast.projects import project_name
 
 if TYPE_CHECKING:
     from holdfast.memory.service import MemoryService
@@ -48,30 +45,6 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 def current_scope(project: str | None, folder: Path | None = None) -> Scope:
     return Scope(project=project or project_name(folder or Path.cwd()))
-
-
-def project_name(folder: Path) -> str:
-    """Return the repository's name with a short hash that tells it from others of the same name."""
-    for place in (folder, *folder.parents):
-        shared = _git_common_directory(place / ".git")
-        if shared is not None:
-            root = shared.parent if shared.name == ".git" else shared
-            return f"{root.name}-{hashlib.sha256(str(root).encode()).hexdigest()[:6]}"
-    return "default"
-
-
-def _git_common_directory(git: Path) -> Path | None:
-    """Return git's common directory; in a worktree `.git` is a file that points to it."""
-    if git.is_dir():
-        return git.resolve()
-    if not git.is_file():
-        return None
-    line = git.read_text(errors="replace").strip()
-    if not line.startswith("gitdir:"):
-        return None
-    own = (git.parent / line.removeprefix("gitdir:").strip()).resolve()
-    pointer = own / "commondir"
-    return (own / pointer.read_text().strip()).resolve() if pointer.is_file() else own
 
 
 @contextmanager

@@ -10,8 +10,8 @@ from holdfast.compaction.compactor import CompactionResult
 from holdfast.compaction.extraction import ExtractedMemory
 from holdfast.compaction.requests import read_memory_requests, refers_back
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
+from holdfast.memory.ownership import place_memory
 from holdfast.memory.private import redact
-from holdfast.messages import BoundScope
 from holdfast.store import ConversationRecord, MessageRecord, Store, new_id
 from holdfast.text.analyser import language_of
 from holdfast.text.statements import takes_back
@@ -127,21 +127,21 @@ def enqueue_memories(
     """
     if not extracted:
         return
-    is_bound = isinstance(conversation.scope, BoundScope)
-    memories = [
-        Memory(
-            id=new_id("y"),
-            # Preferences are the person's, whom a key that is bound to a project cannot speak for.
-            kind="fact" if is_bound and memory.kind == "preference" else memory.kind,
-            text=memory.text,
-            scope=conversation.scope,
-            importance=memory.importance,
-            conversation=conversation.id,
-            messages=memory.messages,
-            valid_from=at,
-            language=language,
+    memories = []
+    for memory in extracted:
+        scope, kind = place_memory(conversation.scope, memory.kind, memory.text)
+        memories.append(
+            Memory(
+                id=new_id("y"),
+                kind=kind,
+                text=memory.text,
+                scope=scope,
+                importance=memory.importance,
+                conversation=conversation.id,
+                messages=memory.messages,
+                valid_from=at,
+                language=language,
+            )
         )
-        for memory in extracted
-    ]
     rows = [memory.to_json() for memory in memories]
     store.outbox.put(MEMORY_TOPIC, {"memories": rows, **({"asked": True} if asked else {})})

@@ -150,12 +150,18 @@ class MessageResults:
 
 
 def search(
-    store: Store, scope: Scope, query: str, *, limit: int = 20, near: Mapping[str, float] | None = None
+    store: Store,
+    scope: Scope,
+    query: str,
+    *,
+    limit: int = 20,
+    near: Mapping[str, float] | None = None,
+    clean: Callable[[str], str] = str,
 ) -> MessageResults:
     """Search the messages of a scope; run it with `store.run`.
 
     `near` are messages found by words and meaning together, with their scores; without it, words alone
-    decide.
+    decide. `clean` takes out of texts what the reader must not see; what is found only by that is no hit.
     """
     query = query[:_LONGEST]
     asked = analyser.spelled(query)
@@ -172,7 +178,7 @@ def search(
         # front.
         candidates = [(replace(hit, score=near.get(stored.id, 0.0)), stored) for hit, stored in candidates]
         candidates.sort(key=lambda pair: (exactly.count_matches(*pair), pair[0].score), reverse=True)
-    hits = build_hits(store, scope, candidates, asked, weights, limit)
+    hits = build_hits(store, scope, candidates, asked, weights, limit, clean)
     return MessageResults(tuple(hits), ranking.engine, "" if hits else "nothing found")
 
 
@@ -243,6 +249,7 @@ def build_hits(
     asked: Mapping[str, str],
     weights: Mapping[str, float],
     limit: int,
+    clean: Callable[[str], str],
 ) -> list[MessageHit]:
     whose = _OwnerFinder(store, scope)
     shown: list[MessageHit] = []
@@ -251,13 +258,17 @@ def build_hits(
         conversation, current = whose(stored)
         if conversation is None or taken[conversation.id] == _PER_CONVERSATION:
             continue
+        whole = searchable_text(stored.message)
+        text = clean(whole)
+        if text != whole and not (hit.matched or frozenset(weights)).intersection(analyser.terms(text)):
+            continue
         taken[conversation.id] += 1
         matched = sorted(hit.matched, key=lambda term: (-weights.get(term, 0.0), term))
-        snippet = best_passage(searchable_text(stored.message), weights, _SNIPPET, len)
+        snippet = best_passage(text, weights, _SNIPPET, len)
         shown.append(
             MessageHit(
                 conversation.id,
-                conversation.title,
+                clean(conversation.title),
                 stored.id,
                 stored.message.role,
                 stored.created_at,

@@ -29,8 +29,6 @@ LONGEST_QUERY = 2_000
 # Characters of a reply: about 3,000 tokens, which a window of 8k can still take.
 LONGEST_REPLY = 12_000
 _MOST_NOTICES = 6
-# The same line ends as in the line numbers of hits.
-_LINE_END = re.compile(r"\r\n|\r|\n")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -106,23 +104,30 @@ def take_fitting(items: Sequence[T], spelled: Callable[[T], str], room: int = LO
     return taken
 
 
-def excerpt_lines(text: str, first: int, count: int, most: int = LONGEST_REPLY) -> dict[str, Any]:
-    """Return up to `count` lines of a text from line `first`, at most `most` characters.
+def excerpt_lines(
+    text: str, first: int, count: int, scope: Scope, most: int = LONGEST_REPLY
+) -> dict[str, Any]:
+    """Return up to `count` lines of a note from line `first`, at most `most` characters.
 
-    `next` is the line to continue with, None at the end; `cut` says that a single line was too long.
+    Comments for machines and memories that no longer hold are left out; numbers are those of the file. `next`
+    is the line to continue with, None at the end; `cut` says that a single line was too long.
     """
-    every = _LINE_END.split(clean_text(text).removesuffix("\n"))
-    wanted = every[first - 1 : first - 1 + count]
-    shown = take_fitting(wanted, lambda line: f"{line}\n", most)
-    last = first - 1 + len(shown)
-    body = "\n".join(shown)
+    # Imported here, so that the host gets its first response before the parser of Markdown is loaded.
+    from holdfast.memory.items import readable_lines
+
+    every = readable_lines(clean_text(text), scope)
+    total = every[-1][0] if every else 1
+    start = next((place for place, (number, _) in enumerate(every) if number >= first), len(every))
+    shown = take_fitting(every[start : start + count], lambda line: f"{line[1]}\n", most)
+    after = every[start + len(shown) :]
+    body = "\n".join(line for _, line in shown)
     return {
-        "first": first,
-        "last": last,
-        "lines": len(every),
+        "first": shown[0][0] if shown else first,
+        "last": shown[-1][0] if shown else first,
+        "lines": total,
         "text": body[:most],
         "cut": len(body) > most,
-        "next": last + 1 if last < len(every) else None,
+        "next": after[0][0] if after else None,
     }
 
 

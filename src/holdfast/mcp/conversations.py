@@ -5,8 +5,8 @@ The log keeps every message, so `expand_originals` can return what a window shor
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -26,8 +26,11 @@ from holdfast.mcp.base import (
     shorten,
     take_fitting,
 )
+from holdfast.memory.private import redact
+from holdfast.memory.search import WEAK
 from holdfast.messages import Scope
 from holdfast.store import ConversationRecord, MessageRecord, Store
+from holdfast.text.analyser import spelled
 from holdfast.window import sentences
 
 MOST_HITS = 10
@@ -41,27 +44,35 @@ _ID_PATTERN = re.compile(r"([a-z]_\w{6,40})(?:\.\.(m_\w{6,40}))?(?:\+(\d{1,9}))?
 def search_conversations(services: McpServices, caller: Caller, query: str) -> ToolReply:
     scope, store = caller.scope, services.store
     near = services.remembering.messages_near(scope, query)
-    results = find(store, scope, query, limit=MOST_HITS, near=near)
-    hits = take_fitting(results.hits, format_hit)
-    data = serialize_results(results)
-    data |= {"hits": data["hits"][: len(hits)], "left_out": len(results.hits) - len(hits)}
+    results = find(store, scope, query, limit=MOST_HITS, near=near, clean=redact)
+    fitting = [hit for hit in results.hits if fits_well(hit, query, near)]
+    hits = take_fitting(fitting, format_hit)
+    data = serialize_results(replace(results, hits=tuple(hits)))
+    data |= {"left_out": len(fitting) - len(hits), "weak": bool(results.hits) and not fitting}
     data["degraded"] = explain_word_search(services)
-    body = (
-        "\n".join(map(format_hit, hits))
-        or f"No conversation here has this: {results.empty}. Try other words."
-    )
-    if hits:
+    body = "\n".join(map(format_hit, hits))
+    if data["weak"]:
+        body = "Nothing that was said fits well. Try other words, or ask the user."
+    elif not hits:
+        body = f"No conversation here has this: {results.empty}. Try other words."
+    else:
         body += "\nA message in full: conversation_expand with its id."
     if len(hits) == MOST_HITS or data["left_out"]:
         body += " There may be more: ask with rarer words."
     return ToolReply(f"{body}\nSearched by {results.engine}." + format_notices(data["degraded"]), data)
 
 
+def fits_well(hit: MessageHit, query: str, near: Mapping[str, float]) -> bool:
+    """Whether a message likely is what was asked for, or has most of the words of the query."""
+    if near and hit.score >= WEAK:
+        return True
+    return 2 * len(hit.matched) > len(spelled(query))
+
+
 def format_hit(hit: MessageHit) -> str:
-    away = "" if hit.current else ", edited away"
-    matched = f", has {', '.join(hit.matched)}" if hit.matched else ", by meaning"
+    away = ", edited away" if not hit.current else ""
     where = f"{hit.message} in {hit.conversation} “{hit.title}”"
-    return f"{where} ({hit.role}, {format_moment(hit.at)}, score {hit.score:g}{matched}{away})\n{hit.snippet}"
+    return f"{where} ({hit.role}, {format_moment(hit.at)}, score {hit.score:.2f}{away})\n{hit.snippet}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +136,7 @@ def originals_of_window(store: Store, row: ConversationRecord) -> _Originals:
     """Return the messages that a window shortened or left out, or the last messages if there are none."""
     used = [lane for lane in store.lanes.of(row.id) if lane.report]
     out = changed_states(load_states(store, row, lane_of(store, row))) if used else []
-    title = f"{row.id} “{row.title}”"
+    title = f"{row.id} “{redact(row.title)}”"
     if out:
         return _Originals(
             f"{title}: the originals of what its window shortened or left out",
@@ -163,10 +174,10 @@ def missing_error(name: str) -> NotFound:
 
 
 def format_message(stored: MessageRecord) -> str:
-    """Format a message with role, id, time, text and tool calls."""
+    """Format a message with role, id, time, text and tool calls; without private parts and secrets."""
     message = stored.message
     calls = (f"→ {call.name}({call.arguments})" for call in message.tool_calls)
-    body = "\n".join(chain(filter(None, (message.text,)), calls))
+    body = redact("\n".join(chain(filter(None, (message.text,)), calls)))
     return f"[{message.role} {stored.id} {format_moment(stored.created_at)}]\n{body}\n\n"
 
 
@@ -224,7 +235,7 @@ def build_account(store: Store, scope: Scope, name: str) -> dict[str, Any]:
     states = Counter(message.state for message in load_states(store, row, lane_of(store, row)))
     return {
         **{name: whole[name] for name in _ACCOUNT_FIELDS if name in whole},
-        "chat": serialize_conversation(row),
+        "chat": serialize_conversation(replace(row, title=redact(row.title))),
         "messages": dict(states),
         "summary": shorten(whole["summary"], _LONGEST_SUMMARY) if whole["summary"] else None,
         "decisions": [shorten_decision(decision) for decision in decisions[-_MOST_DECISIONS:]],

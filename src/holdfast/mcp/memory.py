@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from holdfast.brief import build_brief, estimate_tokens
+from holdfast.errors import BadRequest
 from holdfast.mcp.base import (
     LONGEST_QUERY,
     Caller,
@@ -22,11 +24,13 @@ from holdfast.mcp.base import (
     shorten,
     take_fitting,
 )
+from holdfast.memory.base import Memory
 from holdfast.memory.items import PART, check_kind
 from holdfast.memory.notes import note_at, notes_of
+from holdfast.memory.ownership import place_memory
 from holdfast.memory.private import MARK
 from holdfast.memory.scopes import extra_notes_name
-from holdfast.memory.search import SearchHit, SearchResult, cites
+from holdfast.memory.search import WEAK, SearchHit, SearchResult, cites
 from holdfast.memory.workspace import Note, NoteEntry
 from holdfast.messages import Scope
 from holdfast.research.finding import Finding, ResearchSource
@@ -62,6 +66,10 @@ def can_read_extra(services: McpServices, scope: Scope) -> bool:
 
 # Limits for lists of unreadable files and replaced memories, and for the text of each.
 _MOST_NAMED, _LONGEST_OLD_TEXT = 10, 500
+# Tokens of the profile as a model reads it.
+_PROFILE_TOKENS = 600
+# The id of a memory, whoever wrote it.
+_MEMORY_ID = re.compile(r"[yhm]_\w{6,60}")
 # Hits are cited as FILE#LINE, so models pass such paths back.
 _CITATION = re.compile(r"\A(.+\.(?:md|markdown))#(\d{1,7})", re.IGNORECASE | re.DOTALL)
 
@@ -69,18 +77,23 @@ _CITATION = re.compile(r"\A(.+\.(?:md|markdown))#(\d{1,7})", re.IGNORECASE | re.
 def search_notes(services: McpServices, caller: Caller, query: str, limit: int) -> ToolReply:
     caller.check_memory()
     answer = services.remembering.search.search(query, caller.scope, within="notes", limit=limit)
-    hits = take_fitting(answer.hits, lambda hit: format_note_hit(0, hit))
-    left = len(answer.hits) - len(hits)
-    lines = [format_note_hit(number, hit) for number, hit in enumerate(hits, 1)]
-    body = "\n".join(lines) or f"Nothing found. {answer.empty}"
-    if answer.weak:
-        body = f"Nothing here fits well. The closest there is:\n{body}"
+    fitting = [hit for hit in answer.hits if fits_well(hit, answer)]
+    # What was replaced is told only where nothing is known that holds, and as such.
+    fitting = [hit for hit in fitting if not hit.former] or fitting
+    hits = take_fitting(fitting, lambda hit: format_note_hit(0, hit, cited=True))
+    left = len(fitting) - len(hits)
+    cited = cites(services.citations, caller.scope)
+    lines = [format_note_hit(number, hit, cited=cited) for number, hit in enumerate(hits, 1)]
+    body = "\n".join(lines) or explain_no_hits(answer)
     if left:
         body += f"\n{left} more hits were left out: ask with fewer or rarer words."
     if hits:
-        body += "\nRead more of a hit: memory_get with its path and from_line."
-    data = answer.to_json(cited=cites(services.citations, caller.scope))
-    data["hits"] = data["hits"][: len(hits)]
+        body += "\nMore of a hit: memory_get with its path and line, or its id."
+    if hits and cited:
+        body += " Name the source of what you use."
+    data = answer.to_json(cited=cited)
+    kept = {hit.id for hit in hits}
+    data["hits"] = [hit for hit in data["hits"] if hit["id"] in kept]
     data["left_out"] = left
     skipped = answer.freshness.skipped
     data["freshness"]["skipped"] = dict(sorted(skipped.items())[:_MOST_NAMED])
@@ -90,13 +103,27 @@ def search_notes(services: McpServices, caller: Caller, query: str, limit: int) 
     )
 
 
-def format_note_hit(number: int, hit: SearchHit) -> str:
-    lines = f" lines {hit.lines[0]}-{hit.lines[1]}" if hit.lines else ""
+def fits_well(hit: SearchHit, answer: SearchResult) -> bool:
+    """Whether a hit is worth a model's attention; one with a rare name of the query always is."""
+    # A backend that does not say how likely an answer is has chosen its hits itself.
+    return hit.exact or answer.likely == 1.0 or (not answer.weak and hit.score >= WEAK)
+
+
+def explain_no_hits(answer: SearchResult) -> str:
+    if not answer.hits:
+        return f"Nothing found. {answer.empty}"
+    best = max(hit.score for hit in answer.hits)
+    return f"Nothing fits well (best score {best:.2f}): it is most likely not known here. Ask the user."
+
+
+def format_note_hit(number: int, hit: SearchHit, *, cited: bool) -> str:
     name = "" if hit.id.startswith(PART) else f", id {hit.id}"
-    kind = f", {hit.memory_kind}" if hit.memory_kind else ""
-    made_of = " + ".join(f"{part} {value:g}" for part, value in hit.parts.items())
-    score = f"score {hit.score:g}" + (f" = {made_of}" if made_of else "")
-    return f"{number}. {hit.path}{lines} ({format_date(hit.at)}{kind}{name}, {score})\n{hit.snippet}"
+    kind = f"{hit.memory_kind}, " if hit.memory_kind else ""
+    former = "no longer holds, " if hit.former else ""
+    about = f"({former}{kind}{format_date(hit.at)}, score {hit.score:.2f}{name})"
+    lines = f" lines {hit.lines[0]}-{hit.lines[1]}" if hit.lines else ""
+    source = f"Source: {hit.citation}" if cited else f"In {hit.path}{lines}"
+    return f"{number}. {hit.snippet} {about}\n{source}"
 
 
 def describe_search(answer: SearchResult) -> str:
@@ -115,12 +142,14 @@ def query_notice(query: str) -> Sequence[str]:
 def get_note(services: McpServices, caller: Caller, path: str, from_line: int, lines: int) -> ToolReply:
     caller.check_memory()
     path, first = path.strip(), from_line
+    if _MEMORY_ID.fullmatch(path):
+        return show_memory(services, caller, path)
     if (cited := _CITATION.fullmatch(path)) is not None:
         path, first = cited[1], max(first, int(cited[2]))
     note = find_note(services, caller.scope, path)
-    part = excerpt_lines(note.text, first, lines)
+    part = excerpt_lines(note.text, first, lines, caller.scope)
     shown, last, total = part["first"], part["last"], part["lines"]
-    if shown > total:
+    if first > total:
         return ToolReply(
             f"{path} has {total} lines. Call again with a smaller from_line.", {"path": path, **part}
         )
@@ -130,14 +159,87 @@ def get_note(services: McpServices, caller: Caller, path: str, from_line: int, l
     return ToolReply(f"{head}\n\n{part['text']}{more}{format_notices([notice])}", {"path": path, **part})
 
 
-def write_memory(services: McpServices, caller: Caller, text: str, kind: str) -> ToolReply:
+def show_memory(services: McpServices, caller: Caller, name: str) -> ToolReply:
+    """Return one memory: its words, where it stands, and what it stands in for."""
+    library, scope = services.remembering.library, caller.scope
+    newest, *former = library.history(scope, name)
+    memory = library.get(scope, name)
+    path = str(library.find_file(scope, memory.id))
+    body = f"{memory.text} ({describe_memory(memory, scope)})\nSource: {path}"
+    if memory.id != newest.id:
+        body = f"No longer holds. Now: {newest.text} ({newest.id}). Before: {memory.text}"
+    elif former:
+        body += f"\nIn place of: {'; '.join(shorten(old.text, _LONGEST_OLD_TEXT) for old in former[:3])}"
+    data = {"path": path, "memory": memory.to_json(), "current": newest.to_json()}
+    return ToolReply(body, {**data, "text": memory.text})
+
+
+def list_memories(
+    services: McpServices, caller: Caller, kind: str, scope: str, limit: int, offset: int
+) -> ToolReply:
+    caller.check_memory()
+    whose = caller.scope if scope == "all" else owner_named(caller.scope, scope)
+    page = services.remembering.library.page(
+        whose, kind=check_kind(kind) if kind else None, limit=limit, offset=offset, own=scope != "all"
+    )
+    memories = take_fitting(page.memories, lambda memory: format_memory(memory, caller.scope))
+    body = "\n".join(format_memory(memory, caller.scope) for memory in memories) or "Nothing is remembered."
+    following = offset + len(memories)
+    if following < page.total:
+        body += f"\n{page.total - following} more: memory_list with offset {following}."
+    data = {"memories": [memory.to_json() for memory in memories], "total": page.total}
+    return ToolReply(body + format_notices(page.troubles), data)
+
+
+def format_memory(memory: Memory, scope: Scope) -> str:
+    return f"- {shorten(memory.text, _LONGEST_OLD_TEXT)} ({describe_memory(memory, scope)})"
+
+
+def describe_memory(memory: Memory, scope: Scope) -> str:
+    whose = "project" if memory.scope == scope and scope != Scope(scope.user) else "user"
+    return f"{memory.kind} of the {whose}, {format_date(memory.date)}, id {memory.id}"
+
+
+def show_profile(services: McpServices, caller: Caller) -> ToolReply:
+    caller.check_memory()
+    profile, scope = services.remembering.profile, caller.scope
+    fields = {} if scope.kind == "group" else profile.fields(scope)
+    excerpt = profile.render(scope, _PROFILE_TOKENS, estimate_tokens)
+    body = excerpt.text or "The profile is empty: the user fills it in on the page, or with holdfast profile."
+    return ToolReply(body + format_notices([excerpt.trouble]), {"profile": fields})
+
+
+def tell_brief(services: McpServices, caller: Caller, window: int) -> ToolReply:
+    caller.check_memory()
+    brief = build_brief(services.store, services.remembering.library, caller.scope, window=window)
+    body = brief.render() or "Nothing is known of this project yet."
+    return ToolReply(body, brief.to_json(estimate_tokens))
+
+
+def owner_named(scope: Scope, name: str) -> Scope:
+    """Return the user's scope or the project's, as a caller names it."""
+    if scope.kind == "group" or name == "project":
+        if scope == Scope(scope.user) or (scope.kind == "group" and name == "user"):
+            raise BadRequest(f"There is no {name} here.", hint="Leave scope out.", param="scope")
+        return scope
+    return Scope(scope.user)
+
+
+def write_memory(services: McpServices, caller: Caller, text: str, kind: str, scope: str) -> ToolReply:
     caller.check_memory()
     library = services.remembering.library
-    change = library.add(caller.scope, text, check_kind(kind))
+    whose, known_as = place_memory(caller.scope, check_kind(kind), text)
+    if scope != "auto":
+        whose, known_as = owner_named(caller.scope, scope), check_kind(kind)
+        if whose != Scope(whose.user) and kind == "preference":
+            # Preferences are people's; what a project wants is a decision of it.
+            known_as = "decision"
+    change = library.add(whose, text, known_as)
     memory = change.memory
     path = str(library.find_file(caller.scope, memory.id))
     done = {"updated": "Known already, brought up to date", "known": "Known already"}
-    lines = [f"{done.get(change.action, 'Remembered')} as {memory.id} in {path}: {memory.text}"]
+    about = f"{memory.id} in {path} ({describe_memory(memory, caller.scope)})"
+    lines = [f"{done.get(change.action, 'Remembered')} as {about}: {memory.text}"]
     replaced = [
         {"id": old.id, "text": shorten(old.text, _LONGEST_OLD_TEXT)} for old in change.others[:_MOST_NAMED]
     ]

@@ -15,10 +15,12 @@ from holdfast.errors import BadRequest, NotFound
 from holdfast.i18n import gettext as _
 from holdfast.mcp.base import LONGEST_REPLY, Caller, McpServices, clean_text, excerpt_lines, shorten
 from holdfast.mcp.tools import find_tool
+from holdfast.memory.private import redact
 from holdfast.memory.scopes import day, day_file, visible
 from holdfast.memory.workspace import read_or_empty
 
 SCHEME = "holdfast://notes/"
+BRIEF = "holdfast://brief"
 TEMPLATE = f"{SCHEME}{{+path}}{{?from_line}}"
 MARKDOWN = "text/markdown"
 
@@ -33,7 +35,8 @@ _MOST_LINE_DIGITS = 7
 class NoteResource:
     uri: str
     name: str
-    size: int
+    # In bytes; None if that is not known before it is read.
+    size: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +58,22 @@ def listed(services: McpServices, caller: Caller, cursor: str | None) -> Resourc
     caller.check_memory()
     notes = sorted(list_notes(services, caller.scope), key=lambda entry: str(entry.path))
     after = [entry for entry in notes if cursor is None or str(entry.path) > cursor]
-    page = [
-        NoteResource(note_address(str(note.path)), str(note.path), note.size) for note in after[:_PAGE_SIZE]
-    ]
-    return ResourcePage(page, page[-1].name if len(after) > _PAGE_SIZE else None)
+    # The brief is the first resource of all.
+    first = [NoteResource(BRIEF, "brief", None)] if cursor is None else []
+    room = _PAGE_SIZE - len(first)
+    page = [NoteResource(note_address(str(note.path)), str(note.path), note.size) for note in after[:room]]
+    return ResourcePage([*first, *page], page[-1].name if len(after) > room else None)
 
 
 def read_resource(services: McpServices, caller: Caller, uri: str) -> str:
     from holdfast.mcp.memory import find_note
 
     caller.check_memory()
+    if uri == BRIEF:
+        return find_tool("brief").call(services, caller, {}).text
     path, first = parse_address(uri)
-    part = excerpt_lines(
-        find_note(services, caller.scope, path).text, first, _LONGEST_RESOURCE, _LONGEST_RESOURCE
-    )
+    note = find_note(services, caller.scope, path)
+    part = excerpt_lines(note.text, first, _LONGEST_RESOURCE, caller.scope, _LONGEST_RESOURCE)
     if part["next"] is None and not part["cut"]:
         return str(part["text"])
     next_part = f"{note_address(path)}?from_line={part['next']}" if part["next"] else "the file itself"
@@ -138,7 +143,7 @@ def notes_of_day(services: McpServices, caller: Caller, on: str) -> str:
 
 def conversations_of_day(services: McpServices, caller: Caller, on: str) -> str:
     recent = services.store.log.recent(caller.scope, _RECENT_CONVERSATIONS)
-    return "\n".join(f"{row.id} {row.title}" for row in recent if day(row.updated_at) == on)
+    return "\n".join(f"{row.id} {redact(row.title)}" for row in recent if day(row.updated_at) == on)
 
 
 def is_date(text: str) -> bool:
@@ -149,7 +154,21 @@ def is_date(text: str) -> bool:
         return False
 
 
+def brief_text(services: McpServices, caller: Caller, window: str) -> str:
+    given = {"window": window} if window.strip() else {}
+    known = find_tool("brief").call(services, caller, given).text
+    return _("This is known from earlier sessions. Keep to its rules.\n\n{known}").format(known=known)
+
+
 PROMPTS = (
+    McpPrompt(
+        "brief",
+        "window",
+        False,
+        lambda: _("What must be known at the start of a session?"),
+        lambda: _("The size of the context window in tokens"),
+        brief_text,
+    ),
     McpPrompt(
         "recall",
         "query",

@@ -32,8 +32,9 @@ Context = ServerRequestContext[Any, Any]
 log = logging.getLogger("holdfast.mcp")
 
 INSTRUCTIONS = (
-    "Holdfast remembers across conversations. Look with memory_search before you ask the user for something "
-    "they may have told before; keep what will matter later with memory_write."
+    "Holdfast remembers across conversations and agents. Call brief when a session starts. Look with "
+    "memory_search before you ask the user for something they may have told before; keep what will matter "
+    "later with memory_write."
 )
 
 
@@ -158,6 +159,7 @@ def describe_tool(tool: Tool) -> types.Tool:
         title=tool.title,
         description=tool.about,
         input_schema=tool.schema(),
+        output_schema=tool.result_schema(),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.reads,
             destructive_hint=tool.destroys,

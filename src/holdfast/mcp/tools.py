@@ -6,7 +6,7 @@ get types slightly wrong, so a value with a clear meaning is accepted, and anyth
 says how to call again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import Parameter, signature
@@ -41,13 +41,32 @@ class Tool:
     work: str
     reads: bool
     destroys: bool
+    # The fields of the structured result that are always there, with their JSON types.
+    returns: Mapping[str, str]
+
+    def result_schema(self) -> dict[str, Any]:
+        fields = {name: {"type": kind} for name, kind in self.returns.items()}
+        return {"type": "object", "properties": fields, "required": list(fields)}
 
     def schema(self) -> dict[str, Any]:
-        # The schema is part of every conversation: unknown arguments are explained when they are given.
-        schema = self.arguments.model_json_schema(schema_generator=_ShortSchema)
-        return {
-            name: value for name, value in schema.items() if name not in ("title", "additionalProperties")
+        """Return the schema of the arguments as short as a model needs it.
+
+        It is part of every conversation; limits and unknown arguments are explained when they matter.
+        """
+        schema = self._full_schema()
+        fields = {
+            name: {part: value for part, value in field.items() if part not in ("minimum", "maximum")}
+            for name, field in schema["properties"].items()
         }
+        return {
+            **{
+                name: value for name, value in schema.items() if name not in ("title", "additionalProperties")
+            },
+            "properties": fields,
+        }
+
+    def _full_schema(self) -> dict[str, Any]:
+        return self.arguments.model_json_schema(schema_generator=_ShortSchema)
 
     def call(self, services: McpServices, caller: Caller, given: Values | None) -> ToolReply:
         """Check the arguments, of which null counts as not given, and do the work."""
@@ -78,23 +97,29 @@ class Tool:
             case "value_error":
                 wanted = str(error["ctx"]["error"])
             case _:
-                wanted = describe_values(self.schema()["properties"][name])
+                wanted = describe_values(self._full_schema()["properties"][name])
         return BadRequest(f"`{name}` is no such thing.", hint=f"It must be {wanted}. Call again.", param=name)
 
 
 def describe_values(schema: dict[str, Any]) -> str:
     if "enum" in schema:
         return f"one of {', '.join(schema['enum'])}"
-    return f"a whole number from 1 to {schema['maximum']:,}" if schema["type"] == "integer" else "text"
+    least = schema.get("minimum")
+    return (
+        f"a whole number from {least:,} to {schema['maximum']:,}" if schema["type"] == "integer" else "text"
+    )
 
 
 TOOLS: dict[str, Tool] = {}
 
 
 def tool(
-    title: str, work: str, *, reads: bool = True, destroys: bool = False
+    title: str, work: str, *, reads: bool = True, destroys: bool = False, **returns: str
 ) -> Callable[[Callable[..., None]], None]:
-    """Register a declaration as a tool whose arguments are passed to `work` in their order."""
+    """Register a declaration as a tool whose arguments are passed to `work` in their order.
+
+    `returns` are the fields of its result and their JSON types.
+    """
 
     def register(declaration: Callable[..., None]) -> None:
         name, about = declaration.__name__, " ".join((declaration.__doc__ or "").split())
@@ -103,7 +128,7 @@ def tool(
             for field in signature(declaration).parameters.values()
         }
         arguments = create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
-        TOOLS[name] = Tool(name, title, about, arguments, work, reads, destroys)
+        TOOLS[name] = Tool(name, title, about, arguments, work, reads, destroys, returns)
 
     return register
 
@@ -122,53 +147,90 @@ def check_text(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(check_text)]
 Query = Annotated[Text, Field(description="words or a question")]
+Kind = Literal["fact", "decision", "preference", "note"]
 
 
-@tool("Search memory", "memory:search_notes")
+@tool("Brief", "memory:tell_brief", project="string", text="string", tokens="integer")
+def brief(
+    window: Annotated[int, Field(ge=512, le=10_000_000)] = 32_768,
+) -> None:
+    """What is forbidden, failed, open and decided in this project. Call it when a session starts."""
+
+
+@tool("Search memory", "memory:search_notes", hits="array", weak="boolean", degraded="array")
 def memory_search(query: Query, limit: Annotated[int, Field(ge=1, le=20)] = 6) -> None:
-    """Search the user's notes and memories. Use it before asking the user what they may have told before."""
+    """Search notes and memories by words and meaning, before you ask the user what they may have told."""
 
 
-@tool("Read a note", "memory:get_note")
+@tool("Read a note", "memory:get_note", path="string", text="string")
 def memory_get(
-    path: Annotated[Text, Field(description="path of a hit, like default/MEMORY.md")],
+    path: Annotated[Text, Field(description="path or id of a hit, like default/MEMORY.md#7")],
     from_line: Annotated[int, Field(ge=1, le=1_000_000)] = 1,
     lines: Annotated[int, Field(ge=1, le=1_000)] = 120,
 ) -> None:
-    """Read lines of a note that memory_search found."""
+    """Read a note, or one memory."""
 
 
-@tool("Remember", "memory:write_memory", reads=False)
-def memory_write(text: Text, kind: Literal["fact", "decision", "preference", "note"] = "fact") -> None:
+@tool("List memories", "memory:list_memories", memories="array", total="integer")
+def memory_list(
+    kind: Literal["", "fact", "decision", "preference", "note"] = "",
+    scope: Literal["all", "user", "project"] = "all",
+    limit: Annotated[int, Field(ge=1, le=100)] = 20,
+    offset: Annotated[int, Field(ge=0, le=1_000_000)] = 0,
+) -> None:
+    """List memories, newest first."""
+
+
+@tool(
+    "Remember",
+    "memory:write_memory",
+    reads=False,
+    action="string",
+    memory="object",
+    path="string",
+    replaced="array",
+)
+def memory_write(
+    text: Text,
+    kind: Kind = "fact",
+    scope: Annotated[
+        Literal["auto", "user", "project"], Field(description="user: known in all projects")
+    ] = "auto",
+) -> None:
     """Remember one thing for all later conversations. One full sentence; no secrets."""
 
 
-@tool("Forget", "memory:forget_memory", reads=False, destroys=True)
+@tool("Forget", "memory:forget_memory", reads=False, destroys=True, forgotten="object")
 def memory_forget(id: Annotated[Text, Field(description="id of a hit, like y_…")]) -> None:  # noqa: A002
     """Forget a memory for good, when the user asks for it."""
 
 
-@tool("Search conversations", "conversations:search_conversations")
+@tool("Profile", "memory:show_profile", profile="object")
+def profile() -> None:
+    """Who the user is, and how they want to be answered."""
+
+
+@tool("Search conversations", "conversations:search_conversations", hits="array", weak="boolean")
 def conversation_search(query: Query) -> None:
-    """Search what was said in all earlier conversations."""
+    """Search what was said in earlier conversations by words and meaning."""
 
 
-@tool("Read the originals", "conversations:expand_originals")
+@tool("Read the originals", "conversations:expand_originals", messages="array", total="integer")
 def conversation_expand(
     id: Annotated[Text, Field(description="m_…, m_…..m_…, s_…, d_… or c_…")],  # noqa: A002
 ) -> None:
-    """Read messages in full: one message, a span, what a summary or decision stands for, or what a
+    """Read messages in full: one, a span, what a summary or decision stands for, or what a
     conversation's window left out.
     """
 
 
-@tool("Report on a window", "conversations:report_window")
+@tool("Report on a window", "conversations:report_window", conversation="string", tokens="integer")
 def context_report(
     id: Annotated[str, Field(description="c_…; else the last used")] = "",  # noqa: A002
 ) -> None:
-    """How full a conversation's context window is, what was left out and why."""
+    """How full a conversation's window is, what was left out and why."""
 
 
-@tool("Search research", "memory:search_findings")
+@tool("Search research", "memory:search_findings", findings="array", total="integer")
 def research_search(query: Query) -> None:
-    """Search what was found out on the web before, with sources and age. Fetches nothing."""
+    """Search what was found on the web before, with sources and age. Fetches nothing."""

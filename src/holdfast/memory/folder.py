@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
+from holdfast.config import Settings
 from holdfast.errors import BadRequest, ConfigError, StoreError
 from holdfast.extras import load_backend
 from holdfast.memory.workspace import (
@@ -271,3 +272,20 @@ def open_workspace(location: str, options: S3Options, cache: Path | None = None)
         ) from error
     workspace: Workspace = open_bucket(location, options, cache)
     return workspace
+
+
+def notes_location(settings: Settings) -> str:
+    """Where notes are: a folder, relative ones in the data folder, or a bucket."""
+    told = settings.workspace.strip() or "workspace"
+    return told if is_bucket(told) else str(settings.home / Path(told).expanduser())
+
+
+def build_workspace(settings: Settings) -> Workspace:
+    options = S3Options(
+        settings.s3_endpoint.strip(),
+        settings.s3_region.strip(),
+        settings.s3_key,
+        settings.s3_secret,
+        settings.s3_path_style,
+    )
+    return open_workspace(notes_location(settings), options, settings.home / "cache" / "notes")

@@ -95,15 +95,40 @@ def parse_paths(text: str) -> list[Path]:
     return [Path(part).expanduser() for part in text.split(os.pathsep) if part.strip()]
 
 
+# The folder of the days in a workspace of OpenClaw, which has no folders by user.
+_BARE_FOLDER = "memory"
+
+
+def find_bare_notes(workspace: Path | None) -> Path | None:
+    """Return a folder if notes lie in it as in a workspace of OpenClaw: MEMORY.md, memory/ with its days."""
+    if workspace is None:
+        return None
+    days = (workspace / _BARE_FOLDER).glob("*.md")
+    return (
+        workspace
+        if (workspace / _CURATED).is_file() or any(map(_DAY.match, (day.name for day in days)))
+        else None
+    )
+
+
 class ExtraPaths:
     """Markdown files and folders outside of the workspace, read-only; symbolic links are not followed.
 
-    Entries that cannot be read are listed with the reason.
+    Entries that cannot be read are listed with the reason. `bare` is a workspace of another tool, whose notes
+    lie in the folder itself and in `memory/`, where ours are in folders by user.
     """
 
-    def __init__(self, paths: Sequence[Path], base: Path) -> None:
+    def __init__(self, paths: Sequence[Path], base: Path, bare: Path | None = None) -> None:
         """Relative paths begin at `base`."""
-        self._paths = [base / path for path in paths]
+        self._named = [base / path for path in paths]
+        self._bare = bare
+
+    @property
+    def _paths(self) -> list[Path]:
+        if self._bare is None:
+            return self._named
+        notes = [place for place in sorted(self._bare.glob("*")) if is_markdown(place.name)]
+        return [*self._named, *notes, self._bare / _BARE_FOLDER]
 
     def entries(self, prefix: PurePosixPath | str = "") -> list[NoteEntry]:  # noqa: ARG002
         entries = {entry.path: entry for path in self._paths for entry in list_markdown(path)}

@@ -114,6 +114,24 @@ def locate_items(text: str, scope: Scope, *, by_hand: bool = False) -> list[Loca
     return list(items.values())
 
 
+def readable_lines(text: str, scope: Scope) -> list[tuple[int, str]]:
+    """Return the lines of a text with their numbers, without comments for machines and without memories that
+    no longer hold.
+    """
+    former = {
+        number
+        for item in locate_items(text, scope)
+        if not item.memory.active
+        for number in range(item.first, item.last + 1)
+    }
+    lines = []
+    for number, line in enumerate(_LINE.findall(text), 1):
+        bare = COMMENT.sub("", line).rstrip()
+        if number not in former and (bare or not COMMENT.search(line)):
+            lines.append((number, bare))
+    return lines
+
+
 def read_memories(text: str, scope: Scope, *, by_hand: bool = False) -> list[Memory]:
     return [item.memory for item in locate_items(text, scope, by_hand=by_hand)]
 

@@ -410,6 +410,26 @@ class Library(Catalogue):
         (outcome,) = self.keep([memory])
         return outcome
 
+    def add_each(self, scope: Scope, texts: Sequence[tuple[Kind, str]]) -> list[Memory]:
+        """Store what a person accepted from a list, each beside the others: nothing is merged or replaced."""
+        memories = [
+            Memory(
+                id=new_id("y"),
+                kind=check_kind(kind),
+                text=(words := clean_text(text)),
+                scope=owner(scope, kind),
+                importance=_BY_REQUEST,
+                valid_from=self._now(),
+                language=language_of(words),
+            )
+            for kind, text in texts
+        ]
+        self.allow(memories)
+        self.notes.write(memories)
+        if memories:
+            self.on_change(memories, "added")
+        return memories
+
     def allow(self, memories: Sequence[Memory]) -> None:
         """Lift the tombstones of these memories: a person wants them to be remembered."""
         for memory, stones in self._match_tombstones(memories):

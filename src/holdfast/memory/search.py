@@ -24,7 +24,7 @@ from holdfast.store.fulltext import Container
 from holdfast.store.passages import NOTE
 from holdfast.store.texts import PIECE_SIZE, split_pieces
 from holdfast.text import analyser
-from holdfast.text.questions import Question, read_question
+from holdfast.text.questions import Question, Trait, read_question
 
 HitKind = Literal["note", "message"]
 
@@ -70,6 +70,8 @@ class SearchHit:
     memory_kind: str = ""
     exact: bool = False
     engines: tuple[str, ...] = ()
+    # It was replaced and no longer holds.
+    former: bool = False
 
     @property
     def citation(self) -> str:
@@ -494,6 +496,7 @@ class Search:
                     memory_kind=row.branch if note else "",
                     exact=candidate.exact,
                     engines=candidate.engines,
+                    former=note and bool(row.traits & Trait.SUPERSEDED),
                 )
             )
         return hits

@@ -21,6 +21,7 @@ from holdfast.server.endpoint import (
     post_route,
     read_body,
     respond,
+    scope_of_chat,
     start_turn,
 )
 from holdfast.server.errors import anthropic_error
@@ -62,7 +63,7 @@ async def messages(request: Request) -> Response:
     fields = parse_object(body)
     if not is_off(request):
         chat = await adapt_thinking(engine_of(request), _read(fields))
-        turn = await start_turn(request, chat)
+        turn = await start_turn(request, chat, scope=await scope_of_chat(request, chat))
         if not turn.off:
             return await respond(request, MESSAGES, chat, turn)
     return await pass_through(request, MESSAGES, body, fields)

@@ -38,6 +38,7 @@ from holdfast.errors import (
 )
 from holdfast.files.documents import stop_readers
 from holdfast.messages import Scope
+from holdfast.projects import SessionProjects
 from holdfast.server import (
     anthropic,
     chats,
@@ -153,6 +154,7 @@ def create_app(engine: TurnEngine, settings: Settings, config: Config | None = N
     app.state.unread = settings.unread
     app.state.reindexing = reindexing
     app.state.turns = DetachedTurns()
+    app.state.projects = SessionProjects()
     app.state.encoder = encoder
     app.state.guard = guard
     app.state.config = config or Config.of(settings)

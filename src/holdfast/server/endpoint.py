@@ -18,8 +18,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
+from holdfast.conversations.hints import read_external_id
 from holdfast.errors import BadRequest, Forbidden, HoldfastError
 from holdfast.messages import BoundScope, ChatRequest, Chunk, Scope, canonical
+from holdfast.projects import SessionProjects, find_working_folder
 from holdfast.protocols.wire import expect
 from holdfast.server.files import roots_for
 from holdfast.server.guard import access_of
@@ -218,12 +220,29 @@ def is_off(request: Request) -> bool:
     return access_of(request).off or request.headers.get("x-holdfast", "").strip().lower() == "off"
 
 
+def names_project(request: Request) -> bool:
+    """Whether the key or a header says which project a request belongs to."""
+    return bool(access_of(request).project) or "x-holdfast-project" in request.headers
+
+
+async def scope_of_chat(request: Request, chat: ChatRequest) -> Scope:
+    """Return the scope of a chat: a project that nobody names is that of the folder an agent works in."""
+    scope = scope_of(request)
+    if names_project(request) or scope.kind == "group":
+        return scope
+    headers = dict(request.headers)
+    folder, session = find_working_folder(chat, headers), read_external_id(headers, chat)[0]
+    projects: SessionProjects = request.app.state.projects
+    # The folder is looked for on the disk.
+    return replace(scope, project=await asyncio.to_thread(projects.find, scope.user, session, folder))
+
+
 async def answer_chat(request: Request, shape: ChatProtocol, body: bytes, fields: dict[str, Any]) -> Response:
     """Answer a chat request, from its body to the response."""
     if is_off(request):
         return await pass_through(request, shape, body, fields)
     chat = shape.read(fields)
-    turn = await start_turn(request, chat)
+    turn = await start_turn(request, chat, scope=await scope_of_chat(request, chat))
     if turn.off:
         return await pass_through(request, shape, body, fields)
     return await respond(request, shape, chat, turn)
@@ -236,10 +255,12 @@ async def continue_conversation(
     return await respond(request, shape, chat, await start_turn(request, chat, continues))
 
 
-async def start_turn(request: Request, chat: ChatRequest, continues: str | None = None) -> Turn:
+async def start_turn(
+    request: Request, chat: ChatRequest, continues: str | None = None, scope: Scope | None = None
+) -> Turn:
     ask = Ask(
         chat,
-        scope_of(request),
+        scope or scope_of(request),
         dict(request.headers),
         continues=continues,
         files=roots_for(request),

@@ -5,6 +5,7 @@ Responses are read from the log; the id of a response is that of its job.
 
 import re
 import secrets
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter
@@ -22,11 +23,13 @@ from holdfast.server.endpoint import (
     engine_of,
     event_frame,
     is_off,
+    names_project,
     pass_through,
     post_route,
     read_body,
     respond,
     scope_of,
+    scope_of_chat,
     start_turn,
 )
 from holdfast.server.errors import openai_error
@@ -79,11 +82,13 @@ async def create_response(request: Request) -> Response:
     fields = parse_object(body)
     if is_off(request):
         return await pass_through(request, RESPONSES, body, fields)
-    engine, named = engine_of(request), fields
-    if fields.get("previous_response_id") or any(map(_is_reference, _items(fields))):
-        named = await engine.store.run(resolve_references, engine.store, scope_of(request), fields)
+    engine, named, scope = engine_of(request), fields, None
+    names = [fields.get("previous_response_id"), *(_id_of(item) for item in _items(fields))]
+    if any(names):
+        scope = await scope_of_response(request, next(filter(None, names)))
+        named = await engine.store.run(resolve_references, engine.store, scope, fields)
     chat = await adapt_thinking(engine, _read(named))
-    turn = await start_turn(request, chat)
+    turn = await start_turn(request, chat, scope=scope or await scope_of_chat(request, chat))
     if turn.off:
         return await pass_through(request, RESPONSES, body, fields)
     return await respond(request, RESPONSES, chat, turn)
@@ -102,17 +107,33 @@ async def count_input_tokens(request: Request) -> dict[str, Any]:
 @router.get("/v1/responses/{name}")
 async def show_response(request: Request, name: str) -> JSONResponse:
     store = engine_of(request).store
-    return JSONResponse(await store.run(load_response, store, scope_of(request), name))
+    scope = await scope_of_response(request, name)
+    return JSONResponse(await store.run(load_response, store, scope, name))
 
 
 @router.delete("/v1/responses/{name}")
 async def delete_response(request: Request, name: str) -> None:
     store = engine_of(request).store
-    given = await store.run(find_answer, store, scope_of(request), name)
+    given = await store.run(find_answer, store, await scope_of_response(request, name), name)
     raise BadRequest(
         f"{name} is part of a conversation and cannot be taken out of it",
         hint=f"DELETE /api/chats/{given.conversation.id} deletes the whole conversation.",
     )
+
+
+async def scope_of_response(request: Request, name: object) -> Scope:
+    """Return the scope of a request that names an answer, or an item of one: where nobody names a project,
+    that of the answer, if it is the user's own.
+    """
+    scope, store = scope_of(request), engine_of(request).store
+    if names_project(request) or scope.kind == "group" or not isinstance(name, str):
+        return scope
+    match = _ITEM.fullmatch(name)
+    try:
+        job = await store.run(store.jobs.get, match[1] if match else name.removeprefix("resp_"))
+    except NotFound:
+        return scope
+    return replace(scope, project=job.project) if job.user == scope.user else scope
 
 
 def resolve_references(store: Store, scope: Scope, fields: dict[str, Any]) -> dict[str, Any]:
@@ -129,6 +150,10 @@ def resolve_references(store: Store, scope: Scope, fields: dict[str, Any]) -> di
 def _items(fields: dict[str, Any]) -> list[Any]:
     given = fields.get("input")
     return given if isinstance(given, list) else []
+
+
+def _id_of(item: Any) -> object:
+    return item.get("id", "?") if _is_reference(item) else None
 
 
 def _is_reference(item: Any) -> bool:

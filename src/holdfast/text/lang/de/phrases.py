@@ -314,3 +314,9 @@ SMALL_WORDS = """
     bereits links rechts pro über unter nach vor bei durch gegen sind wird hat war ist sowie sondern wurde
     wurden haben hatte oft nur noch auch
 """
+
+# How a model speaks of the person it talks with.
+PERSON_REFERENCES = (
+    r"(?:der |die )?(?:be)?nutzer(?:in)? "
+    r"(?:bevorzugt|mag|möchte|will|wohnt|arbeitet als|spricht|heißt|besitzt)"
+)

@@ -349,6 +349,9 @@ QUESTION_WORDS = """
 QUESTION_OPENERS = "und aber also nun bitte"
 GOES_BACK = r"zurück_zu[rm]? erinner\w{0,5} vorhin damals bezüglich nochmal sag_mir sag_mal"
 OWN_PRONOUNS = r"ich mir mich mein\w{0,2} wir uns unser\w{0,2}"
+# Who speaks of themselves alone, and what a team has together.
+PERSONAL_PRONOUNS = r"ich mir mich mein\w{0,2}"
+REPOSITORY_WORDS = r"repos? repositor\w{1,3} projekt\w{0,2} codebasis quellcode"
 DEFINITE_WORDS = r"der die das den dem des dies\w{1,2} im am zum zur beim vom ins ans"
 # Things of which the world has one.
 ONLY_ONES = "welt erde himmel mond sonne"

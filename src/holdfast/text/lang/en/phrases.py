@@ -294,3 +294,9 @@ SMALL_WORDS = """
     the this these was has does is plus minus times always perhaps versus as its his hers ours yours unless
     and for not but than then that who which when what from with into per
 """
+
+# How a model speaks of the person it talks with.
+PERSON_REFERENCES = (
+    r"(?:the )?user(?:'s (?:name|preference|birthday|family)"
+    r"| (?:prefers|likes|dislikes|wants|lives|works|speaks|owns|is an?\b))"
+)

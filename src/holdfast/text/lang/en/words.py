@@ -347,6 +347,9 @@ QUESTION_WORDS = "who whose whom what what's when where which why how"
 QUESTION_OPENERS = "and so but now ok okay please"
 GOES_BACK = "back_to remember remind earlier regarding previous(?:ly)? tell_me"
 OWN_PRONOUNS = "i me my mine myself we our ours us"
+# Who speaks of themselves alone, and what a team has together.
+PERSONAL_PRONOUNS = "i me my mine myself"
+REPOSITORY_WORDS = "repo repository project codebase code_base monorepo"
 DEFINITE_WORDS = "the this that these those"
 # Things of which the world has one.
 ONLY_ONES = "world earth sky moon sun"

@@ -25,7 +25,7 @@ LAYERS = (
     ("protocols", "tokens"),
     ("store",),
     ("upstreams",),
-    ("conversations", "files", "memory"),
+    ("clients", "conversations", "files", "memory"),
     ("recall", "research"),
     ("window",),
     ("compaction",),

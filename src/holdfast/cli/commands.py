@@ -24,6 +24,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "mcp:mcp",
         "Offer memory, conversations and research to an MCP host, such as Claude Desktop, Cursor or Zed.",
     ),
+    "connect": (
+        "connect:connect",
+        "Connect a client: write its configuration, and prove it with one request. --undo takes it back.",
+    ),
+    "launch": ("connect:launch", "Start a client connected, without changing any of its files."),
     "conversations": ("conversations:app", "The conversations that were kept."),
     "window": (
         "window:window",
@@ -81,6 +86,13 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "holdfast mcp --project lease-3f2a1b",
         "holdfast mcp --http --port 8080",
     ),
+    "connect": (
+        "holdfast connect --list",
+        "holdfast connect opencode --dry-run",
+        "holdfast connect claude-code --yes",
+        "holdfast connect codex --undo",
+    ),
+    "launch": ("holdfast launch opencode", "holdfast launch claude-code -- --continue"),
     "demo": ("holdfast demo", "holdfast demo --fast"),
     "count": ("holdfast count notes.md", "git diff | holdfast count -m qwen3:8b -"),
     "window": ("holdfast window c_01h8xk", "holdfast window c_01h8xk --summary"),

@@ -28,7 +28,8 @@ export const Holdfast = async ({{ directory }}) => {{
     try {{
       const env = {{ ...process.env, ...{variables} }}
       const child = Bun.spawn({words}, {{ cwd: directory, env, stderr: "ignore" }})
-      return (await new Response(child.stdout).text()).trim()
+      const text = await new Response(child.stdout).text()
+      return (await child.exited) === 0 ? text.trim() : ""
     }} catch {{
       return ""
     }}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-# The format of a configuration file. `json` is JSON with comments, trailing commas and bare keys (JSONC, JSON5).
+# The format of a configuration file. `json` may have comments, trailing commas and bare keys (JSONC, JSON5).
 Format = Literal["json", "yaml", "toml", "env", "text"]
 # The protocol in which a client asks.
 Protocol = Literal["chat", "responses", "messages", "ollama"]
@@ -33,10 +33,14 @@ Step = str | Each
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A value at a path of a configuration file; an empty path is the whole file, as text."""
+    """A value at a path of a configuration file; an empty path is the whole file, as text.
+
+    With `if_missing`, whatever is there already stays.
+    """
 
     path: tuple[Step, ...]
     value: Any
+    if_missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

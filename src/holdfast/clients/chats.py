@@ -143,8 +143,8 @@ LLM = Client(
     "chat",
     "has none",
     """\
-`connect` adds the models to `extra-openai-models.yaml` and makes the first one the default; `launch` sets `OLLAMA_HOST`,
-for the plugin `llm-ollama`. It sends what was said and cuts nothing; do not use `-o num_ctx`.
+`connect` adds the models to `extra-openai-models.yaml` and makes the first one the default; `launch` sets `OLLAMA_HOST`
+and `LLM_MODEL`, for the plugin `llm-ollama`. It sends what was said and cuts nothing; do not use `-o num_ctx`.
 
 <!-- not run: four processes of seconds each; tests/clients/test_llm.py runs the same -->
 ```sh
@@ -153,6 +153,8 @@ llm models list
 llm -m qwen3:4b "What is a mutex?"
 llm -c "And a semaphore?"
 ```""",
-    launch=lambda endpoint, places: LaunchPlan(("llm",), {"OLLAMA_HOST": endpoint.url}),  # noqa: ARG005
+    launch=lambda endpoint, places: LaunchPlan(  # noqa: ARG005
+        ("llm",), {"OLLAMA_HOST": endpoint.url, "LLM_MODEL": f"ollama/{endpoint.model}"}
+    ),
     launch_note="Needs the plugin `llm-ollama`.",
 )

@@ -142,11 +142,16 @@ class Connections:
         return "connected" if all(_holds(record) for record in records) else "changed"
 
     def records(self, client: Client) -> tuple[FileRecord, ...]:
+        path = self._folder / client.name / _RECORD
         try:
-            rows = json.loads((self._folder / client.name / _RECORD).read_text(encoding="utf-8"))["files"]
+            return tuple(_load_record(row) for row in json.loads(path.read_bytes())["files"])
         except FileNotFoundError:
             return ()
-        return tuple(_load_record(row) for row in rows)
+        except (ValueError, KeyError, TypeError):
+            raise ConfigError(
+                lazy("The record of what was written cannot be read: {path}", path=str(path)),
+                hint=lazy("The earlier files are in it as base64; move it away to connect anew."),
+            ) from None
 
     def _save(self, client: Client, records: Sequence[FileRecord]) -> None:
         folder = self._folder / client.name
@@ -281,7 +286,7 @@ def _dump_record(record: FileRecord) -> dict[str, Any]:
         "volatile": record.volatile,
         "before": before,
         "digest": record.digest,
-        "entries": [{"path": _dump_path(entry.path), "value": entry.value} for entry in record.entries],
+        "entries": [[_dump_path(entry.path), entry.value, entry.if_missing] for entry in record.entries],
         "earlier": [list(pair) for pair in record.earlier],
     }
 
@@ -293,7 +298,7 @@ def _load_record(row: dict[str, Any]) -> FileRecord:
         row["volatile"],
         None if row["before"] is None else base64.b64decode(row["before"]),
         row["digest"],
-        tuple(Entry(_load_path(entry["path"]), entry["value"]) for entry in row["entries"]),
+        tuple(Entry(_load_path(path), value, missing) for path, value, missing in row["entries"]),
         tuple((depth, value) for depth, value in row["earlier"]),
     )
 

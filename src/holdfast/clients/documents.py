@@ -84,6 +84,8 @@ class YamlText:
     def set(self, path: tuple[Step, ...], value: Any) -> None:
         if self._data is None:
             self._data = [] if isinstance(path[0], Each) else {}
+            if isinstance(path[0], Each):
+                self._yaml.indent(mapping=2, sequence=2, offset=0)
         self._changed |= set_value(self._data, path, value)
 
     def delete(self, path: tuple[Step, ...], value: Any = MISSING) -> None:
@@ -203,8 +205,9 @@ def apply_entries(text: str, format_: Format, entries: Sequence[Entry]) -> str:
     document = open_document(text, format_)
     wanted = copy.deepcopy(document.value())
     for entry in entries:
-        wanted = expect_value(wanted, entry)
-        document.set(entry.path, entry.value)
+        if not entry.if_missing or document.get(entry.path) is MISSING:
+            wanted = expect_value(wanted, entry)
+            document.set(entry.path, entry.value)
     written = document.text
     if open_document(written, format_).value() != wanted:
         raise ConfigError(lazy("It could not be edited without changing more than was meant."))

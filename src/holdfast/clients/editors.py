@@ -24,9 +24,8 @@ def _continue_file(places: Places) -> Any:
 
 
 def _continue_entries(endpoint: Endpoint) -> tuple[Entry, ...]:
-    entries = [
-        Entry((name,), value) for name, value in (("name", "Local"), ("version", "1.0.0"), ("schema", "v1"))
-    ]
+    head = (("name", "Local"), ("version", "1.0.0"), ("schema", "v1"))
+    entries = [Entry((name,), value, if_missing=True) for name, value in head]
     entries += [
         Entry(("models", Each("name", f"Holdfast {model}")), _continue_model(endpoint, model))
         for model in endpoint.models
@@ -50,10 +49,7 @@ def _continue_model(endpoint: Endpoint, model: str) -> dict[str, Any]:
 
 
 def _continue_changes(endpoint: Endpoint, places: Places) -> tuple[ConfigChange, ...]:
-    file = _continue_file(places)
-    # A name, a version and a schema are needed; a file that is there has its own.
-    entries = _continue_entries(endpoint)
-    return (ConfigChange(file, "yaml", entries[3:] if file.exists() else entries),)
+    return (ConfigChange(_continue_file(places), "yaml", _continue_entries(endpoint)),)
 
 
 def _continue_launch(endpoint: Endpoint, places: Places) -> LaunchPlan:  # noqa: ARG001
@@ -87,10 +83,15 @@ def _cline_files(endpoint: Endpoint) -> dict[str, tuple[Entry, ...]]:
     settings |= {"headers": endpoint.headers} if endpoint.headers else {}
     return {
         "providers.json": (
-            Entry(("version",), 1),
+            Entry(("version",), 1, if_missing=True),
+            Entry(("modes",), {}, if_missing=True),
             Entry(("lastUsedProvider",), "openai-compatible"),
             Entry(("providers", "openai-compatible", "settings"), settings),
             Entry(("providers", "openai-compatible", "tokenSource"), "manual"),
+            # Needed, and Cline's own from then on.
+            Entry(
+                ("providers", "openai-compatible", "updatedAt"), "2026-01-01T00:00:00.000Z", if_missing=True
+            ),
         ),
         "global-settings.json": (Entry(("compactionEnabled",), False),),
         "cline_mcp_settings.json": (Entry(("mcpServers", NAME), endpoint.mcp_server(disabled=False)),),

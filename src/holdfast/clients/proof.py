@@ -1,4 +1,4 @@
-"""One request the way a client would send it, through Holdfast and back; nothing of it is kept."""
+"""One request the way a client would send it, through Holdfast and back; its conversation is deleted again."""
 
 import json
 import time
@@ -11,6 +11,7 @@ import httpx
 from holdfast.clients.base import Endpoint, Protocol
 from holdfast.errors import Unreachable, UpstreamError
 from holdfast.i18n import lazy
+from holdfast.upstreams.base import ModelInfo
 
 # A model may have to be loaded first.
 _LIMIT_SECONDS = 300.0
@@ -41,14 +42,22 @@ def list_chat_models(endpoint_url: str, key: str) -> tuple[str, ...]:
             lazy("No Holdfast answers at {url}.", url=endpoint_url),
             hint=lazy("Start it with `holdfast serve`, or say where it is with --url."),
         ) from None
-    return tuple(row["name"] for row in listed if "embedding" not in row.get("capabilities", ()))
+    models = (
+        ModelInfo(
+            row["name"],
+            family=(row.get("details") or {}).get("family") or "",
+            capabilities=tuple(row.get("capabilities") or ()),
+        )
+        for row in listed
+    )
+    return tuple(model.name for model in models if model.can_chat)
 
 
 def prove(endpoint: Endpoint, protocol: Protocol) -> RoundTrip:
     """Ask one question in the client's protocol, streamed; raise an error if no answer comes."""
     path, body, headers = _request(endpoint, protocol)
-    headers |= {"X-Holdfast": "off", **_key_headers(endpoint.key), **endpoint.headers}
-    began, words = time.perf_counter(), []
+    headers |= {**_key_headers(endpoint.key), **endpoint.headers}
+    began, words, conversation = time.perf_counter(), [], ""
     try:
         with httpx.stream(
             "POST", endpoint.url + path, json=body, headers=headers, timeout=_LIMIT_SECONDS
@@ -56,8 +65,10 @@ def prove(endpoint: Endpoint, protocol: Protocol) -> RoundTrip:
             if answer.is_error:
                 answer.read()
                 raise _refusal(endpoint.url, answer)
-            for event in _read_events(answer):
-                words.append(_read_words(event, protocol))
+            conversation = answer.headers.get("X-Holdfast-Conversation", "")
+            words = [_read_words(event, protocol) for event in _read_events(answer)]
+        if conversation:
+            httpx.delete(f"{endpoint.url}/api/chats/{conversation}", headers=headers, timeout=30.0)
     except httpx.HTTPError as error:
         raise Unreachable(
             lazy("No answer came from {url}: {reason}", url=endpoint.url + path, reason=str(error)),

@@ -26,7 +26,7 @@ LAYERS = (
     ("protocols", "tokens"),
     ("store",),
     ("upstreams",),
-    ("conversations", "files", "memory"),
+    ("clients", "conversations", "files", "memory"),
     ("recall", "research"),
     ("window",),
     ("compaction",),

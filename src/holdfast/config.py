@@ -330,6 +330,11 @@ def locale_name(environ: Mapping[str, str] | None = None) -> str:
     return next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
 
 
+def environment() -> Mapping[str, str]:
+    """The whole environment, for finding and starting other programs."""
+    return os.environ
+
+
 def default_home() -> Path:
     return platformdirs.user_data_path("holdfast")
 

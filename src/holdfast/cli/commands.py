@@ -32,6 +32,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "brief:brief",
         "Print what is forbidden, failed, open and decided in this project, for the start of a session.",
     ),
+    "connect": (
+        "connect:connect",
+        "Connect a client: write its configuration, and prove it with one request. --undo takes it back.",
+    ),
+    "launch": ("connect:launch", "Start a client connected, without changing any of its files."),
     "conversations": ("conversations:app", "The conversations that were kept."),
     "window": (
         "window:window",
@@ -91,6 +96,13 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     ),
     "init": ("holdfast init", "holdfast init --dry-run", "holdfast init --update --yes"),
     "brief": ("holdfast brief", "holdfast brief --window 8192", "holdfast brief --json"),
+    "connect": (
+        "holdfast connect --list",
+        "holdfast connect opencode --dry-run",
+        "holdfast connect claude-code --yes",
+        "holdfast connect codex --undo",
+    ),
+    "launch": ("holdfast launch opencode", "holdfast launch claude-code -- --continue"),
     "demo": ("holdfast demo", "holdfast demo --fast"),
     "count": ("holdfast count notes.md", "git diff | holdfast count -m qwen3:8b -"),
     "window": ("holdfast window c_01h8xk", "holdfast window c_01h8xk --summary"),

@@ -47,6 +47,16 @@ class ModelInfo:
     capabilities: tuple[str, ...] = ()
     raw: JsonObject = field(default_factory=dict)
 
+    @property
+    def can_chat(self) -> bool:
+        """Whether it answers; False for models that only make embeddings.
+
+        Where a server does not report what a model can do, its family and its name have to tell.
+        """
+        if self.capabilities:
+            return "embedding" not in self.capabilities or "completion" in self.capabilities
+        return "bert" not in self.family.lower() and "embed" not in self.name.lower()
+
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingResponse:

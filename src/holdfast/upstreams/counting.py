@@ -12,7 +12,7 @@ from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
 
-from holdfast.errors import HoldfastError, ProviderError, StoreError
+from holdfast.errors import HoldfastError, ModelMissing, ProviderError, StoreError, UpstreamError
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import Store
 from holdfast.tokens.calibration import Calibration
@@ -176,7 +176,11 @@ class Counters:
         """Counts plain text in the most exact way: by vocabulary, by the server, else by estimate."""
         tokenizer = await self._vocabularies.tokenizer(provider, model)
         if tokenizer is None:
-            tokens = await provider.tokenize(model, text)
+            try:
+                tokens = await provider.tokenize(model, text)
+            except (UpstreamError, ModelMissing):
+                # Not every server, or proxy before one, has the route that its kind should have.
+                tokens = None
             if tokens is not None:
                 return Count.from_server(len(tokens), f"{provider.name} at {provider.location}")
         counter = await self.counter(provider, model, *families)

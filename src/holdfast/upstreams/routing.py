@@ -243,7 +243,13 @@ class Upstreams:
         return None
 
     async def models(self) -> list[ModelInfo]:
-        """Lists the models of all servers; one that an earlier server has, too, gets its server's name."""
+        """Lists the models of all servers; one that an earlier server has, too, gets its server's name.
+
+        Those that can chat come first: many clients take the first of a list.
+        """
+        return sorted(await self._list_models(), key=lambda model: not model.can_chat)
+
+    async def _list_models(self) -> list[ModelInfo]:
         if len(self._slots) == 1:
             server = await self._slots[0].server()
             return await (self._slots[0].models() if server else self._embedded.models())
@@ -265,7 +271,8 @@ class Upstreams:
             raise BadRequest(
                 lazy("The model server has no models."), hint=lazy("Get one first: `ollama pull qwen3:4b`.")
             )
-        return next((model.name for model in models if model.running_window), models[0].name)
+        loaded = (model.name for model in models if model.running_window and model.can_chat)
+        return next(loaded, models[0].name)
 
     async def describe(self, model: str) -> ModelInfo:
         return await (await self.route(model)).describe(model)

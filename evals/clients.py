@@ -1,0 +1,276 @@
+"""Real clients, as their registries publish them, through a real `holdfast serve`: eight turns, small window.
+
+    python -m evals.clients [NAME …] [--with opencode=/path/to/opencode]
+
+Each is connected by `holdfast connect` in a home of its own, talks eight turns, is taken back by `--undo`, and
+is started once more by `holdfast launch`. Its own prompt may be larger than 4k, so the window is that prompt
+and 4k, measured by a first turn. Behind Holdfast is the public fake of Ollama, which says what it was asked.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from evals.clients_programs import PROGRAMS, Program, Session
+from evals.window_serving import serving
+from holdfast.clients import find_client
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel, FakeReply, ModelCall
+
+RESULTS = Path(__file__).parent / "results" / "clients.md"
+MODEL = "fake:latest"
+FACT = "The staging server is called Quillfeather and listens on port 7443."
+_READ = "Read the file notes.txt in this folder and tell me its first word."
+_ROOM, _LARGE = 4096, 131_072
+_NOTE = (
+    "The migration of the {topic} goes on in small steps: every table is copied, compared row by row, and "
+    "switched over at night; the old one stays for a week. Whoever is on call looks at the graphs of errors "
+    "and of waiting, and writes down what was odd. "
+)
+_TOPICS = ("invoices", "customers", "deliveries", "returns", "prices", "stock")
+
+
+def eight_turns() -> list[str]:
+    """A fact, a file to read, long notes, and at the end a question for the fact."""
+    notes = [
+        f"Note {n}. {_NOTE.format(topic=topic) * 14}Just say that you have read it."
+        for n, topic in enumerate(_TOPICS, 1)
+    ]
+    question = "Note 7. What is the name of the staging server, and on which port does it listen?"
+    return [f"{FACT} Please remember that. {notes[0]}", _READ, *notes[1:], question]
+
+
+@dataclass
+class Model:
+    """Plays the model: reads the file if it has a tool for it, and answers everything else in few words."""
+
+    calls: list[ModelCall] = field(default_factory=list)
+
+    def answer(self, call: ModelCall) -> str | FakeReply:
+        self.calls.append(call)
+        messages = call.body.get("messages") or [{}]
+        newest = str(messages[-1].get("content") or "") if messages[-1].get("role") == "user" else ""
+        if _READ in newest and (use := choose_tool(call)):
+            return FakeReply("Let me look.", calls=[use])
+        return "I have read every word of it, and go on from there when you like. " * 5
+
+    def talk(self) -> list[ModelCall]:
+        """The requests that carry the talk, without side requests."""
+        return [call for call in self.calls if not is_side(call)]
+
+
+def is_side(call: ModelCall) -> bool:
+    """Whether a request is for a title or the like, and not part of the talk."""
+    messages = call.body.get("messages") or ()
+    system = " ".join(
+        str(message.get("content") or "") for message in messages if message["role"] == "system"
+    )
+    return "title" in system[:400].lower() or not any(is_turn(text) for text in user_texts(call))
+
+
+def user_texts(call: ModelCall) -> list[str]:
+    messages = call.body.get("messages") or ()
+    return [str(message.get("content") or "") for message in messages if message["role"] == "user"]
+
+
+def is_turn(text: str) -> bool:
+    return bool(re.search(r"Note \d", text)) or _READ in text
+
+
+def choose_tool(call: ModelCall) -> tuple[str, dict[str, Any]] | None:
+    """Return a call that reads notes.txt, by whichever tool for that the client offers."""
+    folder = re.search(r"(/[^\s\"'<>\\]*?/repository)\b", json.dumps(call.body["messages"]))
+    path = f"{folder[1]}/notes.txt" if folder else "notes.txt"
+    wanted = {"read": path, "read_file": path, "exec_command": f"cat {path}", "shell": f"cat {path}"}
+    for tool in (tool["function"] for tool in call.body.get("tools") or ()):
+        fields = (tool.get("parameters") or {}).get("properties") or {}
+        names = [name for name in fields if re.search("path|cmd|command", name, re.IGNORECASE)]
+        if tool["name"].lower() in wanted and names:
+            value: Any = wanted[tool["name"].lower()]
+            value = value.split() if fields[names[0]].get("type") == "array" else value
+            return tool["name"], {names[0]: value}
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one client's session."""
+
+    client: str
+    version: str
+    turns: int
+    own_prompt: int = 0
+    window: int = 0
+    largest: int = 0
+    conversations: int = 0
+    kept: int = 0
+    side: int = 0
+    tool: bool = False
+    remembered: bool = False
+    undone: bool = False
+    launched: bool = False
+    error: str = ""
+
+    @property
+    def well(self) -> bool:
+        whole = self.conversations == 1 and self.kept == self.turns and self.largest <= self.window
+        return whole and self.remembered and self.undone and self.launched and not self.error
+
+
+def measure(program: Program, command: str, work: Path) -> Outcome:
+    version, turns = read_version(command), eight_turns()[: 1 if program.one_turn else 8]
+    try:
+        first = hold_session(program, command, work / "first", turns[:1], _LARGE, connect_only=True)
+        own = first["largest"] - len(turns[0].split())
+        window = _ROOM if own < _ROOM // 2 else -(-(own + _ROOM) // 1024) * 1024
+        seen = hold_session(program, command, work / "talk", turns, window)
+    except (RuntimeError, subprocess.TimeoutExpired) as error:
+        return Outcome(program.name, version, len(turns), error=" ".join(str(error).split())[:300])
+    return Outcome(program.name, version, len(turns), own, window, **seen)
+
+
+def hold_session(
+    program: Program,
+    command: str,
+    work: Path,
+    turns: Sequence[str],
+    window: int,
+    *,
+    connect_only: bool = False,
+) -> dict[str, Any]:
+    """Connect, talk, take back, launch; return what was seen of it."""
+    home, model = work / "home", Model()
+    folder = home / "repository"
+    folder.mkdir(parents=True)
+    (folder / "notes.txt").write_text("Harbour lights at seven.\n")
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    own = {"PATH": f"{Path(command).parent}:{os.environ['PATH']}"}
+    ours = {**own, "HOLDFAST_HOME": str(work / "data"), "HOLDFAST_LANGUAGE": "en"}
+    fake = FakeOllama(model.answer, models=[FakeModel(MODEL, trained_window=_LARGE)])
+    with fake.served() as upstream, serving(work / "data", upstream, embedder="off") as door:
+        variables = {**ours, "HOLDFAST_UPSTREAM": upstream}
+        holdfast = Session([sys.executable, "-m", "holdfast"], home, folder, variables)
+        holdfast.run("models", "set", MODEL, "--num-ctx", str(window))
+        holdfast.run("connect", program.name, "--url", door.url, "--yes")
+        model.calls.clear()
+        program.say(Session([command], home, folder, own), turns)
+        calls, talk = list(model.calls), model.talk()
+        seen = look_into(work / "data" / "holdfast.db", turns)
+        if connect_only:
+            return {"largest": max(len(call.prompt) for call in talk)}
+        holdfast.run("connect", program.name, "--undo", "--yes")
+        undone = not find_leftovers(program.name, holdfast)
+        model.calls.clear()
+        start = [*holdfast.command, "launch", program.name, "--url", door.url, "--"]
+        program.say(Session(start, home, folder, variables), ["Note 99. Is it up?"])
+        launched = any("Note 99." in text for call in model.calls for text in user_texts(call))
+    last = json.dumps(talk[-1].body["messages"], ensure_ascii=False) if talk else ""
+    return {
+        **seen,
+        "side": len(calls) - len(talk),
+        "largest": max((len(call.prompt) for call in talk), default=0),
+        "tool": any(message["role"] == "tool" for call in talk for message in call.body["messages"]),
+        "remembered": "Quillfeather" in last and "7443" in last,
+        "undone": undone,
+        "launched": launched,
+    }
+
+
+def look_into(database: Path, turns: Sequence[str]) -> dict[str, int]:
+    """Return how many conversations there are, and how many of the turns are in them word for word."""
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as store:
+        conversations = store.execute("SELECT count(*) FROM conversations").fetchone()[0]
+        said = [str(row[0]) for row in store.execute("SELECT body FROM messages WHERE role = 'user'")]
+    return {"conversations": conversations, "kept": sum(any(turn in row for row in said) for turn in turns)}
+
+
+def find_leftovers(name: str, holdfast: Session) -> list[str]:
+    """Return the files that a new `connect` would find connected already: there are none after an undo."""
+    rows = json.loads(holdfast.run("connect", "--list", "--json"))
+    return [row["name"] for row in rows if row["name"] == name and row["state"] != "not connected"]
+
+
+def read_version(command: str) -> str:
+    done = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=120)
+    match = re.search(r"\d+\.\d+[\w.]*", done.stdout + done.stderr)
+    return match[0] if match else "?"
+
+
+_HEAD = """\
+# Real clients
+
+Each client as its registry publishes it, in a home of its own: connected by `holdfast connect`, eight turns (a
+fact, a file that is read by the client's own tool, five long notes, a question for the fact), taken back
+by `--undo`, and started once more by `holdfast launch`. The window is 4,096 tokens, or what the client sends by
+itself and 4,096, as its own prompt and tools are often larger. Behind Holdfast is the public fake of Ollama.
+`python -m evals.clients` measures it anew.
+
+- **conversations**: in the log after the session; titles and other side requests are not among them.
+- **kept**: turns that are in the log word for word.
+- **fact**: the name and the port from the first turn are in the last request.
+
+"""
+_COLUMNS = (
+    "client", "version", "date", "own prompt", "window", "largest request", "conversations", "kept",
+    "side requests", "tool", "fact", "undone", "launched", "result",
+)  # fmt: skip
+
+
+def format_row(outcome: Outcome) -> str:
+    words = {True: "yes", False: "no"}
+    cells = (
+        outcome.client,
+        outcome.version,
+        datetime.now(UTC).date().isoformat(),
+        f"{outcome.own_prompt:,}",
+        f"{outcome.window:,}",
+        f"{outcome.largest:,}",
+        str(outcome.conversations),
+        f"{outcome.kept} of {outcome.turns}",
+        str(outcome.side),
+        *(words[value] for value in (outcome.tool, outcome.remembered, outcome.undone, outcome.launched)),
+        outcome.error.replace("|", "/") or ("well" if outcome.well else "**not well**"),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def read_rows() -> dict[str, str]:
+    lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
+    return {line.split(" ")[1]: line for line in lines if line.startswith("| ") and " yes " in line}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m evals.clients")
+    parser.add_argument("clients", nargs="*", help="which; all that are found if none is named")
+    parser.add_argument("--with", dest="given", action="append", default=[], metavar="NAME=PATH")
+    options = parser.parse_args()
+    given: Mapping[str, str] = dict(pair.split("=", 1) for pair in options.given)
+    rows = read_rows()
+    for name in options.clients or PROGRAMS:
+        client = find_client(name)
+        command = given.get(client.name) or next(filter(None, map(shutil.which, client.programs)), None)
+        if command is None:
+            print(f"{client.name}: not found")
+            continue
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
+            outcome = measure(PROGRAMS[client.name], str(Path(command).absolute()), Path(work))
+        print(outcome)
+        rows[client.name] = format_row(outcome)
+        ordered = [rows[name] for name in PROGRAMS if name in rows]
+        head = f"{_HEAD}| {' | '.join(_COLUMNS)} |\n{'|---' * len(_COLUMNS)}|\n"
+        RESULTS.write_text(head + "\n".join(ordered) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""Clients that can be connected: what is known of each, in one table; how their configuration is edited.
+
+`docs/clients.md` is written from the table. Nothing here asks a server but `proof`.
+"""
+
+from holdfast.clients.agents import AIDER, CLAUDE_CODE, CODEX, OPENCLAW, OPENCODE
+from holdfast.clients.base import Client
+from holdfast.clients.chats import LIBRECHAT, LLM, OPEN_WEBUI
+from holdfast.clients.editors import CLINE, CONTINUE, VSCODE, ZED
+from holdfast.errors import BadRequest
+from holdfast.i18n import lazy
+
+CLIENTS: tuple[Client, ...] = (
+    OPENCODE, CLAUDE_CODE, CODEX, AIDER, CONTINUE, CLINE, OPEN_WEBUI, LIBRECHAT, LLM, OPENCLAW, ZED, VSCODE,
+)  # fmt: skip
+
+
+def find_client(name: str) -> Client:
+    """Return the client of this name; its title in any spelling and the name of its program will do."""
+    wanted = _plain(name)
+    for client in CLIENTS:
+        if wanted in map(_plain, (client.name, client.title, *client.programs)):
+            return client
+    names = ", ".join(client.name for client in CLIENTS)
+    raise BadRequest(
+        lazy("There is no client {name}.", name=name), hint=lazy("There are: {names}.", names=names)
+    )
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())

@@ -1,0 +1,345 @@
+"""Coding agents of the terminal: opencode, Claude Code, codex, aider and OpenClaw."""
+
+import json
+from typing import Any
+
+from holdfast.clients.base import (
+    LARGE_WINDOW,
+    MAX_ANSWER,
+    NAME,
+    Client,
+    ConfigChange,
+    Each,
+    Endpoint,
+    Entry,
+    LaunchPlan,
+    Places,
+    first_existing,
+)
+from holdfast.clients.documents import apply_entries
+from holdfast.clients.json_text import nest
+
+# An opencode plugin that puts the brief of the folder behind the system prompt, once for each start.
+_PLUGIN = """\
+// Written by `holdfast connect opencode`: what is known of this repository, at the start of every session.
+export const Holdfast = async ({{ directory }}) => {{
+  let brief
+  const read = async () => {{
+    try {{
+      const env = {{ ...process.env, ...{variables} }}
+      const child = Bun.spawn({words}, {{ cwd: directory, env, stderr: "ignore" }})
+      const text = await new Response(child.stdout).text()
+      return (await child.exited) === 0 ? text.trim() : ""
+    }} catch {{
+      return ""
+    }}
+  }}
+  return {{
+    "experimental.chat.system.transform": async (_input, output) => {{
+      brief ??= read()
+      const text = await brief
+      if (text) output.system.push(text)
+    }},
+  }}
+}}
+"""
+
+
+def _models(endpoint: Endpoint) -> dict[str, Any]:
+    limit = {"context": LARGE_WINDOW, "output": MAX_ANSWER}
+    return {model: {"name": model, "limit": limit} for model in endpoint.models}
+
+
+def _opencode_entries(endpoint: Endpoint) -> tuple[Entry, ...]:
+    options: dict[str, Any] = {"baseURL": endpoint.openai, "apiKey": endpoint.key}
+    options |= {"headers": endpoint.headers} if endpoint.headers else {}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "Holdfast",
+        "options": options,
+        "models": _models(endpoint),
+    }
+    server: dict[str, Any] = {"type": "local", "command": endpoint.mcp(), "enabled": True}
+    server |= {"environment": endpoint.variables} if endpoint.variables else {}
+    return (
+        Entry(("provider", NAME), provider),
+        Entry(("model",), f"{NAME}/{endpoint.model}"),
+        # Titles go the same way, and not to a model elsewhere.
+        Entry(("small_model",), f"{NAME}/{endpoint.model}"),
+        Entry(("compaction", "auto"), False),
+        Entry(("compaction", "prune"), False),
+        Entry(("mcp", NAME), server),
+    )
+
+
+def _opencode_plugin(endpoint: Endpoint) -> str:
+    return _PLUGIN.format(words=json.dumps(endpoint.run("brief")), variables=json.dumps(endpoint.variables))
+
+
+def _opencode_changes(endpoint: Endpoint, places: Places) -> tuple[ConfigChange, ...]:
+    folder = places.xdg / "opencode"
+    file = first_existing(folder / "opencode.jsonc", folder / "opencode.json")
+    plugin = Entry((), _opencode_plugin(endpoint))
+    return (
+        ConfigChange(file, "json", _opencode_entries(endpoint)),
+        ConfigChange(folder / "plugin" / f"{NAME}.js", "text", (plugin,)),
+    )
+
+
+def _opencode_launch(endpoint: Endpoint, places: Places) -> LaunchPlan:  # noqa: ARG001
+    config: dict[str, Any] = {}
+    for entry in _opencode_entries(endpoint):
+        _merge(config, nest(entry.path, entry.value))
+    config["plugin"] = [f"file://{{folder}}/{NAME}.js"]
+    return LaunchPlan(
+        ("opencode",),
+        {"OPENCODE_CONFIG_CONTENT": json.dumps(config)},
+        {f"{NAME}.js": _opencode_plugin(endpoint)},
+    )
+
+
+def _merge(whole: dict[str, Any], part: dict[str, Any]) -> None:
+    for name, value in part.items():
+        if isinstance(value, dict) and isinstance(whole.get(name), dict):
+            _merge(whole[name], value)
+        else:
+            whole[name] = value
+
+
+OPENCODE = Client(
+    "opencode",
+    "opencode",
+    ("opencode",),
+    lambda places: (places.xdg / "opencode",),
+    _opencode_changes,
+    "chat",
+    "`compaction.auto` and `compaction.prune` to `false`",
+    """\
+`connect` writes a provider, `model` and `small_model` (titles go the same way), an MCP server and a plugin that puts
+`holdfast brief` behind the system prompt. In the environment `OPENCODE_DISABLE_AUTOCOMPACT=true` and
+`OPENCODE_DISABLE_PRUNE=true` switch its shortening off, too. Version 2 has moved its numbers (`keep.tokens`, `buffer`); `auto`
+is still the switch.""",
+    launch=_opencode_launch,
+)
+
+
+def _claude_variables(endpoint: Endpoint) -> dict[str, str]:
+    models = ("ANTHROPIC_MODEL", *(f"ANTHROPIC_DEFAULT_{size}_MODEL" for size in ("OPUS", "SONNET", "HAIKU")))
+    headers = "\n".join(f"{name}: {value}" for name, value in endpoint.headers.items())
+    return {
+        "ANTHROPIC_BASE_URL": endpoint.url,
+        "ANTHROPIC_AUTH_TOKEN": endpoint.key,
+        **dict.fromkeys((*models, "CLAUDE_CODE_SUBAGENT_MODEL"), endpoint.model),
+        "DISABLE_AUTO_COMPACT": "1",
+        **({"ANTHROPIC_CUSTOM_HEADERS": headers} if headers else {}),
+    }
+
+
+def _claude_hook(endpoint: Endpoint) -> dict[str, Any]:
+    command = {"type": "command", "command": endpoint.shell("brief")}
+    return {"matcher": "startup|clear", "hooks": [command]}
+
+
+def _claude_changes(endpoint: Endpoint, places: Places) -> tuple[ConfigChange, ...]:
+    folder = places.variable("CLAUDE_CONFIG_DIR", places.home / ".claude")
+    variables = (Entry(("env", name), value) for name, value in _claude_variables(endpoint).items())
+    entries = (
+        *variables,
+        Entry(("autoCompactEnabled",), False),
+        Entry(("hooks", "SessionStart", Each()), _claude_hook(endpoint)),
+    )
+    state = (
+        folder / ".claude.json" if places.variables.get("CLAUDE_CONFIG_DIR") else places.home / ".claude.json"
+    )
+    server = Entry(("mcpServers", NAME), endpoint.mcp_server(type="stdio"))
+    return (
+        ConfigChange(folder / "settings.json", "json", entries),
+        ConfigChange(state, "json", (server,), volatile=True),
+    )
+
+
+def _claude_launch(endpoint: Endpoint, places: Places) -> LaunchPlan:  # noqa: ARG001
+    settings = {"autoCompactEnabled": False, "hooks": {"SessionStart": [_claude_hook(endpoint)]}}
+    servers = {"mcpServers": {NAME: endpoint.mcp_server(type="stdio")}}
+    return LaunchPlan(
+        ("claude", "--settings", "{folder}/settings.json", "--mcp-config", "{folder}/mcp.json"),
+        _claude_variables(endpoint),
+        {"settings.json": json.dumps(settings), "mcp.json": json.dumps(servers)},
+    )
+
+
+CLAUDE_CODE = Client(
+    "claude-code",
+    "Claude Code",
+    ("claude",),
+    lambda places: (places.variable("CLAUDE_CONFIG_DIR", places.home / ".claude"),),
+    _claude_changes,
+    "messages",
+    "`autoCompactEnabled: false`, and `DISABLE_AUTO_COMPACT=1` in `env`",
+    """\
+`connect` writes the address, the token and the models into `env` of `~/.claude/settings.json`, a `SessionStart` hook that runs
+`holdfast brief`, and the MCP server into `~/.claude.json`. That second file Claude Code rewrites all the time, so
+`--undo` takes only our entry out of it. Some versions were reported to compact although the switch is off: their
+summaries are recognised. Its own prompt and tools have more than 20,000 tokens; below a window of 32k it cannot work.""",
+    launch=_claude_launch,
+)
+
+
+def _codex_provider(endpoint: Endpoint) -> dict[str, Any]:
+    provider: dict[str, Any] = {"name": "Holdfast", "base_url": endpoint.openai, "wire_api": "responses"}
+    headers = dict(endpoint.headers)
+    if endpoint.key != "none":
+        headers["Authorization"] = f"Bearer {endpoint.key}"
+    return {**provider, "http_headers": headers} if headers else provider
+
+
+def _codex_values(endpoint: Endpoint) -> dict[str, Any]:
+    return {
+        "model": endpoint.model,
+        "model_provider": NAME,
+        "model_context_window": LARGE_WINDOW,
+        # It has no switch; this is more than it believes the window to be.
+        "model_auto_compact_token_limit": 10 * LARGE_WINDOW,
+    }
+
+
+def _codex_changes(endpoint: Endpoint, places: Places) -> tuple[ConfigChange, ...]:
+    folder = places.variable("CODEX_HOME", places.home / ".codex")
+    entries = (
+        *(Entry((name,), value) for name, value in _codex_values(endpoint).items()),
+        Entry(("model_providers", NAME), _codex_provider(endpoint)),
+        Entry(("mcp_servers", NAME), endpoint.mcp_server()),
+    )
+    return (ConfigChange(folder / "config.toml", "toml", entries),)
+
+
+def _codex_launch(endpoint: Endpoint, places: Places) -> LaunchPlan:  # noqa: ARG001
+    values = {
+        **_codex_values(endpoint),
+        f"model_providers.{NAME}": _codex_provider(endpoint),
+        f"mcp_servers.{NAME}": endpoint.mcp_server(),
+    }
+    options = [word for name, value in values.items() for word in ("-c", f"{name}={_inline_toml(value)}")]
+    return LaunchPlan(("codex", *options))
+
+
+def _inline_toml(value: Any) -> str:
+    if isinstance(value, dict):
+        inside = ", ".join(f"{json.dumps(name)} = {_inline_toml(part)}" for name, part in value.items())
+        return f"{{{inside}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_inline_toml, value))}]"
+    # Strings and numbers are written in TOML as in JSON.
+    return json.dumps(value, ensure_ascii=False)
+
+
+CODEX = Client(
+    "codex",
+    "codex",
+    ("codex",),
+    lambda places: (places.variable("CODEX_HOME", places.home / ".codex"),),
+    _codex_changes,
+    "responses",
+    "no switch; `model_auto_compact_token_limit` above the window it believes in",
+    """\
+`connect` writes a provider with `wire_api = "responses"`, the model, a large window and the MCP server into
+`~/.codex/config.toml`. Its prompt and tools have about 9,000 tokens.""",
+    launch=_codex_launch,
+)
+
+
+def _aider_values(endpoint: Endpoint) -> dict[str, Any]:
+    return {
+        "model": f"openai/{endpoint.model}",
+        # Summaries and commit messages go the same way.
+        "weak-model": f"openai/{endpoint.model}",
+        "openai-api-base": endpoint.openai,
+        "openai-api-key": endpoint.key,
+        "max-chat-history-tokens": 10 * LARGE_WINDOW,
+        "show-model-warnings": False,
+    }
+
+
+def _aider_changes(endpoint: Endpoint, places: Places) -> tuple[ConfigChange, ...]:
+    entries = tuple(Entry((name,), value) for name, value in _aider_values(endpoint).items())
+    return (ConfigChange(places.home / ".aider.conf.yml", "yaml", entries),)
+
+
+def _aider_launch(endpoint: Endpoint, places: Places) -> LaunchPlan:  # noqa: ARG001
+    variables = {
+        f"AIDER_{name.upper().replace('-', '_')}": str(value).lower()
+        if isinstance(value, bool)
+        else str(value)
+        for name, value in _aider_values(endpoint).items()
+    }
+    return LaunchPlan(("aider",), variables)
+
+
+AIDER = Client(
+    "aider",
+    "aider",
+    ("aider",),
+    lambda places: (places.home / ".aider.conf.yml", places.home / ".aider"),
+    _aider_changes,
+    "chat",
+    "`max-chat-history-tokens` that is never reached",
+    """\
+Above `max-chat-history-tokens` aider summarises the chat. Through `ollama_chat/…` it asks for another `num_ctx` with every
+request; Holdfast keeps to one, but `openai/…` spares you the question. `--map-tokens` limits its map of the repository, which is
+part of every request: 512 to 1024 is plenty for a window of 8k. A `/clear` begins a new conversation here, too. It has no MCP
+and no headers.""",
+    launch=_aider_launch,
+)
+
+
+def _openclaw_entries(endpoint: Endpoint) -> tuple[Entry, ...]:
+    models = [
+        {"id": model, "name": model, "contextWindow": LARGE_WINDOW, "maxTokens": MAX_ANSWER}
+        for model in endpoint.models
+    ]
+    provider: dict[str, Any] = {
+        "baseUrl": endpoint.openai,
+        "apiKey": endpoint.key,
+        "api": "openai-completions",
+    }
+    provider |= {"headers": endpoint.headers} if endpoint.headers else {}
+    return (
+        Entry(("models", "providers", NAME), {**provider, "models": models}),
+        Entry(("agents", "defaults", "model", "primary"), f"{NAME}/{endpoint.model}"),
+        Entry(("agents", "defaults", "compaction", "enabled"), False),
+        Entry(("mcp", "servers", NAME), endpoint.mcp_server()),
+    )
+
+
+def _openclaw_file(places: Places) -> Any:
+    folder = places.variable("OPENCLAW_STATE_DIR", places.home / ".openclaw")
+    return places.variable("OPENCLAW_CONFIG_PATH", folder / "openclaw.json")
+
+
+def _openclaw_changes(endpoint: Endpoint, places: Places) -> tuple[ConfigChange, ...]:
+    return (ConfigChange(_openclaw_file(places), "json", _openclaw_entries(endpoint)),)
+
+
+def _openclaw_launch(endpoint: Endpoint, places: Places) -> LaunchPlan:
+    file = _openclaw_file(places)
+    now = file.read_text(encoding="utf-8") if file.exists() else ""
+    return LaunchPlan(
+        ("openclaw",),
+        {"OPENCLAW_CONFIG_PATH": "{folder}/openclaw.json"},
+        {"openclaw.json": apply_entries(now, "json", _openclaw_entries(endpoint))},
+    )
+
+
+OPENCLAW = Client(
+    "openclaw",
+    "OpenClaw",
+    ("openclaw",),
+    lambda places: (places.variable("OPENCLAW_STATE_DIR", places.home / ".openclaw"),),
+    _openclaw_changes,
+    "chat",
+    "`agents.defaults.compaction.enabled: false`; overflow recovery stays, and is not needed",
+    """\
+`connect` writes a provider, the primary model and the MCP server into `~/.openclaw/openclaw.json`, which is JSON5: comments and
+bare keys stay. Its notes can be read in place, too: see [OpenClaw's workspace](import.md).""",
+    launch=_openclaw_launch,
+)

@@ -14,6 +14,7 @@ from typing import Any
 from holdfast.errors import Conflict, HoldfastError, NotFound
 from holdfast.messages import Answer, Chunk, JsonObject, Scope
 from holdfast.server.pages.markdown import MarkdownBlocks, render_html
+from holdfast.thinking import without_thinking
 from holdfast.turn import Turn, TurnEngine
 from holdfast.window import sentences
 
@@ -214,7 +215,7 @@ class DetachedTurn:
             "done",
             {
                 **result,
-                "text": message.text,
+                "text": without_thinking(message.text),
                 **({} if "".join(self._shown.values()) == whole else {"html": whole}),
                 "finish": self._answer.finish or "cut",
                 **self._numbers(),

@@ -14,6 +14,7 @@ from holdfast.memory.scopes import is_summary
 from holdfast.server.files import BROWSER_IMAGE_TYPES, files_in, image_part, text_without_files
 from holdfast.server.pages.markdown import render_html
 from holdfast.store import ConversationRecord, Decision, JobRecord, MessageRecord, Store
+from holdfast.thinking import without_thinking
 from holdfast.turn import TurnEngine
 
 # Characters of the longest message that is rendered; longer ones are slow in browsers and shown as text.
@@ -128,6 +129,7 @@ def page_fields(
     fields: dict[str, Any] = {"text": text_without_files(message)}
     if message.role == "assistant":
         fields["html"] = render_answer(message.text)
+        fields["text"] = without_thinking(fields["text"])
         fields["numbers"] = answer_numbers(store, stored.job)
         # The context was added to the question.
         context = brought.get(stored.parent or "", _NO_CONTEXT)

@@ -1,9 +1,10 @@
 // An answer while it is written: followed, taken up again when the connection is lost, and shown as it grows.
 // `hooks` tell the rest of the page what it has to know.
 import { byId, el, showBanner, word } from "./core.js";
-import { putHtml, renderThinking, renderToolCall } from "./chat-message.js";
+import { renderToolCall } from "./chat-message.js";
 import { announce, stream } from "./chat-state.js";
 import { renderNotices, renderWindow } from "./chat-details.js";
+import { putHtml, renderThinking } from "./markdown.js";
 
 const decimals = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 });
 // Milliseconds until a lost connection is tried again; the last one over and over.
@@ -56,6 +57,8 @@ export class Live {
   close() {
     clearInterval(this.timer);
     this.line.remove();
+    // From here on it is what it will be when it is loaded again.
+    this.body.replaceChildren(...this.blocks.flatMap((block) => [...block.childNodes]));
     this.element.removeAttribute("aria-busy");
     this.element.classList.remove("writing");
   }

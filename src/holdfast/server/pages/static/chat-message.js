@@ -1,9 +1,10 @@
 // One message as an element: what was said, thinking and tools folded, pictures and files, what can be done.
 // What its buttons do is passed in as `acts`.
-import { createCopyButton, el, formatMoment, formatNumber, parseHtml, queryAll, word } from "./core.js";
+import { createCopyButton, el, formatMoment, formatNumber, word } from "./core.js";
 import { renderLine as keptLine } from "./chat-memories.js";
 import { call, chatPath, state } from "./chat-state.js";
 import { renderFacts, renderMemoriesUsed, renderSources } from "./chat-details.js";
+import { putHtml, renderThinking } from "./markdown.js";
 
 /** An entry of a conversation; `acts` has `edit`, `regenerate`, `fork` and `turn`. */
 export function renderMessage(entry, acts) {
@@ -86,15 +87,6 @@ function* renderAnswer(entry) {
   for (const call of entry.tool_calls ?? []) yield renderToolCall(call);
 }
 
-export function renderThinking(text) {
-  return el(
-    "details",
-    { class: "fold thinking" },
-    el("summary", {}, word("thinking")),
-    el("div", { class: "words", dir: "auto" }, text),
-  );
-}
-
 export function renderToolCall(call) {
   return el(
     "details",
@@ -119,44 +111,6 @@ function formatJson(text) {
   } catch {
     return text;
   }
-}
-
-/** Puts HTML of the server's into an element, and what belongs to blocks of code around them. */
-export function putHtml(place, html) {
-  const content = parseHtml(html);
-  for (const code of queryAll("pre > code", content)) addCodeHead(code);
-  for (const table of queryAll("table", content)) {
-    const holder = el("div", { class: "wide-table", tabindex: "0" });
-    table.replaceWith(holder);
-    holder.append(table);
-  }
-  for (const link of queryAll("a[href^='http']", content)) link.setAttribute("target", "_blank");
-  // What a model calls a heading stands below those of the page.
-  for (const heading of queryAll("h1, h2, h3, h4, h5, h6", content)) {
-    heading.ariaLevel = String(Math.min(6, Number(heading.tagName[1]) + 2));
-  }
-  for (const block of queryAll("p, li, h1, h2, h3, h4, h5, h6, td, th, blockquote", content)) {
-    block.dir = "auto";
-  }
-  place.replaceChildren(content);
-}
-
-function addCodeHead(code) {
-  const languageClass = [...code.classList].find((name) => name.startsWith("language-"));
-  const text = code.textContent;
-  const holder = el(
-    "div",
-    { class: "code" },
-    el(
-      "div",
-      { class: "code-head" },
-      el("span", {}, languageClass?.slice(9) || word("code")),
-      createCopyButton(text),
-    ),
-  );
-  code.parentElement.replaceWith(holder);
-  code.dir = "ltr";
-  holder.append(el("pre", { tabindex: "0" }, code));
 }
 
 function renderDetails(entry) {

@@ -1,9 +1,10 @@
 // The messages of the open conversation: the end first, others when one scrolls there, banners in their place.
 // However long it is, a few hundred are on the page at most. What one of them looks like is in chat-message.js.
 import { attempt, byId, el, formatNumber, toast, word } from "./core.js";
-import { putHtml, renderMessage } from "./chat-message.js";
+import { renderMessage } from "./chat-message.js";
 import { call, chatPath, state } from "./chat-state.js";
 import { renderWindow } from "./chat-details.js";
+import { putHtml } from "./markdown.js";
 
 // So many are asked for at a time, and so many are on the page at most.
 const portion = 40, most = 200;

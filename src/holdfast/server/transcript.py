@@ -54,9 +54,10 @@ def serialize_messages(
     if html:
         shown = {stored.id: stored for stored in reading.path}
         brought, learned = context_by_question(store, row), memories_by_message(engine, row)
+        memories = memory_ids(engine, row) if brought else frozenset()
         for entry in payload["messages"]:
             if (stored := shown.get(entry["id"] or "")) is not None:
-                entry |= page_fields(store, reading, stored, brought)
+                entry |= page_fields(store, reading, stored, brought, memories)
                 if stored.message.role == "assistant":
                     entry["kept"] = [*learned.get(stored.parent or "", ()), *learned.get(stored.id, ())]
             elif entry.get("finish") == "writing":
@@ -102,6 +103,14 @@ def memories_by_message(engine: TurnEngine, row: ConversationRecord) -> dict[str
     return by_message
 
 
+def memory_ids(engine: TurnEngine, row: ConversationRecord) -> frozenset[str]:
+    """Return the ids of all memories of a scope, archived ones too."""
+    if engine.remembering is None:
+        return frozenset()
+    active, archived = engine.remembering.library.list_all(row.scope, [])
+    return frozenset(memory.id for memory in (*active, *archived))
+
+
 def load_image(store: Store, row: ConversationRecord, message: str, number: int) -> tuple[bytes, str]:
     """Return an image of a message and its media type; only types that browsers can show safely."""
     images = get_message(store, row, message).message.images
@@ -123,7 +132,11 @@ def move_head(store: Store, row: ConversationRecord, message: str) -> Conversati
 
 
 def page_fields(
-    store: Store, reading: WindowReading, stored: MessageRecord, brought: Mapping[str, QuestionContext]
+    store: Store,
+    reading: WindowReading,
+    stored: MessageRecord,
+    brought: Mapping[str, QuestionContext],
+    memories: Collection[str],
 ) -> dict[str, Any]:
     message = stored.message
     fields: dict[str, Any] = {"text": text_without_files(message)}
@@ -133,7 +146,10 @@ def page_fields(
         fields["numbers"] = answer_numbers(store, stored.job)
         # The context was added to the question.
         context = brought.get(stored.parent or "", _NO_CONTEXT)
-        fields |= {"memories": len(context.memories), "findings": list(context.findings)}
+        count = sum(name in memories for name in context.memories)
+        # What was recalled and is no memory is a passage of a note or of an earlier conversation.
+        fields |= {"memories": count, "quotes": len(context.memories) - count}
+        fields["findings"] = list(context.findings)
     if files := files_in(message):
         fields["files"] = [file.to_json() for file in files]
     versions = list_versions(store, reading.conversation, stored)

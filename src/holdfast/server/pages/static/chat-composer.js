@@ -194,6 +194,8 @@ function encode(file) {
 }
 
 function show() {
+  // The gauge counts what is attached.
+  form.dispatchEvent(new CustomEvent("uploads", { detail: uploads }));
   chips.hidden = !uploads.length;
   chips.replaceChildren(
     ...uploads.map((upload) =>
@@ -228,7 +230,13 @@ async function listModels() {
     : "");
   models.replaceChildren(
     ...(installed.length
-      ? installed.map((entry) => el("option", { value: entry.name }, `${entry.name}${describeSize(entry)}`))
+      ? installed.map((entry) =>
+        el(
+          "option",
+          { value: entry.name, data: { window: entry.num_ctx ?? "" } },
+          `${entry.name}${describeSize(entry)}`,
+        )
+      )
       : [el("option", { value: "" }, word("no_models"))]),
   );
   const lastModel = readStored("model");

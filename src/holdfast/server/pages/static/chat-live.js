@@ -3,7 +3,8 @@
 import { byId, el, showBanner, word } from "./core.js";
 import { renderToolCall } from "./chat-message.js";
 import { announce, stream } from "./chat-state.js";
-import { renderNotices, renderWindow } from "./chat-details.js";
+import { renderNotices } from "./chat-details.js";
+import { setWindow } from "./gauge.js";
 import { putHtml, renderThinking } from "./markdown.js";
 
 const decimals = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 });
@@ -107,7 +108,8 @@ export class Live {
 
   showReport(report) {
     this.report = report;
-    this.below.replaceChildren(...[renderWindow(report), renderNotices(report)].filter(Boolean));
+    this.below.replaceChildren(...[renderNotices(report)].filter(Boolean));
+    setWindow(report);
   }
 }
 

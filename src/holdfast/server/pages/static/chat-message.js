@@ -1,9 +1,9 @@
 // One message as an element: what was said, thinking and tools folded, pictures and files, what can be done.
 // What its buttons do is passed in as `acts`.
-import { createCopyButton, el, formatMoment, formatNumber, word } from "./core.js";
+import { createCopyButton, createIconButton, el, formatMoment, formatNumber, word } from "./core.js";
 import { renderLine as keptLine } from "./chat-memories.js";
 import { call, chatPath, state } from "./chat-state.js";
-import { renderFacts, renderMemoriesUsed, renderSources } from "./chat-details.js";
+import { renderAbout } from "./chat-details.js";
 import { putHtml, renderThinking } from "./markdown.js";
 
 /** An entry of a conversation; `acts` has `edit`, `regenerate`, `fork` and `turn`. */
@@ -20,8 +20,7 @@ export function renderMessage(entry, acts) {
   const label = isQuestion ? word("you") : word("answer_of", { model: entry.model ?? "" });
   const parts = isQuestion ? [...renderQuestion(entry)] : [...renderAnswer(entry)];
   const element = renderShell(entry, isQuestion ? "user" : "assistant", label, parts);
-  if (!isQuestion) element.append(...renderDetails(entry));
-  if (entry.id) element.append(renderActions(entry, element, acts, isQuestion));
+  if (entry.id) element.append(renderFoot(entry, element, acts, isQuestion));
   return element;
 }
 
@@ -113,35 +112,29 @@ function formatJson(text) {
   }
 }
 
-function renderDetails(entry) {
-  const parts = [];
-  const line = renderFacts({ ...entry.numbers, model: entry.model, finish: entry.finish });
-  if (line) parts.push(line);
-  if (entry.memories) parts.push(renderMemoriesUsed(entry.id, entry.memories));
-  if (entry.findings?.length) parts.push(renderSources(entry.findings));
-  if (entry.kept?.length) parts.push(keptLine(entry.kept));
-  return parts;
+/** What stands below a message: what can be done with it and, of an answer, what is known of it. */
+export function renderFoot(entry, element, acts, isQuestion) {
+  return el(
+    "footer",
+    { class: "foot" },
+    !isQuestion && entry.kept?.length > 0 && keptLine(entry.kept),
+    renderActions(entry, element, acts, isQuestion),
+    !isQuestion && renderAbout(entry),
+  );
 }
 
 /** The row of buttons below a message. */
 export function renderActions(entry, element, acts, isQuestion) {
   const getText = () => entry.text ?? entry.content;
-  const createButton = (label, work) =>
-    el("button", { type: "button", class: "quiet", onclick: work }, label);
   return el(
     "div",
     { class: "actions" },
     renderVersions(entry, acts),
-    createCopyButton(getText),
+    createCopyButton(getText, { bare: true }),
     isQuestion
-      ? createButton(word("edit"), () => acts.edit(entry, element))
-      : createButton(word("regenerate"), () => acts.regenerate(entry)),
-    !isQuestion && el("button", {
-      type: "button",
-      class: "quiet",
-      title: word("fork_here"),
-      onclick: () => acts.fork(entry),
-    }, word("fork")),
+      ? createIconButton("pencil", word("edit"), () => acts.edit(entry, element))
+      : createIconButton("refresh-cw", word("regenerate"), () => acts.regenerate(entry)),
+    !isQuestion && createIconButton("git-fork", word("fork_here"), () => acts.fork(entry)),
     entry.pinned && el("span", { class: "tag" }, word("pinned")),
     entry.created_at &&
       el(
@@ -175,7 +168,7 @@ function renderVersions(entry, acts) {
 /** Opens a field to rewrite the question; returns the new text, or null if it was left. */
 export function openEditor(entry, element) {
   return new Promise((resolve) => {
-    const body = element.querySelector(".said"), row = element.querySelector(".actions");
+    const body = element.querySelector(".said"), row = element.querySelector(".foot");
     const field = el("textarea", {
       rows: "3",
       dir: "auto",

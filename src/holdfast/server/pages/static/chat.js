@@ -5,10 +5,10 @@ import { showKind, startFrame, toggleSide } from "./chat-frame.js";
 import * as list from "./chat-list.js";
 import { followTurn, Live } from "./chat-live.js";
 import * as memoryLines from "./chat-memories.js";
-import { openEditor, renderActions, renderMessage } from "./chat-message.js";
+import { setWindow, startGauge } from "./gauge.js";
+import { openEditor, renderFoot, renderMessage } from "./chat-message.js";
 import * as messages from "./chat-messages.js";
 import { announce, call, chatPath, state, stream } from "./chat-state.js";
-import { renderFacts, renderMemoriesUsed, renderSources } from "./chat-details.js";
 
 const root = byId("chat");
 const title = byId("title");
@@ -52,6 +52,7 @@ async function openChat(id, { message = "", push = true } = {}) {
   list.markCurrent();
   showHead();
   if (!id) {
+    setWindow(null);
     messages.clearMessages();
     welcome.hidden = false;
     return composer.focus();
@@ -297,9 +298,9 @@ async function followToEnd(live, first, { questionElement = null, revert = (_rea
 function addQuestionActions(element, data) {
   Object.assign(element.dataset, { message: data.question });
   const text = element.querySelector(".words")?.textContent ?? "";
-  element.querySelector(".actions")?.remove();
+  element.querySelector(".foot")?.remove();
   element.append(
-    renderActions({ id: data.question, role: "user", text, content: text }, element, actions, true),
+    renderFoot({ id: data.question, role: "user", text, content: text }, element, actions, true),
   );
 }
 
@@ -325,10 +326,6 @@ function finishAnswer(live, done) {
     );
     live.body.replaceWith(rendered.querySelector(".markdown"));
   }
-  const line = renderFacts({ ...done, model: live.report?.model ?? model });
-  const memories = done.memories.length
-    ? renderMemoriesUsed(done.message, done.memories.length, done.memories)
-    : null;
   const trouble = done.trouble && !turn?.isStopped
     ? el(
       "p",
@@ -336,17 +333,31 @@ function finishAnswer(live, done) {
       [done.trouble.message, done.trouble.hint].filter(Boolean).join(" "),
     )
     : null;
-  live.below.before(
-    ...[trouble, line, memories, done.findings.length ? renderSources(done.findings) : null].filter(Boolean),
-  );
+  if (trouble) live.below.before(trouble);
+  const quotes = done.memories.filter((memory) => memory.kind === "passage").length;
   element.append(
-    renderActions(
-      { id: done.message, role: "assistant", text: done.text, content: done.text },
+    renderFoot(
+      {
+        id: done.message,
+        role: "assistant",
+        text: done.text,
+        content: done.text,
+        model: live.report?.model ?? model,
+        numbers: { ...done, window: live.report?.window },
+        finish: done.finish,
+        memories: done.memories.length - quotes,
+        quotes,
+        found: done.memories,
+        findings: done.findings,
+        report: live.report,
+        created_at: Date.now() / 1000,
+      },
       element,
       actions,
       false,
     ),
   );
+  if (live.report) setWindow(live.report, done.tokens);
   memoryLines.showUnder(element);
   messages.showBanners(done.banners);
   messages.scrollToEnd();
@@ -367,6 +378,7 @@ startFrame({ open: openChat, stop: () => turn && stopTurn() });
 addEventListener("popstate", () => openChat(readAddress(), { message: location.hash.slice(1), push: false }));
 messages.startMessages(actions);
 composer.start({ send: ask, stop: stopTurn });
+startGauge();
 list.start({
   open: (id, message) => openChat(id, { message }),
   onRename: (chat) => {

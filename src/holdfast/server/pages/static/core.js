@@ -266,13 +266,36 @@ export function debounce(work, wait) {
   };
 }
 
-/** Creates a button that copies a text. */
-export function createCopyButton(text) {
-  const button = el("button", { type: "button", class: "quiet copy" }, word("copy"));
+/** One of the icons in icons.css. It says nothing by itself: what it stands in has a label. */
+export const createIcon = (name) => el("span", { class: `icon icon-${name}`, "aria-hidden": "true" });
+
+/** Creates a button that is an icon with a label. */
+export function createIconButton(icon, label, work) {
+  return el(
+    "button",
+    { type: "button", class: "quiet icon-button", "aria-label": label, title: label, onclick: work },
+    createIcon(icon),
+  );
+}
+
+/** Creates a button that copies a text; with `bare` it is an icon alone. */
+export function createCopyButton(text, { bare = false } = {}) {
+  const label = el("span", { class: bare ? "hidden-label" : "" }, word("copy"));
+  const icon = createIcon("copy");
+  const button = el(
+    "button",
+    { type: "button", class: `quiet copy ${bare ? "icon-button" : ""}`, title: word("copy") },
+    icon,
+    label,
+  );
+  const show = (name, key) => {
+    icon.className = `icon icon-${name}`;
+    label.textContent = word(key);
+  };
   button.addEventListener("click", async () => {
     await copyText(typeof text === "function" ? text() : text);
-    button.textContent = word("copied");
-    setTimeout(() => (button.textContent = word("copy")), 1500);
+    show("check", "copied");
+    setTimeout(() => show("copy", "copy"), 1500);
   });
   return button;
 }

@@ -118,8 +118,8 @@ def test_a_question_is_answered_and_is_there_after_coming_back(page, server, pro
     assert faults(window) == []
     window.reload()
     expect(answers(window).locator("em")).to_have_text("Done.")
-    expect(answers(window).locator(".code-head span")).to_have_text("python")
-    expect(answers(window).locator(".meter")).to_be_visible()
+    expect(answers(window).locator(".code-head > span")).to_have_text("python")
+    expect(answers(window).get_by_role("img", name=re.compile("8,192"))).to_be_visible()
 
 
 def test_a_hostile_message_is_shown_harmlessly(page, server, project):

@@ -62,7 +62,22 @@ def serialize_messages(
                     entry["kept"] = [*learned.get(stored.parent or "", ()), *learned.get(stored.id, ())]
             elif entry.get("finish") == "writing":
                 entry["html"] = render_answer(entry["content"])
+        last = payload["messages"][-1] if payload["messages"] and reading.newer is None else {}
+        if last.get("role") == "user" and (trouble := last_trouble(store, row)):
+            last["trouble"] = trouble
     return payload
+
+
+def last_trouble(store: Store, row: ConversationRecord) -> str:
+    """Return why the last question of a conversation was not answered; empty if that is not known."""
+    jobs = store.jobs.recent(5, conversation=row.id)
+    return next((job.error for job in jobs if job.kind == "main"), "")
+
+
+def page_entries(engine: TurnEngine, row: ConversationRecord, names: Collection[str]) -> list[dict[str, Any]]:
+    """Serialize some of the last messages of a conversation, as they are listed for the page."""
+    entries = serialize_messages(engine, row, Part(len(names)), html=True)["messages"]
+    return [entry for entry in entries if entry["id"] in names]
 
 
 def serialize_banners(store: Store, row: ConversationRecord) -> list[dict[str, Any]]:

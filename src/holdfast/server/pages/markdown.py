@@ -25,7 +25,7 @@ _TAGS = {
     "p", "pre", "s", "span", "strong", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
 _CLASSES = {
-    "div": {"math", "thought"}, "span": {"math", "block"}, "sup": {"note"}, "ol": {"notes"},
+    "div": {"math", "thought"}, "span": {"math", "block"}, "sup": {"footnote"}, "ol": {"footnotes"},
     "li": {"task", "done"},
 }  # fmt: skip
 _ATTRIBUTES = {"a": {"href", "title"}, "code": {"class"}, "ol": {"start"}, "td": {"align"}, "th": {"align"}}

@@ -143,7 +143,7 @@ def _read_note(state: StateInline, silent: bool) -> bool:
 
 
 def _render_note(_renderer: RendererHTML, tokens: list[Token], at: int, *_: object) -> str:
-    return f'<sup class="note">{tokens[at].meta["number"]}</sup>'
+    return f'<sup class="footnote">{tokens[at].meta["number"]}</sup>'
 
 
 def _append_notes(state: StateCore) -> None:
@@ -151,7 +151,7 @@ def _append_notes(state: StateCore) -> None:
     texts, order = state.env.get("notes", {}), state.env.get("note_order", {})
     if not order:
         return
-    opening = Token("notes_open", "ol", 1, block=True, attrs={"class": "notes"})
+    opening = Token("notes_open", "ol", 1, block=True, attrs={"class": "footnotes"})
     tokens = [opening]
     for name in list(order):
         children: list[Token] = []

@@ -1,7 +1,7 @@
 // What stands under an answer: how long it took, the window it was made from, memories and sources used for it.
 import { attempt, el, formatNumber, showDialog, toast, word } from "./core.js";
 import { call, chatPath, state } from "./chat-state.js";
-import { formatShare, renderMeter, renderRing } from "./meter.js";
+import { formatShare, renderRing } from "./meter.js";
 
 const decimals = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 });
 
@@ -9,7 +9,7 @@ const decimals = new Intl.NumberFormat(document.documentElement.lang, { maximumF
  * What is known of an answer.
  * @typedef {{
  *   id?: string, model?: string, finish?: string, numbers?: any, memories?: number, quotes?: number,
- *   found?: any[] | null, findings?: string[], report?: any,
+ *   findings?: string[],
  * }} AnswerFacts
  */
 
@@ -19,8 +19,7 @@ const decimals = new Intl.NumberFormat(document.documentElement.lang, { maximumF
  * @param {AnswerFacts} facts
  */
 export function renderAbout(facts) {
-  const { seconds, window } = facts.numbers ?? {};
-  const read = readTokens(facts);
+  const { seconds, window, prompt_tokens: read } = facts.numbers ?? {};
   const parts = [
     facts.model,
     seconds !== null && seconds !== undefined && word("seconds", { n: decimals.format(seconds) }),
@@ -41,9 +40,6 @@ export function renderAbout(facts) {
   return fold;
 }
 
-/** @param {AnswerFacts} facts */
-const readTokens = ({ numbers, report }) => numbers?.prompt_tokens || report?.tokens;
-
 /** A small ring and the share in per cent. */
 function renderShare(used, window) {
   const share = formatShare(used / window);
@@ -51,20 +47,19 @@ function renderShare(used, window) {
   return el("span", { class: "share", title: text }, renderRing(used / window, text), share);
 }
 
-function countRecalled({ memories = 0, quotes = 0 }) {
+function countRecalled({ memories = 0, quotes = 0, findings = [] }) {
   return [
     memories && (memories === 1 ? word("memory_used") : word("memories_used", { n: memories })),
     quotes && (quotes === 1 ? word("quote_used") : word("quotes_used", { n: quotes })),
+    findings.length > 0 && word("sources"),
   ].filter(Boolean).join(" · ");
 }
 
 function renderAll(facts) {
-  const { tokens, tokens_per_second: pace, window, cached_tokens: cached } = facts.numbers ?? {};
-  const read = readTokens(facts);
+  const { tokens, tokens_per_second: pace, window, prompt_tokens: read } = facts.numbers ?? {};
   const rows = [
     read && window &&
     [word("about_read"), word("used", { used: formatNumber(read), window: formatNumber(window) })],
-    cached && [word("about_cached"), word("tokens", { n: formatNumber(cached) })],
     tokens && [word("about_written"), word("tokens", { n: formatNumber(tokens) })],
     pace && [word("about_pace"), word("pace", { n: decimals.format(pace) })],
   ].filter(Boolean);
@@ -73,8 +68,7 @@ function renderAll(facts) {
     { class: "about-all" },
     rows.length > 0 &&
       el("dl", {}, rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
-    facts.report?.sections && renderMeter(facts.report),
-    (facts.memories || facts.quotes) ? renderMemoriesUsed(facts.id, facts.found) : null,
+    (facts.memories || facts.quotes) ? renderMemoriesUsed(facts.id) : null,
     facts.findings?.length ? renderSources(facts.findings) : null,
     state.conversation &&
       el("a", { href: `/c/${state.conversation}/context`, class: "small" }, word("to_context")),
@@ -93,20 +87,16 @@ export function renderNotices(report) {
     : null;
 }
 
-/** The memories and quotes used for an answer; they are looked up unless they are known. */
-function renderMemoriesUsed(answer, memories) {
+/** The memories and quotes used for an answer, looked up. */
+function renderMemoriesUsed(answer) {
   const list = el("ul", { class: "used" });
-  const show = (found) =>
+  attempt(() => call(chatPath(`/messages/${answer}/memories`))).then((reply) => {
+    const memories = reply?.memories ?? [];
     list.replaceChildren(
-      ...(found.length ? found.map(renderMemory) : [el("li", { class: "faint" }, word("gone"))]),
+      ...(memories.length ? memories.map(renderMemory) : [el("li", { class: "faint" }, word("gone"))]),
     );
-  if (memories) show(memories);
-  else {
-    attempt(() => call(chatPath(`/messages/${answer}/memories`))).then((reply) =>
-      reply && show(reply.memories)
-    );
-  }
-  return el("section", {}, el("h3", {}, word("recalled")), list);
+  });
+  return el("section", {}, el("h2", {}, word("recalled")), list);
 }
 
 function renderMemory(memory) {
@@ -185,7 +175,7 @@ function renderSources(findings) {
       );
     },
   );
-  return el("section", {}, el("h3", {}, word("sources")), list);
+  return el("section", {}, el("h2", {}, word("sources")), list);
 }
 
 function renderLink(source) {

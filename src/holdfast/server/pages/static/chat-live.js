@@ -28,12 +28,14 @@ export class Live {
       el("span", { class: "pulse", "aria-hidden": "true" }),
       el("span"),
     );
+    this.versions = el("div", { class: "actions" });
     this.element = el(
       "article",
       { class: "message assistant writing", "aria-busy": "true" },
       el("div", { class: "said" }, this.above, this.body),
       this.line,
       this.below,
+      this.versions,
     );
     this.say("asking");
     this.timer = setInterval(() => this.tick(), 1000);
@@ -104,6 +106,15 @@ export class Live {
       this.body.append(element);
     }
     putHtml(this.blocks[block], html);
+  }
+
+  /** Shows that earlier answers are kept beside this one. */
+  showVersions(count) {
+    if (count < 2) return;
+    const label = word("version", { n: count, of: count });
+    this.versions.replaceChildren(
+      el("span", { class: "versions", role: "group", "aria-label": label }, `${count}/${count}`),
+    );
   }
 
   showReport(report) {

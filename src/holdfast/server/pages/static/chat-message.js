@@ -1,6 +1,14 @@
 // One message as an element: what was said, thinking and tools folded, pictures and files, what can be done.
 // What its buttons do is passed in as `acts`.
-import { createCopyButton, createIconButton, el, formatMoment, formatNumber, word } from "./core.js";
+import {
+  createCopyButton,
+  createIconButton,
+  el,
+  formatMoment,
+  formatNumber,
+  formatTime,
+  word,
+} from "./core.js";
 import { renderLine as keptLine } from "./chat-memories.js";
 import { call, chatPath, state } from "./chat-state.js";
 import { renderAbout } from "./chat-details.js";
@@ -118,8 +126,8 @@ export function renderFoot(entry, element, acts, isQuestion) {
     "footer",
     { class: "foot" },
     !isQuestion && entry.kept?.length > 0 && keptLine(entry.kept),
-    renderActions(entry, element, acts, isQuestion),
     !isQuestion && renderAbout(entry),
+    renderActions(entry, element, acts, isQuestion),
   );
 }
 
@@ -139,8 +147,12 @@ export function renderActions(entry, element, acts, isQuestion) {
     entry.created_at &&
       el(
         "time",
-        { class: "when", datetime: new Date(entry.created_at * 1000).toISOString() },
-        formatMoment(entry.created_at),
+        {
+          class: "when",
+          datetime: new Date(entry.created_at * 1000).toISOString(),
+          title: formatMoment(entry.created_at),
+        },
+        formatTime(entry.created_at),
       ),
   );
 }

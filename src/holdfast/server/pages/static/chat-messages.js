@@ -84,7 +84,7 @@ async function showLastWindow(entries) {
   const report = await call(chatPath("/window")).catch(() => null);
   if (conversation !== state.conversation) return;
   const last = entries.findLast((entry) => entry.role === "assistant");
-  setWindow(report, last?.numbers?.tokens ?? 0);
+  setWindow(report, last?.numbers);
 }
 
 /** Loads older messages; while a page is being loaded, returns that request. */

@@ -9,12 +9,13 @@ const models = byId("model");
 const pause = 350, longest = 200_000;
 
 // The window of the newest request, the tokens of its answer, what is attached and how much all of that is.
-let report = null, answered = 0, uploads = [], draft = 0, uncounted = 0;
+let report = null, asked = 0, answered = 0, uploads = [], draft = 0, uncounted = 0;
 
-/** The window of the newest request, with the tokens of the answer to it; null in a new chat. */
-export function setWindow(newest, tokens = 0) {
+/** The window of the newest request, and what its server counted once it is answered; null in a new chat. */
+export function setWindow(newest, counted = null) {
   report = newest?.sections ? newest : null;
-  answered = tokens ?? 0;
+  asked = counted?.prompt_tokens || report?.tokens || 0;
+  answered = counted?.tokens ?? 0;
   show();
 }
 
@@ -79,7 +80,7 @@ function show() {
   const window = chosen || report?.window || 0;
   place.hidden = !window;
   if (!window) return;
-  const used = (report?.tokens ?? 0) + answered;
+  const used = asked + answered;
   const values = {
     used: formatNumber(used + draft),
     window: formatNumber(window),

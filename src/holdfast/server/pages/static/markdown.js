@@ -60,7 +60,7 @@ function addBox(item) {
 
 /** Footnotes lead to their texts and back; names are unique on the page, however many answers have notes. */
 function linkNotes(content) {
-  const texts = queryAll("ol.notes > li", content);
+  const texts = queryAll("ol.footnotes > li", content);
   if (!texts.length) return;
   const name = `note-${++noteCount}`;
   for (const [at, text] of texts.entries()) {
@@ -70,7 +70,7 @@ function linkNotes(content) {
     text.append(" ", back);
   }
   const marks = new Set();
-  for (const mark of queryAll("sup.note", content)) {
+  for (const mark of queryAll("sup.footnote", content)) {
     const number = mark.textContent;
     const link = el("a", { href: `#${name}-${number}`, "aria-label": word("note", { n: number }) }, number);
     if (!marks.has(number)) link.id = `${name}-mark-${number}`;

@@ -222,6 +222,8 @@ TEXTS = [
             "- [ ] ", "password: ", "eyJ-", "[a](", "[a]: ", "![a](b) ", "**a", "a|", "a|b\n", "- a\n",
             "from a to ", "2026-02-24 ", "10:00 ", "http://", "a_", "*a ", "<!-- ", "&amp", "`a", "\\",
             "~~~", "> > ", "~a", "&#",
+            "$a", "$$", "$$a\n", "\\(", "\\[", "\\[a\n", "[^a]", "[^a]: b\n", "www.a", "https://a) ",
+            "- [ ] a\n", "<think>", "</think>", "<think>\n",
         )
     ),
     Hostile("> ", "a ", "\0"),
@@ -229,6 +231,9 @@ TEXTS = [
     Hostile("⟦Holdfast: ", "\n", "x"),
     Hostile("```\n", " ", "\0"),
     Hostile("I never ", "A", "?"),
+    Hostile("$$\n", "a\n"),
+    Hostile("https://", ")"),
+    Hostile("[^a]: b\n\n", "[^a]"),
 ]  # fmt: skip
 
 

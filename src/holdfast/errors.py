@@ -20,6 +20,7 @@
         ├── Overflow             … says that the request does not fit its window
         ├── CutOff               … stopped in the middle of an answer
         └── UpstreamError        … answered with an error of its own
+            └── KeyRefused       … does not accept the key that Holdfast has for it
 
 Endpoints turn these into what a client of their protocol expects; nothing below an endpoint knows our HTTP
 status codes, only those that an upstream returned.
@@ -189,3 +190,7 @@ class UpstreamError(ProviderError):
         self.status = status
         self.body = body
         self.retry_after = retry_after
+
+
+class KeyRefused(UpstreamError):
+    """The server did not accept the key of the settings; nothing is wrong with the client's own key."""

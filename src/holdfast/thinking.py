@@ -8,6 +8,7 @@ its message, and none of this module's business.
 import re
 from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from holdfast.messages import Message, Part, Text
 from holdfast.text.patterns import late
@@ -49,6 +50,14 @@ _MARKS = late(
 )
 
 
+class Thought(NamedTuple):
+    """Where thinking stands in a text with its marks, and what was thought between them."""
+
+    start: int
+    end: int
+    text: str
+
+
 def spoken(message: Message) -> Message:
     """The message without what a model thought in its text. Its parts keep their places."""
     if message.role != "assistant":
@@ -72,29 +81,34 @@ def without_thinking(text: str) -> str:
 
 @lru_cache(maxsize=512)
 def _without(text: str) -> str:
-    spans = _spans(text)
-    if not spans:
+    thoughts = _thoughts(text)
+    if not thoughts:
         return text
-    starts = [0, *(end for _, end in spans)]
-    ends = [*(start for start, _ in spans), len(text)]
+    starts = [0, *(thought.end for thought in thoughts)]
+    ends = [*(thought.start for thought in thoughts), len(text)]
     kept = "".join(text[start:end] for start, end in zip(starts, ends, strict=True))
     # The empty lines that set thinking apart from the answer go with it.
-    if not text[: spans[0][0]].strip():
+    if not text[: thoughts[0].start].strip():
         kept = kept.lstrip()
-    return kept.rstrip() if spans[-1][1] == len(text) else kept
+    return kept.rstrip() if thoughts[-1].end == len(text) else kept
 
 
-def _spans(text: str) -> list[tuple[int, int]]:
-    """Where thinking stands in the text, in order."""
+def find_thoughts(text: str) -> list[Thought]:
+    """Return what was thought in a text, in order, by the rules of `without_thinking`."""
+    return _thoughts(text) if any(sign in text for sign in _SIGNS) else []
+
+
+def _thoughts(text: str) -> list[Thought]:
     marks = [mark for mark in _MARKS.finditer(text) if mark.lastgroup]
     last = {mark.lastgroup: mark.start() for mark in marks}
-    spans: list[tuple[int, int]] = []
+    thoughts: list[Thought] = []
     begun = fence = None
     for mark in marks:
         kind = str(mark.lastgroup)
         if begun is not None:
             if kind == begun[1]:
-                spans.append((begun[0], mark.end()))
+                first = begun[0]
+                thoughts.append(Thought(first.start(), mark.end(), text[first.end() : mark.start()]))
                 begun = None
         elif fence is not None:
             if kind == "fence" and _closes(fence, mark["fence"]):
@@ -104,14 +118,14 @@ def _spans(text: str) -> list[tuple[int, int]]:
         elif kind.startswith("begin"):
             end = kind.replace("begin", "end")
             if last.get(end, -1) > mark.start():
-                begun = mark.start(), end
+                begun = mark, end
             elif _begins_line(text, mark.start()):
-                return [*spans, (mark.start(), len(text))]
+                return [*thoughts, Thought(mark.start(), len(text), text[mark.end() :])]
         elif kind != f"end{_BOX}" and (
             _begins_line(text, mark.start()) or text[mark.end() : mark.end() + 1] in ("", "\n")
         ):
-            spans = [(0, mark.end())]
-    return spans
+            thoughts = [Thought(0, mark.end(), text[: mark.start()])]
+    return thoughts
 
 
 def _closes(opening: str, line: str) -> bool:

@@ -21,7 +21,7 @@
     const own = element.getAttribute("aria-label") || words(element.getAttribute("aria-labelledby")) || [...(element.labels ?? [])].map((label) => label.textContent).join(" ").trim();
     if (!own) tell("no label", element);
   }
-  for (const element of document.querySelectorAll("img:not([alt]), svg:not([aria-hidden]):not([role]):not([aria-label])")) tell("no text instead", element);
+  for (const element of document.querySelectorAll("img:not([alt]), svg:not([aria-hidden]):not([role]):not([aria-label])")) if (!element.closest("[aria-hidden=true]")) tell("no text instead", element);
   for (const element of document.querySelectorAll("[tabindex]")) if (element.tabIndex > 0) tell("changes the order of focus", element);
   for (const attribute of ["aria-controls", "aria-labelledby", "aria-describedby", "for"]) {
     for (const element of document.querySelectorAll(`[${attribute}]`)) {

@@ -35,9 +35,9 @@ class Picture:
 
 def pictures(conversation: str) -> Iterator[Picture]:
     chat = f"/c/{conversation}"
-    yield Picture("chat", chat, ".message.assistant:last-of-type .meter")
+    yield Picture("chat", chat, ".message.assistant:last-of-type .facts .ring")
     yield Picture("summary", chat, ".compaction", top=".compaction")
-    yield Picture("phone", chat, ".message.assistant:last-of-type .meter", PHONE)
+    yield Picture("phone", chat, ".message.assistant:last-of-type .facts .ring", PHONE)
     yield Picture("context", f"{chat}/context", ".entry")
     yield Picture("memory", "/settings/memory", "main article")
     yield Picture("research", "/research", "[data-finding]")

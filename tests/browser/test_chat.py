@@ -118,8 +118,8 @@ def test_a_question_is_answered_and_is_there_after_coming_back(page, server, pro
     assert faults(window) == []
     window.reload()
     expect(answers(window).locator("em")).to_have_text("Done.")
-    expect(answers(window).locator(".code-head span")).to_have_text("python")
-    expect(answers(window).locator(".meter")).to_be_visible()
+    expect(answers(window).locator(".code-head > span")).to_have_text("python")
+    expect(answers(window).get_by_role("img", name=re.compile("8,192"))).to_be_visible()
 
 
 def test_a_hostile_message_is_shown_harmlessly(page, server, project):
@@ -330,10 +330,10 @@ def test_a_memory_is_used_corrected_and_forgotten(page, server, project):
     window = page("/", project=project)
     ask(window, "Who repaired the boiler in the cellar?")
     expect(answers(window)).to_have_count(1)
-    expect(window.get_by_text("1 memory used")).to_be_visible()
+    expect(window.get_by_text("1 memory")).to_be_visible()
     window.reload()
     expect(answers(window)).to_have_count(1)
-    window.get_by_text("1 memory used").click()
+    window.get_by_text("1 memory").click()
     expect(window.locator(".used li")).to_contain_text(text)
     window.get_by_role("button", name="Correct").click()
     window.get_by_label("What is remembered").fill("Mr Heron repaired the boiler.")

@@ -76,7 +76,7 @@ def test_from_nothing_to_a_memory_that_is_used_corrected_and_forgotten(page, fre
     window.keyboard.type("How many boats has the boat house of Northwind?")
     window.keyboard.press("Enter")
     stopped(window)
-    window.get_by_text("1 memory used").click()
+    window.get_by_text("1 memory").click()
     expect(window.locator(".used li")).to_contain_text("nine boats")
     window.get_by_role("button", name="Correct").click()
     window.get_by_label("What is remembered").fill("The boat house of Northwind has ten boats.")

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from holdfast.testing.ollama import FakeOllama
@@ -23,6 +24,8 @@ class Upstream:
 
     def __init__(self, models: Sequence[FakeModel] = MODELS) -> None:
         self.answers: deque[str | FakeReply] = deque()
+        # The status with which everything is refused; 0 for a server that is well.
+        self.refuses = 0
         self.fake = FakeOllama(self._answer, models=models)
         self._held = False
         self._let = 0
@@ -37,6 +40,7 @@ class Upstream:
     def clear(self) -> None:
         """As it was at the beginning, for the next test."""
         self.answers.clear()
+        self.refuses = 0
         self.fake.requests.clear()
         self.fake.calls.clear()
         self.release()
@@ -60,6 +64,9 @@ class Upstream:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._loop = asyncio.get_running_loop()
+        if self.refuses and scope["type"] == "http":
+            await JSONResponse({"error": "not for you"}, self.refuses)(scope, receive, send)
+            return
         await self.fake(scope, receive, self._slowed(send) if scope["type"] == "http" else send)
 
     def _slowed(self, send: Send) -> Send:

@@ -5,6 +5,7 @@ from importlib.metadata import Distribution
 from pathlib import Path
 
 from tests.deploy.installed import runtime
+from tests.deploy.vendored import read_manifest
 
 PAGE = Path(__file__).parents[2] / "docs" / "licences.md"
 
@@ -42,13 +43,20 @@ _WORDS = {
 _ABOUT = """# Licences
 
 Holdfast is MIT. It is installed together with these, each under its own licence; none is copied into
-Holdfast's own wheel. psycopg (LGPL) comes only with the extra `postgres`, obstore only with `s3`. tld is
-used under the LGPL.
+Holdfast's own wheel, but for the libraries of the pages at the end. psycopg (LGPL) comes only with the extra
+`postgres`, obstore only with `s3`. tld is used under the LGPL.
 `opentelemetry-api` is needed by the MCP SDK and does nothing by itself: no exporter is installed, and nothing
 is reported to anybody. This page is written by `make licences` from the packages' own metadata; a test fails
 when one is missing, or has a licence that is not among those we chose.
 
 | package | licence |
+|---|---|
+"""
+_INSIDE = """
+Inside the wheel, for the pages in a browser, as their makers published them (`static/vendor`, where
+each has its licence beside it and a checksum in `manifest.json`):
+
+| library | licence |
 |---|---|
 """
 
@@ -86,7 +94,10 @@ def page() -> str:
         for package in runtime().values()
         if package.name != "holdfast"
     ]
-    return _ABOUT + "".join(rows)
+    inside = [
+        f"| {library['name']} {library['version']} | {library['licence']} |\n" for library in read_manifest()
+    ]
+    return _ABOUT + "".join(rows) + _INSIDE + "".join(inside)
 
 
 if __name__ == "__main__":

@@ -189,7 +189,7 @@ async def test_a_wrong_key_says_what_to_check(to):
     ):
         await answered(to(server_.url, key="wrong"))
     assert caught.value.status == 401
-    assert "Check the key" in caught.value.hint
+    assert "upstream_key" in caught.value.hint
     assert b"Bearer wrong" in server_.requests[0]
 
 

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.errors import Conflict, HoldfastError, NotFound
+from holdfast.i18n import translate
 from holdfast.messages import Answer, Chunk, JsonObject, Scope
-from holdfast.server.pages.markdown import MarkdownBlocks, render_html
+from holdfast.server.pages.markdown import MarkdownBlocks
+from holdfast.thinking import without_thinking
 from holdfast.turn import Turn, TurnEngine
 from holdfast.window import sentences
 
@@ -208,14 +210,11 @@ class DetachedTurn:
             error = trouble or HoldfastError("the model said nothing", hint="Ask again.")
             self.channel.publish("error", serialize_error(error))
             return
-        # Blocks are rendered one by one; where the whole text renders differently, the whole is right.
-        whole = await asyncio.to_thread(render_html, message.text)
         self.channel.publish(
             "done",
             {
                 **result,
-                "text": message.text,
-                **({} if "".join(self._shown.values()) == whole else {"html": whole}),
+                "text": without_thinking(message.text),
                 "finish": self._answer.finish or "cut",
                 **self._numbers(),
                 "trouble": serialize_error(trouble) if trouble else None,
@@ -306,7 +305,7 @@ async def error_of(work: Awaitable[None]) -> HoldfastError | None:
 
 
 def serialize_error(trouble: HoldfastError) -> dict[str, str]:
-    return {"message": trouble.message, "hint": trouble.hint}
+    return {"message": translate(trouble.message), "hint": translate(trouble.hint)}
 
 
 def serialize_report(report: JsonObject) -> dict[str, Any]:

@@ -406,9 +406,9 @@ def forward_response(answer: ForwardedResponse, over: Callable[[], object] = lam
     """Relay a model server's response byte for byte; `over` is called at its end."""
     headers = {name: value for name, value in answer.headers if name.lower() not in _NOT_FORWARDED}
     background = BackgroundTask(answer.close)
-    return CleanupResponse(
-        answer.stream, over, status_code=answer.status, headers=headers, background=background
-    )
+    # A refusal is of the key that Holdfast has; a client must not take it for one of its own.
+    status = 502 if answer.status in (401, 403) else answer.status
+    return CleanupResponse(answer.stream, over, status_code=status, headers=headers, background=background)
 
 
 def content_type_of(request: Request) -> dict[str, str]:

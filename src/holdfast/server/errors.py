@@ -1,5 +1,6 @@
 """HTTP status and body of an error in the format of each protocol."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from holdfast import errors
@@ -42,24 +43,35 @@ _ANTHROPIC_TYPES = {
 
 
 def status_of(error: HoldfastError) -> int:
+    if isinstance(error, errors.KeyRefused):
+        # Our key, not the client's: with the status of the upstream a client would ask its user to sign in.
+        return 502
     if isinstance(error, errors.UpstreamError):
         return error.status
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
+def passed_on(error: HoldfastError) -> Mapping[str, Any]:
+    """Return the body of an upstream's error, for a client of the same protocol; empty for other errors."""
+    if isinstance(error, errors.UpstreamError) and not isinstance(error, errors.KeyRefused):
+        return error.body or {}
+    return {}
+
+
 def ollama_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
-    if isinstance(error, errors.UpstreamError) and isinstance((error.body or {}).get("error"), str):
-        return error.status, dict(error.body or {})
+    if isinstance((body := passed_on(error)).get("error"), str):
+        return status_of(error), dict(body)
     if isinstance(error, errors.ModelMissing):
         # Clients look for these words to offer pulling the model.
         missing = HoldfastError(f'model "{error.model}" not found, try pulling it first', hint=error.hint)
         return 404, {"error": str(missing)}
-    return status_of(error), {"error": str(error)}
+    code = {"code": "upstream_key"} if isinstance(error, errors.KeyRefused) else {}
+    return status_of(error), {"error": str(error), **code}
 
 
 def openai_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
-    if isinstance(error, errors.UpstreamError) and isinstance((error.body or {}).get("error"), dict):
-        return error.status, dict(error.body or {})
+    if isinstance((body := passed_on(error)).get("error"), dict):
+        return status_of(error), dict(body)
     status = status_of(error)
     return status, {
         "error": {
@@ -85,6 +97,8 @@ def _code_of(error: HoldfastError) -> str | None:
             return "context_length_exceeded"
         case errors.ModelMissing():
             return "model_not_found"
+        case errors.KeyRefused():
+            return "upstream_key"
         case errors.Unauthorized():
             return "invalid_api_key"
         case errors.BadRequest():

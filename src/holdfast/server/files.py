@@ -15,6 +15,7 @@ from pathlib import PurePath
 from typing import Any
 
 from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import HTTPConnection, Request
 
 from holdfast.config import Settings
@@ -167,3 +168,21 @@ def list_entries(roots: Roots, folder: str) -> list[FileEntry]:
         and not row.steps[-1].startswith(".")
         and not is_secret(PurePath(row.path).parts)
     ]
+
+
+class FileContent(BaseModel):
+    """A file in base64."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: str = Field(max_length=1_000)
+    data: str
+
+
+@router.post("/check")
+async def check_file(file: FileContent) -> dict[str, Any]:
+    """Say how much text a file has before it is attached to a question; what has none is refused."""
+    (part,) = await file_parts([(file.name, file.data)])
+    attached = message_file(part)
+    assert attached is not None
+    return attached.to_json()

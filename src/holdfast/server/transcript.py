@@ -14,6 +14,7 @@ from holdfast.memory.scopes import is_summary
 from holdfast.server.files import BROWSER_IMAGE_TYPES, files_in, image_part, text_without_files
 from holdfast.server.pages.markdown import render_html
 from holdfast.store import ConversationRecord, Decision, JobRecord, MessageRecord, Store
+from holdfast.thinking import without_thinking
 from holdfast.turn import TurnEngine
 
 # Characters of the longest message that is rendered; longer ones are slow in browsers and shown as text.
@@ -53,14 +54,30 @@ def serialize_messages(
     if html:
         shown = {stored.id: stored for stored in reading.path}
         brought, learned = context_by_question(store, row), memories_by_message(engine, row)
+        memories = memory_ids(engine, row) if brought else frozenset()
         for entry in payload["messages"]:
             if (stored := shown.get(entry["id"] or "")) is not None:
-                entry |= page_fields(store, reading, stored, brought)
+                entry |= page_fields(store, reading, stored, brought, memories)
                 if stored.message.role == "assistant":
                     entry["kept"] = [*learned.get(stored.parent or "", ()), *learned.get(stored.id, ())]
             elif entry.get("finish") == "writing":
                 entry["html"] = render_answer(entry["content"])
+        last = payload["messages"][-1] if payload["messages"] and reading.newer is None else {}
+        if last.get("role") == "user" and (trouble := last_trouble(store, row)):
+            last["trouble"] = trouble
     return payload
+
+
+def last_trouble(store: Store, row: ConversationRecord) -> str:
+    """Return why the last question of a conversation was not answered; empty if that is not known."""
+    jobs = store.jobs.recent(5, conversation=row.id)
+    return next((job.error for job in jobs if job.kind == "main"), "")
+
+
+def page_entries(engine: TurnEngine, row: ConversationRecord, names: Collection[str]) -> list[dict[str, Any]]:
+    """Serialize some of the last messages of a conversation, as they are listed for the page."""
+    entries = serialize_messages(engine, row, Part(len(names)), html=True)["messages"]
+    return [entry for entry in entries if entry["id"] in names]
 
 
 def serialize_banners(store: Store, row: ConversationRecord) -> list[dict[str, Any]]:
@@ -101,6 +118,14 @@ def memories_by_message(engine: TurnEngine, row: ConversationRecord) -> dict[str
     return by_message
 
 
+def memory_ids(engine: TurnEngine, row: ConversationRecord) -> frozenset[str]:
+    """Return the ids of all memories of a scope, archived ones too."""
+    if engine.remembering is None:
+        return frozenset()
+    active, archived = engine.remembering.library.list_all(row.scope, [])
+    return frozenset(memory.id for memory in (*active, *archived))
+
+
 def load_image(store: Store, row: ConversationRecord, message: str, number: int) -> tuple[bytes, str]:
     """Return an image of a message and its media type; only types that browsers can show safely."""
     images = get_message(store, row, message).message.images
@@ -122,16 +147,24 @@ def move_head(store: Store, row: ConversationRecord, message: str) -> Conversati
 
 
 def page_fields(
-    store: Store, reading: WindowReading, stored: MessageRecord, brought: Mapping[str, QuestionContext]
+    store: Store,
+    reading: WindowReading,
+    stored: MessageRecord,
+    brought: Mapping[str, QuestionContext],
+    memories: Collection[str],
 ) -> dict[str, Any]:
     message = stored.message
     fields: dict[str, Any] = {"text": text_without_files(message)}
     if message.role == "assistant":
         fields["html"] = render_answer(message.text)
+        fields["text"] = without_thinking(fields["text"])
         fields["numbers"] = answer_numbers(store, stored.job)
         # The context was added to the question.
         context = brought.get(stored.parent or "", _NO_CONTEXT)
-        fields |= {"memories": len(context.memories), "findings": list(context.findings)}
+        count = sum(name in memories for name in context.memories)
+        # What was recalled and is no memory is a passage of a note or of an earlier conversation.
+        fields |= {"memories": count, "quotes": len(context.memories) - count}
+        fields["findings"] = list(context.findings)
     if files := files_in(message):
         fields["files"] = [file.to_json() for file in files]
     versions = list_versions(store, reading.conversation, stored)

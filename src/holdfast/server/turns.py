@@ -26,7 +26,7 @@ from holdfast.server.endpoint import engine_of, is_off, scope_of
 from holdfast.server.files import attachments_of, build_question, file_parts, image_part, roots_for
 from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
-from holdfast.server.transcript import context_by_question, memories_for, serialize_banners
+from holdfast.server.transcript import context_by_question, memories_for, page_entries, serialize_banners
 from holdfast.store import ConversationRecord, Store
 from holdfast.turn import Ask, Turn, TurnEngine, title_of
 
@@ -129,7 +129,8 @@ async def start_detached(engine: TurnEngine, turns: DetachedTurns, place: Questi
     parent, row = await store.run(load_start, store, place, turn)
     ending = TurnResult(engine, ask.scope, place, turn, parent)
     detached = DetachedTurn(engine, ask.scope, turn, ending.load)
-    start = {"conversation": row.id, "job": turn.job, "question": parent}
+    shown = await store.run(show_start, engine, row, parent)
+    start = {"conversation": row.id, "job": turn.job, "question": parent, **shown}
     detached.channel.publish("start", {**start, "chat": serialize_conversation(row)})
     turns.start(detached, events)
     return turn.job
@@ -260,6 +261,13 @@ def load_start(store: Store, place: QuestionPlace, turn: Turn) -> tuple[str | No
     )
 
 
+def show_start(engine: TurnEngine, row: ConversationRecord, question: str | None) -> dict[str, Any]:
+    """Return the question as the page shows it, and how many versions of its answer there will be."""
+    entry = next(iter(page_entries(engine, row, [question or ""])), None)
+    answers = engine.store.log.children(question) if question else []
+    return {"entry": entry, "versions": len(answers) + 1}
+
+
 @dataclass(frozen=True, slots=True)
 class TurnResult:
     """What came of a turn: the recorded answer, the recalled memories and findings, and the summaries."""
@@ -287,6 +295,7 @@ class TurnResult:
         context = context_by_question(store, row).get(asked)
         return {
             "message": answer.id,
+            "entries": page_entries(self.engine, row, [asked, answer.id]),
             "memories": memories_for(self.engine, row, asked),
             "findings": list(context.findings) if context else [],
             "banners": serialize_banners(store, row),

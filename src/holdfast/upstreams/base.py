@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self
 
-from holdfast.errors import CutOff, HoldfastError, ModelMissing, UpstreamError
+from holdfast.errors import CutOff, HoldfastError, KeyRefused, ModelMissing, UpstreamError
 from holdfast.i18n import lazy
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols.wire import classify_overflow
@@ -147,8 +147,6 @@ def format_count(number: int) -> str:
 
 
 _HINTS = {
-    401: "Check the key for this server.",
-    403: "Check the key for this server.",
     429: "The server has too much to do: try again later.",
     501: "This server cannot do that.",
     503: "The server may still be loading the model: try again in a moment.",
@@ -171,6 +169,18 @@ def error_from_response(
             f"{where} sends requests elsewhere ({status}).", status=502, hint="Give the new address."
         )
     detail = f": {message}" if message else "."
+    if status in (401, 403):
+        return KeyRefused(
+            lazy(
+                "The model server at {where} does not accept the key of Holdfast ({status}){detail}",
+                where=where,
+                status=status,
+                detail=detail,
+            ),
+            status=status,
+            body=body,
+            hint=lazy("Set the right key in the settings of this server (upstream_key)."),
+        )
     return UpstreamError(
         f"{where} refused the request ({status}){detail}",
         status=status,

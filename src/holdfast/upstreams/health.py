@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from holdfast.errors import BadRequest, CutOff, HoldfastError, Unreachable, UpstreamError
+from holdfast.errors import BadRequest, CutOff, HoldfastError, KeyRefused, Unreachable, UpstreamError
 from holdfast.messages import ChatRequest, Chunk, canonical
 from holdfast.protocols.wire import parse_json
 from holdfast.tokens.vocabulary import Vocabulary
@@ -52,7 +52,7 @@ class Health:
 
     def note_error(self, error: HoldfastError) -> None:
         """Records a failure of the server; an error about the request counts as an answer."""
-        if is_unavailable(error) or isinstance(error, CutOff):
+        if is_unavailable(error) or isinstance(error, CutOff | KeyRefused):
             self.failed, self.trouble = self.clock(), str(error)
         else:
             self.note_success()

@@ -1,22 +1,32 @@
 """Renders Markdown as HTML that is safe to show whoever wrote it: raw HTML is off, and the result cleaned.
 
-`MarkdownBlocks` renders an answer while it is being written: only the unfinished block is rendered again.
+What a model thought in its text becomes a box of its own; pages fold it. Formulas stay TeX in the HTML, code
+stays text: pages set them. `MarkdownBlocks` renders an answer while it is being written: only the unfinished
+block is rendered again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import nh3
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
+from holdfast.server.pages.markdown_rules import add_rules
+from holdfast.thinking import find_thoughts
+
 _TAGS = {
-    "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p",
-    "pre", "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "a", "blockquote", "br", "code", "del", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol",
+    "p", "pre", "s", "span", "strong", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
+}  # fmt: skip
+_CLASSES = {
+    "div": {"math", "thought"}, "span": {"math", "block"}, "sup": {"footnote"}, "ol": {"footnotes"},
+    "li": {"task", "done"},
 }  # fmt: skip
 _ATTRIBUTES = {"a": {"href", "title"}, "code": {"class"}, "ol": {"start"}, "td": {"align"}, "th": {"align"}}
 _SCHEMES = {"http", "https", "mailto"}
@@ -30,8 +40,27 @@ _LONGEST_PLACE = 2_000
 
 
 def render_html(text: str) -> str:
+    return "".join(_render_section(section, is_thought) for section, is_thought, _ in _split(text))
+
+
+def _render_section(text: str, is_thought: bool) -> str:
+    if is_thought:
+        # The line breaks beside the marks belong to them.
+        return f'<div class="thought">{escapeHtml(text.strip())}</div>\n' if text.strip() else ""
     links = text.count("[") - text.count("]") <= _UNCLOSED
     return clean_html(_markdown(links=links).render(text))
+
+
+def _split(text: str) -> Iterator[tuple[str, bool, int]]:
+    """Yield what was said and thought, in turn: the text, whether it is a thought, where it begins."""
+    done = 0
+    for thought in find_thoughts(text):
+        if text[done : thought.start].strip():
+            yield text[done : thought.start], False, done
+        yield thought.text, True, thought.start
+        done = thought.end
+    if done < len(text):
+        yield text[done:], False, done
 
 
 @dataclass(slots=True)
@@ -62,7 +91,14 @@ class MarkdownBlocks:
 
 
 def block_starts(text: str) -> list[int]:
-    """Return the offsets at which the blocks of a text begin."""
+    """Return the offsets at which the blocks of a text begin; a thought is one block."""
+    starts: list[int] = []
+    for section, is_thought, start in _split(text):
+        starts += [start] if is_thought else [start + offset for offset in _starts_in(section)]
+    return starts
+
+
+def _starts_in(text: str) -> list[int]:
     tokens = [token for token in _markdown().parse(text) if token.level == 0 and token.map]
     firsts = sorted({token.map[0] for token in tokens if token.map})
     offsets = [0]
@@ -75,6 +111,7 @@ def clean_html(html: str) -> str:
     return nh3.clean(
         html,
         tags=_TAGS,
+        allowed_classes=_CLASSES,
         attributes=_ATTRIBUTES,
         url_schemes=_SCHEMES,
         link_rel="noopener noreferrer nofollow",
@@ -86,6 +123,7 @@ def _markdown(*, links: bool = True) -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING}, renderer_cls=_Renderer)
     markdown.core.ruler.after("block", "long_places", _drop_long_places)
     markdown.enable(["table", "strikethrough"])
+    add_rules(markdown)
     return markdown if links else markdown.disable(["link", "image"])
 
 
@@ -103,8 +141,4 @@ class _Renderer(RendererHTML):
         token = tokens[idx]
         shown = self.renderInlineAsText(token.children or [], options, env) or str(token.attrs.get("src", ""))
         link = Token("link_open", "a", 1, attrs={"href": token.attrs.get("src", "")})
-        return f"<a{self.renderAttrs(link)}>{escape_html(shown)}</a>"
-
-
-def escape_html(text: str) -> str:
-    return nh3.clean_text(text)
+        return f"<a{self.renderAttrs(link)}>{escapeHtml(shown)}</a>"

@@ -35,7 +35,7 @@ THEMES = ("auto", "light", "dark")
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
-        " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        " font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -46,13 +46,13 @@ _HEADERS = {
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 
-# Path, and the title in the menu.
+# Path, title and icon in the menu.
 MENU = (
-    ("/", lazy("Chat")),
-    ("/settings/memory", lazy("Memory")),
-    ("/research", lazy("Research")),
-    ("/statistics", lazy("Statistics")),
-    ("/settings", lazy("Settings")),
+    ("/", lazy("Chat"), "message-circle"),
+    ("/settings/memory", lazy("Memory"), "brain"),
+    ("/research", lazy("Research"), "globe"),
+    ("/statistics", lazy("Statistics"), "chart-column"),
+    ("/settings", lazy("Settings"), "settings"),
 )
 # Pages without parameters, by path.
 _PAGES = {
@@ -111,7 +111,7 @@ async def render_page(request: Request, name: str, **values: object) -> Response
             name=name,
             language=language,
             theme=theme,
-            menu=[(address, translate(title)) for address, title in MENU],
+            menu=[(address, translate(title), icon) for address, title, icon in MENU],
             path=request.url.path,
             static=static_url,
             version=__version__,

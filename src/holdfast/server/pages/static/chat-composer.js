@@ -1,6 +1,7 @@
 // Where one writes: a field that grows, files by drop, paste and choice, names of files after an @, the model.
-// What was written goes to `send`.
-import { api, attempt, byId, el, formatNumber, toast, word } from "./core.js";
+// What was written goes to `send`; what was not sent stays with its chat. What goes wrong is said here.
+import { api, byId, debounce, el, formatNumber, toast, word } from "./core.js";
+import { readDraft, readFiles, removeOldFiles, saveDraft, saveFiles } from "./chat-drafts.js";
 import { readStored, store } from "./chat-state.js";
 import { completeNames } from "./chat-names.js";
 
@@ -19,7 +20,14 @@ const longestText = 8000, mostLines = 150;
 const largestMegabytes = 40, megabyte = 1_000_000;
 const pictures = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"];
 
+// Milliseconds until a list of models that did not come, or is empty, is asked for again.
+const lookAgain = 5000;
+
+// `chat` names the draft; `taking` is the work on files that were chosen; `wanted` is the model of the chat.
 let uploads = [], pasteCount = 0, busy = false, hooks = {}, modelsReady = null;
+let chat = "", taking = Promise.resolve(), wanted = "", timer = 0;
+/** @type {import("./chat-drafts.js").Trouble | null} */
+let trouble = null;
 
 /** `send({ text, images, files, research })` asks, `stop()` ends an answer that is being written. */
 export function start(callbacks) {
@@ -30,6 +38,7 @@ export function start(callbacks) {
     submit();
   });
   field.addEventListener("input", grow);
+  field.addEventListener("input", debounce(saveText, 500));
   field.addEventListener("keydown", (event) => {
     if (completeName(event)) return;
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !event.altKey) {
@@ -49,19 +58,40 @@ export function start(callbacks) {
     research.setAttribute("aria-pressed", String(on));
     showNote("");
   });
-  models.addEventListener("change", () => store("model", models.value));
+  models.addEventListener("change", () => store("model", wanted = models.value));
   acceptDrops();
-  restoreDraft();
-  modelsReady = listModels();
+  addEventListener("pagehide", saveText);
+  removeOldFiles();
+  loadModels();
 }
 
-/** What was typed and not sent is there again after a reload of the page. */
-function restoreDraft() {
-  field.value = readStored("draft", true);
+const saveText = () => saveDraft(chat, { text: field.value, trouble });
+
+/** Shows what was written in this chat and not sent; what was written in another stays there. */
+export async function openDraft(name) {
+  if (chat) saveText();
+  chat = name;
+  const draft = readDraft(name);
+  field.value = draft.text;
+  uploads = [];
+  showTrouble(draft.trouble);
+  show();
   grow();
-  addEventListener("pagehide", () => store("draft", field.value, true));
+  const files = await readFiles(name);
+  if (chat !== name || uploads.length) return;
+  uploads = files;
+  show();
 }
 
+/** The chat has its id now: what is written meanwhile belongs to it. */
+export function nameDraft(name) {
+  saveDraft(chat, { text: "", trouble: null });
+  saveFiles(chat, []);
+  chat = name;
+  saveFiles(chat, uploads);
+}
+
+/** Takes files wherever they are dropped: a browser would open them instead of the page. */
 function acceptDrops() {
   const talk = form.closest(".talk");
   const markDrop = (event, on) => {
@@ -69,9 +99,9 @@ function acceptDrops() {
     event.preventDefault();
     talk.classList.toggle("dropping", on);
   };
-  talk.addEventListener("dragover", (event) => markDrop(event, true));
-  talk.addEventListener("dragleave", (event) => markDrop(event, talk.contains(event.relatedTarget)));
-  talk.addEventListener("drop", (event) => {
+  document.addEventListener("dragover", (event) => markDrop(event, true));
+  document.addEventListener("dragleave", (event) => markDrop(event, Boolean(event.relatedTarget)));
+  document.addEventListener("drop", (event) => {
     markDrop(event, false);
     if (event.dataTransfer?.files.length) take([...event.dataTransfer.files]);
   });
@@ -96,15 +126,34 @@ export function write(text) {
 /** Puts back what was sent, because sending failed. */
 export function restore({ text, attachments }) {
   if (!field.value) field.value = text;
-  if (!uploads.length) uploads = attachments ?? [];
-  show();
+  if (!uploads.length) setUploads(attachments ?? []);
   grow();
+  saveText();
 }
 
 /** Shows why a question cannot be asked; an empty text removes the note. */
-export function showNote(text) {
-  noteLine.textContent = text;
-  noteLine.hidden = !text;
+export const showNote = (text) => showTrouble(text ? { text, links: false } : null);
+
+/** Shows an error of the server beside the field, with the next step; it stays with the draft. */
+export const showFailure = (error) =>
+  showTrouble({ text: error.message, links: error.code === "upstream_key" || error.status >= 502 });
+
+function showTrouble(next) {
+  trouble = next;
+  noteLine.hidden = !trouble;
+  noteLine.replaceChildren(
+    ...(trouble ? [el("span", {}, trouble.text), ...(trouble.links ? renderSteps() : [])] : []),
+  );
+  saveText();
+}
+
+function renderSteps() {
+  return [
+    " ",
+    el("button", { type: "button", class: "quiet", onclick: () => loadModels() }, word("look_again")),
+    " ",
+    el("a", { href: "/settings#servers" }, word("server_settings")),
+  ];
 }
 
 /** While an answer is being written, the button stops it; otherwise it sends. */
@@ -118,13 +167,14 @@ export function setBusy(on) {
 }
 
 async function submit() {
-  // Somebody may be faster than the list of models.
+  // Somebody may be faster than the list of models, or than the files.
   await modelsReady;
+  await taking;
   const text = field.value;
   if (busy || (!text.trim() && !uploads.length)) return;
   if (!models.value) {
-    toast(word("choose_model"), "error");
-    modelsReady = listModels();
+    if (!trouble) showTrouble({ text: word("choose_model"), links: true });
+    loadModels();
     return;
   }
   const question = {
@@ -139,9 +189,8 @@ async function submit() {
     attachments: uploads,
   };
   field.value = "";
-  uploads = [];
+  setUploads([]);
   showNote("");
-  show();
   grow();
   hooks.send(question);
 }
@@ -159,18 +208,36 @@ function paste(event) {
   }
 }
 
-async function take(files) {
-  for (const file of files) {
-    const total = uploads.reduce((sum, upload) => sum + upload.size, file.size);
-    if (total > largestMegabytes * megabyte) {
-      toast(word("too_large", { name: file.name, mb: largestMegabytes }), "error");
-    } else {
-      const read = await attempt(() => encode(file));
-      if (read) uploads.push(read);
-    }
+/** Attaches files, one after the other; what cannot be read is refused at once, beside the field. */
+function take(files) {
+  showNote("");
+  taking = taking.then(async () => {
+    for (const file of files) await takeFile(file);
+    focus();
+  });
+}
+
+async function takeFile(file) {
+  const place = chat;
+  const total = uploads.reduce((sum, upload) => sum + upload.size, file.size);
+  if (total > largestMegabytes * megabyte) {
+    return showNote(word("too_large", { name: file.name, mb: largestMegabytes }));
   }
+  try {
+    const upload = await encode(file);
+    if (!upload.picture) {
+      await api("/api/files/check", { method: "POST", body: { name: upload.name, data: upload.data } });
+    }
+    if (place === chat) setUploads([...uploads, upload]);
+  } catch (error) {
+    showNote(word("not_attached", { name: file.name, why: error.message }));
+  }
+}
+
+function setUploads(next) {
+  uploads = next;
+  saveFiles(chat, uploads);
   show();
-  focus();
 }
 
 /** Reads a file as base64. */
@@ -194,6 +261,8 @@ function encode(file) {
 }
 
 function show() {
+  // The gauge counts what is attached.
+  form.dispatchEvent(new CustomEvent("uploads", { detail: uploads }));
   chips.hidden = !uploads.length;
   chips.replaceChildren(
     ...uploads.map((upload) =>
@@ -208,8 +277,7 @@ function show() {
           class: "quiet",
           "aria-label": word("remove", { name: upload.name }),
           onclick: () => {
-            uploads = uploads.filter((item) => item !== upload);
-            show();
+            setUploads(uploads.filter((item) => item !== upload));
             focus();
           },
         }, "✕"),
@@ -218,9 +286,22 @@ function show() {
   );
 }
 
+/** Loads the list of models, and again for as long as there is none: a server may be started any moment. */
+export function loadModels() {
+  clearTimeout(timer);
+  modelsReady = listModels();
+  return modelsReady;
+}
+
 async function listModels() {
-  const reply = await attempt(() => api("/api/models/installed"));
-  const installed = reply?.models ?? [];
+  let installed = [];
+  try {
+    installed = (await api("/api/models/installed")).models;
+    if (trouble?.links) showTrouble(null);
+  } catch (error) {
+    showFailure(error);
+  }
+  if (!installed.length) timer = setTimeout(loadModels, lookAgain);
   const describeSize = (
     entry,
   ) => (entry.num_ctx
@@ -228,10 +309,27 @@ async function listModels() {
     : "");
   models.replaceChildren(
     ...(installed.length
-      ? installed.map((entry) => el("option", { value: entry.name }, `${entry.name}${describeSize(entry)}`))
+      ? installed.map((entry) =>
+        el(
+          "option",
+          { value: entry.name, data: { window: entry.num_ctx ?? "" } },
+          `${entry.name}${describeSize(entry)}`,
+        )
+      )
       : [el("option", { value: "" }, word("no_models"))]),
   );
-  const lastModel = readStored("model");
-  if (installed.some((entry) => entry.name === lastModel)) models.value = lastModel;
+  selectModel();
   byId("demonstration").hidden = !(installed.length === 1 && installed[0].name.split(":")[0] === "embedded");
+}
+
+/** Chooses the model that a chat was held with; without one, the model that was chosen last. */
+export function useModel(name) {
+  wanted = name;
+  selectModel();
+}
+
+function selectModel() {
+  const names = [...models.options].map((option) => option.value);
+  const name = [wanted, readStored("model")].find((entry) => entry && names.includes(entry));
+  if (name) models.value = name;
 }

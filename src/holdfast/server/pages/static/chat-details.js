@@ -1,38 +1,78 @@
 // What stands under an answer: how long it took, the window it was made from, memories and sources used for it.
 import { attempt, el, formatNumber, showDialog, toast, word } from "./core.js";
 import { call, chatPath, state } from "./chat-state.js";
-import { renderMeter } from "./meter.js";
+import { formatShare, renderRing } from "./meter.js";
 
 const decimals = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 });
 
-/** Seconds, tokens and speed in a line; null where nothing is known. */
-export function renderFacts(
-  { model, seconds, tokens, tokens_per_second: pace, prompt_tokens: read, window, finish },
-) {
-  const parts = [model];
-  if (seconds !== null && seconds !== undefined) parts.push(word("seconds", { n: decimals.format(seconds) }));
-  if (tokens) parts.push(word("tokens", { n: formatNumber(tokens) }));
-  if (pace) parts.push(word("pace", { n: decimals.format(pace) }));
-  if (finish === "cut" || finish === "length") parts.push(word(finish));
-  const line = parts.filter(Boolean).join(" · ");
-  if (!line) return null;
-  return el(
-    "p",
-    { class: "facts" },
-    line,
-    read && window &&
-      el(
-        "span",
-        { class: "read" },
-        ` · ${word("used", { used: formatNumber(read), window: formatNumber(window) })}`,
-      ),
+/**
+ * What is known of an answer.
+ * @typedef {{
+ *   id?: string, model?: string, finish?: string, numbers?: any, memories?: number, quotes?: number,
+ *   findings?: string[],
+ * }} AnswerFacts
+ */
+
+/**
+ * One quiet line: the model, the time, how full the window was, what was recalled. The rest is unfolded by a
+ * click, and made only then. Null where nothing is known.
+ * @param {AnswerFacts} facts
+ */
+export function renderAbout(facts) {
+  const { seconds, window, prompt_tokens: read } = facts.numbers ?? {};
+  const parts = [
+    facts.model,
+    seconds !== null && seconds !== undefined && word("seconds", { n: decimals.format(seconds) }),
+    read && window && renderShare(read, window),
+    countRecalled(facts),
+    ["cut", "length"].includes(facts.finish) && word(facts.finish),
+  ].filter(Boolean);
+  if (!parts.length) return null;
+  const line = parts.flatMap((part, at) => (at ? [el("span", { class: "dot" }, " · "), part] : [part]));
+  const fold = el(
+    "details",
+    { class: "about" },
+    el("summary", { class: "facts", title: word("about_answer") }, line),
   );
+  fold.addEventListener("toggle", () => {
+    if (fold.open && fold.childElementCount === 1) fold.append(renderAll(facts));
+  });
+  return fold;
 }
 
-/** The meter of the window that an answer was made from, and the way to all that is known of it. */
-export function renderWindow(report) {
-  const link = el("a", { href: `/c/${state.conversation}/context`, class: "small" }, word("context"));
-  return el("div", { class: "windowed" }, renderMeter(report, { compact: true }), link);
+/** A small ring and the share in per cent. */
+function renderShare(used, window) {
+  const share = formatShare(used / window);
+  const text = word("window_share", { share, used: formatNumber(used), window: formatNumber(window) });
+  return el("span", { class: "share", title: text }, renderRing(used / window, text), share);
+}
+
+function countRecalled({ memories = 0, quotes = 0, findings = [] }) {
+  return [
+    memories && (memories === 1 ? word("memory_used") : word("memories_used", { n: memories })),
+    quotes && (quotes === 1 ? word("quote_used") : word("quotes_used", { n: quotes })),
+    findings.length > 0 && word("sources"),
+  ].filter(Boolean).join(" · ");
+}
+
+function renderAll(facts) {
+  const { tokens, tokens_per_second: pace, window, prompt_tokens: read } = facts.numbers ?? {};
+  const rows = [
+    read && window &&
+    [word("about_read"), word("used", { used: formatNumber(read), window: formatNumber(window) })],
+    tokens && [word("about_written"), word("tokens", { n: formatNumber(tokens) })],
+    pace && [word("about_pace"), word("pace", { n: decimals.format(pace) })],
+  ].filter(Boolean);
+  return el(
+    "div",
+    { class: "about-all" },
+    rows.length > 0 &&
+      el("dl", {}, rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
+    (facts.memories || facts.quotes) ? renderMemoriesUsed(facts.id) : null,
+    facts.findings?.length ? renderSources(facts.findings) : null,
+    state.conversation &&
+      el("a", { href: `/c/${state.conversation}/context`, class: "small" }, word("to_context")),
+  );
 }
 
 /** Lists notices and troubles with files, in sentences. */
@@ -47,26 +87,16 @@ export function renderNotices(report) {
     : null;
 }
 
-/** The memories used for an answer, folded; they are looked up when somebody wants to see them. */
-export function renderMemoriesUsed(answer, count, memories = null) {
+/** The memories and quotes used for an answer, looked up. */
+function renderMemoriesUsed(answer) {
   const list = el("ul", { class: "used" });
-  const fold = el(
-    "details",
-    { class: "fold memories" },
-    el("summary", {}, count === 1 ? word("memory_used") : word("memories_used", { n: count })),
-    list,
-  );
-  let isLoaded = memories !== null;
-  if (memories) list.append(...memories.map(renderMemory));
-  fold.addEventListener("toggle", async () => {
-    if (!fold.open || isLoaded) return;
-    isLoaded = true;
-    const reply = await attempt(() => call(chatPath(`/messages/${answer}/memories`)));
-    if (!reply) isLoaded = false;
-    else if (reply.memories.length) list.replaceChildren(...reply.memories.map(renderMemory));
-    else list.replaceChildren(el("li", { class: "faint" }, word("gone")));
+  attempt(() => call(chatPath(`/messages/${answer}/memories`))).then((reply) => {
+    const memories = reply?.memories ?? [];
+    list.replaceChildren(
+      ...(memories.length ? memories.map(renderMemory) : [el("li", { class: "faint" }, word("gone"))]),
+    );
   });
-  return fold;
+  return el("section", {}, el("h2", {}, word("recalled")), list);
 }
 
 function renderMemory(memory) {
@@ -132,25 +162,20 @@ async function forgetMemory(memory, item) {
   toast(word("forgotten"));
 }
 
-/** The sources that were found for a question, folded; they are looked up when somebody wants to see them. */
-export function renderSources(findings) {
+/** The sources that were found for a question, looked up. */
+function renderSources(findings) {
   const list = el("ol", { class: "used" });
-  const fold = el("details", { class: "fold" }, el("summary", {}, word("sources")), list);
-  let isLoaded = false;
-  fold.addEventListener("toggle", async () => {
-    if (!fold.open || isLoaded) return;
-    isLoaded = true;
-    const replies = await Promise.all(
-      findings.map((id) => call(`/api/research/${id}?texts=off`).catch(() => null)),
-    );
-    const entries = replies.flatMap((finding) =>
-      (finding?.sources ?? []).map((source, at) => ({ ...source, number: at + 1 }))
-    ).filter((finding) => finding.url && !finding.trouble);
-    list.replaceChildren(
-      ...(entries.length ? entries.map(renderLink) : [el("li", { class: "faint" }, word("gone"))]),
-    );
-  });
-  return fold;
+  Promise.all(findings.map((id) => call(`/api/research/${id}?texts=off`).catch(() => null))).then(
+    (replies) => {
+      const entries = replies.flatMap((finding) =>
+        (finding?.sources ?? []).map((source, at) => ({ ...source, number: at + 1 }))
+      ).filter((finding) => finding.url && !finding.trouble);
+      list.replaceChildren(
+        ...(entries.length ? entries.map(renderLink) : [el("li", { class: "faint" }, word("gone"))]),
+      );
+    },
+  );
+  return el("section", {}, el("h2", {}, word("sources")), list);
 }
 
 function renderLink(source) {

@@ -10,6 +10,7 @@ const opener = byId("side-open");
 /** Opens or closes the side bar on a small screen. */
 export function toggleSide(on) {
   side.classList.toggle("open", on);
+  document.body.classList.toggle("drawn", on);
   byId("veil").hidden = !on;
   opener.setAttribute("aria-expanded", String(on));
   if (on) byId("find").focus();
@@ -25,11 +26,14 @@ export function showKind() {
 
 /** `open(id)` shows a conversation, "" is a new one; `stop()` ends an answer that is being written. */
 export function startFrame({ open, stop }) {
-  byId("new").addEventListener("click", (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    open("");
-  });
+  for (const id of ["new", "new-top"]) {
+    byId(id).addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      open("");
+    });
+  }
+  fitKeyboard();
   for (const button of queryAll("[data-kind]")) {
     button.addEventListener("click", () => {
       if (state.kind === button.dataset.kind) return;
@@ -56,6 +60,15 @@ export function startFrame({ open, stop }) {
   showKind();
   fillStarters();
   fillAddresses();
+}
+
+/** Where the keyboard of a phone covers the page instead of shrinking it, the page ends above it all the same. */
+function fitKeyboard() {
+  const view = globalThis.visualViewport;
+  view?.addEventListener("resize", () => {
+    const isCovered = innerHeight - view.height > 1 && view.scale === 1;
+    document.body.style.height = isCovered ? `${view.height}px` : "";
+  });
 }
 
 function fillStarters() {

@@ -1,9 +1,11 @@
 // An answer while it is written: followed, taken up again when the connection is lost, and shown as it grows.
 // `hooks` tell the rest of the page what it has to know.
 import { byId, el, showBanner, word } from "./core.js";
-import { putHtml, renderThinking, renderToolCall } from "./chat-message.js";
+import { renderToolCall } from "./chat-message.js";
 import { announce, stream } from "./chat-state.js";
-import { renderNotices, renderWindow } from "./chat-details.js";
+import { renderNotices } from "./chat-details.js";
+import { setWindow } from "./gauge.js";
+import { putHtml, renderThinking } from "./markdown.js";
 
 const decimals = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 });
 // Milliseconds until a lost connection is tried again; the last one over and over.
@@ -26,12 +28,14 @@ export class Live {
       el("span", { class: "pulse", "aria-hidden": "true" }),
       el("span"),
     );
+    this.versions = el("div", { class: "actions" });
     this.element = el(
       "article",
       { class: "message assistant writing", "aria-busy": "true" },
       el("div", { class: "said" }, this.above, this.body),
       this.line,
       this.below,
+      this.versions,
     );
     this.say("asking");
     this.timer = setInterval(() => this.tick(), 1000);
@@ -56,6 +60,8 @@ export class Live {
   close() {
     clearInterval(this.timer);
     this.line.remove();
+    // From here on it is what it will be when it is loaded again.
+    this.body.replaceChildren(...this.blocks.flatMap((block) => [...block.childNodes]));
     this.element.removeAttribute("aria-busy");
     this.element.classList.remove("writing");
   }
@@ -102,9 +108,19 @@ export class Live {
     putHtml(this.blocks[block], html);
   }
 
+  /** Shows that earlier answers are kept beside this one. */
+  showVersions(count) {
+    if (count < 2) return;
+    const label = word("version", { n: count, of: count });
+    this.versions.replaceChildren(
+      el("span", { class: "versions", role: "group", "aria-label": label }, `${count}/${count}`),
+    );
+  }
+
   showReport(report) {
     this.report = report;
-    this.below.replaceChildren(...[renderWindow(report), renderNotices(report)].filter(Boolean));
+    this.below.replaceChildren(...[renderNotices(report)].filter(Boolean));
+    setWindow(report);
   }
 }
 

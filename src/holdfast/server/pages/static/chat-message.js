@@ -1,9 +1,18 @@
 // One message as an element: what was said, thinking and tools folded, pictures and files, what can be done.
 // What its buttons do is passed in as `acts`.
-import { createCopyButton, el, formatMoment, formatNumber, parseHtml, queryAll, word } from "./core.js";
+import {
+  createCopyButton,
+  createIconButton,
+  el,
+  formatMoment,
+  formatNumber,
+  formatTime,
+  word,
+} from "./core.js";
 import { renderLine as keptLine } from "./chat-memories.js";
 import { call, chatPath, state } from "./chat-state.js";
-import { renderFacts, renderMemoriesUsed, renderSources } from "./chat-details.js";
+import { renderAbout } from "./chat-details.js";
+import { putHtml, renderThinking } from "./markdown.js";
 
 /** An entry of a conversation; `acts` has `edit`, `regenerate`, `fork` and `turn`. */
 export function renderMessage(entry, acts) {
@@ -19,8 +28,7 @@ export function renderMessage(entry, acts) {
   const label = isQuestion ? word("you") : word("answer_of", { model: entry.model ?? "" });
   const parts = isQuestion ? [...renderQuestion(entry)] : [...renderAnswer(entry)];
   const element = renderShell(entry, isQuestion ? "user" : "assistant", label, parts);
-  if (!isQuestion) element.append(...renderDetails(entry));
-  if (entry.id) element.append(renderActions(entry, element, acts, isQuestion));
+  if (entry.id) element.append(renderFoot(entry, element, acts, isQuestion));
   return element;
 }
 
@@ -86,15 +94,6 @@ function* renderAnswer(entry) {
   for (const call of entry.tool_calls ?? []) yield renderToolCall(call);
 }
 
-export function renderThinking(text) {
-  return el(
-    "details",
-    { class: "fold thinking" },
-    el("summary", {}, word("thinking")),
-    el("div", { class: "words", dir: "auto" }, text),
-  );
-}
-
 export function renderToolCall(call) {
   return el(
     "details",
@@ -121,79 +120,39 @@ function formatJson(text) {
   }
 }
 
-/** Puts HTML of the server's into an element, and what belongs to blocks of code around them. */
-export function putHtml(place, html) {
-  const content = parseHtml(html);
-  for (const code of queryAll("pre > code", content)) addCodeHead(code);
-  for (const table of queryAll("table", content)) {
-    const holder = el("div", { class: "wide-table", tabindex: "0" });
-    table.replaceWith(holder);
-    holder.append(table);
-  }
-  for (const link of queryAll("a[href^='http']", content)) link.setAttribute("target", "_blank");
-  // What a model calls a heading stands below those of the page.
-  for (const heading of queryAll("h1, h2, h3, h4, h5, h6", content)) {
-    heading.ariaLevel = String(Math.min(6, Number(heading.tagName[1]) + 2));
-  }
-  for (const block of queryAll("p, li, h1, h2, h3, h4, h5, h6, td, th, blockquote", content)) {
-    block.dir = "auto";
-  }
-  place.replaceChildren(content);
-}
-
-function addCodeHead(code) {
-  const languageClass = [...code.classList].find((name) => name.startsWith("language-"));
-  const text = code.textContent;
-  const holder = el(
-    "div",
-    { class: "code" },
-    el(
-      "div",
-      { class: "code-head" },
-      el("span", {}, languageClass?.slice(9) || word("code")),
-      createCopyButton(text),
-    ),
+/** What stands below a message: what can be done with it and, of an answer, what is known of it. */
+export function renderFoot(entry, element, acts, isQuestion) {
+  return el(
+    "footer",
+    { class: "foot" },
+    !isQuestion && entry.kept?.length > 0 && keptLine(entry.kept),
+    !isQuestion && renderAbout(entry),
+    renderActions(entry, element, acts, isQuestion),
   );
-  code.parentElement.replaceWith(holder);
-  code.dir = "ltr";
-  holder.append(el("pre", { tabindex: "0" }, code));
-}
-
-function renderDetails(entry) {
-  const parts = [];
-  const line = renderFacts({ ...entry.numbers, model: entry.model, finish: entry.finish });
-  if (line) parts.push(line);
-  if (entry.memories) parts.push(renderMemoriesUsed(entry.id, entry.memories));
-  if (entry.findings?.length) parts.push(renderSources(entry.findings));
-  if (entry.kept?.length) parts.push(keptLine(entry.kept));
-  return parts;
 }
 
 /** The row of buttons below a message. */
 export function renderActions(entry, element, acts, isQuestion) {
   const getText = () => entry.text ?? entry.content;
-  const createButton = (label, work) =>
-    el("button", { type: "button", class: "quiet", onclick: work }, label);
   return el(
     "div",
     { class: "actions" },
     renderVersions(entry, acts),
-    createCopyButton(getText),
+    createCopyButton(getText, { bare: true }),
     isQuestion
-      ? createButton(word("edit"), () => acts.edit(entry, element))
-      : createButton(word("regenerate"), () => acts.regenerate(entry)),
-    !isQuestion && el("button", {
-      type: "button",
-      class: "quiet",
-      title: word("fork_here"),
-      onclick: () => acts.fork(entry),
-    }, word("fork")),
+      ? createIconButton("pencil", word("edit"), () => acts.edit(entry, element))
+      : createIconButton("refresh-cw", word("regenerate"), () => acts.regenerate(entry)),
+    !isQuestion && createIconButton("git-fork", word("fork_here"), () => acts.fork(entry)),
     entry.pinned && el("span", { class: "tag" }, word("pinned")),
     entry.created_at &&
       el(
         "time",
-        { class: "when", datetime: new Date(entry.created_at * 1000).toISOString() },
-        formatMoment(entry.created_at),
+        {
+          class: "when",
+          datetime: new Date(entry.created_at * 1000).toISOString(),
+          title: formatMoment(entry.created_at),
+        },
+        formatTime(entry.created_at),
       ),
   );
 }
@@ -221,7 +180,7 @@ function renderVersions(entry, acts) {
 /** Opens a field to rewrite the question; returns the new text, or null if it was left. */
 export function openEditor(entry, element) {
   return new Promise((resolve) => {
-    const body = element.querySelector(".said"), row = element.querySelector(".actions");
+    const body = element.querySelector(".said"), row = element.querySelector(".foot");
     const field = el("textarea", {
       rows: "3",
       dir: "auto",

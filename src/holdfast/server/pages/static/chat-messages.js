@@ -1,9 +1,10 @@
 // The messages of the open conversation: the end first, others when one scrolls there, banners in their place.
 // However long it is, a few hundred are on the page at most. What one of them looks like is in chat-message.js.
 import { attempt, byId, el, formatNumber, toast, word } from "./core.js";
-import { putHtml, renderMessage } from "./chat-message.js";
+import { renderMessage } from "./chat-message.js";
 import { call, chatPath, state } from "./chat-state.js";
-import { renderWindow } from "./chat-details.js";
+import { setWindow } from "./gauge.js";
+import { putHtml } from "./markdown.js";
 
 // So many are asked for at a time, and so many are on the page at most.
 const portion = 40, most = 200;
@@ -66,7 +67,7 @@ export async function loadMessages() {
   older.hidden = !next;
   showBanners(reply.banners, true);
   scrollToEnd(true);
-  showLastWindow();
+  showLastWindow(reply.messages);
   return reply;
 }
 
@@ -77,13 +78,13 @@ const renderAll = (reply) => reply.messages.filter(isShown).map((entry) => rende
 const isShown = (entry) =>
   entry.type !== "compaction" && entry.role !== "system" && entry.finish !== "writing";
 
-/** The newest answer is shown with the window it was made from. */
-async function showLastWindow() {
-  const answers = place.querySelectorAll("article.assistant[data-message]");
-  const last = answers[answers.length - 1];
-  if (!last || last.querySelector(".windowed")) return;
+/** The gauge shows the window that the newest answer was made from. */
+async function showLastWindow(entries) {
+  const conversation = state.conversation;
   const report = await call(chatPath("/window")).catch(() => null);
-  if (report?.sections && last.isConnected) last.querySelector(".actions").before(renderWindow(report));
+  if (conversation !== state.conversation) return;
+  const last = entries.findLast((entry) => entry.role === "assistant");
+  setWindow(report, last?.numbers);
 }
 
 /** Loads older messages; while a page is being loaded, returns that request. */

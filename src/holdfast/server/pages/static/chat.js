@@ -5,10 +5,11 @@ import { showKind, startFrame, toggleSide } from "./chat-frame.js";
 import * as list from "./chat-list.js";
 import { followTurn, Live } from "./chat-live.js";
 import * as memoryLines from "./chat-memories.js";
-import { openEditor, renderActions, renderMessage } from "./chat-message.js";
+import { setWindow, startGauge } from "./gauge.js";
+import { openEditor, renderMessage } from "./chat-message.js";
 import * as messages from "./chat-messages.js";
 import { announce, call, chatPath, state, stream } from "./chat-state.js";
-import { renderFacts, renderMemoriesUsed, renderSources } from "./chat-details.js";
+import { renderNotices } from "./chat-details.js";
 
 const root = byId("chat");
 const title = byId("title");
@@ -44,6 +45,7 @@ async function openChat(id, { message = "", push = true } = {}) {
   leaveTurn();
   state.conversation = id;
   state.chat = null;
+  composer.openDraft(id || state.kind);
   const path = id ? `/c/${id}` : "/";
   if (push && location.pathname + location.hash !== path + (message ? `#${message}` : "")) {
     history.pushState({ id }, "", path + (message ? `#${message}` : ""));
@@ -52,6 +54,8 @@ async function openChat(id, { message = "", push = true } = {}) {
   list.markCurrent();
   showHead();
   if (!id) {
+    composer.useModel("");
+    setWindow(null);
     messages.clearMessages();
     welcome.hidden = false;
     return composer.focus();
@@ -72,13 +76,14 @@ async function showChat() {
     const reply = await messages.loadMessages();
     if (conversation !== state.conversation) return;
     showHead();
+    composer.useModel(reply.messages.findLast((entry) => entry.model)?.model ?? "");
     if (reply.turn) watchJob(reply.turn);
     else if (reply.messages.some((entry) => entry.finish === "writing")) awaitAnswer();
     else offerAnswer(reply.messages);
   } catch (error) {
     if (error.status === 404 && (await tryOtherKind())) return;
     messages.clearMessages();
-    toast(error.status === 404 ? word("not_there") : error.message, "error");
+    composer.showNote(error.status === 404 ? word("not_there") : error.message);
   }
 }
 
@@ -120,18 +125,31 @@ function leaveTurn() {
   composer.setBusy(false);
 }
 
-/** Offers to answer a last question that has no answer. */
+/** Offers to answer a last question that has no answer, and says why it has none. */
 function offerAnswer(entries) {
   const last = entries[entries.length - 1];
   if (last?.role !== "user" || !last.id) return;
-  findMessage(last.id)?.querySelector(".actions")?.prepend(renderRetry(last.id));
+  findMessage(last.id)?.after(renderTrouble(last.trouble ?? word("no_answer"), last.id));
+  messages.scrollToEnd();
 }
 
-const renderRetry = (id) =>
+/** Says what went wrong, and offers the next steps; `question` is asked again. */
+const renderTrouble = (text, question) =>
   el(
-    "button",
-    { type: "button", class: "quiet again", onclick: () => ask({ regenerate: id, from: null }) },
-    word("try_again"),
+    "div",
+    { class: "trouble again", role: "alert" },
+    el("p", { dir: "auto" }, text),
+    el(
+      "p",
+      { class: "row" },
+      question &&
+        el(
+          "button",
+          { type: "button", onclick: () => ask({ regenerate: question, from: null }) },
+          word("try_again"),
+        ),
+      el("a", { href: "/settings#servers" }, word("server_settings")),
+    ),
   );
 
 /** Waits for an answer that is being written for another program, and shows it then. */
@@ -183,7 +201,7 @@ async function ask(
   const before = from
     ? [...from.parentElement.children].slice([...from.parentElement.children].indexOf(from))
     : [];
-  document.querySelector("#messages .again")?.remove();
+  for (const element of queryAll("#messages .again")) element.remove();
   messages.removeFrom(from);
   // The button that was pressed is gone.
   if (document.activeElement === document.body) byId("scroll").focus({ preventScroll: true });
@@ -200,15 +218,16 @@ async function ask(
       questionElement?.remove();
       for (const element of before) messages.addElement(element);
       if (fresh) composer.restore(draft);
+      else messages.scrollToEnd();
       if (!state.conversation) welcome.hidden = false;
     }
     if (turn === current) leaveTurn();
-    if (reason) toast(reason, "error");
+    if (reason) composer.showFailure(reason);
   };
   let result = null;
   if (research && fresh) {
     result = await doResearch(live, text, current.aborter.signal).catch((error) => {
-      revert("");
+      revert(null);
       if (error.name !== "AbortError") composer.showNote(word("no_research", { why: error.message }));
       return null;
     });
@@ -258,28 +277,30 @@ async function doResearch(live, question, signal) {
 }
 
 /** Follows a turn to its end, and puts what came of it in its place. */
-async function followToEnd(live, first, { questionElement = null, revert = (_reason) => {} }) {
+async function followToEnd(live, first, { questionElement = null, revert = (_error) => {} }) {
   const current = turn;
   if (!live.element.isConnected) messages.addElement(live.element);
   const start = (data) => {
     if (!state.conversation) {
       state.conversation = data.conversation;
+      composer.nameDraft(data.conversation);
       history.pushState({ id: data.conversation }, "", `/c/${data.conversation}`);
     }
     state.chat = data.chat;
     live.element.dataset.parent = data.question ?? "";
     list.moveToFront(data.chat);
     showHead();
-    if (questionElement && data.question) addQuestionActions(questionElement, data);
+    if (questionElement && data.entry) questionElement.replaceWith(renderMessage(data.entry, actions));
+    live.showVersions(data.versions);
   };
   let last;
   try {
     last = await followTurn(live, first, { start, signal: current.aborter.signal });
   } catch (error) {
     if (error.name === "AbortError") return live.close();
-    if (error.status !== 409) return revert(error.message);
+    if (error.status !== 409) return revert(error);
     // Somebody was faster, in another tab: theirs is shown.
-    revert(word("busy"));
+    revert(new Error(word("busy")));
     return showChat();
   }
   if (turn !== current) return live.close();
@@ -293,60 +314,43 @@ async function followToEnd(live, first, { questionElement = null, revert = (_rea
   return leaveTurn();
 }
 
-/** Gives a question its buttons, once the server has stored it. */
-function addQuestionActions(element, data) {
-  Object.assign(element.dataset, { message: data.question });
-  const text = element.querySelector(".words")?.textContent ?? "";
-  element.querySelector(".actions")?.remove();
-  element.append(
-    renderActions({ id: data.question, role: "user", text, content: text }, element, actions, true),
-  );
-}
-
 async function showFailure(data, current, revert) {
   const wasStopped = current.isStopped;
-  revert("");
+  revert(null);
   await showChat();
-  const reason = [data.message, data.hint].filter(Boolean).join(" ");
-  if (wasStopped) toast(word("stopped"));
-  else messages.addElement(el("p", { class: "trouble", role: "alert", dir: "auto" }, reason));
+  if (wasStopped) return toast(word("stopped"));
+  composer.loadModels();
+  if (!queryAll("#messages .again").length) {
+    // The conversation is as it was before another version was asked for.
+    messages.addElement(renderTrouble(joinSentences(data), ""));
+  }
+  return undefined;
 }
 
+const joinSentences = ({ message, hint }) => [message, hint].filter(Boolean).join(" ");
+
+/** Puts the finished turn in the place of what was shown while it was written, as a reload would show it. */
 function finishAnswer(live, done) {
   live.close();
-  const element = live.element;
-  element.dataset.message = done.message;
-  const model = composer.currentModel();
-  element.setAttribute("aria-label", word("answer_of", { model }));
-  if (done.html) {
-    const rendered = renderMessage(
-      { id: null, role: "assistant", content: done.text, html: done.html },
-      actions,
-    );
-    live.body.replaceWith(rendered.querySelector(".markdown"));
+  let element = live.element;
+  for (const entry of done.entries) {
+    const rendered = renderMessage(entry, actions);
+    if (entry.id === done.message) {
+      live.element.replaceWith(rendered);
+      element = rendered;
+    } else findMessage(entry.id)?.replaceWith(rendered);
   }
-  const line = renderFacts({ ...done, model: live.report?.model ?? model });
-  const memories = done.memories.length
-    ? renderMemoriesUsed(done.message, done.memories.length, done.memories)
-    : null;
-  const trouble = done.trouble && !turn?.isStopped
-    ? el(
-      "p",
-      { class: "trouble", role: "alert", dir: "auto" },
-      [done.trouble.message, done.trouble.hint].filter(Boolean).join(" "),
-    )
-    : null;
-  live.below.before(
-    ...[trouble, line, memories, done.findings.length ? renderSources(done.findings) : null].filter(Boolean),
-  );
-  element.append(
-    renderActions(
-      { id: done.message, role: "assistant", text: done.text, content: done.text },
-      element,
-      actions,
-      false,
-    ),
-  );
+  // A fold that somebody opened while it was written stays open.
+  const folds = queryAll("details.thinking", live.element);
+  for (const [at, fold] of queryAll("details.thinking", element).entries()) {
+    if (folds[at]) fold.toggleAttribute("open", folds[at].hasAttribute("open"));
+  }
+  const foot = element.querySelector(".foot");
+  if (done.trouble && !turn?.isStopped) {
+    foot.before(el("p", { class: "trouble", role: "alert", dir: "auto" }, joinSentences(done.trouble)));
+  }
+  if (live.report) foot.before(...[renderNotices(live.report)].filter(Boolean));
+  if (live.report) setWindow(live.report, done);
   memoryLines.showUnder(element);
   messages.showBanners(done.banners);
   messages.scrollToEnd();
@@ -367,6 +371,7 @@ startFrame({ open: openChat, stop: () => turn && stopTurn() });
 addEventListener("popstate", () => openChat(readAddress(), { message: location.hash.slice(1), push: false }));
 messages.startMessages(actions);
 composer.start({ send: ask, stop: stopTurn });
+startGauge();
 list.start({
   open: (id, message) => openChat(id, { message }),
   onRename: (chat) => {
@@ -397,6 +402,7 @@ function listenAgain() {
 /** Loads what happened while the tab was hidden. */
 async function catchUp() {
   list.load();
+  composer.loadModels();
   if (!state.conversation || turn) return;
   const conversation = state.conversation;
   const reply = await call(chatPath("/messages?limit=1")).catch(() => null);

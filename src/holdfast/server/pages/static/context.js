@@ -97,8 +97,8 @@ function showHead(report) {
   byId("meter").replaceChildren(renderMeter(report));
   const used = word("used", {
     used: formatNumber(report.tokens),
-    room: formatNumber(report.room),
-    share: Math.round(report.utilisation * 100),
+    window: formatNumber(report.window),
+    share: Math.round((100 * report.tokens) / report.window),
     method: word(`method_${report.method}`),
     low: formatNumber(report.at_least),
     high: formatNumber(report.at_most),

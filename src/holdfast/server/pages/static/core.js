@@ -64,24 +64,26 @@ export function parseHtml(html) {
 }
 
 export class Failure extends Error {
-  constructor(message, status, hint) {
+  constructor(message, status, hint, code = "") {
     super(hint ? `${message} ${hint}` : message);
     this.status = status;
+    this.code = code;
   }
 }
 
 async function readFailure(response) {
-  let message = `${response.status} ${response.statusText}`, hint = "", answer = {};
+  let message = `${response.status} ${response.statusText}`, hint = "", code = "", answer = {};
   try {
     answer = await response.json();
     const error = answer.error ?? answer.detail ?? message;
     message = typeof error === "string" ? error : (error.message ?? message);
     hint = answer.hint ?? error.hint ?? "";
+    code = answer.code ?? error.code ?? "";
   } catch { /* no JSON: the status says it */ }
   if (response.status === 401 && location.pathname !== "/login") {
     location.assign(`/login?next=${encodeURIComponent(location.pathname)}`);
   }
-  return Object.assign(new Failure(message, response.status, hint), { answer });
+  return Object.assign(new Failure(message, response.status, hint, code), { answer });
 }
 
 /**
@@ -188,11 +190,27 @@ export function showBanner(text, ...extra) {
   place.replaceChildren(...(text ? [el("span", {}, text), ...extra] : []));
 }
 
-/** Shows a short message that disappears by itself. */
+/** Shows a short message that disappears by itself; the same one twice is shown once. */
 export function toast(text, kind = "info") {
   const box = el("div", { class: `toast ${kind}` }, text);
+  for (const other of queryAll(".toast", byId("toasts"))) other.textContent === text && other.remove();
   byId("toasts").append(box);
   setTimeout(() => box.remove(), kind === "error" ? 9000 : 4000);
+}
+
+const database = "holdfast";
+
+/**
+ * Opens the browser's database with files that are not sent yet.
+ * @returns {Promise<IDBDatabase>}
+ */
+export function openFiles() {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open(database, 1);
+    request.onupgradeneeded = () => request.result.createObjectStore("drafts");
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = request.onblocked = () => reject(request.error);
+  });
 }
 
 /** Runs `work` and returns its result; shows an error as a toast and returns undefined. */
@@ -243,10 +261,16 @@ export async function confirmAction(title, text, label = word("delete")) {
 
 const numberFormat = new Intl.NumberFormat(language);
 const momentFormat = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+const timeFormat = new Intl.DateTimeFormat(language, { timeStyle: "short" });
 const dateFormat = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
 
 export const formatNumber = (amount) => numberFormat.format(amount);
 export const formatMoment = (seconds) => momentFormat.format(new Date(seconds * 1000));
+/** The time of day; with its date unless that is today. */
+export const formatTime = (seconds) =>
+  new Date(seconds * 1000).toDateString() === new Date().toDateString()
+    ? timeFormat.format(new Date(seconds * 1000))
+    : formatMoment(seconds);
 export const formatDate = (seconds) => dateFormat.format(new Date(seconds * 1000));
 
 /** Returns the heading for that time in a list: today, yesterday, this week. */
@@ -266,13 +290,36 @@ export function debounce(work, wait) {
   };
 }
 
-/** Creates a button that copies a text. */
-export function createCopyButton(text) {
-  const button = el("button", { type: "button", class: "quiet copy" }, word("copy"));
+/** One of the icons in icons.css. It says nothing by itself: what it stands in has a label. */
+export const createIcon = (name) => el("span", { class: `icon icon-${name}`, "aria-hidden": "true" });
+
+/** Creates a button that is an icon with a label. */
+export function createIconButton(icon, label, work) {
+  return el(
+    "button",
+    { type: "button", class: "quiet icon-button", "aria-label": label, title: label, onclick: work },
+    createIcon(icon),
+  );
+}
+
+/** Creates a button that copies a text; with `bare` it is an icon alone. */
+export function createCopyButton(text, { bare = false } = {}) {
+  const label = el("span", { class: bare ? "hidden-label" : "" }, word("copy"));
+  const icon = createIcon("copy");
+  const button = el(
+    "button",
+    { type: "button", class: `quiet copy ${bare ? "icon-button" : ""}`, title: word("copy") },
+    icon,
+    label,
+  );
+  const show = (name, key) => {
+    icon.className = `icon icon-${name}`;
+    label.textContent = word(key);
+  };
   button.addEventListener("click", async () => {
     await copyText(typeof text === "function" ? text() : text);
-    button.textContent = word("copied");
-    setTimeout(() => (button.textContent = word("copy")), 1500);
+    show("check", "copied");
+    setTimeout(() => show("copy", "copy"), 1500);
   });
   return button;
 }
@@ -309,6 +356,26 @@ if (themeButton) {
   });
 }
 
+const drawerButton = byId("drawer-open");
+if (drawerButton) {
+  const setDrawer = (on) => {
+    document.body.classList.toggle("drawn", on);
+    drawerButton.setAttribute("aria-expanded", String(on));
+    if (on) byId("drawer").querySelector("a")?.focus();
+  };
+  const isOpen = () => drawerButton.getAttribute("aria-expanded") === "true";
+  drawerButton.addEventListener("click", () => setDrawer(!isOpen()));
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !isOpen()) return;
+    setDrawer(false);
+    drawerButton.focus();
+  });
+  document.addEventListener("click", (event) => {
+    const inside = event.target instanceof Element && event.target.closest("#drawer, #drawer-open");
+    if (isOpen() && !inside) setDrawer(false);
+  });
+}
+
 const languageButton = byId("language");
 languageButton?.addEventListener("click", () => {
   saveCookie("holdfast_language", languageButton.dataset.other);
@@ -318,5 +385,9 @@ languageButton?.addEventListener("click", () => {
 byId("logout")?.addEventListener("click", () =>
   attempt(async () => {
     await api("/api/logout", { method: "POST" });
+    // Whoever uses this browser next finds nothing that was written and not sent.
+    if (byId("text")) byId("text").value = "";
+    sessionStorage.clear();
+    indexedDB.deleteDatabase(database);
     location.assign("/login");
   }));

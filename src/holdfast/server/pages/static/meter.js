@@ -9,6 +9,7 @@ const order = [
   "summary",
   "history",
   "question",
+  "draft",
   "files",
   "recalled",
   "research",
@@ -32,43 +33,67 @@ export function listMarks(report) {
     .sort((first, second) => first.at - second.at);
 }
 
-/**
- * The meter of a report. The compact one unfolds its legend when it is pressed, so it belongs into no link and
- * no button.
- */
-export function renderMeter(report, { compact = false } = {}) {
+const percent = new Intl.NumberFormat(document.documentElement.lang, { style: "percent" });
+export const formatShare = (share) => percent.format(share);
+
+/** The meter of a report: the bar, its marks with their labels, and which colour is what. */
+export function renderMeter(report) {
   const parts = listShares(report);
   const total = Math.max(report.window, parts.reduce((sum, part) => sum + part.tokens, 0));
-  const track = el(
-    "div",
-    { class: "track" },
-    renderBar(parts, total, describeReport(report)),
-    renderTicks(listMarks(report), total),
-  );
-  const legend = el(
-    "ul",
-    { class: "legend" },
-    parts.map((part) => renderEntry(part.name, `${word(`section_${part.name}`)} `, part.tokens)),
-    listMarks(report).map(({ name, at }) =>
-      el(
-        "li",
-        {},
-        el("i", { class: "tick" }),
-        `${name.split(" ")[0]}: ${word(`mark_${name}`)} `,
-        el("b", {}, formatNumber(at)),
-      )
+  const marks = listMarks(report);
+  return el(
+    "figure",
+    { class: "meter" },
+    el(
+      "div",
+      { class: "track" },
+      renderBar(parts, total, describeReport(report)),
+      renderTicks(marks, total),
+    ),
+    el(
+      "ul",
+      { class: "legend" },
+      parts.map((part) => renderEntry(part.name, `${word(`section_${part.name}`)} `, part.tokens)),
+      marks.map(({ name, at }) =>
+        el(
+          "li",
+          {},
+          el("i", { class: "tick" }),
+          `${name.split(" ")[0]}: ${word(`mark_${name}`)} `,
+          el("b", {}, formatNumber(at)),
+        )
+      ),
     ),
   );
-  if (!compact) return el("figure", { class: "meter" }, track, legend);
-  const room = report.room ?? report.window - reserveOf(report);
-  const caption = [word("meter_short", { used: formatNumber(report.tokens), room: formatNumber(room) })];
-  if (report.level) caption.push(word(`level_${report.level}`));
-  return el(
-    "details",
-    { class: "meter compact" },
-    el("summary", {}, track, el("span", {}, caption.join(" · "))),
-    legend,
-  );
+}
+
+/** How full a window is as a small ring; `draft` is the share that was not sent yet. */
+export function renderRing(share, text, draft = 0) {
+  const ring = createSvg("svg", { viewBox: "0 0 20 20", class: "ring", role: "img", "aria-label": text });
+  const addArc = (kind, from, to) =>
+    ring.append(
+      createSvg("circle", {
+        class: kind,
+        cx: 10,
+        cy: 10,
+        r: 7.5,
+        pathLength: 100,
+        "stroke-dasharray": `${Math.max(0, 100 * (to - from))} 100`,
+        "stroke-dashoffset": -100 * from,
+        transform: "rotate(-90 10 10)",
+      }),
+    );
+  const used = Math.min(1, share), all = Math.min(1, share + draft);
+  addArc("rest", 0, 1);
+  addArc(all >= 1 ? "used full" : "used", 0, used);
+  if (all > used) addArc("draft", used, all);
+  return ring;
+}
+
+function createSvg(tag, attributes) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  return element;
 }
 
 function renderBar(parts, total, text) {

@@ -22,7 +22,7 @@ WORDS: dict[str, str] = {
     **plots.WORDS,
     "untitled": lazy("Untitled conversation"),
     "window_of": lazy("{n} tokens"),
-    "used": lazy("{used} of {room} tokens used ({share} %); {method}: {low} to {high}"),
+    "used": lazy("{used} of {window} tokens used ({share} %); {method}: {low} to {high}"),
     "model": lazy("Model: {name}"),
     "sent_at": lazy("Last sent {when}"),
     "all_n": lazy("All ({n})"),

@@ -19,8 +19,8 @@ MARKS = ("1", "2", "3 ahead", "3")
 
 WORDS: dict[str, str] = {
     "meter": lazy("Window of {window} tokens, {used} used, {reserve} kept for the answer."),
-    "meter_short": lazy("{used} of {room} tokens"),
     "section_free": lazy("free"),
+    "section_draft": lazy("your draft"),
 }
 NAMES: Names = {
     "section": (sentences.section, SECTIONS),

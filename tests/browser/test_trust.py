@@ -1,0 +1,163 @@
+"""Bad days on the chat page: nothing a person wrote or read is lost, and what went wrong says what helps."""
+
+import re
+
+from playwright.sync_api import expect
+
+from holdfast.testing.ollama_runner import FakeReply
+from tests.browser.accessible import faults
+from tests.browser.conftest import PATIENCE
+from tests.browser.test_chat import answers, ask, project, questions  # noqa: F401  # `project` is a fixture
+
+expect.set_options(timeout=PATIENCE)
+
+
+# What the model server does
+
+
+def test_a_wrong_key_of_the_upstream_signs_nobody_out(page, start):
+    own = start()
+    own.upstream.refuses = 401
+    refused = own.client.get("/api/models/installed")
+    assert (refused.status_code, refused.json()["code"]) == (502, "upstream_key")
+    assert own.client.post("/v1/chat/completions", json={"model": "fake", "messages": []}).status_code != 401
+    window = page("/", at=own.url)
+    note = window.locator("#note")
+    expect(note).to_contain_text("does not accept the key of Holdfast (401)")
+    expect(window).to_have_url(re.compile(r"/$"))
+    ask(window, "Is anybody there?")
+    expect(note).to_be_visible()
+    expect(window.locator("#text")).to_have_value("Is anybody there?")
+    assert faults(window) == []
+    note.get_by_role("link", name="Settings of the model servers").click()
+    expect(window.locator("#servers .wrong").first).to_contain_text("does not accept the key")
+
+
+def test_models_return_with_their_server_and_errors_stand_beside_the_field(page, start):
+    own = start()
+    own.upstream.refuses = 503
+    window = page("/", at=own.url)
+    note = window.locator("#note")
+    expect(note).to_contain_text("not for you")
+    expect(window.locator(".toast")).to_have_count(0)
+    own.upstream.refuses = 0
+    expect(window.locator("#model")).to_contain_text("fake:latest")
+    expect(note).to_be_hidden()
+
+
+def test_an_error_stays_with_its_question(page, server, project):  # noqa: F811
+    server.upstream.answers += [FakeReply("", error="the model crashed"), "All is well."]
+    window = page("/", project=project)
+    ask(window, "Is all well?")
+    trouble = window.locator("#messages .trouble")
+    expect(trouble).to_contain_text("the model crashed")
+    assert faults(window) == []
+    window.locator("#new").click()
+    expect(trouble).to_have_count(0)
+    window.go_back()
+    expect(trouble).to_contain_text("the model crashed")
+    window.reload()
+    expect(trouble).to_contain_text("the model crashed")
+    trouble.get_by_role("button", name="Try again").click()
+    expect(answers(window)).to_contain_text("All is well.")
+    expect(trouble).to_have_count(0)
+
+
+# Versions, models and drafts
+
+
+def test_versions_are_there_at_once(page, server, project):  # noqa: F811
+    server.upstream.answers += ["About cats.", "About dogs.", "More about dogs."]
+    window = page("/", project=project)
+    ask(window, "Cats?")
+    expect(answers(window)).to_contain_text("About cats.")
+    server.upstream.hold()
+    window.get_by_role("button", name="Edit").click()
+    window.get_by_label("Your question in other words").fill("Dogs?")
+    window.get_by_role("button", name="Ask anew").click()
+    version = window.get_by_role("group", name="Version 2 of 2")
+    expect(window.locator(".message.user").locator(version)).to_have_count(1)
+    server.upstream.release()
+    expect(answers(window)).to_contain_text("About dogs.")
+    server.upstream.hold()
+    answers(window).get_by_role("button", name="Regenerate").click()
+    expect(window.locator(".writing").locator(version)).to_have_count(1)
+    assert faults(window) == []
+    server.upstream.release()
+    expect(answers(window)).to_contain_text("More about dogs.")
+    expect(answers(window).locator(version)).to_have_count(1)
+    answers(window).get_by_role("button", name="Earlier version").click()
+    expect(answers(window).locator(".markdown")).to_have_text("About dogs.")
+
+
+def test_a_chat_keeps_its_model(page, server, project):  # noqa: F811
+    window = page("/", project=project)
+    expect(window.locator("#model")).to_contain_text("small:latest")
+    window.locator("#model").select_option("small:latest")
+    ask(window, "Hello there")
+    expect(answers(window)).to_have_count(1)
+    chat = window.url
+    window.locator("#new").click()
+    window.locator("#model").select_option("fake:latest")
+    window.goto(chat)
+    expect(answers(window)).to_have_count(1)
+    expect(window.locator("#model")).to_have_value("small:latest")
+    window.locator("#new").click()
+    expect(window.locator("#model")).to_have_value("fake:latest")
+
+
+def test_a_reload_shows_an_answer_as_it_was_written(page, server, project):  # noqa: F811
+    server.upstream.answers.append(
+        "# A heading\n\nA word.\n\n- one\n- two\n\n```python\nprint()\n```\n\nThe end."
+    )
+    window = page("/", project=project)
+    ask(window, "Tell me")
+    expect(answers(window).get_by_role("button", name="Regenerate")).to_be_visible()
+    expect(answers(window).locator(".facts .ring")).to_be_visible()
+    read = "(element) => [element.innerText, element.offsetHeight]"
+    shown = answers(window).evaluate(read)
+    window.reload()
+    expect(answers(window).locator(".facts .ring")).to_be_visible()
+    assert answers(window).evaluate(read) == shown
+
+
+def test_a_draft_and_its_files_stay_with_their_chat(page, server, project):  # noqa: F811
+    window = page("/", project=project)
+    ask(window, "First chat")
+    expect(answers(window)).to_have_count(1)
+    chat = window.url
+    window.locator("#text").fill("half a thought")
+    window.locator("#files").set_input_files(
+        {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"the kestrel nests on the tower"}
+    )
+    expect(window.locator("#chips li")).to_have_count(1)
+    window.locator("#new").click()
+    expect(window.locator("#text")).to_have_value("")
+    expect(window.locator("#chips li")).to_have_count(0)
+    window.goto(chat)
+    expect(window.locator("#text")).to_have_value("half a thought")
+    expect(window.locator("#chips li")).to_contain_text("notes.txt")
+    window.locator("#text").press("Enter")
+    expect(answers(window)).to_have_count(2)
+    assert "kestrel" in server.upstream.asked[-1]
+    window.reload()
+    expect(questions(window)).to_have_count(2)
+    expect(window.locator("#chips li")).to_have_count(0)
+
+
+def test_a_binary_file_is_refused_when_chosen_and_drops_beside_the_field_count(page, server, project):  # noqa: F811
+    window = page("/", project=project)
+    window.locator("#files").set_input_files(
+        {"name": "tool.bin", "mimeType": "application/octet-stream", "buffer": bytes(range(256)) * 40}
+    )
+    expect(window.locator("#note")).to_contain_text("tool.bin was not attached")
+    expect(window.locator("#chips li")).to_have_count(0)
+    window.evaluate(
+        """() => {
+            const given = new DataTransfer();
+            given.items.add(new File(["the kestrel nests"], "dropped.txt", { type: "text/plain" }));
+            const event = { bubbles: true, cancelable: true, dataTransfer: given };
+            document.getElementById("side").dispatchEvent(new DragEvent("drop", event));
+        }"""
+    )
+    expect(window.locator("#chips li")).to_contain_text("dropped.txt")

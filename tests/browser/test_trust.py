@@ -161,3 +161,29 @@ def test_a_binary_file_is_refused_when_chosen_and_drops_beside_the_field_count(p
         }"""
     )
     expect(window.locator("#chips li")).to_contain_text("dropped.txt")
+
+
+def test_a_summary_shows_the_rules_that_are_sent_with_it_and_the_figures_of_its_decision(
+    page,
+    server,
+    project,  # noqa: F811
+):
+    window = page("/", project=project)
+    for number, subject in enumerate(("lighthouse", "harbour", "ferry", "market", "bakery")):
+        rule = "Never paint the boat red! Always answer in two sentences." if not number else ""
+        ask(window, f"{rule} Number {number}: the {subject}. " + f"The {subject} stands by the sea. " * 20)
+        expect(answers(window)).to_have_count(number + 1)
+    headers = {"X-Holdfast-Project": project}
+    chat = window.url.rpartition("/")[2]
+    made = server.client.post(f"/api/chats/{chat}/compact", headers=headers).json()
+    window.reload()
+    banner = window.locator(".compaction")
+    (decision,) = (entry for entry in made["decisions"] if entry["kind"] == "summarise")
+    expect(banner).to_contain_text(f"{decision['tokens_before']:,} → {decision['tokens_after']:,}")
+    banner.get_by_text("What the model reads instead").click()
+    sentence = banner.locator(".markdown li", has_text="Never paint the boat red!")
+    expect(sentence.last).to_be_visible()
+    expect(banner.locator(".markdown li", has_text="Always answer in two sentences.").last).to_be_visible()
+    expect(banner.locator(".markdown p").last).not_to_have_css("font-weight", "600")
+    expect(sentence.last).to_have_css("font-weight", "400")
+    assert faults(window) == []

@@ -1,5 +1,6 @@
 """Bad days on the chat page: nothing a person wrote or read is lost, and what went wrong says what helps."""
 
+import json
 import re
 
 from playwright.sync_api import expect
@@ -161,3 +162,70 @@ def test_a_binary_file_is_refused_when_chosen_and_drops_beside_the_field_count(p
         }"""
     )
     expect(window.locator("#chips li")).to_contain_text("dropped.txt")
+
+
+def test_a_summary_shows_the_rules_that_are_sent_with_it_and_the_figures_of_its_decision(
+    page,
+    server,
+    project,  # noqa: F811
+):
+    window = page("/", project=project)
+    for number, subject in enumerate(("lighthouse", "harbour", "ferry", "market", "bakery")):
+        rule = "Never paint the boat red! Always answer in two sentences." if not number else ""
+        ask(window, f"{rule} Number {number}: the {subject}. " + f"The {subject} stands by the sea. " * 20)
+        expect(answers(window)).to_have_count(number + 1)
+    headers = {"X-Holdfast-Project": project}
+    chat = window.url.rpartition("/")[2]
+    made = server.client.post(f"/api/chats/{chat}/compact", headers=headers).json()
+    window.reload()
+    banner = window.locator(".compaction")
+    (decision,) = (entry for entry in made["decisions"] if entry["kind"] == "summarise")
+    expect(banner).to_contain_text(f"{decision['tokens_before']:,} → {decision['tokens_after']:,}")
+    banner.get_by_text("What the model reads instead").click()
+    sentence = banner.locator(".markdown li", has_text="Never paint the boat red!")
+    expect(sentence.last).to_be_visible()
+    expect(banner.locator(".markdown li", has_text="Always answer in two sentences.").last).to_be_visible()
+    expect(banner.locator(".markdown p").last).not_to_have_css("font-weight", "600")
+    expect(sentence.last).to_have_css("font-weight", "400")
+    assert faults(window) == []
+
+
+# The memory page
+
+
+def test_what_makes_room_is_said_and_rules_never_do(page, start, tmp_path):
+    own = start(memory_limit=3)
+    rule = {"text": "Never deploy on a Friday.", "kind": "preference", "importance": 0.1}
+    towns = ("Kiel", "Bonn", "Ulm", "Trier", "Hagen")
+    facts = [{"text": f"The depot in {town} has {len(town)} gates.", "kind": "fact"} for town in towns]
+    export = tmp_path / "memories.json"
+    export.write_text(json.dumps({"memories": [rule, *facts]}))
+    window = page("/settings/memory#statistics", at=own.url)
+    window.locator("#import-file").set_input_files(export)
+    expect(window.locator("#imported")).to_contain_text("3 memories were moved to the archive to make room.")
+    assert faults(window) == []
+    listed = own.client.get("/api/memory/list").json()["memories"]
+    assert len(listed) == 3
+    assert rule["text"] in [memory["text"] for memory in listed]
+    window.goto("/settings/memory")
+    expect(window.locator("#room")).to_contain_text("The limit of 3 memories is reached")
+    window.get_by_role("button", name="Remember something").click()
+    window.get_by_label("Text", exact=True).fill("The kestrel nests on the tower")
+    window.keyboard.press("Control+Enter")
+    expect(window.locator("#room")).to_contain_text("1 memory was moved to the archive to make room.")
+    assert faults(window) == []
+    window.get_by_role("link", name="Raise the limit").click()
+    expect(window.locator("#set-memory_limit")).to_be_in_viewport()
+
+
+def test_an_edited_memory_shows_what_it_said_before(page, server, project):  # noqa: F811
+    headers = {"X-Holdfast-Project": project}
+    new = {"text": "The server in Kiel is called arion.", "scope": "project"}
+    memory = server.client.post("/api/memory", json=new, headers=headers).json()["memory"]
+    changed = {"text": "The server in Kiel is called borea."}
+    server.client.put(f"/api/memory/{memory['id']}", json=changed, headers=headers)
+    window = page(f"/settings/memory?project={project}", project=project)
+    row = window.get_by_role("article").filter(has_text="borea")
+    row.get_by_role("button", name="History").click()
+    expect(row.locator(".past")).to_contain_text("arion")
+    assert faults(window) == []

@@ -81,6 +81,7 @@ WORDS: dict[str, str] = {
     "gone": lazy("They are forgotten by now."),
     "sources": lazy("Sources"),
     "summarised": lazy("Context summarised: {before} → {after} tokens, {share} % saved"),
+    "summarised_earlier": lazy("Context summarised: {after} tokens stand for what left the window earlier"),
     "show_originals": lazy("Show originals ({n})"),
     "hide_originals": lazy("Hide originals"),
     "show_summary": lazy("What the model reads instead"),

@@ -55,6 +55,14 @@ WORDS: dict[str, str] = {
     "undone": lazy("It is remembered again."),
     "remember": lazy("Remember"),
     "added": lazy("Remembered."),
+    "archived_one": lazy("1 memory was moved to the archive to make room."),
+    "archived_more": lazy("{n} memories were moved to the archive to make room."),
+    "raise_limit": lazy("Raise the limit"),
+    "count_limit": lazy("{n} of at most {limit}"),
+    "full": lazy(
+        "The limit of {limit} memories is reached: the least useful are moved to the archive, where they can"
+        " still be found. Pinned ones, rules and preferences stay."
+    ),
     "known_already": lazy("It was known already, and is up to date now."),
     "added_replaced": lazy("Remembered. It replaces {n} that no longer hold."),
     "by_you": lazy("Written down by you"),

@@ -125,6 +125,19 @@ decision|Beschlossene Sache: der Verein bekommt eine neue Satzung.
 fact|Das Backend spricht GraphQL.
 fact|Ich wohne im dritten Stock ohne Aufzug.
 fact|Ich lerne seit einem Jahr Japanisch.
+rule|Bevor ich's vergesse: die Prüfungsordnung schreibt Arial 11 vor.
+rule|Nochmal zur Sicherheit: gestrichen wird in unserem Haus nur mit lösungsmittelfreier Farbe.
+rule|Passwörter gehören ausschließlich in den Tresor.
+rule|Einrückung: zwei Leerzeichen, keine Tabs.
+fact|Abgabetermin: 30. September.
+preference|Ginge es, dass du ab sofort Gewichte in Gramm angibst?
+prohibition|Lass niemanden die Admin-Seite sehen.
+prohibition|Bloß kein jQuery!
+prohibition|Emojis haben in den Commit-Nachrichten nichts verloren.
+prohibition|Von Telemetrie will ich in diesem Projekt nichts sehen.
+prohibition|Hör auf, jede Antwort mit einem Kompliment zu beginnen.
+prohibition|Die API-Schlüssel bleiben bitte aus dem Repo raus.
+fact|Ich bin letzten Monat nach Kassel gezogen.
 """
 
 KEPT_ENGLISH = """
@@ -251,6 +264,19 @@ decision|It's a done deal: the club is getting new statutes.
 fact|The backend speaks GraphQL.
 fact|I live on the third floor without a lift.
 fact|I've been learning Japanese for a year.
+rule|Before I forget: the exam regulations require Arial 11.
+rule|Just to be clear: invoices over 500 euros are only approved by Ms Behrens.
+rule|Variable names in snake_case, please.
+rule|Indentation: two spaces, no tabs.
+fact|Deadline: 30 September.
+preference|Would it be possible for you to give weights in grams from now on?
+prohibition|Never let people see the admin page.
+prohibition|Absolutely no jQuery!
+prohibition|Emojis have no place in the commit messages.
+prohibition|I don't want to see any telemetry in this project.
+prohibition|Nothing may be written to the vendor folder.
+prohibition|The API keys stay out of the repo, please.
+fact|I moved to Kassel last month.
 """
 
 NOTHING_GERMAN = """
@@ -346,6 +372,11 @@ Das meiste davon ist Papier.
 Das Internet ist bei uns seit einer Stunde weg.
 Vergleich mal bitte Kaffee und Tee.
 Wir nehmen Angular. Ach nein, doch nicht.
+Über einen Umzug nach Köln haben wir kurz geredet, kommt aber nicht infrage.
+Mein Kollege meinte, wir sollten nie wieder Java nehmen.
+Braucht man immer.
+Schreib künftig alles klein. Quatsch, war nicht ernst gemeint.
+Der Test läuft immer noch, nie gesehen, dass das so lange dauert.
 """
 
 NOTHING_ENGLISH = """
@@ -444,6 +475,15 @@ Especially with my new kitchen mat in front of the sink.
 Family time means a lot to me.
 I went to a castle on my trip last Friday.
 We're going with Angular. Oh no, scratch that.
+We briefly talked about moving to Cologne, but it's out of the question.
+My colleague said we should never use Java again.
+One always needs that.
+Thanks for the examples and the reminder to review my mistakes.
+I'm using the following code:
+Have game nights at my place.
+Once I have HTTPS set up.
+I love listening to it on my new turntable.
+Here's another recipe I like.
 """
 
 

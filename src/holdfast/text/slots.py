@@ -535,7 +535,7 @@ _CALLED = late(
     rf"(?i:\b{any_phrase('CALLED_BEFORE')} (?:{_NOW} )?(?:{any_phrase('TITLES')} ){{0,3}})([{UPPER}][\w-]+)"
     # Who is somebody's; what a thing was given as its new name; a word of letters and digits behind "is".
     rf"|^([{UPPER}]\w+)(?= {any_phrase('OF_MINE')})"
-    rf"|(?i:\b{any_phrase('CALLED_ANYTHING')}) ([\w-]+)(?=[.!]?$)"
+    rf"|(?i:\b{any_phrase('CALLED_ANYTHING')}(?: {_NOW})?) ([\w-]+)(?=[.!]?$)"
     rf"|(?i:\b{any_phrase('RENAMED')}\b.*?\b{any_phrase('RENAMED_TO')}(?: {_NOW})?) ([\w-]+)"
     rf"|(?i:\b{any_phrase('VALUE_VERBS')}|:) ((?=\w*[a-zA-Z])\w*\d[\w-]*)(?=[\s.!]*$)"
 )

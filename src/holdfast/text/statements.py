@@ -72,7 +72,8 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "every": 0.5, "we_dont": 0.8, "plain_without": 0.4, "sticks": 0.8, "behind_whoever": 1.2,
         "passive_none": 0.6, "passive_when": 0.7, "we_always": 0.6, "others_must": 0.3,
         "deed": -0.8, "feels": -0.8, "stays": 0.3, "law": 0.3, "math": -1.0, "whoever": 0.7,
-        "framed_rule": 0.8, "gerund": -0.4,
+        "framed_rule": 0.8, "gerund": -0.4, "wants_none": 1.2, "subjectless": -1.0,
+        "out_of": 0.9,
     },
     "decision": {
         "decided": 1.0, "decided_before": 0.6, "aims_after": 0.6, "chooses": 1.2, "becomes": 1.2,
@@ -81,12 +82,14 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "always": -0.4, "task": -1.5, "says": -0.6, "needs": -1.2, "must": -0.4, "asks_you": -1.0,
         "trouble": -0.6, "pronoun": -0.5, "after_all": 0.8, "settles": 0.8, "we_will": 0.6, "feels": -0.6,
         "definite": 0.2, "name": 0.2, "this_thing": -0.6, "fragment": -1.5, "math": -1.0, "i_promise": -0.8,
+        "announces": -2.0, "gerund": -1.0, "object_first": -1.0,
     },
     "preference": {
         "likes": 1.2, "rather": 1.2, "habit": 1.2, "for_you": 1.0, "asks_standing": 1.6, "possible": 0.9,
         "verbless": 0.3, "me": 0.2, "always": 0.2, "value": 0.1, "this_thing": -1.0, "theirs": -1.0,
         "passing": -0.8, "task": -1.5, "needs": -0.8, "says": -0.6, "asks_once": -1.5, "points": -0.2,
-        "order": -0.2, "standing_wish": 1.6, "deed": -0.8, "fragment": -1.5,
+        "order": -0.2, "standing_wish": 1.6, "deed": -0.8, "fragment": -1.5, "object_first": -1.5,
+        "that_one": -1.0,
     },
     "fact": {
         "mine": 1.0, "me": 0.6, "here": 0.5, "definite": 0.4, "name": 0.4, "states": 0.4, "value": 0.6,
@@ -98,7 +101,7 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "feels": -1.4, "can": -1.4, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.5,
         "vague": -0.6, "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8,
         "own_thing": 0.4, "lacks": 0.4, "life": 0.3, "routine": 0.4, "gerund": -0.8, "bare": -0.8,
-        "ago": -1.2, "you": -0.4,
+        "ago": -1.2, "you": -0.4, "labelled": 1.2, "moved": 0.8, "under_alone": -2.0,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
@@ -109,6 +112,8 @@ _OVERRIDES: Mapping[str, frozenset[str]] = {
     "rather": frozenset({"needs"}),
     "standing_wish": frozenset({"needs", "i"}),
     "never": frozenset({"negation"}),
+    "wants_none": frozenset({"i", "needs", "mental", "negation"}),
+    "labelled": frozenset({"bare", "no_verb", "vague"}),
     "order": frozenset({"i", "we", "me", "mine", "points", "says", "please", "confirms"}),
     "standing_order": frozenset({"this_thing"}),
     "from_before": frozenset({"task"}),
@@ -116,6 +121,7 @@ _OVERRIDES: Mapping[str, frozenset[str]] = {
     "anchored": frozenset({"points", "pronoun"}),
     "changed": frozenset({"perfect", "deed"}),
     "habit": frozenset({"deed"}),
+    "moved": frozenset({"deed", "perfect", "bygone"}),
     "cause": frozenset({"points"}),
     "you_must": frozenset({"i", "needs"}),
     "for_you": frozenset({"i", "needs"}),
@@ -131,6 +137,8 @@ _SHOWS: Mapping[Kind, frozenset[str]] = {
     ),
     "rule": frozenset({"duty", "must", "none_here", "standing_order", "forbids", "you_must", "our_rule"}),
 }
+# What makes a rule one that says what is not to be.
+_FORBIDDING = frozenset({"forbids", "passive_none", "as_is", "out_of"})
 # With one of these a clause states nothing.
 _STATES_NOTHING = frozenset({"supposes", "open", "past", "once", "joke", "asks"})
 
@@ -160,7 +168,7 @@ _PART = late(r"(?i)^(?:dass|weil|da|denn|that|because|since|as) ")
 _FINITE = {code: late(pattern) for code, pattern in by_language("FINITE_VERB").items()}
 _MANNER = late(r"(?i)\b(?:auf|in|im|als|mit|ohne|per|unter|statt|with|as|without|instead)\b")
 _ENGLISH_CAUSE = late(
-    r"(?i)(?:since|because) (?=(?:i|we|i'm|i've|we're|we've) |(?-i:[A-Z])\w+ \w+(?:s"
+    r"(?i)(?:since|because) (?=(?:i|we|i'm|i've|we're|we've|my|our) |(?-i:[A-Z])\w+ \w+(?:s"
     r"|ed) )"
 )
 # What somebody decided, or asks for, to be done.
@@ -173,6 +181,8 @@ _IDENTIFIER = late(
     r"|\w\(\)|(?<=\w )[B-HJ-Z]\b(?!\.\w)"
 )
 _NAMES = {code: late(pattern) for code, pattern in by_language("NAME_IN_SENTENCE").items()}
+# A label before a colon has so many words.
+_LABEL = 3
 # Nobody says more in one sentence; the patterns of languages are not made for more.
 _LONGEST = 600
 
@@ -275,7 +285,14 @@ def _read(number: int, sentence: str, language: LanguageData, *, follows: bool) 
     clauses = _clauses(sentence, language.code)
     asked = _asked_from(sentence, clauses)
     # What is laughed at, or taken back, stands before it.
-    void = max((at for at, one in enumerate(clauses) if one.cues & {"joke", "takes_back"}), default=-1)
+    void = max(
+        (
+            at
+            for at, one in enumerate(clauses)
+            if one.cues & {"joke", "takes_back"} or (at and "dismisses" in one.cues)
+        ),
+        default=-1,
+    )
     scored: list[Verdict | None] = []
     for at in range(len(clauses)):
         cues = _with_context(at, clauses, language)
@@ -366,6 +383,9 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
     if _MANNER.search(bare):
         cues.add("manner")
     first = start + len(text) - len(bare)
+    if opening and (since := language.cues["from_now"].search(opening[0])):
+        # From when on it holds is part of what is said, and tells that it was otherwise.
+        first = start + since.start()
     return Clause(bare, first, start + len(text), frozenset(cues | _derived(cues)))
 
 
@@ -396,7 +416,7 @@ def _derived(cues: Collection[str]) -> set[str]:
     if not has & {"states", "does", "order", "must", "passive", "perfect", "trait", "likes", "my_own"}:
         found.add("no_verb")
     no = has & {"negation", "never", "none", "no_more"}
-    if "shuns" in has or (
+    if has & {"shuns", "wants_none"} or (
         no and has & {"order", "may_not", "please", "infinitive", "you_must", "none", "duty"}
     ):
         found.add("forbids")
@@ -411,7 +431,7 @@ def _derived(cues: Collection[str]) -> set[str]:
     if ("passive" in has and has & {"here", "every", *limits}) or ("here" in has and has & limits):
         found.add("our_rule")
     found |= _combined(has)
-    if "perfect" in has and has & {"date", "named", "money"}:
+    if ("perfect" in has and has & {"date", "named", "money"}) or {"deed", "money"} <= has:
         found.add("dated_deed")
     return found
 
@@ -440,7 +460,7 @@ def _combined(has: Collection[str]) -> set[str]:
         found.add("settles")
     if {"we", "does"} <= has and has & {"date", "from_now"}:
         found.add("we_will")
-    lost = {"opens", "no_verb"} <= has or ("bound" in has and "finite" not in has)
+    lost = "subjectless" in has or {"opens", "no_verb"} <= has or ("bound" in has and "finite" not in has)
     if lost and not has & {"me", "deed", "decided", "order"}:
         found.add("fragment")
     if "no_verb" in has and not has & {"i", "we", "here", "title"}:
@@ -465,6 +485,8 @@ def _asked_from(sentence: str, clauses: Sequence[Clause]) -> int:
 def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) -> frozenset[str]:
     """The cues of a clause, of what goes on from it, and what the clauses around it make of it."""
     cues = set(clauses[at].cues)
+    if len(clauses) == 1 and "under" in cues:
+        cues.add("under_alone")
     if at or len(clauses) == 1:
         if at and "cause" in cues:
             cues.add("fragment")
@@ -478,6 +500,13 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
             break
         cues |= later.cues & {"always", "never", "only", "negation", "change", "for_you", "rather"}
         cues |= later.cues & {"as_is", "please", "beside_you"}
+        if (
+            "please" in later.cues
+            and " " not in later.text
+            and not language.cues["states"].search(clauses[at].text)
+        ):
+            # "Variable names in lower case, please": what looks like a verb is a plural.
+            cues.discard("states")
     after = clauses[at + 1] if at + 1 < len(clauses) else None
     if after is not None and "says" not in cues and "no_verb" in after.cues and len(after.text.split()) <= 4:
         cues |= after.cues & {"value"}
@@ -491,31 +520,45 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
         cues |= inherited | ({"from_before"} if inherited else set())
         if short and "decided" in earlier.cues:
             cues.add("decided")
-    before = clauses[at - 1] if at else None
-    if before is not None:
-        # "Our caterer has moved, she is in Ulm now": who is meant stands before it.
-        known = before.cues & {"title", "mine", "me", "named"} and not before.cues & {
-            *_STATES_NOTHING,
-            "fragment",
-            "needs",
-        }
-        if known and cues & {"points", "pronoun"}:
-            cues.add("anchored")
-        if "whoever" in before.cues and at == 1:
-            cues.add("behind_whoever")
-        if {"behind_colon", "verbless"} <= cues and "\x00" not in clauses[at].text and "frame" in before.cues:
-            cues.add("framed_rule")
-        if "under" in before.cues and ("passive" in cues or {"stays", "only"} <= cues):
-            cues.add("passive_when")
-        if "for_you" in before.cues:
-            cues.add("for_you_before")
-        if "asks_you" in before.cues and cues & {"future", "from_now"} and "asks_info" not in before.cues:
-            cues.add("asks_standing")
+    if at:
+        cues |= _from_before(at, clauses, cues)
     if any("decided" in other.cues for place, other in enumerate(clauses) if place != at):
         cues.add("decided_before")
         if _TO_DO.search(clauses[at].text) and "decided" not in cues:
             cues.add("aims_after")
     return frozenset(cues | _derived(cues))
+
+
+def _from_before(at: int, clauses: Sequence[Clause], cues: set[str]) -> set[str]:
+    """Cues that the clause right before this one gives it."""
+    before, found = clauses[at - 1], set[str]()
+    # "Our caterer has moved, she is in Ulm now": who is meant stands before it.
+    known = before.cues & {"title", "mine", "me", "named"} and not before.cues & {
+        *_STATES_NOTHING,
+        "fragment",
+        "needs",
+    }
+    if known and cues & {"points", "pronoun"}:
+        found.add("anchored")
+    if "whoever" in before.cues and at == 1:
+        found.add("behind_whoever")
+    if {"behind_colon", "verbless"} <= cues and "\x00" not in clauses[at].text and "frame" in before.cues:
+        found.add("framed_rule")
+    if "under" in before.cues and ("passive" in cues or {"stays", "only"} <= cues):
+        found.add("passive_when")
+    if "behind_colon" in cues and _is_label(before) and "no_verb" in cues and cues & {"value", "number"}:
+        found.add("labelled")
+    if "for_you" in before.cues:
+        found.add("for_you_before")
+    if "asks_you" in before.cues and cues & {"future", "from_now"} and "asks_info" not in before.cues:
+        found.add("asks_standing")
+    return found
+
+
+def _is_label(clause: Clause) -> bool:
+    """Whether a clause only names what follows its colon: "Deadline: 30 September"."""
+    few = len(clause.text.split()) <= _LABEL
+    return few and "name" in clause.cues and not clause.cues & {"states", "order", "trouble", "says", "once"}
 
 
 def _states_nothing(
@@ -528,6 +571,8 @@ def _states_nothing(
         nothing -= {"once"}
     if "rather" in cues:
         nothing -= {"supposes"}
+    if "recent" in cues and cues & {"becomes", "moved"}:
+        nothing -= {"past"}
     if nothing:
         return True
     if "behind_colon" in cues and clauses[at - 1].cues & {"once", "that_one", "task"}:
@@ -540,9 +585,12 @@ def _states_nothing(
         return True
     if "says" in cues and "order" not in cues and "\x00" in clauses[at].text:
         return True
+    reported = cues if "says" in cues else clauses[at - 1].cues if at else frozenset[str]()
+    if "opines" in cues and "says" in reported and "i" not in reported:
+        return True
     if "under" in cues and "for_you" not in cues and len(clauses) > 1:
         # What is only a part counts where the whole vouches for it.
-        return not any("confirms" in other.cues for other in clauses[:at])
+        return not any("confirms" in other.cues for other in (*clauses[:at], *clauses[at + 1 : at + 2]))
     if not at or scored[at - 1] is not None or cues & {"for_you_before", "asks_standing", "turns"}:
         return False
     return bool(clauses[at - 1].cues & {"supposes", "rejects", "task", "open"})
@@ -577,9 +625,14 @@ def _judge(cues: frozenset[str]) -> Verdict | None:
     asked_of_you = "you_must" in cues and cues & {"always", "never", "only", "negation", "from_now"}
     if kind == "preference" and (standing or asked_of_you):
         kind = "rule"
-    if kind == "rule" and "forbids" in cues:
+    if kind == "rule" and (cues & _FORBIDDING or {"never", "duty"} <= cues):
         return Verdict("prohibition", scores[kind], lasting=True)
     return Verdict(kind, scores[kind], "this_thing" not in cues, "rule" in able)
+
+
+def _is_apposed(clause: Clause) -> bool:
+    """Whether a clause only explains the noun before its comma: "my mentor, Robert, who is 75"."""
+    return {"behind_comma", "apposed"} <= clause.cues
 
 
 def _tells(clause: Clause) -> bool:
@@ -601,9 +654,11 @@ def _joined(
         relative = "relative" in clause.cues and "definite" not in clause.cues
         goes_on = language.begins["goes_on"].match(clause.text) or clause.cues & {"points", "joined"}
         verdict = scored[at]
-        listed = verdict is not None and verdict.kind == "fact" and "no_verb" in clause.cues
+        kinds = ("fact", "preference") if "behind_comma" in clause.cues else ("fact",)
+        listed = verdict is not None and verdict.kind in kinds and "no_verb" in clause.cues
         aims = at > 0 and _AIM.search(clause.text)
-        depends = short or relative or goes_on or listed or aims
+        again = at > 0 and "fails" in clause.cues & clauses[at - 1].cues
+        depends = short or relative or goes_on or listed or aims or again or _is_apposed(clause)
         if scored[at] is not None and not (firsts and depends):
             firsts.append(at)
     if firsts and any(clause.cues & _CHANGES for clause in clauses):
@@ -612,7 +667,15 @@ def _joined(
     for place, at in enumerate(firsts):
         first, last = at, (firsts[place + 1] if place + 1 < len(firsts) else len(clauses)) - 1
         least = firsts[place - 1] + 1 if place else 0
-        points = first > least and (clauses[at].cues & {"points", "pronoun"} or _AIM.search(clauses[at].text))
+        points = first > least and (
+            clauses[at].cues & {"points", "pronoun"}
+            or _AIM.search(clauses[at].text)
+            or _is_apposed(clauses[at])
+            or clauses[at].cues >= {"behind_comma", "bare"}
+            # What failed is what is not to be tried again; a label says what its value is.
+            or clauses[at - 1].cues & {"fails"}
+            or (clauses[at].cues >= {"behind_colon", "no_verb"} and _is_label(clauses[at - 1]))
+        )
         while first > least and ("frame" in clauses[first - 1].cues or points):
             first, points = first - 1, False
         if any(clause.cues & _CHANGES for clause in clauses[at:]):
@@ -621,8 +684,13 @@ def _joined(
             last -= 1
         verdicts = [one for one in scored[at : last + 1] if one is not None]
         best = max(verdicts, key=lambda one: (one.lasting, one.score))
+        if best.kind == "fact":
+            # "We had that downgrade, it backfired" is no fact of its own.
+            best = next((one for one in verdicts if one.kind == "failure"), best)
         start, end = clauses[first].start, clauses[last].end
-        if first == last and (cause := _ENGLISH_CAUSE.match(clauses[first].text)):
+        rest = clauses[first + 1 : last + 1]
+        alone = all(one.cues & {"no_verb", "relative", "apposed"} for one in rest)
+        if alone and (cause := _ENGLISH_CAUSE.match(clauses[first].text)):
             # A reason stands alone without its conjunction; in German the verb would be at its end.
             start += cause.end()
         begins = clauses[first].cues

@@ -68,11 +68,15 @@ CUES = LanguageData(
         r"(?:(?:also|so|meine güte|mein gott|ok|okay|gut|und|aber|denn|ja|na|tja|hm+|dann|nun"
         r"|übrigens|achso|ach|oh|boah|naja"
         r"|sprich[,:]|sondern|außerdem|zudem|nämlich|noch|kurz|jedenfalls|im ernst|ernsthaft|ganz ehrlich"
-        r"|ehrlich gesagt|wie gesagt|wichtig|hinweis|hey|hi|hallo|moin|servus|danke(?: dir)?|super|prima"
+        r"|ehrlich gesagt|wie gesagt|wichtig|hinweis|hey|hi|hallo|moin|servus|danke(?: dir)?(?! für)"
+        r"|super|prima"
         r"|perfekt|achtung|eins|regel(?: \d+)?|btw|wenn's geht|wenn möglich|falls möglich|wenn's sein kann"
         r"|generell|eigentlich|nein,|nee,|alles klar|beschlossene sache|in zukunft|ab jetzt"
         r"|ab sofort|ab heute|von nun an|künftig"
-        r"|zukünftig|fortan|unter keinen umständen|auf keinen fall|vergiss(?: bitte)? nicht,? dass"
+        r"|bevor ich(?:'?s| es| das) vergesse|damit das klar ist|zur info|zu deiner info(?:rmation)?"
+        r"|nochmal(?: kurz)?(?: zur sicherheit)?|zur sicherheit|(?:kleiner |kurzer )?hinweis(?: am rande)?"
+        r"|(?:eine sache |eins )noch(?: vorweg)?|zukünftig|fortan|unter keinen umständen|auf keinen fall"
+        r"|vergiss(?: bitte)? nicht,? dass"
         r"|denke? (?:bitte )?d(?:a)?ran,? dass)[,!:.]* +)+"
     ),
     joins=cue(r"und|aber|doch|denn|sondern"),
@@ -105,7 +109,7 @@ CUES = LanguageData(
         "frame": begin(
             r"(?:für|fürs|bei|beim|wenn|falls|im|in|am|an|ab|seit|nach|vor|von|unter|auf|zum|zur|mit|was)"
         ),
-        "none": begin(r"(?:bitte )?kein(?:e[nmrs]?)?"),
+        "none": begin(r"(?:(?:bitte|bloß|ja|absolut) ){0,2}kein(?:e[nmrs]?)?"),
         "points": begin(
             r"(?:die|der|den|dem) (?:sind|ist|war|waren|hat|haben|hab|kommt|kommen|wird|werden|wohnt"
             r"|wohnen|geht|gehen|kostet)",
@@ -115,8 +119,8 @@ CUES = LanguageData(
         ),
         "name": begin(r"(?-i:[A-ZÄÖÜ])[\w.-]+", r"[a-z]+[-_]?\d[\w.-]*"),
         "shuns": begin(
-            r"(?:bitte )?(?:verzichten?|vermeiden?|unterlassen?|hör(?:e"
-            r"|en)?)(?: sie)?(?: bitte)?(?= )(?:(?<!hör)|(?= auf,? ))"
+            r"(?:bitte )?(?:verzichten?|vermeiden?|unterlassen?)(?: sie)?(?: bitte)?(?= )"
+            r"|(?:bitte )?hör(?:e|en sie)?(?: bitte)?(?: endlich)? (?:damit )?auf(?=[, ]|$)"
             r"|finger weg|hände weg|lass(?:t|en sie)? die finger|nichts (?:an|in|am|mit)"
             r"|du kannst (?:\S+ ){1,5}?(?:sein |weg)?lassen"
         ),
@@ -142,10 +146,12 @@ CUES = LanguageData(
         "fragment": begin(
             r"(?:besonders|vor allem|wie zum beispiel|inklusive|einschließlich|als auch|ähnlich wie)"
         ),
+        "subjectless": begin(r"danke für|vielen dank"),
         # One too, where no verb follows.
         "opens": begin(r"(?:während|über|nach|vor|um \w+)"),
         "bound": begin(r"(?!)"),
         "gerund": begin(r"(?!)"),
+        "apposed": begin(r"(?!)"),
         "definite": begin(
             r"(?:der|die|das|den|dem|im|am|beim|zum|zur|auf de[mnr]|in de[mnr]|an de[mnr]|bei de[mnr]"
             r"|jede[rsnm]?"
@@ -190,7 +196,7 @@ CUES = LanguageData(
         ),
         "passing": cue(
             r"(?<!ab )(?:heute (?:früh|morgen|abend|nachmittag|vormittag))|(?<!seit )(?<!ab )heute"
-            r"|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|gestern"
+            r"|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|(?<!seit )gestern"
             r"|(?<!jeden )(?<!am )morgen|vorhin|später"
             r"|schnell"
             r"|noch nicht|noch(?=[.!]*$)|(?:noch|nur) (?:\w+ ){0,2}(?:prozent|minuten?|min|stunden?"
@@ -210,7 +216,8 @@ CUES = LanguageData(
             r"|wer's glaubt|schön wär's"
         ),
         "rejects": cue(
-            r"quatsch|unsinn|blödsinn|nein|nee|nö|ach nee|bloß nicht|lieber nicht|doch nicht"
+            r"(?:war|ist|meinte ich|meine ich)(?: \w+)? nicht (?:so |ganz )?ernst(?: gemeint)?"
+            r"|quatsch|unsinn|blödsinn|nein|nee|nö|ach nee|bloß nicht|lieber nicht|doch nicht"
             r"|lassen wir (?:mal )?lieber"
             r"|missverstanden|überzeugt mich nicht|gefällt mir nicht"
             r"|vorschlag mit \S+(?: \S+){0,3}? (?:nicht|an|ab)"
@@ -236,7 +243,27 @@ CUES = LanguageData(
             r"nie(?! (?:so|zuvor))|niemals|nie wieder|nie mehr|auf (?:gar )?keinen fall"
             r"|unter (?:gar )?keinen umständen|keinesfalls"
             r"|in keinem fall|keinesfalls|bloß nicht|finger weg|tabu|verboten|untersagt"
+            r"|nichts (?:verloren|zu suchen)|nicht in ?frage"
         ),
+        "out_of": cue(
+            r"bleib(?:t|en) (?:\S+ ){0,6}?(?:raus|draußen|fern)(?=[.,!]|$)|bleib(?:t"
+            r"|en) (?:bitte )?(?:aus|von) "
+        ),
+        # What somebody does not want to meet with.
+        "wants_none": cue(
+            r"(?:will|möchte|wollen|möchten) (?:ich|wir) (?:\S+ ){0,6}?(?:nichts|nie|kein\w*)(?: \S+){0,4}?"
+            r" (?:sehen|lesen|hören|finden|haben)",
+            r"(?:ich|wir) (?:will|möchte|wollen|möchten) (?:\S+ ){0,5}?(?:nichts|nie|kein\w*)(?: \S+){0,6}?"
+            r" (?:sehen|lesen|hören|finden)",
+        ),
+        # An idea that was turned down in the same breath.
+        "dismisses": cue(r"(?:kommt|kommen|kam)(?: \w+)? nicht in ?frage|ist keine option|scheidet aus"),
+        # What others hold to be right is not yet done so.
+        "opines": cue(r"sollten?|solle|sollten"),
+        "moved": cue(r"(?:bin|sind) (?:\S+ ){0,6}?(?:nach|in die|ins) \S+(?: \S+)? (?:um)?gezogen"),
+        # How long ago something changed takes nothing from what holds since.
+        "recent": cue(r"letzte[sn]? (?:jahr|woche|monat|sommer|winter|herbst|frühjahr|wochenende)"),
+        "object_first": cue(r"(?!)"),
         "only_last": cue(r"(?!)"),
         "none_here": cue(r"gibt(?:'s| es) (?:\S+ ){0,6}kein\w*"),
         "beside_you": cue(r"(?:bevor|wenn|falls|ehe|sobald|solange|bis|während) (?:du|sie)"),
@@ -247,7 +274,8 @@ CUES = LanguageData(
             r"|code|antwort|möglichkeit)|(?=[.,!]|$))|(?:dein|ihr)(?:e[nmrs]?)? (?:vorschl[aä]g\w*"
             r"|idee\w*|version|antwort|plan|ansatz"
             r"|tipps?|rat|lösung|empfehlung\w*|code)"
-            r"|diese[rsnm]? \w+|(?:das|so)(?= (?:machen|nehmen) wir)|(?:vorschlag|idee) mit"
+            r"|diese[rsnm]? (?!projekt|repo|chat|gespräch|team|haus|firma)\w+|(?:das|so)(?= (?:machen"
+            r"|nehmen) wir)|(?:vorschlag|idee) mit"
             r"|^\w+ (?:das|die|den|es|sie|ihn) (?:bitte|mal|doch|noch|auch|jetzt|so|schnell|gleich"
             r"|kurz|nochmal|lieber)"
         ),
@@ -318,6 +346,9 @@ CUES = LanguageData(
         "duty": cue(
             r"pflicht|verpflichtend|vorgeschrieben|vorschrift|verboten|untersagt|tabu|nicht erlaubt|erlaubt"
             r"|gehör(?:t|en)|gilt|gelten|\w+pflicht|\w+verbot|zwingend|obligatorisch|erforderlich"
+            r"|schreib(?:t|en) (?:\S+ ){1,6}?vor(?=[.,!]|$)"
+            r"|(?:hat|haben) (?:\S+ ){0,6}?nichts (?:verloren|zu suchen)|nicht in ?frage"
+            r"|(?:hat|haben) (?:\S+ ){0,6}?nicht (?:zu \w+n|(?:auf|an|ab|aus|ein|vor)zu\w+n)"
             r"|brauch(?:t|en)(?! (?:ich"
             r"|wir))|freigegeben"
             r"|freigabe|regel ist|(?:kommt|kommen|geht|gehen) vor(?= )|(?:kommt|kommen) (?:hinter"
@@ -438,6 +469,7 @@ CUES = LanguageData(
         "asks_you": cue(
             r"(?:kannst|könntest|würdest|magst|willst) du|(?:können|könnten|würden|dürfte ich) sie"
             r"|würde es (?:dir|ihnen)|macht es (?:dir|ihnen)"
+            r"|(?:ginge|wäre|ist) es (?:auch )?(?:möglich|ok|okay|in ordnung)|ginge es|geht es,? dass"
             r"|wärst du so|wären sie so|dürfte ich (?:dich|sie) bitten|wäre es möglich"
         ),
         "possible": cue(
@@ -512,7 +544,10 @@ CUES = LanguageData(
         "fails": cue(
             r"(?:ist|sind) (?:\S+ ){0,6}?(?:fehlgeschlagen|gescheitert|abgebrochen|schiefgegangen)"
             r"|fehlgeschlagen|gescheitert|schlug fehl|schlägt fehl"
-            r"|hat (?:leider |gar |auch |so )?(?:nicht|nichts) (?:funktioniert|geklappt|geholfen|gebracht)"
+            r"|(?:hat|haben) (?:\S+ ){0,3}?(?:nicht|nichts) (?:funktioniert|geklappt|geholfen|gebracht"
+            r"|genützt)"
+            r"|nach hinten los\w*|daneben gegangen|ging daneben|in die hose"
+            r"|(?:ohne|keine) wirkung|ändert(?:e)? (?:gar |überhaupt )?nichts"
             r"|klappt(?:e)? nicht|funktioniert(?:e)? nicht|ging schief|sackgasse|bringt nichts|vergeblich"
             r"|nicht (?:noch ?mal|nochmal|wieder) (?:versuchen|probieren)|versuch das nicht|endete? (?:in"
             r"|mit) (?:einem )?fehler"
@@ -526,9 +561,13 @@ CUES = LanguageData(
             r"|vergleich|unterschied|grund|ende)|man soll(?:te)? nie|(?:sag|gib) niemals nie"
             # What everybody perceives is an observation: "Sieht man überall."
             rf"|^(?:\S+ ){{0,2}}{_PERCEIVES} man|^man {_PERCEIVES}"
+            # So is what has lost its object, and what was never met with: "Braucht man immer."
+            rf"|^\w+t man\b|^(?:noch )?nie \w*ge\w+(?:t|en)(?! werden)"
+            rf"|^(?:solltest|musst|sollst) du (?:\w+ )?wissen"
         ),
         "says": cue(
-            r"(?:sagt|sagte|meint|meinte|behauptet|schreibt|schrieb|laut|erzählt|denkt)(?! (?:mir|sich))"
+            r"(?:sagt|sagte|meint|meinte|behauptet|schreibt(?!(?: \S+){1,6} vor\b)|schrieb|laut|erzählt"
+            r"|denkt)(?! (?:mir|sich))"
             r"|steht(?= ?(?:[:\"„»\x00]|dass|drin|was))|^(?:da|hier|dort|im|in|auf"
             r"|am) (?:\S+ ){0,4}?steht|findet(?!(?: \S+){1,8} statt)|(?:hat"
             r"|haben) (?:\S+ ){0,5}?geschrieben"

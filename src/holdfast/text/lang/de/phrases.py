@@ -69,7 +69,7 @@ SUBJECT_VERBS = r"hat|ist|wohnt|lebt|arbeitet|heißt|läuft|geht"
 # Before a name that is given as a value, titles before it, and what makes it new.
 CALLED_BEFORE = r"heißt|heiße|namens|nenn mich|chef ist|frau|herrn?"
 TITLES = r"frau|herrn?"
-NOW_BEFORE = r"jetzt|nun"
+NOW_BEFORE = r"jetzt|nun|inzwischen|mittlerweile|neuerdings|künftig|ab sofort|seit \w+"
 OF_MINE = r"ist (?:mein|unser)"
 CALLED_ANYTHING = r"heißt"
 RENAMED, RENAMED_TO = r"umbenannt", r"in|heißt"
@@ -96,7 +96,7 @@ CHANGES = (
     r"|ab (?:dem |der )?(?:nächste\w* \w+|jetzt|sofort|heute|morgen)|seit (?:heute|gestern|kurzem|neuestem"
     r"|dem|der|<day>|<month>|anfang|ende|letzte\w+)|statt|stattdessen|doch|verschoben|verlegt|gelegt"
     r"|umgestellt|umgestiegen|gewechselt"
-    r"|umgezogen|ersetzt|abgelöst|umbenannt|erhöht|gesenkt"
+    r"|umgezogen|(?:nach|ins|in die) \S+ gezogen|ersetzt|abgelöst|umbenannt|erhöht|gesenkt"
     r"|verzögert|erst (?:am|ab|im|in|um)"
     r"|aufge\w+t|umge\w+t|verkürzt|verlängert|erneuert|künftig|ab sofort|auf (?:\S+ ){1,3}?\w*ge\w{3,}(?:t"
     r"|en)|angehoben|reduziert"
@@ -120,13 +120,16 @@ KEYED_PREFIXES, KEYED_NAMES, KEYED_ALONE = r"zugriffs", r"schlüssel", r"geheimn
 # Any word by which a message may ask for it, and what it may be said with, before and behind.
 REMEMBER_HINTS = (
     r"\bmerk|vergiss|speicher|notier|denke? (?:\w+ )?da?ran|behalt|schreibe? (?:\w+ )?(?:dir|auf)|festhalt"
-    r"|halte? |für später|abspeicher"
+    r"|halte? |für später|abspeicher|gedächtnis|fürs protokoll|erinnere? |hinterleg|präge? |zum merken"
+    r"|trage? (?:\w+ )?ein"
 )
 REMEMBER_OPENINGS = (
     r"bitte|und|auch|ach|noch was|noch etwas|kannst du|könntest du"
     r"|würdest du|du sollst|ach ja|übrigens|wichtig|so|also"
 )
-REMEMBER_FOR = r"für später|für die zukunft|fürs nächste mal|bitte|doch|mal|gut|unbedingt|auch|noch"
+REMEMBER_FOR = (
+    r"dauerhaft|für immer|für später|für die zukunft|fürs nächste mal|bitte|doch|mal|gut|unbedingt|auch|noch"
+)
 REMEMBER_PLACES = r" in(?: deine[mn]|s|m)? (?:gedächtnis|speicher)"
 REMEMBER_ENDS = r"für mich|für später|gut|bitte|ok|okay|irgendwo"
 # References without content. An article with its noun, or a whole sentence about "das", has content.
@@ -137,12 +140,17 @@ EMPTY_REFERENCES = r"(?i:was|wie|wer|wo|zu)\b|(?i:das|dies|es)\b(?! (?:[a-zäö�
 _REMEMBER = (
     r"(?:merke? dir|merken sie sich|dir (?:bitte )?merken|notiere? dir|speichere?(?: dir)?(?: ab)?|notiere?"
     r"|behalte?(?: dir)?|vergiss(?: bitte)? nicht|denke? (?:bitte )?da?ran|schreibe? dir(?: bitte)? auf"
-    r"|halte? fest"
+    r"|halte? fest|erinnere? dich(?: bitte)? daran|präge? dir(?: bitte)? ein|hinterlege?(?: bitte| mal)*"
+    r"|(?:nimm|nehmen sie)(?: bitte)? in (?:dein|ihr) gedächtnis auf|trage? bitte ein"
     r"|behalte? (?:bitte )?im (?:hinter)?kopf)"
 )
 _THIS = r"(?: (?:das|dies|folgendes|es|alles))"
 REMEMBER_REQUESTS = (
-    ("sentence", r"(?:für später|zum merken|fürs protokoll): ?"),
+    ("sentence", r"(?:merke|(?:nur )?zum merken|für später|fürs protokoll): ?"),
+    (
+        "sentence",
+        rf"(?:lege?|speichere?|nimm){_THIS}(?: bitte)? (?:in(?: dein|s|m)?|im) gedächtnis(?: ab| auf)?: ?",
+    ),
     ("clause", rf"{_REMEMBER}<later><where>,? dass "),
     ("sentence", rf"{_REMEMBER}<later>{_THIS}?<later><where>: ?"),
     (

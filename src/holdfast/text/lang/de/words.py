@@ -16,7 +16,7 @@ CONCEPTS = {
     ),
     "invoice": "rechnung rechnungen fakturiert fakturieren faktura abrechnung abgerechnet",
     "rent": "miete vermieter vermieterin mietvertrag",
-    "home": "wohnung haus zuhause wohnen wohnt lebt leben adresse umzug umgezogen gezogen",
+    "home": "wohnung haus zuhause wohnen wohne wohnt lebe lebt leben adresse umzug umgezogen gezogen",
     "renovation": "bad badezimmer renovierung umbau sanierung renovieren küche",
     "train": "zug bahn abfahrt ice nachtzug gleis",
     "flight": "flug flieger abflug fliegen flughafen",
@@ -256,7 +256,8 @@ BEFORE_NUMBER = (
 NUMBERED = "stufe"
 ONE_OF_MANY = "ein eine einen einem einer eines noch"
 USE_VERBS = (
-    "nutzen nutzt nutze verwenden verwendet verwende setzen setzt läuft laufen wohnt wohnen lebt leben"
+    "nutzen nutzt nutze benutzen benutzt benutze verwenden verwendet verwende setzen setzt läuft laufen"
+    " wohnt wohnen lebt leben"
     " arbeitet arbeiten ist sind bleiben bleibt entschieden einsetzen speichern"
 )
 NEGATIONS = "nicht kein keine keinen keinem keiner nie niemals"

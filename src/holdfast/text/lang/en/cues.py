@@ -42,9 +42,13 @@ CUES = LanguageData(
         r"|seriously|honestly|actually|basically|to be fair|by the way|btw|fyi|for example"
         r"|for instance|in the meantime|briefly|quickly|like i said|note|important"
         r"|super important|reminder|again"
-        r"|thanks|thank you|all right|great|perfect|cool|sure|careful|finally|first|second|one more thing"
-        r"|rule(?: \d+)?|just so you know"
-        r"|if possible|if you can|generally|in general|as i said|please note|heads up|ps|plus|no,|nah,"
+        r"|thanks(?! for| to)|thank you(?! for)|all right|great|perfect|cool|sure|careful|finally|first"
+        r"|second|one more thing"
+        r"|rule(?: \d+)?|just so you know|before i forget|just to be clear|to be clear|for your information"
+        r"|(?:just )?one (?:more |last )?thing(?: up ?front| before| first)?|on a side note"
+        r"|(?:a )?(?:little |quick "
+        r"|small )?side note|if possible|if you can|generally|in general|as i said|please note|heads up"
+        r"|ps|plus|no,|nah,"
         r"|from now on|from here on|going forward|in (?:the )?future|henceforth|from this point on"
         r"|under no circumstances|don\'t forget that|do not forget that|keep in mind that"
         r"|bear in mind that|remember that|note that|just so you know)[,!:.]* +)+"
@@ -73,7 +77,8 @@ CUES = LanguageData(
         ),
         "under": begin(
             r"(?:that|whether|if|when|whenever|unless|until|while|although|though|before|after|as if"
-            r"|as though)"
+            r"|as though|once(?= (?:i|we|you|he|she|it|they|the|my|our)\b)|given that|now that|seeing (?:that"
+            r"|as))"
         ),
         "cause": begin(r"(?:because|since|as)"),
         "relative": begin(r"(?:who|which|that|whose|where)"),
@@ -88,7 +93,8 @@ CUES = LanguageData(
             r"|about)"
         ),
         "none": begin(
-            r"(?:please )?no(?= )(?! (?:idea|one|matter|prob|probs|biggie|sweat|joke|kidding|such"
+            r"(?:(?:please|absolutely|definitely|strictly) )?no(?= )(?! (?:idea|one|matter|prob|probs"
+            r"|biggie|sweat|joke|kidding|such"
             r"|problem|worries|thanks|need|rush|way|doubt|luck"
             r"|clue|longer|exceptions|thank|wonder|,))"
         ),
@@ -117,9 +123,15 @@ CUES = LanguageData(
         # A part that has lost its sentence.
         "fragment": begin(
             r"(?:especially|like|including|such as|rather than|similar to|specifically|except|kinda"
-            r"|just like|as \w+ed|as (?:i|we|you|he|she|they)|which|than|but not|as well as|a (?:photo"
+            r"|just like|as (?:(?-i:[A-Z])\w+ )?\w+ed|as (?:i|we|you|he|she|they)|which|than|but not"
+            r"|as well as|a (?:photo"
             r"|pic\w*) of"
             r"|got it)",
+        ),
+        "subjectless": begin(
+            r"(?:have(?! (?:the|all|every|each|it|them|your)\b)|has|had|am|was|were|is|are|got|consistently"
+            r"|(?:just |simply |mostly )?being|acting as|thanks (?:for|to)|thank you for)(?= \S)"
+            r"(?! (?:you|i|we|it|there))"
         ),
         # One too, where no verb follows.
         "opens": begin(
@@ -131,6 +143,13 @@ CUES = LanguageData(
         "bound": begin(
             r"(?:with|through|by|of|than|based on|(?!need|speed|feed|seed|nothing|anything|everything"
             r"|something)\w{3,}(?:ing|ed))"
+        ),
+        # The part of a list, or of a sentence, that explains the noun before it.
+        "apposed": begin(
+            r"(?:(?:mr|mrs|ms|dr|prof)\.? )?(?-i:[A-Z])[\w.'-]*(?: (?:(?-i:[A-Z])|v?\d)[\w.'-]*){0,3}(?=,"
+            r"| (?:who|which"
+            r"|that|for|at|from|since|on)\b)"
+            r"|an? (?:\S+ ){0,4}?\S+(?=,| (?:who|which|that|called|named)\b)"
         ),
         "gerund": begin(
             r"(?!nothing|anything|everything|something|during)\w{3,}ing"
@@ -146,7 +165,8 @@ CUES = LanguageData(
         "supposes": cue(
             r"suppose|supposing|imagine|assume|assuming|hypothetically|what if|let's say|pretend|had we"
             r"|had i|if i ever|if we ever|were i"
-            r"|would(?! you| rather| like you| prefer| mind)|could(?! you)|might|i'd (?!rather|prefer|ask"
+            r"|would(?! you| rather| like you| prefer| mind| it be)|could(?! you)|might|i'd (?!rather"
+            r"|prefer|ask"
             r"|like you|be happier|appreciate|love it if|like)\w+"
             r"|we'd (?!rather|prefer|like)\w+|theoretically|wouldn't|couldn't|if (?:i|we) (?:were|had"
             r"|did|could|ran|used|moved|won)"
@@ -159,8 +179,9 @@ CUES = LanguageData(
             r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating|deciding"
             r"|haven't made up|possible that|likely|chances are|toying with|torn between"
             r"|narrowed (?:it )?down"
-            r"|(?:we'll|we will|i'll|i will|to be) decided?|will (?:\w+ )?be decided|may (?:have|be"
-            r"|not)|depends"
+            r"|(?:we'll|we will|i'll|i will|to be) decided?|will (?:\w+ )?be decided|depends|may have"
+            r"|(?<!nothing )(?<!nobody )(?<!no one )may be(?! \w+(?:ed|en|t)\b)|(?:i|we|it|that|this) may not"
+            r"|may not (?:have|be (?:an?|the|so|too|true|able|enough|possible|worth))"
         ),
         "past": cue(
             r"until (?:\S+ ){1,4}?ago|(?:old|former|previous) (?:rules?|solution|policy|version)|used to"
@@ -173,11 +194,12 @@ CUES = LanguageData(
         "passing": cue(
             r"right now|(?<!from )today|tonight|at the moment|currently|just now|this (?:morning|afternoon"
             r"|evening"
-            r"|second|minute)|yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
+            r"|second|minute)|(?<!since )yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
             r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
             r"|way|phone|road)|(?:sitting|stuck|still|waiting|i'm) (?:\w+ )?(?:in|at) (?:an?"
             r"|the)(?! same)|quick(?:ly)?"
-            r"|yet|so far|any ?time soon|still(?= \w+ing)|down to"
+            r"|yet|so far|any ?time soon|still(?= (?:\w+ing|pretty|quite|very|so|too|rather|really)\b)"
+            r"|down to"
         ),
         "once": cue(
             r"this time|in (?:the|this|our) example|this once|just this|for this (?:\w+ )?(?:one|try|test"
@@ -191,7 +213,8 @@ CUES = LanguageData(
             r"|right),? and|as if"
         ),
         "rejects": cue(
-            r"nonsense|nah|nope|no way|no thanks|no thank you|rubbish|hell no|not thrilled|not convinced"
+            r"(?:i )?(?:didn't|did not) mean (?:that|it)|(?:i )?wasn't (?:being )?serious"
+            r"|nonsense|nah|nope|no way|no thanks|no thank you|rubbish|hell no|not thrilled|not convinced"
             r"|misunderstood|let's (?:rather )?not|don't like (?:that|this|it|your"
             r"|the \w+ (?:suggestion|idea))"
             r"|not (?:a fan of|keen on) (?:the|that|this|your)"
@@ -245,7 +268,8 @@ CUES = LanguageData(
         "call_me": cue(r"(?:call|address) (?:me|us)(?= )"),
         "theirs": cue(r"(?:her|his|their|these(?! days)|those)(?= \w)"),
         "that_one": cue(
-            r"(?:this|these(?! days)|those) (?!summer|autumn|fall|winter|spring|year|month|week|season"
+            r"^here(?:'s| is| are)|(?:to|in|with|about|of|for) that (?!\w+ed\b)\w+|(?:this|these(?! days)"
+            r"|those) (?!summer|autumn|fall|winter|spring|year|month|week|season"
             r"|project|repo\w*|chat|conversation|codebase|session|team"
             r"|house|company)\w+"
             r"|that (?:file|function|one|part|line|section|branch|folder|text|sentence|word|code|page|test"
@@ -325,7 +349,8 @@ CUES = LanguageData(
             r"|too)))|mustn't|shouldn't|(?:can't|cannot)(?! (?:wait|beat|believe|help|imagine|seem"
             r"|stop|say|even|really|stand|get|find|remember|see|figure|thank|tell))|aren't (?:allowed"
             r"|to)|isn't (?:allowed|to)"
-            r"|don't belong|doesn't belong"
+            r"|don't belong|doesn't belong|(?:nothing|nobody|no one|none of \w+) (?:may|must|shall|should|can"
+            r"|is to|are to)|(?:has|have) no (?:place|business)"
         ),
         "you_must": cue(
             r"you (?:must|should|may|shall|are|need|have)(?: not| never| always| only| allowed| to)+",
@@ -341,7 +366,24 @@ CUES = LanguageData(
             r"|only (?:happens?|works?|go(?:es)?|starts?|counts?|appl(?:y|ies)|runs?|opens?) (?:\w{2,4} )?"
             r"(?:with|if|when|after|before|by|from|between|on|in)"
             r"|(?:stays?|remains?) (?:\w+ed|off|closed|shut|locked|private|internal)"
-            r"|go(?:es)? into|off[- ]limits"
+            r"|go(?:es)? into|off[- ]limits|taboo|no[- ]go|banned|out of the question|(?:has"
+            r"|have) no (?:place|business)"
+        ),
+        "out_of": cue(r"(?:stays?|remains?|must stay|is to stay) (?:out of|away from|off)"),
+        # What somebody does not want to meet with.
+        "wants_none": cue(
+            r"(?:i|we) (?:really )?(?:don't|do not|never) want (?:to (?:see|read|hear|find)|any)(?! about)"
+        ),
+        # An idea that was turned down in the same breath.
+        "dismisses": cue(r"out of the question|not an option|decided against it|ruled (?:it|that) out"),
+        # What others hold to be right is not yet done so.
+        "opines": cue(r"should|shouldn't|ought to"),
+        "moved": cue(r"(?:i|we)(?:'ve| have)? (?:just |now |recently )?moved to(?= (?-i:[A-Z]))"),
+        # How long ago something changed takes nothing from what holds since.
+        "recent": cue(r"last (?:year|week|month|summer|winter|spring|autumn|weekend)"),
+        "object_first": cue(
+            r"^(?:i|we) (?:\S+ ){1,3}?(?:them|it|him|her|those|these)(?=[.!,]|$"
+            r"| (?!if|when|that|\w+er\b|helpful|useful|hard|easy|annoying)\w+)"
         ),
         "passive": cue(
             r"(?:get|gets) \w+|(?:is|are|be|been) (?:\S+ ){0,3}?(?:\w{3,}ed|done|taken|written|sent|kept"
@@ -403,7 +445,7 @@ CUES = LanguageData(
             r"|it is(?=[.!]*$)|(?:slipped|slid|shifted|delayed) (?:by|to|back|until)|for (?:the|our"
             r"|my) \w+(?: \w+)? (?:it's|it is|it'll be"
             r"|it will be)(?= (?:the|an?|option|variant|(?-i:[A-Z])))"
-            r"|(?:moved over|pushed (?:\S+ ){1,4}to|switched to"
+            r"|(?:moved over|pushed (?!me|us|him|her|them)(?:\S+ ){1,4}to|switched (?:to|from|over)"
             r"|migrated to|replaced by|is gone|are gone)"
         ),
         "change": cue(
@@ -473,6 +515,7 @@ CUES = LanguageData(
         ),
         "asks_you": cue(
             r"(?:can|could|would|will) you|would you mind|do you mind|may i ask you|is it possible"
+            r"|would it be (?:possible|ok|okay|alright|fine)"
         ),
         "possible": cue(
             r"if (?:at all )?possible|if you can|where possible|preferably|ideally|if at all possible"
@@ -498,9 +541,11 @@ CUES = LanguageData(
         "trait": cue(
             r"born (?:in|on)|allerg\w+|intoleran\w*|vegetarian|vegan|pescatarian|left-handed"
             r"|right-handed|lefty|pregnant"
-            r"|diabetic|diabetes|asthma\w*|married|divorced|engaged|single|widowed|retired|self-employed"
+            r"|diabetic|diabetes|asthma\w*|married|divorced|engaged|(?<=am )single|(?<=m )single"
+            r"|(?<=is )single|widowed|retired|self-employed"
             r"|freelanc\w+|colou?r-?blind|dyslexic|deaf|blind|surgery|gluten|lactose|celiac|coeliac"
-            r"|epilep\w+|migraines?|hearing aids?|afraid of (?:heights|flying)|can't eat|cannot eat"
+            r"|epilep\w+|migraines?|hearing aids?|afraid of (?:heights|flying)|(?:can't|cannot) (?:eat"
+            r"|tolerate|digest)"
             r"|don't eat|don't drink|non-?smoker|slipped disc|chronic\w*|disab\w+|phobia"
         ),
         "relation": cue(
@@ -526,7 +571,8 @@ CUES = LanguageData(
             r"(?:i|we)(?:'m|'re|'ve|'ve been| am| are| have been)? (?:[\w']+ ){0,3}?(?:need(?:ing)?"
             r"|want(?:ing)?"
             r"|look(?:ing)? (?:for|into|at|forward)"
-            r"|try(?:ing)?|tried|wonder(?:ing)?|hop(?:e|ing)|wish|think|thinking|guess|don't know"
+            r"|try(?:ing)?|tried|ready to|keep(?= \w+ing\b)|don't expect|wonder(?:ing)?|hop(?:e|ing)|wish"
+            r"|think|thinking|guess|don't know"
             r"|don't understand|see|getting(?! (?:rid|out of|married|an? new|a dog|a cat))|get an|get the"
             r"|asking|was(?! born)|were(?! born)|worried|excited|interested|curious|struggling|aiming"
             r"|planning|preparing"
@@ -538,6 +584,9 @@ CUES = LanguageData(
             r"(?:i'd|i would|we'd) (?:also |really )?(?:like to|love)|let me|let's (?:go through|look"
             r"|see|talk|start|move on|dive|get|try)|help me|tell me|show me|(?:starting"
             r"|going) to need|(?<!\w )here(?:'s| is| are)"
+            r"|(?:i|we) should (?:also |probably |still |really )?(?!not|never|only|always|also|prob"
+            r"|still|real)\w+"
+            r"|(?:i|we) have an? (?:picture|photo|pic|question|idea|feeling|hunch)"
             r"|(?:i'll|i will) (?:also |definitely |make |try |keep you|let you|check|look|see|start"
             r"|do that|get back)",
         ),
@@ -550,17 +599,20 @@ CUES = LanguageData(
             r"|does)(?:n't| not) (?:\w+ )?(?:work|help|solve|fix|compile)|didn't help|no luck|dead end"
             r"|made (?:it|things) worse|to no avail|without success|gave up on|blew up|broke (?:the"
             r"|everything)|not (?:try|attempt) (?:that|it|this) again"
+            r"|did nothing|backfired|went (?:badly )?wrong|had no effect|(?:made|makes) no difference"
+            r"|didn't (?:do|change) (?:anything|a thing)"
         ),
         "mental": cue(
             r"(?:don't|do not|never) (?:you )?(?:worry|know|think|mind|care|remember|have|forget|hesitate"
-            r"|see|want|need|feel|like|believe|understand|expect|get|really|even|let|be|tell me|panic"
-            r"|stress|wanna|mean|give up|quit|give a|miss|bother|sweat|recall|notice|say never|stop|lose)"
+            r"|see|want|need|feel|like|believe|understand|expect|get|really|even|be|tell me|panic"
+            r"|let(?= (?:it|that|this|yourself|them|him|her)\b|(?: \S+){1,3} (?:get|bring|stop|tell|fool)\b)"
+            r"|stress|mean|give up|quit|give a|miss|bother|sweat|recall|notice|say never|stop|lose)"
             r"|keep (?:at it|going|pushing|it up|up|trying|fighting|believing)|better late than"
-            r"|now or never|never (?:say never|too late|give up)|no (?:problem|worries"
+            r"|wanna|now or never|never (?:say never|too late|give up)|no (?:problem|worries"
             r"|idea|rush|hurry|need|thanks|wonder|doubt|clue|luck|way|big deal|pressure)|avoid(?:ed|ing|s)"
             # What everybody perceives is an observation: "People always say that."
             r"|^(?:people|everyone|everybody|folks) (?:always |never |only |just |often |rarely )?"
-            r"(?:say|see|hear|notice|know|feel|think|forget|believe)s?"
+            r"(?:say|see|hear|notice|know|feel|think|forget|believe)s?|^one (?:always |never )?\w+s"
         ),
         "says": cue(
             r"says|said(?! (?:yes|no)\b)|claims|wrote|writes|thinks|according to|told|tells|mentions"
@@ -581,9 +633,8 @@ CUES = LanguageData(
             r"|insist on|wish for)(?! to\b)"
         ),
         "ago": cue(
-            r"(?:days?|weeks?|months?|hours?|minutes?) ago|last (?:night|weekend|"
-            + _DAY
-            + r")|recently|the other day"
+            r"(?:days?|weeks?|months?|hours?|minutes?) ago|last (?:night|weekend|mon|tues?|wed|thurs?|fri"
+            r"|sat|sun|" + _DAY + r")|recently|the other day"
         ),
         "likes_the": cue(r"(?:i|we) (?:really |always |also )?(?:love|like|enjoy|hate|prefer) the"),
         # What somebody does not have is as much a fact as what they have.
@@ -606,7 +657,7 @@ CUES = LanguageData(
         "stays": cue(r"stays?|remains?"),
         "law": cue(r"mandatory|compulsory|obligatory|forbidden|prohibited|banned"),
         "after_all": cue(r"after all|for good|in the end|once and for all"),
-        "can": cue(r"can(?!'t|not| only)|could|able to"),
+        "can": cue(r"can(?!'t|not| only| hardly| barely)|could|able to"),
         "object_it": cue(
             r"(?!like|love|find|if|when|that|and|but|so|because|since|as)[a-z]+ (?:it|them)(?!'| (?:is"
             r"|was|has|will|would|when|if|comes|takes|costs))"
@@ -615,7 +666,8 @@ CUES = LanguageData(
         "math": cue(r"\\|[=×]|probability|equations?|(?:comes|works|turns) out to"),
         # Praise, feelings, what something means to somebody: true for the moment, and of no use later.
         "feels": cue(
-            r"so (?!far|that|i|we|called)\w+|such an?|finally|(?:is|are) what|makes? me|seems?|sounds?"
+            r"(?:has|have) been (?:(?:really|so|very|super) )?(?:nice|great|good|kind|supportive)"
+            r"|so (?!far|that|i|we|called)\w+|such an?|finally|(?:is|are) what|makes? me|seems?|sounds?"
             r"|looks? (?:like|good|great)|keeps? me|stoked|a way (?:of|to)|handy|helpful|good one"
             r"|special to me|there for (?:me|us|you)|(?:big|huge|nice) plus|rewarding|scary"
             r"|unbelievable|intense|wild|delicious"

@@ -69,7 +69,7 @@ CALLED_BEFORE = (
     r"|dr\.?"
 )
 TITLES = r"mrs?\b\.?|ms\b\.?|dr\b\.?|prof\b\.?"
-NOW_BEFORE = r"now"
+NOW_BEFORE = r"now|since \w+|as of \w+"
 OF_MINE = r"is (?:my|our)"
 CALLED_ANYTHING = r"called|named"
 RENAMED, RENAMED_TO = r"renamed", r"to|it's|it is"
@@ -92,7 +92,8 @@ CLOCK_WORDS = r"am|pm|o'clock|euros"
 # A change is told by when it holds, by its verb, or by what it ends. `<day>` and `<month>` are their names.
 CHANGES = (
     r"now|these days|nowadays|no longer|any ?more|instead|from (?:now|next|\w+day|<month>)\b(?! \d+ to\b)"
-    r"|since (?:the|last|this|\w+day|<month>)|moved|pushed|slipped|postponed|delayed|not until|switched"
+    r"|since (?:the|last|this|yesterday|today|\w+day|<month>)|moved|pushed|slipped|postponed|delayed"
+    r"|not until|switched"
     r"|changed|replaced|renamed|renewed|rebooked|upgraded|increased|raised|lowered|extended|dropped|drop"
     r"|(?:is|are|was) gone|again|started|stop(?:ped)?|became|went up|after all|rescheduled"
     r"|as of|by now|lately|recently|is up to|went from"
@@ -114,14 +115,16 @@ KEYED_NAMES, KEYED_ALONE = r"key|token|secret", r"token|secret"
 
 # Any word by which a message may ask for it, and what it may be said with, before and behind.
 REMEMBER_HINTS = (
-    r"remember|memor|in mind|forget|\bnote|\bsave|\bstore|write (?:this|that|it)? ?down|jot|record\b"
+    r"remember|memor|in mind|forget|\bnote|\bsave|\bstore|write (?:this |that |it )?down|jot|record\b"
     r"|for later|for future"
 )
 REMEMBER_OPENINGS = (
     r"please|pls|and|also|ok|okay|oh|hey|btw|by the way|can you|could you|will you|would you"
     r"|I want you to|I need you to|you should|important"
 )
-REMEMBER_FOR = r"for later|for the future|for next time|from now on|always|down|please"
+REMEMBER_FOR = (
+    r"permanently|forever|for good|for later|for the future|for next time|from now on|always|down|please"
+)
 REMEMBER_PLACES = r" (?:to|in|into) (?:your |the |my )?(?:long-term )?memory"
 REMEMBER_ENDS = r"for me|for later|for the future|for next time|please|ok|okay|down|somewhere"
 # References without content: "remember what we said". A whole sentence about "this" has content.
@@ -133,9 +136,15 @@ _REMEMBER = r"(?:remember|keep in mind|bear in mind|don't forget|do not forget|m
 _WRITE = (
     r"(?:save|store|note(?: down)?|write down|jot down|record|put on record|make a note of|take a note of)"
 )
+_DOWN = r"(?:write|note|jot) down|record"
 _THIS = r"(?: (?:this|that|it|the following|these))"
 REMEMBER_REQUESTS = (
-    ("sentence", rf"{_REMEMBER}<later><where> that (?!time|day|night|one|when|thing)"),
+    (
+        "sentence",
+        rf"(?:{_REMEMBER}|{_DOWN})<later><where> that (?!time|day|night|one|when|thing)",
+    ),
+    ("sentence", rf"(?:{_REMEMBER}|{_WRITE}|keep|add) the fact that "),
+    ("sentence", rf"keep{_THIS} (?:for (?:later|(?:the )?future(?: \w+)?|next time)|in (?:your )?memory): ?"),
     ("sentence", rf"(?:{_REMEMBER}|{_WRITE})<later>{_THIS}?<later><where>: ?"),
     ("sentence", r"remember to (?=(?:always|never|only)\b)"),
     ("sentence", r"(?:make|take) (?:a )?note(?: of)?(?: this| the following)?(?::| that) ?"),

@@ -2,9 +2,16 @@
 
 import pytest
 
+from holdfast.context.evidence import make_way
 from holdfast.conversations import lanes
+from holdfast.messages import Message, Text, ToolCall, ToolResult
+from holdfast.tokens.budget import budget_for
+from holdfast.tokens.counter import ExactCounter
+from holdfast.window.decisions import Add
 from holdfast.window.presets import preset_named
+from holdfast.window.view import Draft, View
 from tests.context.talking import Client, engine_with, long_talk, provider, sent, texts
+from tests.window.talks import Pennies, items_of
 
 pytestmark = pytest.mark.anyio
 
@@ -87,19 +94,43 @@ def quotes(client):
     return [one["text"].partition("user: ")[2] for one in added if one["section"] == "recalled"]
 
 
-async def test_each_question_brings_its_own_evidence_and_it_leaves_with_the_next(tmp_path):
-    server = provider(window=QUOTING)
+async def test_evidence_stays_for_the_next_questions_and_is_not_brought_twice(tmp_path):
+    server = provider(window=2 * QUOTING)
     async with engine_with(server, tmp_path) as engine:
         client = await talked(engine)
-        for at, who in enumerate(BUYERS):
-            await client.say(f"Who got INV-700{at}?")
-            assert who in sent(server)[-1].text
-            assert len(quotes(client)) == 1, "old evidence never fills a window"
-        assert client.report["prefix"]["cause"] == "recall"
-        await client.say("Thanks.")
-        assert quotes(client) == []
+        await client.say("Who got INV-7000?")
+        assert "Okonkwo" in sent(server)[-1].text
+        await client.say("Who got INV-7001?")
+        assert client.report["prefix"]["kept"]
+        assert "Okonkwo" in texts(server)
+        await client.say("Once more: who got INV-7000, please?")
+        assert texts(server).count(FACTS[0]) == 1
+        assert client.report["prefix"]["kept"]
+        before = quotes(client)
         await client.say("My list of today:\n" + "\n".join(f"parrot {at}: INV-7001; ok" for at in range(9)))
-        assert quotes(client) == [], "what is pasted with news points at nothing"
+        assert quotes(client) == before, "what is pasted with news points at nothing"
+
+
+def asked_again(quote_tokens, *messages, said="Who got it?"):
+    """Two messages of a person, and so many tokens of evidence behind the first of them."""
+    said = (Message.of("user", "Old"), Message.of("assistant", "Yes."), Message.of("user", said), *messages)
+    draft = Draft(items_of(said), budget_for(4_096), ExactCounter(Pennies()))
+    return View(draft, [Add("recalled", ("m_0",), 0, 0, "recalled", "and " * quote_tokens, id="d_0")])
+
+
+async def test_evidence_for_earlier_questions_leaves_where_a_new_one_needs_the_room():
+    empty = asked_again(0)
+    free = empty.room - empty.total.high
+    share = empty.draft.budget.for_evidence(empty.fixed_cost.high)
+    assert make_way(asked_again(free - share)) == []
+    (leaving,) = make_way(asked_again(free - share // 8))
+    assert (leaving.rule, leaving.messages) == ("recalled_full", ("m_0",))
+    assert make_way(asked_again(free - share // 8, said="I got it.")) == [], "that needs no room"
+    call = Message("assistant", (ToolCall("look", "{}", id="c"),))
+    result = Message("tool", (ToolResult((Text("Seen."),), call_id="c"),))
+    assert make_way(asked_again(free - share // 8, call, result)) == [], "nothing is brought inside a loop"
+    (leaving,) = make_way(asked_again(free + 20, said="I got it."))
+    assert leaving.messages == ("m_0",), "it would not fit"
 
 
 async def test_the_report_says_what_was_searched_brought_and_missed(tmp_path):

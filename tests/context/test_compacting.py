@@ -158,7 +158,7 @@ async def test_what_was_undone_comes_again_only_as_the_last_resort(tmp_path):
         await engine.compaction.compact(client.conversation)
         store = engine.store
         (undone,) = store.atomically(lanes.undo, store, store.log.get(client.conversation))
-        for at in range(20, 60):
+        for at in range(20, 160):
             await client.say(said(at))
             await engine.background.idle.wait_until_idle()
             assert client.report["tokens"] <= client.report["room"]
@@ -388,7 +388,7 @@ async def test_a_rule_outlives_an_edit_after_its_message_was_left_out(tmp_path):
     server = Playing(talk="Noted.", window=2_048)
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, turns=5)
-        for at in range(20, 60):
+        for at in range(20, 160):
             # Nothing that the message with the rule has to do with: it would stay for that.
             await client.say(
                 f"Ship {at} came in with steel, coal and grain for the cranes of the harbour. " * 4

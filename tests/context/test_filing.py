@@ -81,7 +81,7 @@ async def test_a_file_that_left_the_window_comes_back_when_it_is_spoken_of(tmp_p
         client = Client(engine)
         await client.say("See @./src/lamp.py:full", files=roots)
         assert "quartz" in texts(server)
-        for at in range(14):
+        for at in range(24):
             await client.say(filler(at))
         assert "quartz" not in texts(server), "nobody talked about it, and room was needed"
         await client.say("What was the secret word in lamp.py?", files=roots if may_read else None)
@@ -152,7 +152,7 @@ async def test_a_file_that_is_gone_comes_back_as_it_was_and_is_marked(tmp_path, 
     async with engine_with(server, tmp_path) as engine:
         client = Client(engine)
         await client.say("See @./src/lamp.py:full", files=roots)
-        for at in range(14):
+        for at in range(24):
             await client.say(filler(at))
         lamp.unlink()
         await client.say("What was the secret word in lamp.py?", files=roots)

@@ -8,7 +8,7 @@ import pytest
 from holdfast.messages import File, Image, Message, Text, ToolCall, ToolResult
 from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import ExactCounter
-from holdfast.window.additions import SOURCE_TOKENS, drop_evidence
+from holdfast.window.additions import SOURCE_TOKENS, make_room
 from holdfast.window.decisions import LAST, Add
 from holdfast.window.fit import fit
 from holdfast.window.levels import RESULT
@@ -112,18 +112,46 @@ def test_quotes_for_earlier_questions_leave_with_a_batch_and_the_newest_stays(re
     assert shown(made)["m_6"].message.text.endswith("[Quote] for m_6")
 
 
-def test_evidence_for_earlier_questions_leaves_in_one_decision_and_the_newest_stays():
-    messages = [one for at in range(3) for one in (user(f"Question {at}"), answer("Yes."))][:-1]
-    quotes = tuple(added("recalled", f"m_{2 * at}", f"[Quote {at}]", f"d_{at}") for at in range(3))
+def test_evidence_for_earlier_questions_makes_room_newest_first_and_only_as_much_as_is_needed():
+    messages = [one for at in range(4) for one in (user(f"Question {at}"), answer("Yes."))][:-1]
+    quotes = tuple(added("recalled", f"m_{2 * at}", f"quoted {at} " * 100, f"d_{at}") for at in range(4))
     view = View(replace(talk(*messages), decisions=quotes))
-    (leaving,) = drop_evidence(view)
-    assert (leaving.kind, leaving.rule) == ("replace", "recalled_full")
-    assert leaving.messages == ("m_0", "m_2")
+    free = view.room - view.total.high
+    assert make_room(view, free) == []
+    (leaving,) = make_room(view, free + 1)
+    assert (leaving.kind, leaving.rule, leaving.messages) == ("replace", "recalled_full", ("m_4",))
+    (leaving,) = make_room(view, free + leaving.tokens_before + 10)
+    assert leaving.messages == ("m_2", "m_4")
     after_it = [shown.message.text for shown in view.having(leaving).shown[::2]]
-    assert after_it == ["Question 0", "Question 1", "Question 2\n\n[Quote 2]"]
-    assert leaving.tokens_before == sum(PENNIES.count(f"[Quote {at}]") for at in range(2))
-    assert drop_evidence(View(talk(*messages))) == []
-    assert drop_evidence(view.having(leaving)) == []
+    assert after_it[1:3] == ["Question 1", "Question 2"]
+    assert all("quoted" in text for text in (after_it[0], after_it[3])), "the question keeps its own"
+    (leaving,) = make_room(view, view.room)
+    assert leaving.messages == ("m_0", "m_2", "m_4"), "all of it, where even that is too little"
+    assert make_room(view.having(leaving), view.room) == []
+
+
+def test_evidence_counts_as_no_history_and_moves_no_threshold():
+    plain = View(talk(user("Old"), answer("Yes."), user("New")))
+    quotes = [added("recalled", name, "quoted " * 200, f"d_{name}") for name in ("m_0", "m_2")]
+    lent = plain.having(*quotes)
+    assert lent.total.high >= plain.total.high + 400
+    # But for the empty lines before them.
+    assert lent.history == pytest.approx(plain.history, abs=2)
+    assert lent.thresholds.leave_out == pytest.approx(plain.thresholds.leave_out, abs=2)
+
+
+def test_evidence_for_earlier_questions_leaves_before_anything_that_was_said_has_to():
+    tools = [message for at in range(3) for message in used(f"call-{at}", Text("row " * 400))]
+    draft = talk(user("Old"), answer("Yes."), user("New"), *tools)
+    room = View(draft).room - View(draft).total.high
+    quote = added("recalled", "m_0", "quoted " * (room + 50), "d_0")
+    own = added("recalled", "m_2", "[Quote] for this one", "d_2")
+    made = fit(draft, [quote, own])
+    assert made.total.high <= made.view.room
+    assert [one.item.id for one in made.view.shown] == [item.id for item in draft.items]
+    assert made.batches == (), "no level had to work"
+    assert shown(made)["m_0"].message.text == "Old"
+    assert shown(made)["m_2"].message.text.endswith("[Quote] for this one")
 
 
 @pytest.fixture

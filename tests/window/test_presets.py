@@ -22,7 +22,7 @@ def test_balanced_is_what_the_design_says():
     preset = preset_named("balanced")
     assert preset.levels == Levels(0.50, 0.65, 0.70, 0.80)
     assert (preset.shares_of, preset.cooldown_seconds, preset.cooldown_messages) == ("history", 30, 2)
-    assert thresholds("balanced", 8_192, fixed=1_144).prune == 1_875
+    assert thresholds("balanced", 8_192, fixed=1_144).prune == 2_500
 
 
 def test_arasul_has_one_level_at_seventy_percent_and_prunes_on_every_turn():

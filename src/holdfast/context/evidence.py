@@ -21,8 +21,8 @@ from holdfast.messages import Message, Scope
 from holdfast.recall import Evidence, Need, Recall, Snippet
 from holdfast.store import Store, new_id, searchable_text
 from holdfast.text.questions import asks, names_in_prompt
-from holdfast.window.additions import Quote, format_quotes, propose_addition
-from holdfast.window.decisions import BEGINNING, Proposal
+from holdfast.window.additions import Quote, format_quotes, make_room, propose_addition
+from holdfast.window.decisions import BEGINNING, Add, Proposal
 from holdfast.window.rules import typed_text
 from holdfast.window.view import View
 
@@ -39,6 +39,14 @@ _ABOUT = 2_000
 _LEAST = 40
 # What the date and the bullet take beside each memory, about.
 _AROUND = 12
+# A question uses its share, and beyond it so much of what is free: evidence stays while there is room for it,
+# and what filled the window would have to leave with the next exchange.
+_AT_ONCE = 0.8
+# Evidence stands in pieces of about this part of its share, so that a part of it can leave.
+_PIECE = 0.5
+# Where less than this part of its share is free for a question, or less than a few short messages take,
+# evidence for earlier ones makes room.
+_TIGHT, _TIGHT_TOKENS = 0.25, 200
 # Seconds that an answer waits for memory, at most: an embedder that starts takes longer.
 _PATIENCE = 1.5
 
@@ -159,7 +167,8 @@ class RecallService:
         opening = self._begin(view, case)
         view = view.having(*opening) if opening else view
         # As if what is added were counted exactly; where it is not, some of it goes again.
-        room = view.room - view.total.high
+        free = view.room - view.total.high
+        room = min(free, max(int(free * _AT_ONCE), case.budget.for_evidence(view.fixed_cost.high)))
         need = self._need(view, case, loaded)
         evidence = self._recall.bring(need, room, view.likely_tokens) if room >= _LEAST else Evidence()
         notices = [] if case.may_read_memory or not case.remembers else ["held_back"]
@@ -209,7 +218,7 @@ class RecallService:
             conversation=conversation.id,
             before=[text[:_ABOUT] for text in exchange],
             names=names_in_prompt(prompt),
-            present=_whole(view),
+            present=_whole(view) | set(_quoted_whole(view)),
             known={*memories_in(view), *_findings_in(view)},
             said=[message.text for message in earlier],
             remembers=self._may_have_earlier(case),
@@ -239,9 +248,11 @@ def _as_much_as_fits(view: View, evidence: Evidence) -> list[Proposal]:
         if memories:
             names = tuple(each.id for each in memories)
             proposals.append(_addition(view, [_quote_of(each) for each in memories], memories=names))
-        if messages:
-            sources = tuple({"message": each.id, "why": f"{each.score:.0%}"} for each in messages)
-            proposals.append(_addition(view, [_quote_of(each) for each in messages], sources=sources))
+        for some in _split(view, messages):
+            sources = tuple(
+                {"message": each.id, "why": f"{each.score:.0%}", "whole": each.whole} for each in some
+            )
+            proposals.append(_addition(view, [_quote_of(each) for each in some], sources=sources))
         over = view.having(*proposals).total.high - view.room
         if over <= 0:
             return proposals
@@ -252,6 +263,21 @@ def _as_much_as_fits(view: View, evidence: Evidence) -> list[Proposal]:
             if over <= 0:
                 break
     return []
+
+
+def _split(view: View, snippets: Sequence[Snippet]) -> Iterator[list[Snippet]]:
+    """Return the snippets in pieces, those of earlier conversations first, as they are written."""
+    most = view.draft.budget.for_evidence(view.fixed_cost.high) * _PIECE
+    piece: list[Snippet] = []
+    size = 0
+    for snippet in sorted(snippets, key=lambda each: each.origin != "earlier"):
+        piece.append(snippet)
+        size += view.likely_tokens(snippet.text)
+        if size >= most:
+            yield piece
+            piece, size = [], 0
+    if piece:
+        yield piece
 
 
 def _addition(view: View, quotes: Sequence[Quote], **more: Any) -> Proposal:
@@ -266,10 +292,32 @@ def _quote_of(snippet: Snippet) -> Quote:
 
 def memories_in(view: View) -> Iterator[str]:
     """The memories that stand in the window already."""
-    decisions = {addition.decision for shown in view.shown for addition in shown.additions}
-    for decision in view.decisions:
-        if decision.kind == "add" and decision.id in decisions:
-            yield from decision.data.get("memories", ())
+    for addition in _additions_in(view):
+        yield from addition.memories or ()
+
+
+def _quoted_whole(view: View) -> Iterator[str]:
+    """The messages that stand in the window in full as evidence."""
+    for addition in _additions_in(view):
+        yield from (source["message"] for source in addition.sources or () if source.get("whole"))
+
+
+def _additions_in(view: View) -> Iterator[Add]:
+    """The decisions whose texts stand behind messages of the window."""
+    shown = {addition.decision for each in view.shown for addition in each.additions}
+    return (each for each in view.decisions if isinstance(each, Add) and each.id in shown)
+
+
+def make_way(view: View) -> list[Proposal]:
+    """Evidence for earlier questions leaves where it would leave too little room for this one.
+
+    What only tells something needs little; for that evidence leaves only where the request would not fit.
+    """
+    share = view.draft.budget.for_evidence(view.fixed_cost.high)
+    tokens = min(share, max(int(share * _TIGHT), _TIGHT_TOKENS))
+    question = view.question
+    brings = question is not None and asks_anew(view) and asks(about(question.message).text)
+    return make_room(view, tokens) if brings or not view.fits else []
 
 
 def _findings_in(view: View) -> Iterator[str]:

@@ -20,7 +20,7 @@ from typing import Any
 
 from holdfast.compaction.persistence import CompactionRecord
 from holdfast.context.attachments import context_for, files_for, files_in
-from holdfast.context.evidence import RecallService, asks_anew
+from holdfast.context.evidence import RecallService, make_way
 from holdfast.context.findings import FindingAttacher
 from holdfast.context.loading import (
     Attachments,
@@ -47,7 +47,7 @@ from holdfast.tokens.estimate import Estimate
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.windows import has_fixed_window
-from holdfast.window.additions import drop_evidence, propose_addition, propose_profile
+from holdfast.window.additions import propose_addition, propose_profile
 from holdfast.window.decisions import Add, Proposal, read_decision
 from holdfast.window.fit import FittedWindow, fit, fit_view
 from holdfast.window.items import Item
@@ -310,7 +310,7 @@ def _fit_side_request(case: FitRequest) -> FittedWindow:
 def _add_attachments(case: FitRequest, loaded: LoadedLane, draft: Draft, profile: str = "") -> View:
     """Returns the view with profile, the client's context and the time, before any level is applied."""
     view = View(draft, [] if loaded.horizon is None else [loaded.horizon])
-    if asks_anew(view) and (leaving := drop_evidence(view)):
+    if leaving := make_way(view):
         # First of all: evidence for an earlier question must not push out messages.
         view = view.having(*leaving)
     if changed := propose_profile(view, profile):

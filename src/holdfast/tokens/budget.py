@@ -10,7 +10,8 @@ from typing import Literal
 
 from holdfast.errors import BadRequest
 
-# What a level's share refers to: the room for history, the window without the reserve, or the whole window.
+# What a level's share refers to: the room for history and evidence, the window without the reserve, or all of
+# the window.
 SharesOf = Literal["history", "room", "window"]
 
 # The threshold of a disabled level: no history is ever that long.
@@ -90,7 +91,9 @@ class Budget:
             if share is None:
                 return NEVER
             if self.shares_of == "history":
-                wanted = int(full * share)
+                # With the room of evidence, which is lent: a level that works late and then frees much
+                # works seldom, and each time costs the server's prefix cache.
+                wanted = int(max(0, self.room - fixed) * share)
             else:
                 # These shares are of a whole request, fixed cost included.
                 whole = self.room if self.shares_of == "room" else self.window

@@ -16,7 +16,8 @@ from holdfast.messages import Message
 from holdfast.text.analyser import language_of
 from holdfast.text.lang import UPPER, any_word, by_language
 from holdfast.text.patterns import late
-from holdfast.window.decisions import BEGINNING, Add, Addition, Proposal, Replace, Section, Tell
+from holdfast.tokens.budget import largest_fitting
+from holdfast.window.decisions import Add, Addition, Proposal, Replace, Section, Tell
 from holdfast.window.items import Item
 from holdfast.window.rules import typed_text
 from holdfast.window.shorten import shorten
@@ -239,16 +240,29 @@ def drop_quotes(view: View) -> list[Proposal]:
     return remove_additions(view, list(earlier_evidence(view)), "recalled_old")
 
 
-def drop_evidence(view: View) -> list[Proposal]:
-    """Remove the quotes for earlier questions: each question brings its own."""
-    return remove_additions(
-        view, list(earlier_evidence(view)), "recalled_full", "it was for an earlier question"
-    )
+def make_room(view: View, tokens: int) -> list[Proposal]:
+    """Remove quotes for earlier questions until so many tokens are free.
+
+    The newest go first: a server need not read again what stands before them.
+    """
+    free = view.room - view.total.high
+    if free >= tokens:
+        return []
+    placed = list(earlier_evidence(view))
+    reason = f"{max(0, free):,} tokens were free"
+
+    def remove_after(count: int) -> list[Proposal]:
+        return remove_additions(view, placed[count:], "recalled_full", reason)
+
+    def is_enough(count: int) -> bool:
+        return view.having(*remove_after(count)).total.high + tokens <= view.room
+
+    return remove_after(largest_fitting(len(placed), is_enough))
 
 
 def earlier_evidence(view: View) -> Iterator[PlacedAddition]:
     """Return quotes for one earlier question each, without those for the whole conversation."""
-    return (pair for pair in earlier_additions(view, "recalled") if pair[1].name != BEGINNING)
+    return (pair for pair in earlier_additions(view, "recalled") if pair[1].is_evidence)
 
 
 def earlier_additions(view: View, section: Section) -> Iterator[PlacedAddition]:

@@ -237,6 +237,11 @@ class Addition:
     tag: str = ""
     short: str = ""
 
+    @property
+    def is_evidence(self) -> bool:
+        """Whether it was brought back for one question, and not for the whole conversation."""
+        return self.section == "recalled" and self.name != BEGINNING
+
 
 @dataclass(frozen=True, slots=True)
 class Cut:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from holdfast.messages import Message
 from holdfast.tokens.budget import NEVER
 from holdfast.tokens.estimate import Estimate
+from holdfast.window.additions import make_room
 from holdfast.window.decisions import LAST, Proposal, level_of
 from holdfast.window.last_resort import last_resort
 from holdfast.window.levels import leave_out, shorten_at_entry, shorten_older
@@ -93,6 +94,9 @@ def fit_view(view: View, *, levels: bool = True, every_turn: bool = False, at_le
         if every_turn:
             due.add(1)
         view, batches = _apply_batch(view, batches, due, forced=every_turn or at_least > 0)
+    if leaving := make_room(view, 0):
+        # What was said is worth more than what was brought back for earlier questions.
+        view = view.having(*leaving)
     if not view.fits:
         before, known = view.total.high, len(view.proposals)
         view = last_resort(view).because(known, f"the request had {before:,} of {view.room:,} tokens")

@@ -82,6 +82,22 @@ async def test_what_was_said_in_an_earlier_conversation_comes_back_but_for_what_
         assert last(server)[-1].text == "Where does the kestrel nest?", "it is nobody else's"
 
 
+async def test_what_a_deleted_conversation_said_leaves_the_windows_that_quote_it(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        first, second = Client(engine), Client(engine)
+        await first.say("The kestrel nests on the old tower.")
+        await second.say("Where does the kestrel nest?")
+        assert "on the old tower" in last(server)[-1].text
+        await second.say("Thank you!")
+        assert any("on the old tower" in message.text for message in last(server)), (
+            "it stays while there is room"
+        )
+        engine.store.log.delete(first.conversation)
+        await second.say("Good night!")
+        assert not any("on the old tower" in message.text for message in last(server))
+
+
 async def test_a_question_brings_all_memories_that_answer_it(tmp_path):
     server = provider(window=32_768)
     async with remembering(server, tmp_path) as engine:

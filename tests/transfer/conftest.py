@@ -14,6 +14,7 @@ from holdfast.store import open_store
 from holdfast.transfer.formats import open_source
 from holdfast.transfer.imports import Importer
 from holdfast.transfer.staging import DataFolder
+from tests.contract.conftest import postgres  # noqa: F401  # a fixture
 
 SAMPLES = Path(__file__).parent / "samples"
 SCOPE = Scope("ada")

@@ -21,7 +21,14 @@ from holdfast.messages import Message, Scope
 from holdfast.recall import Evidence, Need, Recall, Snippet
 from holdfast.store import Store, new_id, searchable_text
 from holdfast.text.questions import asks, names_in_prompt
-from holdfast.window.additions import Quote, format_quotes, make_room, propose_addition
+from holdfast.window.additions import (
+    Quote,
+    earlier_evidence,
+    format_quotes,
+    make_room,
+    propose_addition,
+    remove_additions,
+)
 from holdfast.window.decisions import BEGINNING, Add, Proposal
 from holdfast.window.rules import typed_text
 from holdfast.window.view import View
@@ -306,6 +313,21 @@ def _additions_in(view: View) -> Iterator[Add]:
     """The decisions whose texts stand behind messages of the window."""
     shown = {addition.decision for each in view.shown for addition in each.additions}
     return (each for each in view.decisions if isinstance(each, Add) and each.id in shown)
+
+
+def drop_deleted(store: Store, view: View) -> list[Proposal]:
+    """Evidence from conversations that were deleted meanwhile leaves at once."""
+    placed = list(earlier_evidence(view))
+    if not placed:
+        return []
+    sources = {
+        addition.id: {source["message"] for source in addition.sources or ()}
+        for addition in _additions_in(view)
+    }
+    here = {item.id for item in view.draft.items}
+    missing = store.log.find_missing(set().union(*sources.values()) - here)
+    gone = [pair for pair in placed if sources.get(pair[1].decision, set()) & missing]
+    return remove_additions(view, gone, "recalled_old", "their conversation was deleted")
 
 
 def make_way(view: View) -> list[Proposal]:

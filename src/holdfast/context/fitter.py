@@ -20,7 +20,7 @@ from typing import Any
 
 from holdfast.compaction.persistence import CompactionRecord
 from holdfast.context.attachments import context_for, files_for, files_in
-from holdfast.context.evidence import RecallService, make_way
+from holdfast.context.evidence import RecallService, drop_deleted, make_way
 from holdfast.context.findings import FindingAttacher
 from holdfast.context.loading import (
     Attachments,
@@ -276,6 +276,8 @@ class Fitter:
 
     def _attach(self, case: FitRequest, loaded: LoadedLane, view: View) -> View:
         """Adds the files that the question names, and the finding of research that was asked for with it."""
+        if deleted := drop_deleted(self._store, view):
+            view = view.having(*deleted)
         question = view.question
         if question is None or question is not loaded.items[-1]:
             return view

@@ -529,6 +529,15 @@ class ConversationLog(Repository):
             )
 
     @reads
+    def find_missing(self, connection: Connection, ids: Collection[str]) -> set[str]:
+        """Return the ids of messages that are not stored any more."""
+        missing = set(ids)
+        for batch in batches(sorted(ids)):
+            query = select(messages.c.id).where(messages.c.id.in_(batch))
+            missing.difference_update(connection.execute(query).scalars())
+        return missing
+
+    @reads
     def tokens(self, connection: Connection, counter: str, messages: Sequence[str]) -> dict[str, int]:
         """Return the known counts; a message that was never counted is missing."""
         counts: dict[str, int] = {}

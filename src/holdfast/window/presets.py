@@ -67,7 +67,7 @@ _ALL = (
         "balanced",
         lazy(
             "Shortens from half, leaves out from 65 %, summarises from 70 % while idle and from 80 % at"
-            " once, of what history can have."
+            " once, of what history and evidence can have."
         ),
         Levels(),
     ),

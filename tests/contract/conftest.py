@@ -83,9 +83,13 @@ def place_for_a_store(request: pytest.FixtureRequest) -> Iterator[str]:
     else:
         location: str = request.getfixturevalue("migrated_database")
         yield location
-        # For tables with hardly anything in them a hundred times as fast as TRUNCATE.
+        # For tables with hardly anything in them a hundred times as fast as TRUNCATE. Those of the index are
+        # there once it was used.
         tables = [*reversed(schema.metadata.sorted_tables), *fulltext.metadata.sorted_tables]
-        emptied = "; ".join(f"DELETE FROM {table.name}" for table in tables)
+        names = ", ".join(f"'{table.name}'" for table in tables)
+        emptied = f"""DO $$ DECLARE name text; BEGIN FOREACH name IN ARRAY ARRAY[{names}] LOOP
+            IF to_regclass(name) IS NOT NULL THEN EXECUTE 'DELETE FROM ' || name; END IF;
+        END LOOP; END $$"""
         request.getfixturevalue("postgres").execute(emptied, location)
 
 

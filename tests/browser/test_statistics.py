@@ -44,13 +44,13 @@ def test_what_runs_is_listed_and_can_be_cancelled(page, server):
             answer.read()
 
     window = page("/statistics", language="de")
-    expect(window.locator("#jobs")).to_contain_text("Nichts läuft")
+    expect(window.locator("#jobs")).to_contain_text("Keine Anfrage läuft")
     asking = threading.Thread(target=ask)
     asking.start()
     # Nobody reloads: the page hears of it.
     expect(window.locator("#jobs")).to_contain_text("fake:latest")
     window.get_by_role("button", name="Die Anfrage an fake:latest abbrechen").click()
-    expect(window.locator("#jobs")).to_contain_text("Nichts läuft")
+    expect(window.locator("#jobs")).to_contain_text("Keine Anfrage läuft")
     asking.join(60)
     assert not asking.is_alive()
 

@@ -25,7 +25,14 @@ def measure(chosen: argparse.Namespace, model: Path) -> Iterator[Row]:
     compared = _QUICK_COMPARED if chosen.quick else _COMPARED
     parts: dict[str, Callable[[], Iterator[Row]]] = {
         "speed": lambda: window_speed.rows(model, quick=chosen.quick),
-        "cache": lambda: window_cache.rows(chosen.turns or turns["cache"], compared, model),
+        "cache": lambda: window_cache.rows(
+            chosen.turns or turns["cache"],
+            compared,
+            model,
+            chosen.talk,
+            chosen.window or window_cache.WINDOWS,
+            counted=chosen.counted,
+        ),
         "clients": lambda: window_clients.rows(
             chosen.turns or turns["clients"],
             model,
@@ -42,13 +49,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m evals.window", description=__doc__.partition("\n")[0])
     parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be repeated")
     parser.add_argument("--turns", type=int, help="turns of the chats in `cache` and `clients`")
-    parser.add_argument("--window", type=int, action="append", help="only this window in `clients`")
+    parser.add_argument(
+        "--window", type=int, action="append", help="only this window in `cache` and `clients`"
+    )
     parser.add_argument(
         "--client", action="append", choices=tuple(window_clients.CLIENTS), help="only this one"
     )
+    parser.add_argument("--talk", type=Path, help="docs.jsonl and queries.jsonl of the chat in `cache`")
+    parser.add_argument("--counted", action="store_true", help="`cache` without a model, by counting")
     parser.add_argument("--quick", action="store_true", help="a small part of everything")
     parser.add_argument("--json", action="store_true", help="as JSON")
     chosen = parser.parse_args(arguments)
+    parts = chosen.part or PARTS
+    if "cache" in parts and not (chosen.talk and (chosen.talk / "docs.jsonl").is_file()):
+        parser.error("the part `cache` needs --talk DIR with docs.jsonl and queries.jsonl")
     model = weights()
     if model is None:
         progress("SmolLM2 is not there (`holdfast models get`): nothing can be measured.")

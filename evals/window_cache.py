@@ -1,32 +1,35 @@
 """How much of a long chat a real llama.cpp finds in its prefix cache, and what two usual ways would cost.
 
-The chat goes through Holdfast with recalled text on every third turn. Beside it the end of the same chat
-goes straight to llama.cpp from a client that keeps its memories in the system prompt, and from one that
-leaves the memories where they were said; both trim the oldest messages until the rest fits.
+In the chat every third turn asks about something that was told before, so that evidence is brought back.
+Beside it the end of the same chat goes straight to llama.cpp from a client that keeps what was brought back
+in the system prompt, and from one that leaves it where it was said; both trim the oldest messages until the
+rest fits. Without a model, a server that counts shared prefixes takes the place of llama.cpp.
 """
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
 
+from evals.evidence_upstream import MODEL as COUNTING
 from evals.window_rows import Row, none_of, progress
 from evals.window_serving import MODEL, OPENAI, Door, Reply, serving
-from evals.window_traffic import Wire, Words
+from evals.window_talk import CountingUpstream, read_talk
+from evals.window_traffic import Wire
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 
 PART = "cache"
-WINDOWS = (2048, 8192)
-_TARGET = 90.0
-_SEED = 7
-_ANSWER = 40
-_SYSTEM = "You are a harbour master with a good memory. Answer in one or two sentences."
-_RECALLED_EVERY = 3
+WINDOWS = (4096, 8192)
+_TARGET = 85.0
+_ANSWER = 24
+_SYSTEM = "You are a kind friend with a good memory. Answer in one or two sentences."
 # What the template writes around a message, and the room that a careful client leaves for its answer.
 _AROUND, _LEFT = 6, 64
 _OFF = {"X-Holdfast": "off"}
+
+Count = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +43,16 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a turn cost. `batch` says that a level shortened the conversation before it; `prefix` as told."""
+    """What a turn cost. `prefix` is as Holdfast tells it, `old` the tokens of evidence for earlier turns."""
 
     prompt: int
     cached: int
-    batch: bool = False
     prefix: str = ""
+    old: int = 0
 
     @property
     def lost(self) -> bool:
-        """Whether the request before was no longer the beginning of this one, as Holdfast tells it."""
+        """Whether the request before was no longer the beginning of this one."""
         return self.prefix not in ("", "kept", "first")
 
 
@@ -69,16 +72,12 @@ class Chat:
     overflows: int = 0
 
 
-def through_holdfast(door: Door, turns: int, case: str) -> Chat:
-    words = Words(Random(_SEED))
+def through_holdfast(door: Door, said: Iterable[str], model: str, count: Count, case: str) -> Chat:
     chat = Chat([], [])
     history: list[Wire] = [{"role": "system", "content": _SYSTEM}]
-    batches = 0
-    for turn in range(turns):
-        question = words.question()
-        recalled = words.prose(48) if turn % _RECALLED_EVERY == 0 else ""
+    for turn, question in enumerate(said):
         history.append({"role": "user", "content": question})
-        reply = door.chat(OPENAI, _body(history, _ANSWER, recalled))
+        reply = door.chat(OPENAI, _body(history, model))
         if reply.error:
             chat.errors += 1
             chat.overflows += "context" in reply.error
@@ -86,29 +85,35 @@ def through_holdfast(door: Door, turns: int, case: str) -> Chat:
             history.pop()
             continue
         history.append({"role": "assistant", "content": reply.text})
-        chat.said.append(Exchange(question, recalled, reply.text))
-        now = door.batches(reply.conversation)
-        chat.measured.append(_measured(reply, batch=now > batches))
-        if now > batches or turn % 10 == 9 or chat.measured[-1].lost:
-            latest = chat.measured[-1]
-            progress(f"  {case}, turn {turn + 1}: {latest}, level {reply.level or '–'}")
-        batches = now
+        *earlier, newest = _evidence(door, reply.conversation)
+        chat.said.append(Exchange(question, newest, reply.text))
+        chat.measured.append(_measured(reply, count("\n".join(earlier))))
+        progress(f"  {case}, turn {turn + 1}: {chat.measured[-1]}")
     return chat
 
 
-def _body(messages: Sequence[Wire], answer: int, recalled: str = "") -> Wire:
-    body: Wire = {
-        "model": MODEL,
+def _evidence(door: Door, conversation: str) -> list[str]:
+    """What was brought back and stands behind each question in the window, the newest last."""
+    report = door.get(f"/api/chats/{conversation}/window")
+    return [
+        "\n".join(each["text"] for each in row.get("added", ()) if each["section"] == "recalled")
+        for row in report["messages"]
+        if row["role"] == "user"
+    ]
+
+
+def _body(messages: Sequence[Wire], model: str = MODEL) -> Wire:
+    return {
+        "model": model,
         "messages": list(messages),
         "stream": False,
-        "max_tokens": answer,
+        "max_tokens": _ANSWER,
         "temperature": 0,
     }
-    return {**body, "metadata": {"context": recalled}} if recalled else body
 
 
-def _measured(reply: Reply, *, batch: bool = False) -> Measured:
-    return Measured(reply.prompt or 0, reply.cached or 0, batch, reply.prefix)
+def _measured(reply: Reply, old: int = 0) -> Measured:
+    return Measured(reply.prompt or 0, reply.cached or 0, reply.prefix, old)
 
 
 Request = Callable[[Sequence[Exchange], int], list[Wire]]
@@ -155,7 +160,7 @@ def straight(door: Door, said: Sequence[Exchange], request: Request, last: int, 
     """
     measured, own = [], list(said)
     for turn in range(max(0, len(said) - last - 1), len(said)):
-        reply = door.chat(OPENAI, _body(request(own, turn), _ANSWER), _OFF)
+        reply = door.chat(OPENAI, _body(request(own, turn)), _OFF)
         if reply.error:
             progress(f"  {case}, turn {turn + 1}: {reply.error}")
             continue
@@ -165,40 +170,56 @@ def straight(door: Door, said: Sequence[Exchange], request: Request, last: int, 
     return measured[1:]
 
 
-def rows(turns: int, compared: int, weights: Path) -> Iterator[Row]:
-    for window in WINDOWS:
-        case = f"{window:,}"
+def rows(
+    turns: int,
+    compared: int,
+    weights: Path,
+    talk: Path,
+    windows: Sequence[int] = WINDOWS,
+    *,
+    counted: bool = False,
+) -> Iterator[Row]:
+    """With `counted` there is no model, and nothing to compare with."""
+    count = Tokenizer(Vocabulary.from_gguf(weights)).count
+    for window in windows:
+        case = f"{window:,}, counted" if counted else f"{window:,}"
         progress(f"{PART}: {turns} turns through Holdfast, a window of {case}")
         with tempfile.TemporaryDirectory() as folder:
-            with serving(Path(folder), embedded_window=str(window)) as door:
-                chat = through_holdfast(door, turns, case)
-            yield from _through_rows(chat, case, compared)
+            if counted:
+                with (
+                    CountingUpstream(window, weights, _ANSWER) as upstream,
+                    serving(Path(folder), upstream.url) as door,
+                ):
+                    chat = through_holdfast(door, read_talk(talk, turns), COUNTING, count, case)
+            else:
+                with serving(Path(folder), embedded_window=str(window)) as door:
+                    chat = through_holdfast(door, read_talk(talk, turns), MODEL, count, case)
+        yield from _through_rows(chat, case)
+        if counted:
+            continue
+        yield Row(PART, f"from the cache, last {compared} turns", case, share(chat.measured[-compared:]), "%")
         for name, last in _compared(chat.said, compared, weights, window).items():
             yield Row(PART, f"{name}, last {len(last)} turns", case, share(last), "%")
 
 
-def _through_rows(chat: Chat, case: str, compared: int) -> Iterator[Row]:
-    calm = [turn for turn in chat.measured if not turn.batch]
-    batches = len(chat.measured) - len(calm)
-    reached = share(calm)
+def _through_rows(chat: Chat, case: str) -> Iterator[Row]:
     turns = f"of {len(chat.said) + chat.errors} turns"
+    prompt = sum(turn.prompt for turn in chat.measured) or 1
     yield none_of(PART, "overflow errors", case, chat.overflows, turns)
     yield none_of(PART, "other errors", case, chat.errors - chat.overflows, turns)
-    yield Row(
-        PART,
-        "from the cache between level changes",
-        case,
-        reached,
-        "%",
-        f"at least {_TARGET:.0f} %",
-        reached >= _TARGET,
-    )
-    yield Row(PART, "from the cache, all turns", case, share(chat.measured), "%")
-    yield Row(PART, f"from the cache, last {compared} turns", case, share(chat.measured[-compared:]), "%")
-    yield Row(PART, "turns with a level change", case, batches, turns)
-    lost = sum(turn.lost for turn in calm)
-    yield Row(PART, "prefix lost without a level change", case, lost, turns)
-    yield Row(PART, "prompt at the end", case, chat.measured[-1].prompt if chat.measured else 0, "tokens")
+    reached = share(chat.measured)
+    promise = f"at least {_TARGET:.0f} %"
+    yield Row(PART, "from the cache, all turns", case, reached, "%", promise, reached >= _TARGET)
+    causes: dict[str, list[Measured]] = defaultdict(list)
+    for turn in chat.measured:
+        causes[turn.prefix].append(turn)
+    for cause, each in sorted(causes.items()):
+        read = 100 * sum(turn.prompt - turn.cached for turn in each) / prompt
+        yield Row(PART, f"prefix: {cause}", case, len(each), turns)
+        yield Row(PART, f"read anew there, of all prompt tokens: {cause}", case, read, "%")
+    old = 100 * sum(turn.old for turn in chat.measured) / prompt
+    yield Row(PART, "evidence for earlier questions, of all prompt tokens", case, old, "%")
+    yield Row(PART, "prompt, mean", case, round(prompt / max(1, len(chat.measured))), "tokens")
 
 
 def _compared(

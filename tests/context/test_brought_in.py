@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.conversations import lanes
 from holdfast.window.presets import preset_named
-from tests.context.talking import Client, engine_with, long_talk, provider, sent, texts
+from tests.context.talking import Client, engine_with, filler, long_talk, provider, sent, texts
 
 pytestmark = pytest.mark.anyio
 
@@ -87,19 +87,66 @@ def quotes(client):
     return [one["text"].partition("user: ")[2] for one in added if one["section"] == "recalled"]
 
 
-async def test_each_question_brings_its_own_evidence_and_it_leaves_with_the_next(tmp_path):
-    server = provider(window=QUOTING)
+async def test_evidence_stays_for_the_next_questions_and_is_not_brought_twice(tmp_path):
+    server = provider(window=2 * QUOTING)
     async with engine_with(server, tmp_path) as engine:
         client = await talked(engine)
-        for at, who in enumerate(BUYERS):
-            await client.say(f"Who got INV-700{at}?")
-            assert who in sent(server)[-1].text
-            assert len(quotes(client)) == 1, "old evidence never fills a window"
-        assert client.report["prefix"]["cause"] == "recall"
-        await client.say("Thanks.")
-        assert quotes(client) == []
+        await client.say("Who got INV-7000?")
+        assert "Okonkwo" in sent(server)[-1].text
+        await client.say("Who got INV-7001?")
+        assert client.report["prefix"]["kept"]
+        assert "Okonkwo" in texts(server)
+        await client.say("Once more: who got INV-7000, please?")
+        assert texts(server).count(FACTS[0]) == 1
+        assert client.report["prefix"]["kept"]
+        before = quotes(client)
         await client.say("My list of today:\n" + "\n".join(f"parrot {at}: INV-7001; ok" for at in range(9)))
-        assert quotes(client) == [], "what is pasted with news points at nothing"
+        assert quotes(client) == before, "what is pasted with news points at nothing"
+
+
+def evidence_behind(server, at=-1):
+    """How many lines of evidence stand behind each message that has any, the newest last."""
+    counts = [message.text.count("\n- ") for message in sent(server, at)]
+    return [count for count in counts if count]
+
+
+async def test_evidence_for_the_question_comes_before_what_stayed(tmp_path):
+    server = provider(window=QUOTING)
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        for at in range(25):
+            for who, what in list(BUYERS.items())[:2]:
+                await client.say(
+                    f"Crate {at} of {who} holds the {what}, a lamp and a net. " + "It is wet. " * 6
+                )
+        await long_talk(client, 12)
+        await client.say("What do the crates of Okonkwo hold?")
+        (first,) = evidence_behind(server)
+        assert first >= 10
+        assert sent(server)[-1].text.count("[From earlier in this conversation") == 1, "one heading for all"
+        await client.say("Thanks. " + "We walked on. " * 40)
+        stayed = sum(evidence_behind(server))
+        assert 0 < stayed < first, "the message needed room, a piece was enough"
+        await client.say("What do the crates of Lindqvist hold?")
+        assert evidence_behind(server)[-1] >= 0.8 * first, "as much as if nothing had stayed"
+        assert client.report["prefix"]["cause"] == "recall"
+        assert client.report["at_most"] <= client.report["room"]
+
+
+async def test_what_was_shortened_in_the_window_can_be_asked_for(tmp_path):
+    server = provider(window=2 * QUOTING)
+    lines = [f"02:{at:02} INFO box {at}: {180 + at * 37 % 140} pages" for at in range(60)]
+    lines[31] = "02:31 ERROR box 31: the feeder jammed, error E-4471"
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say("This is what the scanner wrote:\n" + "\n".join(lines))
+        at = 0
+        while "E-4471" in texts(server):
+            await client.say(filler(at))
+            at += 1
+        assert lines[0] in texts(server), "it is still there, but shorter"
+        await client.say("What was the error when the feeder jammed?")
+        assert "E-4471" in sent(server)[-1].text
 
 
 async def test_the_report_says_what_was_searched_brought_and_missed(tmp_path):

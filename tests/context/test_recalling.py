@@ -62,8 +62,8 @@ async def test_what_a_question_is_about_is_told_behind_it_and_nothing_else(tmp_p
         await client.say("And how is the weather?")
         assert "memories" not in last(server)[-1].text
         await client.say("Again: which port does the gateway listen on?")
-        assert PORT in last(server)[-1].text, "each question brings its own"
-        assert sum(PORT in message.text for message in last(server)) == 1, "and it leaves with the next one"
+        assert sum(PORT in message.text for message in last(server)) == 1, "it stays, and comes only once"
+        assert client.report["prefix"]["kept"]
 
 
 async def test_what_was_said_in_an_earlier_conversation_comes_back_but_for_what_is_private(tmp_path):
@@ -80,6 +80,22 @@ async def test_what_was_said_in_an_earlier_conversation_comes_back_but_for_what_
         other = Client(engine)
         await other.say("Where does the kestrel nest?", scope=Scope(user="eve"))
         assert last(server)[-1].text == "Where does the kestrel nest?", "it is nobody else's"
+
+
+async def test_what_a_deleted_conversation_said_leaves_the_windows_that_quote_it(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        first, second = Client(engine), Client(engine)
+        await first.say("The kestrel nests on the old tower.")
+        await second.say("Where does the kestrel nest?")
+        assert "on the old tower" in last(server)[-1].text
+        await second.say("Thank you!")
+        assert any("on the old tower" in message.text for message in last(server)), (
+            "it stays while there is room"
+        )
+        engine.store.log.delete(first.conversation)
+        await second.say("Good night!")
+        assert not any("on the old tower" in message.text for message in last(server))
 
 
 async def test_a_question_brings_all_memories_that_answer_it(tmp_path):
@@ -190,6 +206,19 @@ async def test_what_was_told_at_home_is_not_told_elsewhere(tmp_path):
         server.location = "scripted:"
         await client.say("And at home?")
         assert PORT in last(server)[0].text, "it was never taken away there"
+
+
+async def test_quotes_of_earlier_chats_stay_at_home(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        await Client(engine).say("The kestrel nests on the old tower.")
+        client = Client(engine)
+        await client.say("Where does the kestrel nest?")
+        await client.say("Thank you!")
+        assert "on the old tower" in last(server)[0].text
+        server.location = "https://api.example.com/v1"
+        await client.say("And now?")
+        assert all("on the old tower" not in message.text for message in last(server))
 
 
 class Odd(ChosenEmbedder):
@@ -481,6 +510,7 @@ async def test_memories_never_take_more_than_their_room(tmp_path):
             await client.say(f"Which port does the gateway of house {number} listen on?")
             told = [one["text"] for row in client.report["messages"] for one in row.get("added", ())]
             most = max(most, sum(counter.count_text(text).high for text in told))
-            assert f"house {number} listens" in last(server)[-1].text
+            request = "\n".join(message.text for message in last(server))
+            assert request.count(f"house {number} listens") == 1, "it stays from a question before, or comes"
             assert client.report["at_most"] <= client.report["room"]
         assert 0 < most < client.report["room"]

@@ -45,7 +45,10 @@ async def test_what_was_left_out_comes_back_when_it_is_asked_for(tmp_path):
         assert question.startswith("Where does Okonkwo live?")
         assert "behind the mill" in question
         await client.say("Thanks.")
-        assert "behind the mill" not in texts(server), "it was for that question"
+        assert "behind the mill" in texts(server), "it stays while there is room"
+        assert client.report["prefix"]["kept"]
+        await long_talk(client)
+        assert "behind the mill" not in texts(server), "and leaves when a level works"
 
 
 async def test_rules_outlive_the_message_they_were_given_in(tmp_path):

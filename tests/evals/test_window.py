@@ -1,5 +1,6 @@
 """The measurement finds what it looks for: planted faults are found, and a server without fault has none."""
 
+import json
 import struct
 from dataclasses import replace
 from itertools import count
@@ -15,6 +16,7 @@ from evals.window_llamacpp import with_tools
 from evals.window_rows import Row, none_of, table
 from evals.window_serving import Reply
 from evals.window_speed import Times, judged
+from evals.window_talk import count_shared, read_talk
 from evals.window_traffic import Words, take_turns
 from holdfast.messages import Message, Text, ToolCall, ToolResult
 from holdfast.tokens.gguf import encode_metadata, parse_metadata
@@ -148,6 +150,34 @@ def test_orphans_are_found_in_both_directions(messages, found):
 def test_the_share_from_the_cache_is_of_all_tokens():
     assert share([Measured(100, 0), Measured(300, 300)]) == 75.0
     assert share([]) == 0.0
+
+
+def test_a_server_has_read_what_two_requests_begin_with():
+    assert count_shared(["user", 1, 2, "end"], ["user", 1, 3, "end"]) == 2
+    assert count_shared(["user", 1], ["user", 1, "end", "user", 4]) == 2
+    assert count_shared([], ["user", 1]) == 0
+
+
+def test_a_talk_asks_only_about_what_was_told_before(tmp_path):
+    said = [f"Fact {at}." if at % 5 else "And you?" for at in range(1, 20)]
+    docs = [{"corpus": "a", "id": f"D{at}", "role": "Ann", "text": text} for at, text in enumerate(said)]
+    docs.append({"corpus": "b", "id": "E0", "role": "Bo", "text": "Another talk."})
+    queries = [
+        {"corpus": "a", "id": f"Q{at}", "question": f"What of {at}?", "kind": "", "gold": [f"D{at}"]}
+        for at in range(0, 19, 2)
+    ]
+    for name, lines in (("docs", docs), ("queries", queries)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    turns = list(read_talk(tmp_path, 12))
+    told = set()
+    for turn, text in enumerate(turns):
+        if text.startswith("What of"):
+            assert turn % 3 == 2
+            assert said[int(text[8:-1])] in told
+        else:
+            told |= {line.removeprefix("Ann: ") for line in text.split("\n")}
+    assert sum(text.startswith("What of") for text in turns) == 4
+    assert not told & {"And you?", "Another talk."}
 
 
 def test_growth_beyond_linear_does_not_pass():

@@ -126,6 +126,16 @@ def test_evidence_for_earlier_questions_leaves_in_one_decision_and_the_newest_st
     assert drop_evidence(view.having(leaving)) == []
 
 
+def test_evidence_counts_as_no_history_and_moves_no_threshold():
+    plain = View(talk(user("Old"), answer("Yes."), user("New")))
+    quotes = [added("recalled", name, "quoted " * 200, f"d_{name}") for name in ("m_0", "m_2")]
+    lent = plain.having(*quotes)
+    assert lent.total.high >= plain.total.high + 400
+    # But for the empty lines before them.
+    assert lent.history == pytest.approx(plain.history, abs=2)
+    assert lent.thresholds.leave_out == pytest.approx(plain.thresholds.leave_out, abs=2)
+
+
 @pytest.fixture
 def pictured():
     """Old results: a picture beside a long text, beside a short one, alone, a paper; and then two more."""

@@ -10,6 +10,9 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import replace
+from functools import cache
+from itertools import islice, takewhile
 from typing import Any, ParamSpec, TypeVar
 
 from holdfast.context.findings import SECTION, tell_finding
@@ -21,8 +24,18 @@ from holdfast.messages import Message, Scope
 from holdfast.recall import Evidence, Need, Recall, Snippet
 from holdfast.store import Store, new_id, searchable_text
 from holdfast.text.questions import asks, names_in_prompt
-from holdfast.window.additions import Quote, format_quotes, propose_addition
-from holdfast.window.decisions import BEGINNING, Proposal
+from holdfast.tokens.budget import largest_fitting
+from holdfast.window.additions import (
+    PlacedAddition,
+    Quote,
+    earlier_evidence,
+    format_quotes,
+    propose_addition,
+    remove_additions,
+    split_quotes,
+)
+from holdfast.window.decisions import BEGINNING, Add, Proposal
+from holdfast.window.report import Link, chain_of, count_shared_links
 from holdfast.window.rules import typed_text
 from holdfast.window.view import View
 
@@ -39,6 +52,8 @@ _ABOUT = 2_000
 _LEAST = 40
 # What the date and the bullet take beside each memory, about.
 _AROUND = 12
+# Evidence stands in pieces of about this part of its share, so that a part of it can leave.
+_PIECE = 0.5
 # Seconds that an answer waits for memory, at most: an embedder that starts takes longer.
 _PATIENCE = 1.5
 
@@ -165,7 +180,8 @@ class RecallService:
         notices = [] if case.may_read_memory or not case.remembers else ["held_back"]
         if self._by_words_alone(evidence):
             notices.append("recalled_by_words")
-        return [*opening, *_as_much_as_fits(view, evidence)], evidence, notices
+        proposals, snippets = _as_much_as_fits(view, evidence.snippets)
+        return [*opening, *proposals], replace(evidence, snippets=snippets), notices
 
     def _begin(self, view: View, case: FitRequest) -> list[Proposal]:
         """What a private conversation begins with, where the window does not have it (any more)."""
@@ -211,10 +227,75 @@ class RecallService:
             names=names_in_prompt(prompt),
             present=_whole(view),
             known={*memories_in(view), *_findings_in(view)},
-            said=[message.text for message in earlier],
+            # As it is shown: of what was shortened, the rest can be brought back.
+            said=[shown.message.text for shown in view.shown if shown.item is not question],
             remembers=self._may_have_earlier(case),
             at=question.at,
         )
+
+    def keep_earlier(self, view: View, case: FitRequest, loaded: LoadedLane, evidence: Evidence) -> View:
+        """Returns the view with as much of the evidence for earlier questions as still fits.
+
+        All of it left before anything was decided (`drop_evidence`): what the question needs comes first.
+        What stays need not be read again by the server, and what it says is not brought twice.
+        """
+        leaving = next((each for each in view.proposals if each.rule == "recalled_full"), None)
+        if leaving is None:
+            return view
+        others = [each for each in view.proposals if each is not leaving]
+        before = View(view.draft, others, view)
+        placed = list(earlier_evidence(before))
+        useful = self._list_useful(before, placed, case, loaded)
+        rest = [each for each in others if not (isinstance(each, Add) and each.is_evidence)]
+        quotes = [each for each in evidence.snippets if each.origin != "research"]
+
+        @cache
+        def keep(count: int) -> View:
+            texts = "\n".join(addition.text for _, addition in useful[:count])
+            removal = remove_additions(before, placed[count:], leaving.rule, leaving.reason)
+            kept = View(view.draft, [*removal, *rest], view)
+            more = [each for each in quotes if each.text not in texts]
+            return kept.having(*_propose(kept, more)) if more else kept
+
+        count = largest_fitting(len(useful), lambda count: keep(count).fits)
+        return keep(count) if count else view
+
+    def _list_useful(
+        self, view: View, placed: Sequence[PlacedAddition], case: FitRequest, loaded: LoadedLane
+    ) -> list[PlacedAddition]:
+        """Returns the evidence that the server has read at its place and that may still be told.
+
+        Behind the first message that changed everything is read again: there it would only take room.
+        """
+        chain = chain_of(view)
+        shared = count_shared_links([Link(*link) for link in loaded.lane.state.sent], chain)
+        known = {link.name for link in chain[:shared]}
+        names = {addition.decision for _, addition in placed}
+        sources = {
+            each.id: [source["message"] for source in each.sources or ()]
+            for each in view.decisions
+            if isinstance(each, Add) and each.id in names
+        }
+        trees = self._store.log.trees_of({name for several in sources.values() for name in several})
+        shareable = self._list_shareable(set(trees.values()), case)
+
+        def is_useful(pair: PlacedAddition) -> bool:
+            message, addition = pair
+            return message in known and all(
+                trees.get(source) in shareable for source in sources[addition.decision]
+            )
+
+        return list(takewhile(is_useful, placed))
+
+    def _list_shareable(self, trees: set[str], case: FitRequest) -> set[str]:
+        """Returns those of the trees of messages that this conversation may be told from."""
+        assert case.question.conversation is not None
+        own = case.question.conversation.tree
+        others = trees - {own}
+        if not others or not self._may_have_earlier(case):
+            return {own}
+        talks = self._store.log.conversations_on(others)
+        return {own, *(tree for tree in others if any(talk.memory for talk in talks[tree]))}
 
     def _by_words_alone(self, evidence: Evidence) -> bool:
         if self._memory is None or self._memory.embedder.off:
@@ -222,41 +303,56 @@ class RecallService:
         return bool(evidence.degraded) and "vectors" not in evidence.engines and bool(evidence.engines)
 
 
-def _as_much_as_fits(view: View, evidence: Evidence) -> list[Proposal]:
-    """The decisions that put evidence behind the question: only the whole request tells what it really
-    takes.
+def _as_much_as_fits(view: View, snippets: Sequence[Snippet]) -> tuple[list[Proposal], tuple[Snippet, ...]]:
+    """The decisions that put evidence behind the question, and what they tell: only the whole request tells
+    what it really takes.
+    """
+    staying = list(snippets)
+    while staying:
+        proposals = _propose(view, staying)
+        over = view.having(*proposals).total.high - view.room
+        if over <= 0:
+            return proposals, tuple(staying)
+        # Those that were chosen last go, as many as it takes.
+        for snippet in sorted(staying, key=lambda each: -each.rank):
+            staying.remove(snippet)
+            over -= view.text_tokens(snippet.text)
+            if over <= 0:
+                break
+    return [], ()
+
+
+def _propose(view: View, snippets: Sequence[Snippet]) -> list[Proposal]:
+    """The decisions that put these snippets behind the question.
 
     Memories stand apart from what was said, since they are rewritten where they are corrected or forgotten;
     findings each for itself, since they expire.
     """
-    snippets = list(evidence.snippets)
-    while snippets:
-        memories = [each for each in snippets if each.origin == "memory"]
-        findings = [each for each in snippets if each.origin == "research"]
-        messages = [each for each in snippets if each.origin in ("earlier", "here")]
-        assert view.question is not None
-        proposals = [tell_finding(view, view.question, each.id, each.text) for each in findings]
-        if memories:
-            names = tuple(each.id for each in memories)
-            proposals.append(_addition(view, [_quote_of(each) for each in memories], memories=names))
-        if messages:
-            sources = tuple({"message": each.id, "why": f"{each.score:.0%}"} for each in messages)
-            proposals.append(_addition(view, [_quote_of(each) for each in messages], sources=sources))
-        over = view.having(*proposals).total.high - view.room
-        if over <= 0:
-            return proposals
-        # Those that were chosen last go, as many as it takes.
-        for snippet in sorted(snippets, key=lambda each: -each.rank):
-            snippets.remove(snippet)
-            over -= view.text_tokens(snippet.text)
-            if over <= 0:
-                break
-    return []
+    memories = [each for each in snippets if each.origin == "memory"]
+    findings = [each for each in snippets if each.origin == "research"]
+    messages = [each for each in snippets if each.origin in ("earlier", "here")]
+    assert view.question is not None
+    proposals = [tell_finding(view, view.question, each.id, each.text) for each in findings]
+    if memories:
+        names = tuple(each.id for each in memories)
+        proposals.append(_addition(view, [_quote_of(each) for each in memories], memories=names))
+    # In the order in which they are written.
+    waiting = iter(sorted(messages, key=lambda each: each.origin != "earlier"))
+    most = view.draft.budget.recalled * _PIECE
+    quotes = [_quote_of(each) for each in messages]
+    for text, number in split_quotes(view.question.message, quotes, most, view.likely_tokens):
+        sources = tuple({"message": each.id, "why": f"{each.score:.0%}"} for each in islice(waiting, number))
+        proposals.append(_add_quotes(view, text, sources=sources))
+    return proposals
 
 
 def _addition(view: View, quotes: Sequence[Quote], **more: Any) -> Proposal:
     assert view.question is not None
-    text = format_quotes(view.question.message, quotes)
+    return _add_quotes(view, format_quotes(view.question.message, quotes), **more)
+
+
+def _add_quotes(view: View, text: str, **more: Any) -> Proposal:
+    assert view.question is not None
     return propose_addition(view, view.question, "recalled", text, new_id("d"), **more)
 
 

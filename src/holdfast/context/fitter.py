@@ -20,7 +20,7 @@ from typing import Any
 
 from holdfast.compaction.persistence import CompactionRecord
 from holdfast.context.attachments import context_for, files_for, files_in
-from holdfast.context.evidence import RecallService, asks_anew
+from holdfast.context.evidence import RecallService
 from holdfast.context.findings import FindingAttacher
 from holdfast.context.loading import (
     Attachments,
@@ -188,11 +188,12 @@ class Fitter:
         try:
             proposals, evidence, trouble = await self._bring(fitted.view, case, first)
             notices += trouble
+            fitted = await asyncio.to_thread(self._fit_again, fitted, proposals) if proposals else fitted
+            view = await asyncio.to_thread(self._recall.keep_earlier, fitted.view, case, loaded, evidence)
+            fitted = replace(fitted, view=view)
         except StoreError as error:
             log.warning("earlier messages could not be searched: %s", error)
             notices.append("not_searched")
-        else:
-            fitted = await asyncio.to_thread(self._fit_again, fitted, proposals) if proposals else fitted
         if self._findings is not None:
             notices += self._findings.notices(fitted.view, case.attachments.finding)
         chain = chain_of(fitted.view)
@@ -310,8 +311,8 @@ def _fit_side_request(case: FitRequest) -> FittedWindow:
 def _add_attachments(case: FitRequest, loaded: LoadedLane, draft: Draft, profile: str = "") -> View:
     """Returns the view with profile, the client's context and the time, before any level is applied."""
     view = View(draft, [] if loaded.horizon is None else [loaded.horizon])
-    if asks_anew(view) and (leaving := drop_evidence(view)):
-        # First of all: evidence for an earlier question must not push out messages.
+    if leaving := drop_evidence(view):
+        # First of all: evidence for an earlier question must not push out anything. In the end some may stay.
         view = view.having(*leaving)
     if changed := propose_profile(view, profile):
         view = view.having(*changed)

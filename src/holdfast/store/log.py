@@ -538,6 +538,15 @@ class ConversationLog(Repository):
             )
 
     @reads
+    def trees_of(self, connection: Connection, ids: Collection[str]) -> dict[str, str]:
+        """Return the tree of each of these messages; those that were deleted are missing."""
+        trees: dict[str, str] = {}
+        for batch in batches(sorted(ids)):
+            rows = connection.execute(select(messages.c.id, messages.c.tree).where(messages.c.id.in_(batch)))
+            trees.update({row.id: row.tree for row in rows})
+        return trees
+
+    @reads
     def tokens(self, connection: Connection, counter: str, messages: Sequence[str]) -> dict[str, int]:
         """Return the known counts; a message that was never counted is missing."""
         counts: dict[str, int] = {}

@@ -6,7 +6,7 @@ sources and quotes are replaced by shorter texts or removed. Pure: the texts are
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby, zip_longest
@@ -16,7 +16,7 @@ from holdfast.messages import Message
 from holdfast.text.analyser import language_of
 from holdfast.text.lang import UPPER, any_word, by_language
 from holdfast.text.patterns import late
-from holdfast.window.decisions import BEGINNING, Add, Addition, Proposal, Replace, Section, Tell
+from holdfast.window.decisions import Add, Addition, Proposal, Replace, Section, Tell
 from holdfast.window.items import Item
 from holdfast.window.rules import typed_text
 from holdfast.window.shorten import shorten
@@ -107,24 +107,49 @@ def propose_profile(view: View, profile: str) -> list[Proposal]:
 
 
 def format_quotes(question: Message, quotes: Sequence[Quote]) -> str:
-    """Return the quotes for a question: memories, then earlier conversations, then this one.
+    """Return the quotes for a question: memories, then earlier conversations, then this one."""
+    return "\n\n".join("\n".join((heading, *lines)) for heading, lines in quote_blocks(question, quotes))
+
+
+def quote_blocks(question: Message, quotes: Sequence[Quote]) -> Iterator[tuple[str, list[str]]]:
+    """Return the headings of the quotes for a question, each with its lines, one for a quote.
 
     Where a day has several quotes of what was said, its date stands once above them: on every line it would
     take as much room as a short message.
     """
     # What was typed: a pasted text may have another language.
     language = language_of(typed_text(question.text)) or language_of(question.text) or "en"
-    blocks = []
     for origin, title in _QUOTE_HEADINGS[language].items():
         of_origin = [quote for quote in quotes if quote.origin == origin]
         days = {day_of(quote) for quote in of_origin}
+        if not of_origin:
+            continue
         if origin == "memory" or len(of_origin) < 2 * len(days):
-            blocks.append((title, [format_quote(quote, language) for quote in of_origin]))
+            yield title, [format_quote(quote, language) for quote in of_origin]
             continue
         for day, same in groupby(of_origin, day_of):
             heading = title.replace("]", f", {day}]") if day else title
-            blocks.append((heading, [format_quote(quote, language, dated=False) for quote in same]))
-    return "\n\n".join("\n".join((heading, *lines)) for heading, lines in blocks if lines)
+            yield heading, [format_quote(quote, language, dated=False) for quote in same]
+
+
+def split_quotes(
+    question: Message, quotes: Sequence[Quote], most: float, count: Callable[[str], int]
+) -> Iterator[tuple[str, int]]:
+    """Return the quotes as texts of about `most` tokens, each with the number of its quotes.
+
+    A heading is not repeated: a text stays no longer than those before it.
+    """
+    text, number, size = "", 0, 0
+    for heading, lines in quote_blocks(question, quotes):
+        text += f"\n\n{heading}" if text else heading
+        for line in lines:
+            text += f"\n{line}" if text else line
+            number, size = number + 1, size + count(line)
+            if size >= most:
+                yield text, number
+                text, number, size = "", 0, 0
+    if number:
+        yield text, number
 
 
 def format_quote(quote: Quote, language: str, *, dated: bool = True) -> str:
@@ -240,7 +265,7 @@ def drop_quotes(view: View) -> list[Proposal]:
 
 
 def drop_evidence(view: View) -> list[Proposal]:
-    """Remove the quotes for earlier questions: each question brings its own."""
+    """Remove the quotes for earlier questions; what has room in the end is put back."""
     return remove_additions(
         view, list(earlier_evidence(view)), "recalled_full", "it was for an earlier question"
     )
@@ -248,7 +273,7 @@ def drop_evidence(view: View) -> list[Proposal]:
 
 def earlier_evidence(view: View) -> Iterator[PlacedAddition]:
     """Return quotes for one earlier question each, without those for the whole conversation."""
-    return (pair for pair in earlier_additions(view, "recalled") if pair[1].name != BEGINNING)
+    return (pair for pair in earlier_additions(view, "recalled") if pair[1].is_evidence)
 
 
 def earlier_additions(view: View, section: Section) -> Iterator[PlacedAddition]:

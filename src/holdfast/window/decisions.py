@@ -180,6 +180,11 @@ class Add(BaseDecision):
     changed: bool | None = None
     trouble: tuple[str, ...] | None = None
 
+    @property
+    def is_evidence(self) -> bool:
+        """Whether it was brought back for one question, and not for the whole conversation."""
+        return self.section == "recalled" and self.name != BEGINNING
+
 
 @dataclass(frozen=True, slots=True)
 class Replace(BaseDecision):
@@ -236,6 +241,11 @@ class Addition:
     name: str = ""
     tag: str = ""
     short: str = ""
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether it was brought back for one question, and not for the whole conversation."""
+        return self.section == "recalled" and self.name != BEGINNING
 
 
 @dataclass(frozen=True, slots=True)

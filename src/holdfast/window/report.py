@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from holdfast.messages import Message, canonical
@@ -190,9 +191,7 @@ def link_of(name: str, text: str) -> Link:
 
 def prefix_of(fitted: FittedWindow, before: Sequence[Link], now: Sequence[Link], summary: str = "") -> Prefix:
     """Compare two requests; `summary` is the decision whose summary was sent with the previous one."""
-    same = 0
-    while same < min(len(before), len(now)) and before[same] == now[same]:
-        same += 1
+    same = count_shared_links(before, now)
     shared, size = sum(link.size for link in before[:same]), sum(link.size for link in before)
     if not before:
         return Prefix(0, 0, "first")
@@ -201,6 +200,12 @@ def prefix_of(fitted: FittedWindow, before: Sequence[Link], now: Sequence[Link],
     if fitted.view.rendered.summarised != summary and before[same].name != TOOLS:
         return Prefix(shared, size, "level 3")
     return Prefix(shared, size, find_cause(fitted, before[same], now[same:]))
+
+
+def count_shared_links(before: Sequence[Link], now: Sequence[Link]) -> int:
+    """Return with how many parts of the previous request this one begins."""
+    pairs = zip(before, now, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def find_cause(fitted: FittedWindow, lost: Link, now: Sequence[Link]) -> str:
@@ -273,10 +278,11 @@ def sections(view: View) -> tuple[SectionUse, ...]:
     budget, gauge = view.draft.budget, view.draft.gauge
     newest = {item.id for item in view.newest}
     question = [shown for shown in view.shown if shown.item.id in newest]
+    earlier = [shown for shown in view.shown if shown.item.id not in newest]
     steps = (
         sum_features(view, view.system),
         gauge.tool_features(view.draft.tools),
-        sum_features(view, [shown.message for shown in view.shown if shown.item.id not in newest]),
+        sum_features(view, [shown.message for shown in earlier]),
         sum_features(view, [shown.message for shown in question]),
     )
     # What a template writes in any case counts as the system's.
@@ -303,15 +309,18 @@ def sections(view: View) -> tuple[SectionUse, ...]:
         for addition in shown.additions:
             additions[addition.section] += gauge.count_text(addition.text).tokens
     asked -= min(asked, additions["recalled"] + additions["research"] + additions["files"])
+    # What was brought for earlier questions and stayed.
+    quotes = (each.text for shown in earlier for each in shown.additions if each.is_evidence)
+    stayed = min(history, sum(gauge.count_text(text).tokens for text in quotes))
     # Servers put tools first; profile and summary stand after the instructions.
     return (
         *([SectionUse("tools", tools)] if view.draft.tools else []),
         SectionUse("system", system),
         *blocks,
-        SectionUse("history", history),
+        SectionUse("history", history - stayed),
         SectionUse("question", asked),
         *([SectionUse("files", additions["files"])] if additions["files"] else []),
-        SectionUse("recalled", additions["recalled"], budget.recalled),
+        SectionUse("recalled", additions["recalled"] + stayed, budget.recalled),
         SectionUse("research", additions["research"], budget.research),
         SectionUse("reserve", budget.reserve),
     )

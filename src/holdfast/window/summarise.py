@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.window.additions import remove_additions
-from holdfast.window.decisions import BEGINNING, Proposal, Summarise
+from holdfast.window.decisions import Proposal, Summarise
 from holdfast.window.items import Item, Unit, units_of
 from holdfast.window.levels import sentences_to_keep
 from holdfast.window.view import ShownMessage, View, block
@@ -68,7 +68,7 @@ class Border:
 
 def talk(view: View) -> int:
     """Return the tokens of all messages in the window, without the quotes that were added."""
-    return max(0, view.total.high - view.cost(()).high - view.quote_tokens)
+    return max(0, view.total.high - view.cost(()).high - view.evidence_tokens(view.shown))
 
 
 def is_due(view: View, left: int) -> bool:
@@ -157,7 +157,7 @@ def _border_after(
 def _remaining(view: View, border: Border | None) -> int:
     away = {item.id for item in view.newest} | set(border.gone if border else ())
     staying = [shown for shown in view.shown if shown.item.id not in away]
-    lent = view.quote_tokens if any(shown.item is view.question for shown in staying) else 0
+    lent = view.evidence_tokens(staying)
     return max(0, view.cost(shown.message for shown in staying).high - view.cost(()).high - lent)
 
 
@@ -218,7 +218,7 @@ def clear_quotes(view: View, border: Border) -> list[Proposal]:
         for shown in view.shown
         if shown.item.id not in away
         for addition in shown.additions
-        if addition.section == "recalled" and addition.name != BEGINNING
+        if addition.is_evidence
     ]
     return remove_additions(view, quotes, "recalled_old", "a summary was made")
 

@@ -271,8 +271,12 @@ class View:
 
     def own_tokens(self, shown: ShownMessage) -> int:
         """Return what a message adds to a request, without the quotes that were put behind it."""
-        lent = sum(self.text_tokens(each.text) for each in shown.additions if each.section == "recalled")
-        return max(0, self.tokens(shown.message) - lent)
+        return max(0, self.tokens(shown.message) - self.evidence_tokens([shown]))
+
+    def evidence_tokens(self, messages: Iterable[ShownMessage]) -> int:
+        """Return the tokens of the quotes that were put behind these messages for one question each."""
+        additions = (each for shown in messages for each in shown.additions)
+        return sum(self.text_tokens(each.text) for each in additions if each.is_evidence)
 
     def text_tokens(self, text: str) -> int:
         """Return the upper estimate of a text's tokens."""
@@ -305,22 +309,16 @@ class View:
 
     @cached_property
     def history(self) -> int:
-        """The tokens of history beside all that is fixed, without the quotes for the question."""
+        """The tokens of history beside all that is fixed, without the quotes for questions."""
         newest = {item.id for item in self.newest}
-        lent = 0 if self.question is None or self.question.id in newest else self.quote_tokens
+        lent = self.evidence_tokens(shown for shown in self.shown if shown.item.id not in newest)
         return max(0, self.total.high - self.fixed_cost.high - lent)
-
-    @cached_property
-    def quote_tokens(self) -> int:
-        """The tokens of the quotes that were added to the question."""
-        additions = (each for shown in self.shown if shown.item is self.question for each in shown.additions)
-        return sum(self.text_tokens(each.text) for each in additions if each.section == "recalled")
 
     @cached_property
     def thresholds(self) -> Thresholds:
         """Where the levels begin. Quotes have a room of their own, so they move no threshold."""
         newest = {item.id for item in self.newest}
-        lent = self.quote_tokens if self.question is not None and self.question.id in newest else 0
+        lent = self.evidence_tokens(shown for shown in self.shown if shown.item.id in newest)
         return self.draft.budget.thresholds(max(0, self.fixed_cost.high - lent))
 
     def cost(self, messages: Iterable[Message]) -> Estimate:

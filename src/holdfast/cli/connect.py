@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.options import JsonOption, YesOption, project_name
+from holdfast.cli.options import JsonOption, YesOption
 from holdfast.cli.output import ask_consent, console, load, print_error, print_json, print_table, write
 from holdfast.config import Settings, default_home, environment
 from holdfast.errors import BadRequest, HoldfastError, NotFound
 from holdfast.i18n import gettext as _
 from holdfast.i18n import translate
+from holdfast.projects import project_name
 
 if TYPE_CHECKING:
     from holdfast.clients.base import Client, Endpoint, Places

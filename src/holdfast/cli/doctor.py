@@ -120,10 +120,10 @@ def check_store(settings: Settings) -> Iterator[Check]:
 
 def check_database(settings: Settings) -> Iterator[Check]:
     """Report a database file that is damaged, or that is not there although there are notes."""
+    from holdfast.memory.folder import build_workspace
     from holdfast.store.sqlite_file import describe_way_back
     from holdfast.transfer.salvage import describe_missing, find_damage
     from holdfast.transfer.staging import DataFolder
-    from holdfast.wiring import build_workspace
 
     places = DataFolder(settings.home, settings.store)
     if missing := describe_missing(places, build_workspace(settings)):

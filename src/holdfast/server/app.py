@@ -37,6 +37,7 @@ from holdfast.errors import (
     UpstreamError,
 )
 from holdfast.files.documents import stop_readers
+from holdfast.memory.folder import build_workspace
 from holdfast.messages import Scope
 from holdfast.projects import SessionProjects
 from holdfast.server import (
@@ -71,7 +72,7 @@ from holdfast.store import open_store
 from holdfast.store.sqlite_file import check_intact
 from holdfast.transfer.staging import DataFolder
 from holdfast.turn import TurnEngine
-from holdfast.wiring import build_engine, build_workspace
+from holdfast.wiring import build_engine
 
 log = logging.getLogger("holdfast.server")
 

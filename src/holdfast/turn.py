@@ -452,7 +452,13 @@ class TurnEngine:
             source = memory.sources[-1] if memory.sources else None
             scope = self._scope_of(source.conversation) if source else None
             if source is not None and scope is not None:
-                origin = {"conversation": source.conversation, "messages": list(source.messages)}
+                origin: dict[str, Any] = {
+                    "conversation": source.conversation,
+                    "messages": list(source.messages),
+                }
+                if change == "forgotten":
+                    # With it whoever took it back can undo that.
+                    origin["memory"] = memory.to_json()
                 self.events.publish("kept", {**data, **origin}, scope)
 
     def _scope_of(self, conversation: str) -> Scope | None:

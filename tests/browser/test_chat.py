@@ -77,6 +77,13 @@ def test_what_was_kept_stands_beside_the_answer_and_is_corrected_forgotten_and_u
     assert known(server, project) == ["The server in Kiel is called arion."]
     window.reload()
     expect(line).to_have_text("Remembered: The server in Kiel is called arion. · wrong?")
+    ask(window, "Forget the server in Kiel again.")
+    expect(line).to_have_text("Not remembered any more: The server in Kiel is called arion.")
+    assert known(server, project) == []
+    line.click()
+    kept(window).get_by_role("button", name="Undo").click()
+    expect(line).to_have_text("Remembered: The server in Kiel is called arion. · wrong?")
+    assert known(server, project) == ["The server in Kiel is called arion."]
 
 
 def test_a_value_that_took_the_place_of_another_is_taken_back(page, server, project):

@@ -137,6 +137,12 @@ def test_what_was_remembered_is_told_beside_the_answer(terminal):
     terminal.type("/wrong undo\r")
     terminal.sees("As before: We deploy on Tuesdays.")
     terminal.sees("% · level 0")
+    terminal.type("Forget the Tuesdays thing.\r")
+    terminal.sees("Not remembered any more: We deploy on Tuesdays. · /wrong undo")
+    terminal.sees("% · level 0")
+    terminal.type("/wrong undo\r")
+    terminal.sees("As before: We deploy on Tuesdays.")
+    terminal.sees("% · level 0")
     terminal.type("\x04")
     terminal.sees("Go on with: holdfast chat -c c_")
     assert terminal.process.wait(_PATIENCE) == 0

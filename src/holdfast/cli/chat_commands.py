@@ -107,6 +107,7 @@ async def remember(chat: ChatContext, text: str) -> None:
 
 async def forget(chat: ChatContext, name: str) -> None:
     require_argument(name, "/forget", lazy("a memory's id"))
+    chat.screen.notebook.expect_drop(name)
     try:
         gone = await asyncio.to_thread(chat.memory.library.forget, chat.session.scope, name)
     except NotFound as error:
@@ -121,7 +122,7 @@ async def correct(chat: ChatContext, text: str) -> None:
     # In a script nothing printed the new memories, so catch up with them first.
     notebook.catch_up()
     if text == UNDO:
-        await asyncio.to_thread(notebook.undo)
+        await asyncio.to_thread(notebook.undo, library, scope)
     elif text == FORGET:
         await asyncio.to_thread(notebook.forget, library, scope)
     elif text in (REPLACE, BOTH):

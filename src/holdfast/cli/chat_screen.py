@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -18,7 +19,7 @@ from holdfast.cli.window import phase_label
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.i18n import gettext as _
 from holdfast.i18n import localize_number, pgettext
-from holdfast.messages import Scope, canonical
+from holdfast.messages import JsonObject, Scope, canonical
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -33,6 +34,18 @@ _MAX_NOTE = 100
 _NEW_CHANGES = ("added", "updated")
 
 
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_NOTE else f"{text[:_MAX_NOTE]}…"
+
+
+def _bring_back(memory: JsonObject, library: "Library", scope: Scope) -> str:
+    """Add a forgotten memory again as it was, and return its text."""
+    from holdfast.memory.exchange import load_memories
+
+    load_memories(library, scope, canonical({"memories": [memory]}))
+    return str(memory["text"])
+
+
 class Notebook:
     """The memories written during one chat; `newest` is the id of the one that `/wrong` refers to."""
 
@@ -42,7 +55,10 @@ class Notebook:
         self._unseen: dict[str, str] = {}
         # Ids of those that may replace an older one.
         self._uncertain: set[str] = set()
-        self._undo: Callable[[], str] | None = None
+        self._undo: Callable[[Library, Scope], str] | None = None
+        # Texts of what a message took back, not printed yet; ids of what is being forgotten by a command.
+        self._withdrawn: list[str] = []
+        self._dropped: set[str] = set()
 
     def on_event(self, event: "Event", conversation: str | None) -> None:
         data: Any = event.data
@@ -52,13 +68,23 @@ class Notebook:
             self._unseen[data["id"]] = data["text"]
             if data.get("may_replace"):
                 self._uncertain.add(data["id"])
-        else:
-            self._unseen.pop(data["id"], None)
+            return
+        self._unseen.pop(data["id"], None)
+        if data.get("memory") and data["id"] not in self._dropped:
+            self._withdrawn.append(data["text"])
+            self._undo = partial(_bring_back, data["memory"])
+
+    def expect_drop(self, name: str) -> None:
+        """Note that a command forgets this memory, and tells so itself."""
+        self._dropped.add(name)
 
     def print_new(self) -> None:
-        """Print a dim line for each memory written since the last call."""
+        """Print a dim line for each memory written, or taken back in a message, since the last call."""
+        while self._withdrawn:
+            shown = _shorten(self._withdrawn.pop(0))
+            print_dim(_("Not remembered any more: {shown} · /wrong undo\n").format(shown=shown))
         for text in self._drain():
-            shown = text if len(text) <= _MAX_NOTE else f"{text[:_MAX_NOTE]}…"
+            shown = _shorten(text)
             print_dim(_("Remembered: {shown} · wrong? /wrong\n").format(shown=shown))
             if self.newest in self._uncertain:
                 print_dim(_("This may replace something older: /wrong shows both.\n"))
@@ -91,7 +117,7 @@ class Notebook:
         former = library.get(scope, name)
         now = library.edit(scope, name, text=text)
 
-        def undo() -> str:
+        def undo(library: "Library", scope: Scope) -> str:
             return library.edit(scope, name, text=former.text).text
 
         self._undo = undo
@@ -99,15 +125,9 @@ class Notebook:
 
     def forget(self, library: "Library", scope: Scope) -> None:
         """Delete the newest memory; what it had replaced becomes valid again."""
-        from holdfast.memory.exchange import load_memories
-
-        wrong, restored = library.take_back(scope, self._newest_id())
-
-        def undo() -> str:
-            load_memories(library, scope, canonical({"memories": [wrong.to_json()]}))
-            return wrong.text
-
-        self._undo = undo
+        self.expect_drop(self._newest_id())
+        wrong, restored = library.take_back(scope, self.newest)
+        self._undo = partial(_bring_back, wrong.to_json())
         write(_("Forgotten: {text}\n").format(text=wrong.text))
         for memory in restored:
             write(_("Holds again: {text}\n").format(text=memory.text))
@@ -121,12 +141,12 @@ class Notebook:
         else:
             write(_("Both hold: {text}\n").format(text=newer.text))
 
-    def undo(self) -> None:
+    def undo(self, library: "Library", scope: Scope) -> None:
         """Undo the last correction or deletion."""
         if self._undo is None:
             raise BadRequest(_("There is nothing to undo."))
         try:
-            text = self._undo()
+            text = self._undo(library, scope)
         except HoldfastError:
             self._undo = None
             raise

@@ -35,6 +35,8 @@ _LONGEST = 300
 # A withdrawal reaches back less than this many user messages.
 _FAR = 5
 _CONFIRMED_IMPORTANCE = 0.7
+# "Agreed, John!" has fewer words than any decision that says what was decided.
+_SHORTEST_DECISION = 3
 _STRESS_BONUS = 0.1
 
 
@@ -88,6 +90,8 @@ def _extract_from_user(item: Item) -> list[ExtractedMemory]:
             memories.append((statement.sentence, replace(before, text=f"{before.text} {_tidy(text)}")))
             continue
         if not _stands_alone(text) or (statement.points and statement.kind == "fact"):
+            continue
+        if statement.kind == "decision" and len(text.split()) < _SHORTEST_DECISION:
             continue
         if statement.kind == "decision":
             text += _find_reason(sentences[statement.sentence + 1 :])

@@ -460,7 +460,12 @@ def _combined(has: Collection[str]) -> set[str]:
         found.add("settles")
     if {"we", "does"} <= has and has & {"date", "from_now"}:
         found.add("we_will")
-    lost = "subjectless" in has or {"opens", "no_verb"} <= has or ("bound" in has and "finite" not in has)
+    verbs = has & {"states", "does", "order", "must", "passive", "perfect", "likes", "my_own"}
+    lost = (
+        has & {"subjectless", "phrase_only"}
+        or ("opens" in has and not verbs)
+        or ("bound" in has and "finite" not in has)
+    )
     if lost and not has & {"me", "deed", "decided", "order"}:
         found.add("fragment")
     if "no_verb" in has and not has & {"i", "we", "here", "title"}:

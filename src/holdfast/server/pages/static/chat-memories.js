@@ -28,11 +28,11 @@ export function showUnder(answer) {
 }
 
 /** Handles an event about a memory that was extracted from these messages. */
-export function handleEvent({ change, messages, id, text }) {
+export function handleEvent({ change, messages, id, text, memory }) {
   const item = byId(`kept-${id}`);
   if (["forgotten", "superseded", "archived"].includes(change)) {
     for (const memories of early.values()) memories.delete(id);
-    if (item && !item.isOwn) dropItem(item);
+    if (item && !item.isOwn) memory ? item.markGone(memory) : dropItem(item);
     return;
   }
   if (item) return item.setText(text);
@@ -91,7 +91,7 @@ function addMemory(fold, { id, text }) {
       createButton(word("forget"), forget),
       ...extra,
     );
-  const markChanged = (gone, undo) => {
+  const markChanged = (gone, undo, { focus = true } = {}) => {
     Object.assign(item, { isGone: gone, isOwn: true });
     textSpan.classList.toggle("gone", gone);
     const undoButton = createButton(word("undo"), async () => {
@@ -105,8 +105,13 @@ function addMemory(fold, { id, text }) {
     if (gone) deeds.replaceChildren(undoButton);
     else showUsual([undoButton]);
     updateTitle(fold);
-    undoButton.focus();
+    if (focus) undoButton.focus();
   };
+  // Brought in as it was, it is the same one again, with its source and its dates.
+  const bringBack = (memory) => () =>
+    call("/api/memory/import", { method: "POST", body: { memories: [memory] } });
+  // Somebody took it back in what they wrote.
+  item.markGone = (memory) => markChanged(true, bringBack(memory), { focus: false });
   async function correct() {
     const field = el("textarea", { rows: "3", dir: "auto", class: "wide", value: item.text });
     const choice = await showDialog(word("correct"), el("label", {}, word("memory_text"), field), [
@@ -128,10 +133,7 @@ function addMemory(fold, { id, text }) {
       await call(path, { method });
       return memory;
     });
-    // Brought in as it was, it is the same one again, with its source and its dates.
-    if (memory) {
-      markChanged(true, () => call("/api/memory/import", { method: "POST", body: { memories: [memory] } }));
-    }
+    if (memory) markChanged(true, bringBack(memory));
   };
   const forget = removeBy("DELETE", `/api/memory/${id}`);
   const takeBack = removeBy("POST", `/api/memory/${id}/take-back`);

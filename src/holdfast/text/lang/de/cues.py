@@ -152,6 +152,7 @@ CUES = LanguageData(
         "bound": begin(r"(?!)"),
         "gerund": begin(r"(?!)"),
         "apposed": begin(r"(?!)"),
+        "phrase_only": begin(r"(?!)"),
         "definite": begin(
             r"(?:der|die|das|den|dem|im|am|beim|zum|zur|auf de[mnr]|in de[mnr]|an de[mnr]|bei de[mnr]"
             r"|jede[rsnm]?"

@@ -129,13 +129,14 @@ CUES = LanguageData(
             r"|got it)",
         ),
         "subjectless": begin(
-            r"(?:have(?! (?:the|all|every|each|it|them|your)\b)|has|had|am|was|were|is|are|got|consistently"
+            r"(?:have(?! (?:the|all|every|each|it|them|your)\b)|has|had|am|was|were|is|are|got|been"
+            r"|get(?= an?\b)|consistently"
             r"|(?:just |simply |mostly )?being|acting as|thanks (?:for|to)|thank you for)(?= \S)"
             r"(?! (?:you|i|we|it|there))"
         ),
         # One too, where no verb follows.
         "opens": begin(
-            r"(?:about|during|while|plus|after|before|to \w+|with|as|for|on|in|at|from|based on|since"
+            r"(?:about|given|during|while|plus|after|before|to \w+|with|as|for|on|in|at|from|based on|since"
             r"|than|rather|of|by|(?!need|speed|feed|seed)\w{3,}ed"
             r"|(?:\w{4,}ly )?(?!nothing|anything|everything|something|during)\w{3,}ing"
             r"(?! (?:is|are|happens?|goes|needs|must|works|takes)\b))"
@@ -143,6 +144,12 @@ CUES = LanguageData(
         "bound": begin(
             r"(?:with|through|by|of|than|based on|(?!need|speed|feed|seed|nothing|anything|everything"
             r"|something)\w{3,}(?:ing|ed))"
+        ),
+        # "At the exhibition which I attended": all that has a verb only tells which one.
+        "phrase_only": begin(
+            r"(?:for|at|on|in|with|during|after|from|by|about) (?:the|an?|my|our|this|that) "
+            r"(?:(?!(?:i|we|he|she|they|it|you|is|are|was|were|has|have|had|will|must|can)\b)\S+ ){1,6}?"
+            r"(?:which|that|who) (?:i|we|he|she|they)"
         ),
         # The part of a list, or of a sentence, that explains the noun before it.
         "apposed": begin(
@@ -193,7 +200,7 @@ CUES = LanguageData(
         ),
         "passing": cue(
             r"right now|(?<!from )today|tonight|at the moment|currently|just now|this (?:morning|afternoon"
-            r"|evening"
+            r"|evening|weekend"
             r"|second|minute)|(?<!since )yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
             r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
             r"|way|phone|road)|(?:sitting|stuck|still|waiting|i'm) (?:\w+ )?(?:in|at) (?:an?"
@@ -268,7 +275,8 @@ CUES = LanguageData(
         "call_me": cue(r"(?:call|address) (?:me|us)(?= )"),
         "theirs": cue(r"(?:her|his|their|these(?! days)|those)(?= \w)"),
         "that_one": cue(
-            r"^here(?:'s| is| are)|(?:to|in|with|about|of|for) that (?!\w+ed\b)\w+|(?:this|these(?! days)"
+            r"^here(?:'s| is| are)|^(?:it|that|this|they)(?:'s|'re| is| are) (?:one of )?my|(?:to|in|with"
+            r"|about|of|for) that (?!\w+ed\b)\w+|(?:this|these(?! days)"
             r"|those) (?!summer|autumn|fall|winter|spring|year|month|week|season"
             r"|project|repo\w*|chat|conversation|codebase|session|team"
             r"|house|company)\w+"
@@ -429,7 +437,7 @@ CUES = LanguageData(
             r"let's (?:just |then |now )?(?:use|go with|go for|stick|switch|move to|settle|adopt|choose"
             r"|pick|take|keep(?! (?:it|up|in|each|\w+ing)\b)|drop|do|stay(?! (?:in touch|safe|strong))|opt"
             r"|call it)(?! (?:a look|it|that|this|these|those|not)\b)",
-            r"(?:we|i) (?:chose|picked|settled|opted|went with|cancelled|canceled)",
+            r"(?:we|i) (?:chose|picked(?! up)|settled|opted|went with|cancelled|canceled)",
         ),
         "does": cue(
             r"(?:we|i)(?:'re|'m| are| am) (?:\w+ )?\w+ing",
@@ -506,7 +514,8 @@ CUES = LanguageData(
             r"|see|feel|don't|find|think)"
             r"|(?:want|need|expect|ask) you (?:not )?to|(?:i'd"
             r"|i would) (?:be (?:happier|glad|grateful)"
-            r"|appreciate it if|ask you|prefer)(?: it)?(?: if)?|(?:i'd|i would) like (?:it if|you)"
+            r"|appreciate it if|ask you|prefer(?! (?:something|anything|one|to avoid)\b))(?: it)?(?: if)?"
+            r"|(?:i'd|i would) like (?:it if|you)"
         ),
         "promises": cue(r"(?:i'll|i will|we'll|we will|i'm going to|i am going to)"),
         "asks_info": cue(
@@ -586,6 +595,7 @@ CUES = LanguageData(
             r"|going) to need|(?<!\w )here(?:'s| is| are)"
             r"|(?:i|we) should (?:also |probably |still |really )?(?!not|never|only|always|also|prob"
             r"|still|real)\w+"
+            r"|(?:i'm|i am|we're|we are) (?:\w+ )?(?:going to|gonna) (?:check|try|look|give|see|keep|have)"
             r"|(?:i|we) have an? (?:picture|photo|pic|question|idea|feeling|hunch)"
             r"|(?:i'll|i will) (?:also |definitely |make |try |keep you|let you|check|look|see|start"
             r"|do that|get back)",

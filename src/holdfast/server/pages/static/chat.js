@@ -7,6 +7,7 @@ import { followTurn, Live } from "./chat-live.js";
 import * as memoryLines from "./chat-memories.js";
 import { openEditor, renderMessage } from "./chat-message.js";
 import * as messages from "./chat-messages.js";
+import { startPrinting } from "./chat-print.js";
 import { announce, call, chatPath, state, stream } from "./chat-state.js";
 import { renderNotices, renderWindow } from "./chat-details.js";
 
@@ -364,6 +365,7 @@ const readAddress = () => decodeURIComponent(location.pathname.match(/^\/c\/([^/
 startFrame({ open: openChat, stop: () => turn && stopTurn() });
 addEventListener("popstate", () => openChat(readAddress(), { message: location.hash.slice(1), push: false }));
 messages.startMessages(actions);
+startPrinting();
 composer.start({ send: ask, stop: stopTurn });
 list.start({
   open: (id, message) => openChat(id, { message }),

@@ -272,7 +272,7 @@ export const renderArchived = (count) =>
   el(
     "p",
     { class: "notice" },
-    word(count === 1 ? "archived_one" : "archived_more", { n: formatNumber(count) }),
+    word("archived_more", { n: formatNumber(count) }),
     " ",
     el("a", { href: "/settings#row-memory_limit" }, word("raise_limit")),
   );

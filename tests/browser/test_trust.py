@@ -310,3 +310,18 @@ def test_forks_have_titles_of_their_own_and_one_is_not_many(page, server, projec
         }"""
     )
     assert shown == ["1 token", "2 tokens"]
+
+
+def test_search_marks_its_matches_forgives_a_typo_and_finds_no_nonsense(page, server, project):  # noqa: F811
+    window = page("/", project=project)
+    ask(window, "Where does the kestrel nest?")
+    expect(answers(window)).to_have_count(1)
+    find, chats = window.locator("#find"), window.locator("#chats")
+    find.fill("kestrel")
+    expect(chats.locator(".hit mark").first).to_have_text("kestrel")
+    assert faults(window) == []
+    find.fill("kestrle")
+    expect(chats).to_contain_text("Found for “kestrel”:")
+    expect(chats.locator(".hit mark").first).to_have_text("kestrel")
+    find.fill("zzzz")
+    expect(chats).to_have_text("Nothing found for “zzzz”.")

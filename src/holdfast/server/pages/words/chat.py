@@ -7,6 +7,7 @@ WORDS: dict[str, str] = {
     "untitled": lazy("Untitled"),
     "no_chats": lazy("No conversations yet."),
     "none_found": lazy("Nothing found for “{text}”."),
+    "corrected": lazy("Found for “{text}”:"),
     "in_titles": lazy("Titles"),
     "in_messages": lazy("In messages"),
     "more_of": lazy("More: {title}"),

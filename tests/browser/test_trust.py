@@ -5,10 +5,14 @@ import re
 
 from playwright.sync_api import expect
 
+from holdfast.files.documents import extract_text
+from holdfast.messages import Message, Scope
+from holdfast.store import NewMessage
 from holdfast.testing.ollama_runner import FakeReply
 from tests.browser.accessible import faults
 from tests.browser.conftest import PATIENCE
 from tests.browser.test_chat import answers, ask, project, questions  # noqa: F401  # `project` is a fixture
+from tests.browser.upstream import Upstream
 
 expect.set_options(timeout=PATIENCE)
 
@@ -229,3 +233,95 @@ def test_an_edited_memory_shows_what_it_said_before(page, server, project):  # n
     row.get_by_role("button", name="History").click()
     expect(row.locator(".past")).to_contain_text("arion")
     assert faults(window) == []
+
+
+# The set-up
+
+
+def test_the_set_up_lets_one_leave_and_takes_an_address_and_a_key(page, start):
+    # Set on the page, where the set-up may change it; nothing is there.
+    own = start(upstream=None)
+    assert own.client.put("/api/settings", json={"upstream": "http://127.0.0.1:9"}).status_code == 200
+    window = page("/statistics", at=own.url)
+    window.goto("/setup")
+    expect(window).to_have_url(re.compile(r"/setup#1$"))
+    window.go_back()
+    expect(window).to_have_url(re.compile(r"/statistics$"))
+    window.goto("/setup#4")
+    fields = window.locator("#own-server")
+    expect(fields.get_by_label("Address of the model server")).to_be_visible()
+    fields.get_by_label("Address of the model server").fill("http://127.0.0.1:9")
+    fields.get_by_role("button", name="Test").click()
+    expect(fields.locator(".wrong")).to_be_visible()
+    assert faults(window) == []
+    with Upstream().served() as location:
+        fields.get_by_label("Address of the model server").fill(location)
+        fields.get_by_label("Its key, if it asks for one").fill("secret")
+        fields.get_by_label("Its key, if it asks for one").press("Enter")
+        expect(fields.get_by_role("status")).to_contain_text("fake:latest, small:latest")
+        fields.get_by_role("button", name="Use this server").click()
+        expect(window.locator("#servers")).to_contain_text("Answers, 2 models")
+        assert own.client.get("/api/settings").json()["restart"]["needed"] is False
+        window.goto("/")
+        expect(window.locator("#model")).to_contain_text("fake:latest")
+
+
+# Small things that cost trust
+
+
+def test_all_of_a_long_chat_is_printed(page, server, project):  # noqa: F811
+    said = [Message.of("user" if at % 2 == 0 else "assistant", f"message {at}.") for at in range(600)]
+    scope = Scope(project=project)
+    row, _ = server.engine.store.log.begin(scope, [NewMessage(one) for one in said], title="Long")
+    window = page(f"/c/{row.id}", project=project)
+    expect(window.locator(".message").last).to_contain_text("message 599")
+    printed = extract_text("chat.pdf", window.pdf()).text
+    numbers = {int(number) for number in re.findall(r"message (\d+)\.", printed)}
+    assert numbers == set(range(600))
+    expect(window.locator("#paper")).to_have_count(0)
+
+
+def test_an_unknown_address_is_a_page_and_scripts_that_are_off_are_said(page, server, browser):
+    window = page("/nowhere")
+    expect(window.get_by_role("heading", level=1)).to_have_text("There is nothing at this address")
+    assert faults(window) == []
+    assert server.client.get("/nowhere").json()["error"].startswith("there is nothing at")
+    context = browser.new_context(base_url=server.url, java_script_enabled=False)
+    bare = context.new_page()
+    bare.goto("/")
+    expect(bare.locator("noscript p")).to_be_visible()
+    context.close()
+
+
+def test_forks_have_titles_of_their_own_and_one_is_not_many(page, server, project):  # noqa: F811
+    window = page("/", project=project)
+    ask(window, "Where does the kestrel nest?")
+    expect(answers(window)).to_have_count(1)
+    for number in (2, 3):
+        answers(window).get_by_role("button", name="Fork").click()
+        expect(window.locator("h1")).to_have_text(f"Where does the kestrel nest? ({number})")
+        expect(answers(window)).to_have_count(1)
+    expect(window.locator("#chats li")).to_have_count(3)
+    shown = window.evaluate(
+        """async () => {
+            const core = document.querySelector('script[src$="core.js"]').src;
+            const { word } = await import(core);
+            return [word("tokens", { n: 1 }), word("tokens", { n: "2" })];
+        }"""
+    )
+    assert shown == ["1 token", "2 tokens"]
+
+
+def test_search_marks_its_matches_forgives_a_typo_and_finds_no_nonsense(page, server, project):  # noqa: F811
+    window = page("/", project=project)
+    ask(window, "Where does the kestrel nest?")
+    expect(answers(window)).to_have_count(1)
+    find, chats = window.locator("#find"), window.locator("#chats")
+    find.fill("kestrel")
+    expect(chats.locator(".hit mark").first).to_have_text("kestrel")
+    assert faults(window) == []
+    find.fill("kestrle")
+    expect(chats).to_contain_text("Found for “kestrel”:")
+    expect(chats.locator(".hit mark").first).to_have_text("kestrel")
+    find.fill("zzzz")
+    expect(chats).to_have_text("Nothing found for “zzzz”.")

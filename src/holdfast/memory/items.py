@@ -395,7 +395,7 @@ def _under_heading(lines: Sequence[str], kind: Kind) -> int | None:
 
 
 def blank_items(lines: Sequence[str]) -> str:
-    """Return the text with empty lines for items of machines: they have no headings, and take long to parse."""
+    """Return the text with empty lines for items of machines, which take long to parse."""
     blank = list(lines)
     for item in split_items(lines):
         if BEGINNING.search(item.text):

@@ -98,7 +98,7 @@ async def static(version: str, path: str) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
-async def render_page(request: Request, name: str, **values: object) -> Response:
+async def render_page(request: Request, name: str, status: int = 200, **values: object) -> Response:
     """Render the page of this name for the sender; `values` are for its template."""
     language, theme = language_of(request), theme_of(request)
     speak(language)
@@ -120,7 +120,7 @@ async def render_page(request: Request, name: str, **values: object) -> Response
             **values,
         )
     )
-    response = HTMLResponse(text, headers=_HEADERS)
+    response = HTMLResponse(text, status, headers=_HEADERS)
     guard: RequestGuard = request.app.state.guard
     if guard.may_get_page_token(request):
         await guard.page_token.set_cookie(request, response)

@@ -74,7 +74,8 @@ export async function loadMessages() {
 /** Loads the end of the conversation unless it is shown already. */
 export const loadEnd = () => (newer ? loadMessages() : null);
 
-const renderAll = (reply) => reply.messages.filter(isShown).map((entry) => renderMessage(entry, acts));
+/** The messages of a reply as elements. */
+export const renderAll = (reply) => reply.messages.filter(isShown).map((entry) => renderMessage(entry, acts));
 const isShown = (entry) =>
   entry.type !== "compaction" && entry.role !== "system" && entry.finish !== "writing";
 

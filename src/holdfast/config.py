@@ -115,6 +115,9 @@ class Settings:
         "", "Model for summaries and memories. Empty: the one that is talked to; another may evict it."
     )
     memory: bool = _setting(True, "Whether anything is remembered beyond a conversation.")
+    memory_limit: int = _setting(
+        500, "How many memories a person or project has at most; above that the least useful are archived."
+    )
     embedder: str = _setting(
         "auto",
         "What finds memories by meaning: auto (local only), embedded, off, ollama, openai, gemini, voyage, a "

@@ -7,8 +7,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "upstream_parallel", "stall_timeout", "keep_alive", "embedded_model", "embedded_window",
     ),
     "memory": (
-        "memory", "memory_gate", "flush_enabled", "profile_learns", "index_conversations", "notes_paths",
-        "search_weights", "citations",
+        "memory", "memory_limit", "memory_gate", "flush_enabled", "profile_learns", "index_conversations",
+        "notes_paths", "search_weights", "citations",
         "embedder", "embedder_model", "embedder_key", "embedder_headers", "embedder_timeout",
         "embedder_dimensions", "embedder_prompts", "embedder_batch", "embedder_batch_wait",
         "embedder_batch_poll", "embedder_batch_timeout", "embedder_batch_concurrency", "vectors",

@@ -108,6 +108,7 @@ def build_remembering(settings: Settings, store: Store) -> MemoryService:
         batching=load_backend("batches")(store, settings) if settings.embedder_batch else None,
         vectors=choose_vectors(vector_options(settings)),
         qmd=load_backend("qmd")(settings) if settings.memory_backend == "qmd" else None,
+        limit=settings.memory_limit,
     )
     # What is forgotten leaves the windows of conversations too.
     made.listeners.append(WindowRedactor(store))

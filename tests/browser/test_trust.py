@@ -1,13 +1,18 @@
 """Bad days on the chat page: nothing a person wrote or read is lost, and what went wrong says what helps."""
 
+import json
 import re
 
 from playwright.sync_api import expect
 
+from holdfast.files.documents import extract_text
+from holdfast.messages import Message, Scope
+from holdfast.store import NewMessage
 from holdfast.testing.ollama_runner import FakeReply
 from tests.browser.accessible import faults
 from tests.browser.conftest import PATIENCE
 from tests.browser.test_chat import answers, ask, project, questions  # noqa: F401  # `project` is a fixture
+from tests.browser.upstream import Upstream
 
 expect.set_options(timeout=PATIENCE)
 
@@ -161,3 +166,147 @@ def test_a_binary_file_is_refused_when_chosen_and_drops_beside_the_field_count(p
         }"""
     )
     expect(window.locator("#chips li")).to_contain_text("dropped.txt")
+
+
+def test_a_summary_shows_the_rules_that_are_sent_with_it_and_the_figures_of_its_decision(
+    page,
+    server,
+    project,  # noqa: F811
+):
+    window = page("/", project=project)
+    for number, subject in enumerate(("lighthouse", "harbour", "ferry", "market", "bakery")):
+        rule = "Never paint the boat red! Always answer in two sentences." if not number else ""
+        ask(window, f"{rule} Number {number}: the {subject}. " + f"The {subject} stands by the sea. " * 20)
+        expect(answers(window)).to_have_count(number + 1)
+    headers = {"X-Holdfast-Project": project}
+    chat = window.url.rpartition("/")[2]
+    made = server.client.post(f"/api/chats/{chat}/compact", headers=headers).json()
+    window.reload()
+    banner = window.locator(".compaction")
+    (decision,) = (entry for entry in made["decisions"] if entry["kind"] == "summarise")
+    expect(banner).to_contain_text(f"{decision['tokens_before']:,} → {decision['tokens_after']:,}")
+    banner.get_by_text("What the model reads instead").click()
+    sentence = banner.locator(".markdown li", has_text="Never paint the boat red!")
+    expect(sentence.last).to_be_visible()
+    expect(banner.locator(".markdown li", has_text="Always answer in two sentences.").last).to_be_visible()
+    expect(banner.locator(".markdown p").last).not_to_have_css("font-weight", "600")
+    expect(sentence.last).to_have_css("font-weight", "400")
+    assert faults(window) == []
+
+
+# The memory page
+
+
+def test_what_makes_room_is_said_and_rules_never_do(page, start, tmp_path):
+    own = start(memory_limit=3)
+    rule = {"text": "Never deploy on a Friday.", "kind": "preference", "importance": 0.1}
+    towns = ("Kiel", "Bonn", "Ulm", "Trier", "Hagen")
+    facts = [{"text": f"The depot in {town} has {len(town)} gates.", "kind": "fact"} for town in towns]
+    export = tmp_path / "memories.json"
+    export.write_text(json.dumps({"memories": [rule, *facts]}))
+    window = page("/settings/memory#statistics", at=own.url)
+    window.locator("#import-file").set_input_files(export)
+    expect(window.locator("#imported")).to_contain_text("3 memories were moved to the archive to make room.")
+    assert faults(window) == []
+    listed = own.client.get("/api/memory/list").json()["memories"]
+    assert len(listed) == 3
+    assert rule["text"] in [memory["text"] for memory in listed]
+    window.goto("/settings/memory")
+    expect(window.locator("#room")).to_contain_text("The limit of 3 memories is reached")
+    window.get_by_role("button", name="Remember something").click()
+    window.get_by_label("Text", exact=True).fill("The kestrel nests on the tower")
+    window.keyboard.press("Control+Enter")
+    expect(window.locator("#room")).to_contain_text("1 memory was moved to the archive to make room.")
+    assert faults(window) == []
+    window.get_by_role("link", name="Raise the limit").click()
+    expect(window.locator("#set-memory_limit")).to_be_in_viewport()
+
+
+def test_an_edited_memory_shows_what_it_said_before(page, server, project):  # noqa: F811
+    headers = {"X-Holdfast-Project": project}
+    new = {"text": "The server in Kiel is called arion.", "scope": "project"}
+    memory = server.client.post("/api/memory", json=new, headers=headers).json()["memory"]
+    changed = {"text": "The server in Kiel is called borea."}
+    server.client.put(f"/api/memory/{memory['id']}", json=changed, headers=headers)
+    window = page(f"/settings/memory?project={project}", project=project)
+    row = window.get_by_role("article").filter(has_text="borea")
+    row.get_by_role("button", name="History").click()
+    expect(row.locator(".past")).to_contain_text("arion")
+    assert faults(window) == []
+
+
+# The set-up
+
+
+def test_the_set_up_lets_one_leave_and_takes_an_address_and_a_key(page, start):
+    # Set on the page, where the set-up may change it; nothing is there.
+    own = start(upstream=None)
+    assert own.client.put("/api/settings", json={"upstream": "http://127.0.0.1:9"}).status_code == 200
+    window = page("/statistics", at=own.url)
+    window.goto("/setup")
+    expect(window).to_have_url(re.compile(r"/setup#1$"))
+    window.go_back()
+    expect(window).to_have_url(re.compile(r"/statistics$"))
+    window.goto("/setup#4")
+    fields = window.locator("#own-server")
+    expect(fields.get_by_label("Address of the model server")).to_be_visible()
+    fields.get_by_label("Address of the model server").fill("http://127.0.0.1:9")
+    fields.get_by_role("button", name="Test").click()
+    expect(fields.locator(".wrong")).to_be_visible()
+    assert faults(window) == []
+    with Upstream().served() as location:
+        fields.get_by_label("Address of the model server").fill(location)
+        fields.get_by_label("Its key, if it asks for one").fill("secret")
+        fields.get_by_label("Its key, if it asks for one").press("Enter")
+        expect(fields.get_by_role("status")).to_contain_text("fake:latest, small:latest")
+        fields.get_by_role("button", name="Use this server").click()
+        expect(window.locator("#servers")).to_contain_text("Answers, 2 models")
+        assert own.client.get("/api/settings").json()["restart"]["needed"] is False
+        window.goto("/")
+        expect(window.locator("#model")).to_contain_text("fake:latest")
+
+
+# Small things that cost trust
+
+
+def test_all_of_a_long_chat_is_printed(page, server, project):  # noqa: F811
+    said = [Message.of("user" if at % 2 == 0 else "assistant", f"message {at}.") for at in range(600)]
+    scope = Scope(project=project)
+    row, _ = server.engine.store.log.begin(scope, [NewMessage(one) for one in said], title="Long")
+    window = page(f"/c/{row.id}", project=project)
+    expect(window.locator(".message").last).to_contain_text("message 599")
+    printed = extract_text("chat.pdf", window.pdf()).text
+    numbers = {int(number) for number in re.findall(r"message (\d+)\.", printed)}
+    assert numbers == set(range(600))
+    expect(window.locator("#paper")).to_have_count(0)
+
+
+def test_an_unknown_address_is_a_page_and_scripts_that_are_off_are_said(page, server, browser):
+    window = page("/nowhere")
+    expect(window.get_by_role("heading", level=1)).to_have_text("There is nothing at this address")
+    assert faults(window) == []
+    assert server.client.get("/nowhere").json()["error"].startswith("there is nothing at")
+    context = browser.new_context(base_url=server.url, java_script_enabled=False)
+    bare = context.new_page()
+    bare.goto("/")
+    expect(bare.locator("noscript p")).to_be_visible()
+    context.close()
+
+
+def test_forks_have_titles_of_their_own_and_one_is_not_many(page, server, project):  # noqa: F811
+    window = page("/", project=project)
+    ask(window, "Where does the kestrel nest?")
+    expect(answers(window)).to_have_count(1)
+    for number in (2, 3):
+        answers(window).get_by_role("button", name="Fork").click()
+        expect(window.locator("h1")).to_have_text(f"Where does the kestrel nest? ({number})")
+        expect(answers(window)).to_have_count(1)
+    expect(window.locator("#chats li")).to_have_count(3)
+    shown = window.evaluate(
+        """async () => {
+            const core = document.querySelector('script[src$="core.js"]').src;
+            const { word } = await import(core);
+            return [word("tokens", { n: 1 }), word("tokens", { n: "2" })];
+        }"""
+    )
+    assert shown == ["1 token", "2 tokens"]

@@ -33,7 +33,7 @@ from holdfast.cli.output import (
 )
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.i18n import gettext as _
-from holdfast.i18n import pgettext, translate
+from holdfast.i18n import ngettext, pgettext, translate
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
@@ -86,7 +86,15 @@ def add(
         )
     if as_json:
         replaced = [old.to_json() for old in outcome.others]
-        print_json({"action": outcome.action, "memory": outcome.memory.to_json(), "replaced": replaced})
+        archived = [old.to_json() for old in outcome.archived]
+        print_json(
+            {
+                "action": outcome.action,
+                "memory": outcome.memory.to_json(),
+                "replaced": replaced,
+                "archived": archived,
+            }
+        )
     else:
         print_outcome(outcome)
 
@@ -107,6 +115,18 @@ def print_outcome(outcome: "WriteOutcome") -> None:
         )
     for old in outcome.others:
         console.print(Text(_("  in place of: ") + f"{old.text} ({old.id})", style="dim"))
+    print_archived(len(outcome.archived))
+
+
+def print_archived(count: int) -> None:
+    """Say how many memories made room, and what keeps them from doing so."""
+    if count:
+        line = ngettext(
+            "{n} memory was moved to the archive to make room: raise memory_limit to keep more.",
+            "{n} memories were moved to the archive to make room: raise memory_limit to keep more.",
+            count,
+        )
+        console.print(Text(line.format(n=count), style="yellow"))
 
 
 @app.command("list")
@@ -487,6 +507,7 @@ def print_import_result(taken: "ImportCounts") -> None:
     )
     counts = ", ".join(f"{number} {label}" for number, label in rows if number)
     console.print(Text(counts or _("There was nothing in it.")))
+    print_archived(taken.archived)
     for trouble in taken.bad:
         print_error(trouble)
 

@@ -23,11 +23,11 @@ from holdfast.store import Decision, Store
 from holdfast.store.values import ConversationRecord, DraftRecord, LaneRecord, MessageRecord
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.window import sentences
-from holdfast.window.decisions import GONE, Addition, AppliedDecisions
+from holdfast.window.decisions import GONE, Addition, AppliedDecisions, LeaveOut, read_decision
 from holdfast.window.items import units_of
 from holdfast.window.presets import Preset
 from holdfast.window.rules import decisions_in, drop_middle, forbidden_in, rules_in
-from holdfast.window.view import ShownMessage, render
+from holdfast.window.view import ShownMessage, block, render
 
 # What every window leaves away, whatever else is done: it is not worth telling for each message.
 _ALWAYS = {"thinking", "banner"}
@@ -222,6 +222,13 @@ class Banner:
     def text(self) -> str:
         return sentences.banner(self.tokens_before, self.tokens_after)
 
+    @property
+    def summary(self) -> str:
+        """What the model reads instead: the summary, and the rules that are sent with it word for word."""
+        made = read_decision(self.decision)
+        assert isinstance(made, LeaveOut)
+        return block(made.text or "", made.rules or (), made.agreed or (), made.forbidden or ())
+
     def to_json(self) -> dict[str, Any]:
         return {
             "id": None,
@@ -293,7 +300,7 @@ def load_reading(store: Store, conversation: ConversationRecord, part: Part = Pa
         tuple(path),
         tuple(store.drafts.of(conversation.id)) if at_end else (),
         frozenset(pins_of(store, conversation)),
-        _banners(store, decisions, ways),
+        _banners(decisions, ways),
         summary,
         path[0].id if path and path[0].parent is not None else None,
         None if at_end else path[-1].id,
@@ -305,7 +312,7 @@ def banners_of(store: Store, conversation: ConversationRecord) -> dict[str, tupl
     decisions = [decision for decision in _decisions(store, conversation) if decision.kind == "summarise"]
     if not decisions or conversation.head is None:
         return {}
-    return _banners(store, decisions, set(store.log.path_ids(conversation.head)))
+    return _banners(decisions, set(store.log.path_ids(conversation.head)))
 
 
 def _read(store: Store, conversation: ConversationRecord, part: Part) -> list[MessageRecord]:
@@ -341,24 +348,18 @@ def _decisions(store: Store, conversation: ConversationRecord) -> list[Decision]
     return store.decisions.of(used[0].id) if used else []
 
 
-def _banners(
-    store: Store, decisions: Iterable[Decision], ways: Container[str]
-) -> dict[str, tuple[Banner, ...]]:
+def _banners(decisions: Iterable[Decision], ways: Container[str]) -> dict[str, tuple[Banner, ...]]:
     banners: dict[str, tuple[Banner, ...]] = {}
     for decision in decisions:
         # What was summarised before an edit further up was never said in what is read now.
         if decision.kind == "summarise" and (through := decision.data["through"]) in ways:
-            banners[through] = (*banners.get(through, ()), _banner(store, decision))
+            banners[through] = (*banners.get(through, ()), _banner(decision))
     return banners
 
 
-def _banner(store: Store, decision: Decision) -> Banner:
+def _banner(decision: Decision) -> Banner:
     """Not from the statistics, which are forgotten one day: what is said here stays the same."""
-    before = decision.tokens_before
-    if not decision.messages and (summary := store.summaries.get(decision.data["summary"])):
-        # All of it was out of the window already: the summary stands for what was said.
-        before = summary.tokens
-    return Banner(decision, decision.data["depth"] + 1, before, decision.tokens_after)
+    return Banner(decision, decision.data["depth"] + 1, decision.tokens_before, decision.tokens_after)
 
 
 # A conversation that was never sent anywhere has no window yet.

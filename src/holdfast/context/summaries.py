@@ -374,7 +374,7 @@ class CompactionService:
                 proposals = self._propose(place, written, "history was nearly full")
                 if not proposals:
                     return Inline(fitted, written.record, _fruitless(place))
-                batch, after = _batch(written, proposals), fitted.view.having(*proposals)
+                batch, after = _batch(proposals), fitted.view.having(*proposals)
                 self._tell(place.conversation, "done", 1.0, batch)
                 shorter = replace(fitted, view=after, batches=(*fitted.batches, batch))
                 return Inline(shorter, written.record, self._note_success(place, after))
@@ -481,7 +481,7 @@ class CompactionService:
                 await self._in_vain(before)
                 return None
             after = place.view.having(*proposals)
-            batch = _batch(written, proposals)
+            batch = _batch(proposals)
             state = replace(place.loaded.lane.state, tried=self._note_success(place, after))
             outcome = outcome_of(place.loaded, FittedWindow(after, (batch,), dict(state.fired)), state, None)
             row = await self._store.run(self._store.lanes.get, outcome.lane.id)
@@ -599,11 +599,9 @@ def _fruitless(place: RestingConversation) -> Attempt:
     return at, depth, talk(place.view) + place.left, fruitless + 1
 
 
-def _batch(written: WrittenSummary, proposals: Sequence[Proposal]) -> Batch:
-    """What is said of it: what leaves the window, and what stands for that.
-
-    Where all of it was out already, the summary stands for what was said.
-    """
+def _batch(proposals: Sequence[Proposal]) -> Batch:
+    """What is said of it: what leaves the window, and what stands for that."""
     proposal = proposals[0]
-    before = proposal.tokens_before if proposal.messages else written.tokens
-    return Batch(SUMMARY, STRATEGIES[SUMMARY], tuple(proposals), before, proposal.tokens_after)
+    return Batch(
+        SUMMARY, STRATEGIES[SUMMARY], tuple(proposals), proposal.tokens_before, proposal.tokens_after
+    )

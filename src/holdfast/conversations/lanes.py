@@ -4,8 +4,10 @@ Loads no more of a conversation than its window can hold, however long it is. A 
 origin; decisions that concern only shared messages are copied to it.
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 from holdfast.errors import BadRequest, NotFound
@@ -23,6 +25,8 @@ HELD = -1
 _GONE = ("leave_out", "summarise")
 # Messages looked at first to find where a window's history could begin.
 _LOOKED_AT = 256
+# The number behind the title of a fork.
+_NUMBERED = re.compile(r" \(\d+\)\Z")
 # What is left of a message that was shortened, in characters.
 _SHORTENED = 1_000
 
@@ -277,16 +281,25 @@ def get_message(store: Store, conversation: ConversationRecord, message: str) ->
 def fork(
     store: Store, origin: ConversationRecord, message: str | None = None, title: str = ""
 ) -> ConversationRecord:
-    """Create a conversation that continues from `message` (default: the last). Run it in one transaction."""
+    """Create a conversation that continues from `message` (default: the last). Run it in one transaction.
+
+    Without a `title` it gets its origin's with a number, so that the two can be told apart.
+    """
     start = message or origin.head
     if start is None:
         raise BadRequest(f"{origin.id} has no messages yet.", hint="There is nothing to go on from.")
-    conversation = store.log.fork(origin.id, start, title)
+    conversation = store.log.fork(origin.id, start, title or _title_of_fork(store, origin))
     shared = set(store.log.path_ids(start))
     # The last used is written last, so that it stays the first to be shown.
     for lane in reversed(store.lanes.of(origin.id)):
         copy_decisions(store, lane, conversation, shared)
     return conversation
+
+
+def _title_of_fork(store: Store, origin: ConversationRecord) -> str:
+    base = _NUMBERED.sub("", origin.title)
+    taken = {other.title for other in store.log.conversations_of(origin.tree)}
+    return next(title for number in count(2) if (title := f"{base} ({number})") not in taken) if base else ""
 
 
 def copy_decisions(store: Store, lane: StoredLane, copy: ConversationRecord, shared: Collection[str]) -> None:

@@ -28,12 +28,13 @@ _BEGINS, _ENDS = '{"memories":[', '],"left_out":'
 
 @dataclass(frozen=True, slots=True)
 class ImportCounts:
-    """How many memories were imported, and the lines that could not be read."""
+    """How many memories were imported, how many made room for them, and the lines that could not be read."""
 
     added: int = 0
     updated: int = 0
     known: int = 0
     refused: int = 0
+    archived: int = 0
     bad: tuple[str, ...] = ()
 
 
@@ -81,15 +82,16 @@ def load_memories(library: Library, scope: Scope, text: str) -> ImportCounts:
     # The old before the new, or nothing could take the place of anything.
     fresh.sort(key=lambda memory: memory.valid_from)
     library.allow([*fresh, *shelved])
-    outcomes = library.add_archived(shelved)
+    outcomes, moved = library.add_archived(shelved), list[Memory]()
     for start in range(0, len(fresh), _PORTION):
-        outcomes += library.keep(fresh[start : start + _PORTION])
+        outcomes += library.keep(fresh[start : start + _PORTION], moved)
     actions = [outcome.action for outcome in outcomes]
     return ImportCounts(
         added=actions.count("added") + actions.count("superseded"),
         updated=actions.count("updated"),
         known=known_count + actions.count("known"),
         refused=actions.count("refused"),
+        archived=len(moved),
         bad=tuple(bad[:_BAD_SHOWN]),
     )
 

@@ -15,6 +15,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -29,6 +30,8 @@ from holdfast.text.lang import by_language
 COMMENT = re.compile(r"<!-- *holdfast +(\{[^<>\r\n]*\}) *-->")
 # The beginning of one, also where a person damaged the rest.
 BEGINNING = re.compile(r"<!-- *holdfast\b")
+# Items that are remembered as they were read.
+_READ_ITEMS = 8_192
 
 
 def write_comment(fields: Mapping[str, Any]) -> str:
@@ -46,7 +49,14 @@ def read_comments(text: str) -> Iterator[dict[str, Any]]:
     for match in COMMENT.finditer(text):
         # A comment that a person damaged is one of theirs.
         with suppress(ValueError, RecursionError):
-            yield json.loads(match[1], parse_float=_finite, parse_constant=_finite)
+            yield dict(_load_fields(match[1]))
+
+
+# Files are read whole for every memory that is added, and nearly all of their items are as they were.
+@lru_cache(_READ_ITEMS)
+def _load_fields(comment: str) -> dict[str, Any]:
+    fields: dict[str, Any] = json.loads(comment, parse_float=_finite, parse_constant=_finite)
+    return fields
 
 
 def read_comment(text: str) -> dict[str, Any]:
@@ -257,6 +267,7 @@ def find_item_end(lines: Sequence[str], start: int) -> int:
     return end
 
 
+@lru_cache(_READ_ITEMS)
 def parse_item(item: str, scope: Scope) -> Memory | None:
     fields, text = read_comment(item), item_text(item)
     if fields.get("superseded_by"):
@@ -339,7 +350,7 @@ def insert_items(text: str, kind: Kind, items: Sequence[list[str]], heading: str
     lines = _LINE.findall(text)
     newline = detect_newline(text)
     block = [line for item in items for line in item]
-    place = _under_heading(text, lines, kind) or _after_others(lines, kind)
+    place = _under_heading(lines, kind) or _after_others(lines, kind)
     if place is None:
         place = len(lines)
         block = ["", f"## {heading}", "", *block]
@@ -351,9 +362,9 @@ def insert_items(text: str, kind: Kind, items: Sequence[list[str]], heading: str
     return before + "".join(line + newline for line in block) + after
 
 
-def _under_heading(text: str, lines: Sequence[str], kind: Kind) -> int | None:
+def _under_heading(lines: Sequence[str], kind: Kind) -> int | None:
     """Return the line after the last one under the heading of this kind, in any language."""
-    headings, names = find_headings(_markdown.parse(text)), _heading_names(kind)
+    headings, names = find_headings(_markdown.parse(blank_items(lines))), _heading_names(kind)
     for at, (_, start, name) in enumerate(headings):
         if name in names:
             end = headings[at + 1][0] if at + 1 < len(headings) else len(lines)
@@ -363,6 +374,15 @@ def _under_heading(text: str, lines: Sequence[str], kind: Kind) -> int | None:
             if not following.startswith((_INDENT, "\t")):
                 return place
     return None
+
+
+def blank_items(lines: Sequence[str]) -> str:
+    """Return the text with empty lines for items of machines, which take long to parse."""
+    blank = list(lines)
+    for item in split_items(lines):
+        if BEGINNING.search(item.text):
+            blank[item.start : item.end] = ["\n"] * (item.end - item.start)
+    return "".join(blank)
 
 
 def _after_others(lines: Sequence[str], kind: Kind) -> int | None:

@@ -357,8 +357,11 @@ class Library(Catalogue):
     def write_summary(self, note: SummaryNote) -> None:
         self.notes.write_summary(note)
 
-    def keep(self, memories: Sequence[Memory]) -> list[WriteOutcome]:
-        """Store memories of conversations: without secrets, merged with known ones, no forgotten ones."""
+    def keep(self, memories: Sequence[Memory], archived: list[Memory] | None = None) -> list[WriteOutcome]:
+        """Store memories of conversations: without secrets, merged with known ones, no forgotten ones.
+
+        Those that made room for them are added to `archived`.
+        """
         outcomes: list[WriteOutcome] = []
         wanted: list[Memory] = []
         for memory, stones in self._match_tombstones(memories):
@@ -371,7 +374,9 @@ class Library(Catalogue):
             outcomes += self._keep(file, group)
         for scope in {memory.scope for memory in wanted}:
             try:
-                self.make_room(scope)
+                moved = self.make_room(scope)
+                if archived is not None:
+                    archived += moved
             except HoldfastError as error:
                 # What is kept is kept; the archive is told of in the numbers, too.
                 log.warning("nothing could be put into the archive: %s", error)
@@ -396,8 +401,9 @@ class Library(Catalogue):
             **_check_fields({"importance": _BY_REQUEST, **fields}),
         )
         self.allow([memory])
-        (outcome,) = self.keep([memory])
-        return outcome
+        archived: list[Memory] = []
+        (outcome,) = self.keep([memory], archived)
+        return replace(outcome, archived=tuple(archived))
 
     def allow(self, memories: Sequence[Memory]) -> None:
         """Lift the tombstones of these memories: a person wants them to be remembered."""
@@ -503,7 +509,10 @@ class Library(Catalogue):
         kind: Kind | None = None,
         **fields: Unpack[SettableFields],
     ) -> Memory:
-        """Correct a memory in place; one of another kind may move to another file."""
+        """Correct a memory in place; one of another kind may move to another file.
+
+        Other words leave the former ones as history, struck through.
+        """
         changes = _check_fields(fields)
         if text is not None:
             changes["text"] = clean_text(text)
@@ -534,8 +543,17 @@ class Library(Catalogue):
             if revised is None:
                 raise _conflict(name)
             new = revised
+        if text is not None and new.text != old.text:
+            self._add_former(target, old, new)
         self.on_change([new], "edited")
         return new
+
+    def _add_former(self, file: PurePosixPath, old: Memory, new: Memory) -> None:
+        """Write down what a memory said before it was corrected; what is put aside needs no history."""
+        if old.active and not is_handwritten(old) and archive(old.scope) not in file.parents:
+            until = self._now()
+            former = replace(old, id=new_id("y"), superseded_by=new.id, valid_until=until, pinned=False)
+            self.notes.change(file, lambda there: add(there, [replace(former, may_replace="")]))
 
     def archive(self, scope: Scope, name: str) -> Memory:
         """Move a memory to the archive, where it can still be found."""

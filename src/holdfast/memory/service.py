@@ -21,6 +21,7 @@ from holdfast.memory.scopes import folder, summary_file
 from holdfast.memory.search import OpenSearchBackend, Search, Searcher
 from holdfast.memory.semantic import BatchQueue, SemanticIndex
 from holdfast.memory.stored_vectors import StoredVectors
+from holdfast.memory.tidy import LIMIT
 from holdfast.memory.workspace import Workspace
 from holdfast.messages import Scope
 from holdfast.store import Store
@@ -50,7 +51,8 @@ class MemoryService:
     `extra` are notes outside of the workspace; `learns` lets the profile accept proposals by itself. With
     `batching`, many vectors at once are computed by batch jobs of the embedder's server, if it has them;
     `vectors` opens the vector index. With `qmd`, searches by people are answered by QMD. Without
-    `conversations`, only notes are found by meaning; messages are still found by their words.
+    `conversations`, only notes are found by meaning; messages are still found by their words. `limit` is the
+    number of memories that a scope has at most before some are archived.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class MemoryService:
         batching: BatchQueue | None = None,
         vectors: OpenVectors = StoredVectors,
         qmd: OpenSearchBackend | None = None,
+        limit: int = LIMIT,
     ) -> None:
         self.workspace = workspace
         self.store = store
@@ -90,7 +93,11 @@ class MemoryService:
         self.search: Searcher = self.qmd or self.own
         self.profile = Profile(workspace, store.proposals, automatic=learns)
         self.library = Library(
-            Notes(workspace), store.recollections, similar=self._similar, on_change=self._on_change
+            Notes(workspace),
+            store.recollections,
+            similar=self._similar,
+            on_change=self._on_change,
+            limit=limit,
         )
         # Hear of memories that are gone or have other words, whoever did it, after it is in the files.
         self.listeners: list[Callable[[Sequence[MemoryNews]], None]] = []

@@ -183,11 +183,12 @@ class MemoryVerdict:
 
 @dataclass(frozen=True, slots=True)
 class WriteOutcome:
-    """The `memory` as it is in the file now; `others` are those it replaced."""
+    """The `memory` as it is in the file now; `others` are those it replaced, `archived` made room for it."""
 
     action: Literal["added", "known", "updated", "superseded", "refused"]
     memory: Memory
     others: tuple[Memory, ...] = ()
+    archived: tuple[Memory, ...] = ()
 
 
 Added = Callable[[str, Sequence[Memory]], str]
@@ -290,8 +291,8 @@ def merge(old: Memory, new: Memory) -> Memory:
 def least_useful(
     active: Sequence[Memory], uses: Mapping[str, MemoryUse], now: float, limit: int = LIMIT
 ) -> list[Memory]:
-    """Return the memories that make room, least useful first; pinned ones never do."""
-    movable = [memory for memory in active if not memory.pinned]
+    """Return the memories that make room, least useful first; never pinned ones, rules and preferences."""
+    movable = [memory for memory in active if not memory.pinned and memory.kind != "preference"]
     movable.sort(key=lambda memory: (usefulness(memory, uses.get(memory.id, MemoryUse()), now), memory.date))
     return movable[: max(0, len(active) - limit)]
 

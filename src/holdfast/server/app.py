@@ -270,6 +270,8 @@ async def handle_validation_error(request: Request, error: Exception) -> JSONRes
 
 async def handle_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if error.status_code == 404 and request.method == "GET" and site.wants_page(request.headers):
+        return await site.render_page(request, "missing", 404)
     if error.status_code == 404:
         return protocol_error(request.url.path, NotFound(f"there is nothing at {request.url.path}"))
     refused = protocol_error(

@@ -249,7 +249,12 @@ async def add_memory(request: Request, new: NewMemory) -> dict[str, Any]:
         **new.model_dump(exclude={"text", "kind", "scope"}),
     )
     replaced = [old.to_json() for old in outcome.others]
-    return {"action": outcome.action, "memory": outcome.memory.to_json(), "replaced": replaced}
+    return {
+        "action": outcome.action,
+        "memory": outcome.memory.to_json(),
+        "replaced": replaced,
+        "archived": [old.to_json() for old in outcome.archived],
+    }
 
 
 @router.post("/reindex", status_code=202)

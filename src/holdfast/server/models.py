@@ -19,6 +19,7 @@ from holdfast.protocols.wire import expect, parse_object
 from holdfast.server.endpoint import engine_of, read_body, require_admin
 from holdfast.server.settings import next_config
 from holdfast.upstreams.base import ModelInfo, Provider
+from holdfast.upstreams.discovery import Options, connect
 from holdfast.upstreams.windows import Windows, has_fixed_window
 
 router = APIRouter(prefix="/api/models", tags=["Models"])
@@ -132,6 +133,31 @@ def unknown_tokens(model: str, why: str) -> UpstreamError:
 
 
 upstreams_router = APIRouter(prefix="/api/upstreams", tags=["Models"])
+
+
+class ServerAddress(BaseModel):
+    """Where a model server is, and the key it asks for."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    location: str = Field(min_length=1, max_length=2_000)
+    key: str = Field("", max_length=10_000)
+
+
+@upstreams_router.post("/test")
+async def test_upstream(request: Request, server: ServerAddress) -> dict[str, Any]:
+    """Ask a model server that is not set up for its models; nothing is changed. For administrators."""
+    require_admin(request)
+    provider = await connect(server.location, Options(key=server.key))
+    try:
+        models = await provider.models()
+        return {
+            "kind": provider.name,
+            "location": provider.location,
+            "models": [model.name for model in models],
+        }
+    finally:
+        await provider.aclose()
 
 
 @upstreams_router.get("")

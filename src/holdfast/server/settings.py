@@ -48,7 +48,7 @@ from holdfast.upstreams.discovery import is_embedded, parse_keys, parse_location
 from holdfast.upstreams.ollama import parse_keep_alive
 from holdfast.upstreams.queue import parse_parallel
 from holdfast.window.presets import Preset, preset_from, preset_named
-from holdfast.wiring import vector_options
+from holdfast.wiring import build_upstreams, vector_options
 
 # Which settings each check is about.
 _CHECKS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
@@ -138,8 +138,10 @@ _NOT_ON_PAGE = (
 )  # fmt: skip
 # What opens folders of this machine, or the server itself, needs a login with the password.
 _SESSION_ONLY = ("file_roots", "notes_paths", "models_dir", "embedded_model", "key")
-# Read by every command; all others are read when the server starts.
-_IMMEDIATE = ("model", "language")
+# Which model servers are asked; a change is used for the next request.
+_SERVERS = ("upstream", "upstream_key", "upstreams", "upstream_keys")
+# Read by every command or applied at once; all others are read when the server starts.
+_IMMEDIATE = ("model", "language", *_SERVERS)
 _KINDS: Mapping[type, str] = {bool: "switch", int: "whole", float: "number", type(None): "share", str: "text"}
 _WINDOWS = (4_096, 8_192, 16_384, 32_768)
 _LEVELS = ("prune", "leave_out", "ahead", "summarise")
@@ -194,6 +196,9 @@ async def change_settings(
     if wrong:
         reasons = " ".join(f"{name}: {why}" for name, why in wrong.items())
         return JSONResponse({"error": f"Nothing was changed. {reasons}", "wrong": wrong}, 400)
+    if any(name in wanted for name in _SERVERS):
+        after = await asyncio.to_thread(next_config, request)
+        engine_of(request).upstreams.adopt(build_upstreams(after.settings))
     return await asyncio.to_thread(serialize_settings, request)
 
 

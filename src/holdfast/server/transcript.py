@@ -1,6 +1,7 @@
 """A conversation as the pages show it: page by page from its end, with what belongs to each answer."""
 
 import base64
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -19,6 +20,8 @@ from holdfast.turn import TurnEngine
 
 # Characters of the longest message that is rendered; longer ones are slow in browsers and shown as text.
 _MAX_RENDERED = 400_000
+# The line above a group of sentences; in Markdown it would belong to the list before it.
+_GROUP_START = re.compile(r"\n(?=[^\n-][^\n]*:\n- )")
 # Characters of a note that are shown as a quote.
 _QUOTE_LENGTH = 300
 
@@ -83,7 +86,7 @@ def page_entries(engine: TurnEngine, row: ConversationRecord, names: Collection[
 def serialize_banners(store: Store, row: ConversationRecord) -> list[dict[str, Any]]:
     """Serialize the summaries of a conversation, each after the last message it covers."""
     return [
-        {"after": name, **banner.to_json(), "html": render_html(banner.decision.data.get("text", ""))}
+        {"after": name, **banner.to_json(), "html": render_html(_GROUP_START.sub("\n\n", banner.summary))}
         for name, banners in banners_of(store, row).items()
         for banner in banners
     ]

@@ -90,7 +90,7 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
     a = replace(a, values=_in_units_of(b, a))
     if a.changed and _hands_over(a, b):
         return "replaces"
-    if _frame(new, old) >= _FRAME and (a.values != b.values or not a.values):
+    if _has_frame_of(new, old) and (a.values != b.values or not a.values):
         return _in_one_frame(a, b)
     shared, left = a.topic & b.topic, not b.negated and _left_behind(a, b)
     if (not shared and not left and likeness < _NEAR) or _of_others(a, b):
@@ -141,11 +141,12 @@ def gives_new_value(new: str, old: str, question: str = "") -> bool:
     return any(not a.values[kind] & b.values[kind] for kind in a.values.keys() & b.values.keys())
 
 
-def _frame(new: str, old: str) -> float:
-    """How much of one sentence is the other, word for word."""
-    return SequenceMatcher(
-        None, _WORD.findall(new.casefold()), _WORD.findall(old.casefold()), autojunk=False
-    ).ratio()
+def _has_frame_of(new: str, old: str) -> bool:
+    """Whether one sentence is the other but for a word or two; what cannot be is told by the words alone."""
+    words = _WORD.findall(new.casefold()), _WORD.findall(old.casefold())
+    matcher = SequenceMatcher(None, *words, autojunk=False)
+    bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
+    return all(bound() >= _FRAME for bound in bounds)
 
 
 def _in_one_frame(a: Slot, b: Slot) -> Relation:

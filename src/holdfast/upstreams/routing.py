@@ -176,6 +176,8 @@ class Upstreams:
         self._slots = [UpstreamSlot(slots, look_again=look_again)] if callable(slots) else list(slots)
         self._embedded = embedded
         self._patience = patience
+        # Servers that were used before; a request to one of them may still be running.
+        self._retired: list[Upstreams] = []
 
     async def main(self) -> Provider:
         """Returns the default provider, for requests that name no model: the first that answers."""
@@ -287,10 +289,18 @@ class Upstreams:
         for slot in self._slots:
             slot.invalidate()
 
+    def adopt(self, other: "Upstreams") -> None:
+        """Uses the servers of `other` from now on; those of before are closed at the end."""
+        before = Upstreams(self._slots, self._embedded)
+        self._retired.append(before)
+        self._slots, self._embedded = other._slots, other._embedded
+
     async def aclose(self) -> None:
         await self._embedded.aclose()
         for slot in self._slots:
             await slot.aclose()
+        for before in self._retired:
+            await before.aclose()
 
     def _find_named(self, model: str) -> UpstreamSlot | None:
         """Returns the slot whose name is in front of the model's. Model names may have slashes, too."""

@@ -188,6 +188,10 @@ def percent_saved(before: int, after: int) -> int:
 
 def banner(before: int, after: int) -> str:
     """Return the notice that is shown where the older part of a conversation became a summary."""
+    if before <= after:
+        return _("Context summarised: {after} tokens stand for what left the window earlier").format(
+            after=number(after)
+        )
     tokens, share = f"{number(before)} → {number(after)}", percent_saved(before, after)
     return _("Context summarised: {tokens} tokens, {share} % saved").format(tokens=tokens, share=share)
 

@@ -36,7 +36,8 @@ THEMES = ("auto", "light", "dark")
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
-        " font-src 'self'; manifest-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        " font-src 'self'; manifest-src 'self'; connect-src 'self';"
+        " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -102,7 +103,7 @@ async def static(version: str, path: str) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
-async def render_page(request: Request, name: str, **values: object) -> Response:
+async def render_page(request: Request, name: str, status: int = 200, **values: object) -> Response:
     """Render the page of this name for the sender; `values` are for its template."""
     language, theme = language_of(request), theme_of(request)
     speak(language)
@@ -124,7 +125,7 @@ async def render_page(request: Request, name: str, **values: object) -> Response
             **values,
         )
     )
-    response = HTMLResponse(text, headers=_HEADERS)
+    response = HTMLResponse(text, status, headers=_HEADERS)
     guard: RequestGuard = request.app.state.guard
     if guard.may_get_page_token(request):
         await guard.page_token.set_cookie(request, response)

@@ -74,7 +74,8 @@ export async function loadMessages() {
 /** Loads the end of the conversation unless it is shown already. */
 export const loadEnd = () => (newer ? loadMessages() : null);
 
-const renderAll = (reply) => reply.messages.filter(isShown).map((entry) => renderMessage(entry, acts));
+/** The messages of a reply as elements. */
+export const renderAll = (reply) => reply.messages.filter(isShown).map((entry) => renderMessage(entry, acts));
 const isShown = (entry) =>
   entry.type !== "compaction" && entry.role !== "system" && entry.finish !== "writing";
 
@@ -199,13 +200,11 @@ export function showBanners(summaries, fold = false) {
 }
 
 function renderBanner(summary) {
-  const share = summary.tokens_before
-    ? Math.max(0, Math.floor((100 * (summary.tokens_before - summary.tokens_after)) / summary.tokens_before))
-    : 0;
-  const text = word("summarised", {
+  const saved = summary.tokens_before - summary.tokens_after;
+  const text = word(saved > 0 ? "summarised" : "summarised_earlier", {
     before: formatNumber(summary.tokens_before),
     after: formatNumber(summary.tokens_after),
-    share: formatNumber(share),
+    share: formatNumber(Math.floor((100 * saved) / summary.tokens_before)),
   });
   return el(
     "aside",

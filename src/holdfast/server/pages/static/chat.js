@@ -8,6 +8,7 @@ import * as memoryLines from "./chat-memories.js";
 import { setWindow, startGauge } from "./gauge.js";
 import { openEditor, renderMessage } from "./chat-message.js";
 import * as messages from "./chat-messages.js";
+import { startPrinting } from "./chat-print.js";
 import { announce, call, chatPath, state, stream } from "./chat-state.js";
 import { renderNotices } from "./chat-details.js";
 
@@ -370,6 +371,7 @@ const readAddress = () => decodeURIComponent(location.pathname.match(/^\/c\/([^/
 startFrame({ open: openChat, stop: () => turn && stopTurn() });
 addEventListener("popstate", () => openChat(readAddress(), { message: location.hash.slice(1), push: false }));
 messages.startMessages(actions);
+startPrinting();
 composer.start({ send: ask, stop: stopTurn });
 startGauge();
 list.start({

@@ -22,9 +22,14 @@ export const queryAll = (selector, root = document) => Array.from(root.querySele
  * @typedef {{ method?: string, body?: any, signal?: AbortSignal, headers?: Record<string, string>, raw?: boolean }} RequestOptions
  */
 
-/** Returns a sentence in the person's language, with its {placeholders} filled in. */
+/**
+ * Returns a sentence in the person's language, with its {placeholders} filled in. Where `n` is one, it is the
+ * sentence with `_one` behind its name, if there is such a sentence.
+ * @param {string} name
+ * @param {Record<string, any>} values
+ */
 export function word(name, values = {}) {
-  const text = table[name] ?? name;
+  const text = (String(values.n) === "1" ? table[`${name}_one`] : null) ?? table[name] ?? name;
   return text.replace(
     /\{(\w+)\}/g,
     (placeholder, key) => (key in values ? String(values[key]) : placeholder),

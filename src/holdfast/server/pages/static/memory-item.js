@@ -267,6 +267,16 @@ function describePeriod(memory) {
   return from ? word("from_until", { from, until }) : word("until", { date: until });
 }
 
+/** Says how many memories made room for others, and where the limit is set. */
+export const renderArchived = (count) =>
+  el(
+    "p",
+    { class: "notice" },
+    word("archived_more", { n: formatNumber(count) }),
+    " ",
+    el("a", { href: "/settings#row-memory_limit" }, word("raise_limit")),
+  );
+
 /** A form for something new, under the button that asked for it. */
 export function openAddForm(place, button, callback) {
   if (place.firstChild) return place.querySelector("textarea").focus();
@@ -292,6 +302,7 @@ export function openAddForm(place, button, callback) {
         n: reply.replaced.length,
       }),
     );
+    if (reply.archived.length) byId("room").replaceChildren(renderArchived(reply.archived.length));
   });
   place.replaceChildren(form);
   return focusForm();

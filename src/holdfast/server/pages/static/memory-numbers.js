@@ -1,5 +1,6 @@
 // Statistics of memory, and what is done with all of it: taking it out and in, the index anew, forgetting everything.
 import { attempt, byId, el, formatMoment, formatNumber, queryAll, showDialog, toast, word } from "./core.js";
+import { renderArchived } from "./memory-item.js";
 import { ask, nameScope, scope } from "./memory-scope.js";
 
 const KINDS = ["fact", "decision", "preference", "note"];
@@ -32,6 +33,21 @@ export function createStatistics(onChange) {
     showProgress(stats.reindex);
   }
 
+  /** Says that there is no room left, before something is moved without a word. */
+  async function showLimit() {
+    const { active, limit } = await ask("/api/memory/stats");
+    if (active < limit) return;
+    byId("room").replaceChildren(
+      el(
+        "p",
+        { class: "notice" },
+        word("full", { limit: formatNumber(limit) }),
+        " ",
+        el("a", { href: "/settings#row-memory_limit" }, word("raise_limit")),
+      ),
+    );
+  }
+
   function renderCounts(stats) {
     const most = Math.max(1, ...KINDS.map((kind) => stats.kinds[kind] ?? 0));
     const rows = KINDS.map((kind) => {
@@ -56,7 +72,10 @@ export function createStatistics(onChange) {
 
   function renderFacts(stats) {
     const rows = [
-      ["count_active", formatNumber(stats.active)],
+      [
+        "count_active",
+        word("count_limit", { n: formatNumber(stats.active), limit: formatNumber(stats.limit) }),
+      ],
       ["count_former", formatNumber(stats.superseded)],
       ["count_archived", formatNumber(stats.archived)],
       ["count_forgotten", formatNumber(stats.forgotten)],
@@ -150,6 +169,7 @@ export function createStatistics(onChange) {
     );
     byId("imported").replaceChildren(
       el("p", {}, word("imported", counts)),
+      ...(result.archived ? [renderArchived(result.archived)] : []),
       result.bad.length ? renderFold(word("bad_lines", { n: result.bad.length }), result.bad, "en") : "",
     );
     onChange();
@@ -196,5 +216,5 @@ export function createStatistics(onChange) {
   );
   byId("clear").addEventListener("click", () => attempt(clearMemory));
 
-  return { show: loadStatistics, progress: showProgress };
+  return { show: loadStatistics, progress: showProgress, showLimit };
 }

@@ -73,6 +73,7 @@ async function offerScopes() {
 openFromAddress();
 attempt(offerScopes);
 attempt(parts.profile.count);
+attempt(parts.statistics.showLimit);
 // A group can only be named in a header, which a browser's own follower does not send.
 if (scope.kind !== "group") {
   subscribe(["memory"], (_, event) => {

@@ -1,4 +1,5 @@
 // The network: which model servers were found, where we listen, and what other programs have to be told.
+import { createServerForm } from "./server-form.js";
 import { api, attempt, byId, createCopyButton, el, formatNumber, word } from "./core.js";
 
 /** A line to paste, with what it is for. */
@@ -51,9 +52,12 @@ export function createNetworkStep() {
         ? servers.map(renderServer)
         : [el("p", {}, word("no_server"), " ", el("a", { href: "/settings#servers" }, word("to_settings")))]),
     );
+    // Who has no server that answers is asked for one.
+    if (!servers.some((state) => state.well)) byId("own-server").open = true;
   }
 
   byId("look-again").addEventListener("click", () => attempt(loadServers));
+  byId("own-server").append(createServerForm(() => attempt(loadServers)));
 
   return {
     async show() {

@@ -28,7 +28,7 @@ const saveStepSoon = debounce(
 );
 
 /** Shows a step. The person's place is noted, so that a reload or another day finds it again. */
-function openStep(step, { focus = true } = {}) {
+function openStep(step, { focus = true, push = true } = {}) {
   current = Math.min(Math.max(step, 1), LAST);
   furthest = Math.max(furthest, current);
   for (const section of sections) section.hidden = Number(section.dataset.step) !== current;
@@ -42,7 +42,10 @@ function openStep(step, { focus = true } = {}) {
   byId("back").hidden = current === 1;
   byId("skip").hidden = current === 1 || current === LAST;
   byId("next").textContent = word(current === 1 ? "begin" : current === LAST ? "finish" : "next");
-  if (location.hash !== `#${current}`) history.pushState(null, "", `#${current}`);
+  // The first step shown takes the place of the bare address: else the way back would lead here again.
+  if (location.hash !== `#${current}`) {
+    push ? history.pushState(null, "", `#${current}`) : history.replaceState(null, "", `#${current}`);
+  }
   if (focus) {
     scrollTo(0, 0);
     sections[current - 1].querySelector("h2").focus({ preventScroll: true });
@@ -81,12 +84,12 @@ byId("back").addEventListener("click", () => openStep(current - 1));
 byId("skip").addEventListener("click", () => openStep(current + 1));
 byId("skip-all").addEventListener("click", () => finishSetup({ skipped: true }));
 for (const button of buttons) button.addEventListener("click", () => openStep(Number(button.dataset.step)));
-addEventListener("popstate", () => openStep(Number(location.hash.slice(1)) || 1));
+addEventListener("popstate", () => openStep(Number(location.hash.slice(1)) || 1, { push: false }));
 
 attempt(async () => {
   const status = await api("/api/system/setup-status");
   // Whoever was through and comes again begins at the beginning.
   const firstStep = status.completed ? 1 : status.step;
   furthest = status.completed ? LAST : Math.max(1, status.step);
-  openStep(Number(location.hash.slice(1)) || firstStep || 1, { focus: false });
+  openStep(Number(location.hash.slice(1)) || firstStep || 1, { focus: false, push: false });
 });

@@ -1,7 +1,7 @@
 """Words for the page `context`: its own, and what reports and decisions name as `window` says it."""
 
 from holdfast.compaction.summariser import METHODS
-from holdfast.i18n import lazy
+from holdfast.i18n import lazy, lazy_context
 from holdfast.server.pages.words import plots
 from holdfast.server.pages.words.meter import Names
 from holdfast.window import sentences
@@ -39,6 +39,7 @@ WORDS: dict[str, str] = {
     "unpinned": lazy("No longer pinned."),
     "pin_help": lazy("Keep this message in the window as it is"),
     "pictures": lazy("{n} pictures"),
+    "pictures_one": lazy("1 picture"),
     "calls": lazy("calls {names}"),
     "said": lazy("What was said"),
     "seen": lazy("What the model gets"),
@@ -58,6 +59,7 @@ WORDS: dict[str, str] = {
     "window": lazy("the window"),
     "seen_as": lazy("What the model sees of it"),
     "original": lazy("The original ({n} characters)"),
+    "original_one": lazy("The original (1 character)"),
     "added": lazy("Added: {what}"),
     "section_clock": lazy("time"),
     "next_time": lazy("Changes take effect with the next question."),
@@ -78,8 +80,10 @@ WORDS: dict[str, str] = {
     "undo": lazy("Undo"),
     "undo_this": lazy("Undo: {what}"),
     "undone": lazy("Undone. {n} messages come back."),
+    "undone_one": lazy("Undone. 1 message comes back."),
     "undone_at": lazy("undone {when}"),
     "on_messages": lazy("{n} messages"),
+    "on_messages_one": lazy_context("count", "1 message"),
     "before_after": lazy("{before} → {after} tokens"),
     "which": lazy("Which messages"),
     "and_more": lazy("and {n} more"),

@@ -26,4 +26,13 @@ WORDS = {
     "month": lazy("Last 30 days"),
     "older": lazy("Older"),
     "tokens": lazy("{n} tokens"),
+    "tokens_one": lazy("1 token"),
+    "server_address": lazy("Address of the model server"),
+    "server_key": lazy("Its key, if it asks for one"),
+    "server_test": lazy("Test"),
+    "server_use": lazy("Use this server"),
+    "server_testing": lazy("Asking the server …"),
+    "server_answers": lazy("{kind} answers; models: {models}"),
+    "server_empty": lazy("{kind} answers, but it has no models yet."),
+    "server_used": lazy("This server is used from now on."),
 }

@@ -25,6 +25,7 @@ WORDS: dict[str, str] = {
     "none_of_these": lazy("There are none of these."),
     "found_nothing": lazy("Nothing was found."),
     "hits": lazy("{n} hits, best first, found {how}"),
+    "hits_one": lazy("1 hit, found {how}"),
     "one_hit": lazy("One hit, found {how}"),
     "weaker": lazy("Show {n} that are hardly about it"),
     "by_letters": lazy("{n} with these letters, newest first"),
@@ -55,6 +56,14 @@ WORDS: dict[str, str] = {
     "undone": lazy("It is remembered again."),
     "remember": lazy("Remember"),
     "added": lazy("Remembered."),
+    "archived_more": lazy("{n} memories were moved to the archive to make room."),
+    "archived_more_one": lazy("1 memory was moved to the archive to make room."),
+    "raise_limit": lazy("Raise the limit"),
+    "count_limit": lazy("{n} of at most {limit}"),
+    "full": lazy(
+        "The limit of {limit} memories is reached: the least useful are moved to the archive, where they can"
+        " still be found. Pinned ones, rules and preferences stay."
+    ),
     "known_already": lazy("It was known already, and is up to date now."),
     "added_replaced": lazy("Remembered. It replaces {n} that no longer hold."),
     "by_you": lazy("Written down by you"),
@@ -138,16 +147,19 @@ WORDS: dict[str, str] = {
     "count_files": lazy("Files and size"),
     "last_change": lazy("Newest"),
     "index_fresh": lazy("All {n} files are indexed."),
+    "index_fresh_one": lazy("The one file is indexed."),
     "index_stale": lazy("{n} of {all} files have changed and are read again with the next search."),
     "index_at": lazy("Last read: {when}"),
     "vectors_by": lazy("Found by meaning with {name}"),
     "vectors_none": lazy("Found by words only."),
     "vectors_waiting": lazy("{n} texts wait for their vectors."),
+    "vectors_waiting_one": lazy("1 text waits for its vector."),
     "phase_files": lazy("Reading files: {done} of {total}"),
     "phase_vectors": lazy("Making vectors: {done} of {total}"),
     "reindexed": lazy("The index is new."),
     "exported": lazy("Exported."),
     "exported_without": lazy("Exported, without {n} files that cannot be read."),
+    "exported_without_one": lazy("Exported, without 1 file that cannot be read."),
     "imported": lazy(
         "{added} added, {updated} brought up to date, {known} known already, {refused} refused."
     ),
@@ -160,4 +172,5 @@ WORDS: dict[str, str] = {
     "clear_type": lazy("Type “{name}” to confirm"),
     "clear_all": lazy("Forget all"),
     "cleared": lazy("{n} memories were forgotten."),
+    "cleared_one": lazy("1 memory was forgotten."),
 }

@@ -5,6 +5,7 @@ from holdfast.i18n import lazy
 WORDS: dict[str, str] = {
     "found_1": lazy("1 finding"),
     "found_n": lazy("{n} findings"),
+    "found_n_one": lazy("1 finding"),
     "none_yet": lazy(
         "Nothing was looked up yet. Turn on research for a question, and what was found stands here."
     ),
@@ -26,6 +27,7 @@ WORDS: dict[str, str] = {
     "by_person": lazy("written by a person"),
     "no_summary": lazy("Not summarised yet."),
     "sources_n": lazy("{n} sources"),
+    "sources_n_one": lazy("1 source"),
     "sources_1": lazy("1 source"),
     "not_read": lazy("could not be read: {why}"),
     "read_at": lazy("read {when}"),

@@ -4,6 +4,7 @@ from holdfast.i18n import lazy
 
 WORDS: dict[str, str] = {
     "found": lazy("{n} settings"),
+    "found_one": lazy("1 setting"),
     "one_change": lazy("One change"),
     "changes": lazy("{n} changes"),
     "undo": lazy("Undo"),
@@ -56,6 +57,7 @@ WORDS: dict[str, str] = {
     "figure_ahead": lazy("sums up while idle from"),
     "figure_summarise": lazy("sums up at once from"),
     "server_well": lazy("Answers, {n} models"),
+    "server_well_one": lazy("Answers, 1 model"),
     "server_away": lazy("Does not answer"),
     "server_unknown": lazy("Not asked yet"),
     "server_seen": lazy("last heard of {at}"),

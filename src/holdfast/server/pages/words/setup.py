@@ -26,6 +26,7 @@ WORDS: dict[str, str] = {
     ),
     "to_settings": lazy("To the settings"),
     "server_well": lazy("Answers, {n} models"),
+    "server_well_one": lazy("Answers, 1 model"),
     "server_away": lazy("Does not answer."),
     "server_unknown": lazy("Not asked yet"),
     "only_here": lazy("Only programs on this machine reach it."),

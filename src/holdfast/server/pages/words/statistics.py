@@ -47,6 +47,7 @@ WORDS: dict[str, str] = {
     "unwell": lazy("not reachable"),
     "not_asked": lazy("not asked yet"),
     "models_n": lazy("{n} models"),
+    "models_n_one": lazy("1 model"),
     "seen": lazy("last heard of {when}"),
     "own_model": lazy("No model server was found; the small demonstration model answers."),
 }

@@ -1,0 +1,68 @@
+// Fields for the address and the key of a model server: tested first, then used.
+import { api, el, word } from "./core.js";
+
+/** `onUse()` is called once the server is used. Stands inside of other forms, so it is none itself. */
+export function createServerForm(onUse) {
+  const address = el("input", {
+    type: "url",
+    autocomplete: "off",
+    spellcheck: "false",
+    placeholder: "http://127.0.0.1:11434",
+  });
+  const key = el("input", { type: "password", autocomplete: "new-password" });
+  const state = el("p", { role: "status", "aria-live": "polite", dir: "auto" });
+  const testButton = el("button", { type: "button" }, word("server_test"));
+  const useButton = el("button", { type: "button", class: "main" }, word("server_use"));
+  const buttons = [testButton, useButton];
+
+  /** Runs `work` with the buttons off, and says what came of it. */
+  async function report(work) {
+    for (const button of buttons) button.disabled = true;
+    state.classList.remove("wrong");
+    state.textContent = word("server_testing");
+    try {
+      state.textContent = await work();
+      return true;
+    } catch (error) {
+      state.classList.add("wrong");
+      state.textContent = error.message;
+      return false;
+    } finally {
+      for (const button of buttons) button.disabled = false;
+    }
+  }
+
+  const test = () =>
+    report(async () => {
+      const body = { location: address.value.trim(), key: key.value };
+      const { kind, models } = await api("/api/upstreams/test", { method: "POST", body });
+      return word(models.length ? "server_answers" : "server_empty", { kind, models: models.join(", ") });
+    });
+
+  const use = async () => {
+    const body = { upstream: address.value.trim(), upstream_key: key.value || null };
+    const isSaved = await report(async () => {
+      await api("/api/settings", { method: "PUT", body });
+      return word("server_used");
+    });
+    if (isSaved) onUse();
+  };
+
+  testButton.addEventListener("click", test);
+  useButton.addEventListener("click", use);
+  for (const input of [address, key]) {
+    input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      test();
+    });
+  }
+  return el(
+    "div",
+    { class: "fields" },
+    el("label", {}, word("server_address"), address),
+    el("label", {}, word("server_key"), key),
+    el("div", { class: "row" }, testButton, useButton),
+    state,
+  );
+}

@@ -1,0 +1,3 @@
+"""Words for the page `missing`: its scripts say nothing."""
+
+WORDS: dict[str, str] = {}

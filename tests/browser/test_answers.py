@@ -1,5 +1,6 @@
 """What answers look like: code, formulas, tables, tasks, notes, thinking; live and loaded again alike."""
 
+import json
 import re
 
 import pytest
@@ -249,3 +250,22 @@ def test_no_page_is_wider_than_a_phone(page, server, project, path):
     assert window.evaluate("document.documentElement.scrollWidth") <= 390
     for tab in window.get_by_role("tab").all():
         expect(tab).to_be_in_viewport(ratio=1)
+
+
+def test_the_page_can_be_installed_as_an_app(page, server):
+    window = page("/")
+    devtools = window.context.new_cdp_session(window)
+    answer = devtools.send("Page.getAppManifest")
+    assert answer["errors"] == []
+    manifest = json.loads(answer["data"])
+    assert manifest["display"] == "standalone"
+    for icon in manifest["icons"]:
+        loaded = window.evaluate(
+            "async ([src, base]) => { const got = await fetch(new URL(src, base));"
+            " return [got.ok, got.headers.get('content-type')]; }",
+            [icon["src"], answer["url"]],
+        )
+        assert loaded == [True, icon["type"]]
+    # Windows of the tests are private ones, in which nothing is installed.
+    errors = devtools.send("Page.getInstallabilityErrors")["installabilityErrors"]
+    assert [error["errorId"] for error in errors if error["errorId"] != "in-incognito"] == []

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.accessible import faults
 from tests.browser.conftest import PHONE
 from tests.context.talking import filler
 
@@ -61,12 +62,12 @@ def test_messages_are_told_by_how_they_stand_and_why_and_can_be_pinned(page, tal
     window = page(talk, project=PROJECT)
     counts = rest("window/messages")["counts"]
     window.get_by_role("button", name=f"Left out ({counts['out']})").click()
-    expect(window.locator(".entry")).to_have_count(counts["out"])
-    expect(window.locator(".entry.out")).to_have_count(counts["out"])
+    expect(window.locator(".story .entry")).to_have_count(counts["out"])
+    expect(window.locator(".story .entry:is(.out, .summarised)")).to_have_count(counts["out"])
     assert all(window.locator(".entry .why").all_text_contents())
     window.get_by_role("button", name=f"All ({sum(counts.values())})").click()
-    expect(window.locator(".entry")).to_have_count(sum(counts.values()))
-    newest = window.locator(".entry").first
+    expect(window.locator(".story .entry")).to_have_count(sum(counts.values()))
+    newest = window.locator(".story .entry").last
     newest.get_by_role("button", name="Pin").click()
     expect(newest.get_by_role("button", name="Unpin")).to_be_focused()
     assert [row["pinned"] for row in rest("window/messages?limit=2")["messages"]] == [True, False]
@@ -79,17 +80,78 @@ def test_turns_show_tokens_compactions_and_the_prefix(page, talk, rest):
     told = rest("turns")
     expect(window.locator(".turns tbody tr")).to_have_count(len(told["turns"]))
     expect(window.locator("#turns svg .event")).to_have_count(len(told["compactions"]))
-    expect(window.locator("#turns svg polyline")).to_have_count(2)
-    window.get_by_text("As a table").click()
-    first = window.locator(".figure tbody tr").first.locator("td").first
-    expect(first).to_have_text(str(told["turns"][0]["tokens"]["prompt"]))
+    window.locator("#turns").get_by_text("As a table").click()
+    first = window.locator("#turns .figure tbody tr").first.locator("td")
+    counted = told["turns"][0]["tokens"]
+    cached = counted["cached"] or 0
+    expect(first.nth(0)).to_have_text(str(cached))
+    expect(first.nth(1)).to_have_text(str(counted["prompt"] - cached))
     expect(window.locator(".turns tbody tr").last).to_contain_text("this is the first request")
     expect(window.locator("#turns")).to_contain_text("stepped in")
 
 
+def test_the_story_is_told_in_order_beside_what_the_model_gets(page, talk, rest):
+    window = page(talk, project=PROJECT)
+    rows = rest("window/messages")["messages"][::-1]
+    entries = window.locator(".story .entry")
+    expect(entries).to_have_count(len(rows))
+    assert entries.evaluate_all("all => all.map((one) => one.dataset.message)") == [row["id"] for row in rows]
+    gone = next(at for at, row in enumerate(rows) if row["state"] == "out")
+    expect(entries.nth(gone).locator(".seen")).to_contain_text("Nothing of it.")
+    expect(window.locator("section.summarised")).to_contain_text(rest("window")["summary"][:40])
+    assert faults(window) == []
+
+
+def test_a_click_on_a_turn_leads_to_its_question(page, talk, rest):
+    window = page(talk, project=PROJECT)
+    asked = rest("turns")["turns"][2]["question"]
+    window.locator("#messages svg .pick").nth(2).click()
+    expect(window.locator(f'[data-message="{asked}"]')).to_be_focused()
+    expect(window.locator(f'[data-message="{asked}"]')).to_be_in_viewport()
+
+
+def test_words_that_went_and_came_are_marked(page, server):
+    """A long message that had to be shortened, and what came of each of its words."""
+    headers = {"X-Holdfast-Project": "shortened"}
+    rows = "\n".join(f"2026-11-16 12:00:{at:02} INFO worker {at} did its part" for at in range(60))
+    said = [{"role": "user", "content": f"Look at this log:\n```\n{rows}\n```"}]
+    body = {"model": "small:latest", "messages": said, "stream": False}
+    answer = server.client.post("/api/chat", json=body, headers=headers)
+    chat = answer.headers["x-holdfast-conversation"]
+    listed = server.client.get(f"/api/chats/{chat}/window/messages", headers=headers).json()["messages"]
+    short = next(row for row in listed if row["state"] == "shortened")
+    window = page(f"/c/{chat}/context", project="shortened")
+    entry = window.locator(f'[data-message="{short["id"]}"]')
+    entry.scroll_into_view_if_needed()
+    expect(entry.locator(".said del").first).to_be_visible()
+    full = server.client.get(f"/api/chats/{chat}/messages/{short['id']}", headers=headers).json()["content"]
+    assert entry.locator(".said .text").evaluate("(one) => one.textContent") == full
+    assert entry.locator(".seen .text").evaluate("(one) => one.textContent") == short["shown"]
+    assert faults(window) == []
+
+
+def test_what_was_recalled_says_where_it_is_from(page, server):
+    headers = {"X-Holdfast-Project": "recalling"}
+    fact = "The boiler in the cellar was repaired by Ms Kestrel."
+    server.client.post("/api/memory", json={"text": fact}, headers=headers).raise_for_status()
+    said = [{"role": "user", "content": "Who repaired the boiler in the cellar?"}]
+    body = {"model": "fake:latest", "messages": said, "stream": False}
+    chat = server.client.post("/api/chat", json=body, headers=headers).headers["x-holdfast-conversation"]
+    window = page(f"/c/{chat}/context", project="recalling")
+    recalled = window.locator('.addition[data-section="recalled"]')
+    recalled.locator("summary").click()
+    place = recalled.locator(".places li")
+    expect(place).to_contain_text(fact)
+    expect(recalled).to_contain_text("because the conversation began")
+    expect(place.get_by_role("link")).to_have_attribute("href", "/settings/memory")
+    assert faults(window) == []
+
+
 def test_a_hostile_message_is_only_shown_and_the_request_is_as_the_server_got_it(page, talk, rest):
     window = page(talk, project=PROJECT)
-    expect(window.locator(".entry .text").nth(1)).to_have_text(HOSTILE)
+    question = window.locator(".story .entry").nth(-2)
+    expect(question.locator(".said .text")).to_have_text(HOSTILE)
+    expect(question.locator(".seen .text")).to_have_text(HOSTILE)
     tab(window, "Request")
     expect(window.locator(".verdict")).to_contain_text("byte for byte")
     shown = window.locator("#request pre").evaluate("one => JSON.parse(one.textContent)")

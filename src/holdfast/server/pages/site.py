@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -35,7 +36,8 @@ THEMES = ("auto", "light", "dark")
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
-        " font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        " font-src 'self'; manifest-src 'self'; connect-src 'self';"
+        " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -43,6 +45,8 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cache-Control": "no-store",
 }
+# What Python does not know on every system.
+_MEDIA_TYPES = {".webmanifest": "application/manifest+json", ".woff2": "font/woff2", ".js": "text/javascript"}
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 
@@ -92,7 +96,8 @@ async def static(version: str, path: str) -> Response:
     content = _static().get(path)
     if content is None:
         raise NotFound(f"there is nothing at /static/{path}")
-    kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    known = _MEDIA_TYPES.get(PurePosixPath(path).suffix)
+    kind = known or mimetypes.guess_type(path)[0] or "application/octet-stream"
     caching = _FOR_EVER if version == static_version() else "no-cache"
     headers = {"Cache-Control": caching, "X-Content-Type-Options": "nosniff"}
     return Response(content, media_type=kind, headers=headers)

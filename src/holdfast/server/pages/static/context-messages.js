@@ -1,12 +1,25 @@
-// The messages of a window: how each stands there and why, what the model sees of it, and pinning.
-import { attempt, el, formatMoment, formatNumber, queryAll, toast, word } from "./core.js";
+// The conversation as a story, in the order in which it was told: on the left what was said, on the right what the
+// model gets of it, with what came along and why. Above it the tokens of each turn; a click leads to its question.
+import {
+  attempt,
+  createIcon,
+  el,
+  formatMoment,
+  formatNumber,
+  formatTime,
+  queryAll,
+  toast,
+  word,
+} from "./core.js";
+import { renderTurnPlot } from "./context-turns.js";
+import { compareWords } from "./word-diff.js";
 
 const filters = ["all", "in", "shortened", "out"];
 let filter = "all";
 
 export async function showMessages(panel, view) {
-  const list = el("ul", { class: "list" });
-  const more = el("button", { type: "button", hidden: true }, word("more"));
+  const list = el("ol", { class: "list story" });
+  const earlier = el("button", { type: "button", hidden: true }, word("earlier_messages"));
   let next = null, busy = false;
 
   async function loadPage(first) {
@@ -21,18 +34,57 @@ export async function showMessages(panel, view) {
     busy = false;
     if (!reply) return;
     next = reply.next;
-    more.hidden = !next;
-    list.append(...reply.messages.map((message) => renderMessage(message, view)));
+    earlier.hidden = !next;
+    list.prepend(...reply.messages.toReversed().map((message) => renderMessage(message, view)));
     if (!list.firstChild) list.append(el("li", { class: "empty" }, word("nothing")));
-    if (first) panel.replaceChildren(renderFilter(reply.counts, () => showMessages(panel, view)), list, more);
+    if (!first) return;
+    panel.replaceChildren(
+      ...[
+        await renderPlot(view, jump),
+        renderFilter(reply.counts, () => showMessages(panel, view)),
+        view.report.summary && filter === "all" && renderSummary(view.report),
+        el(
+          "div",
+          { class: "story-head", "aria-hidden": "true" },
+          el("span", {}, word("said")),
+          el("span", {}, word("seen")),
+        ),
+        earlier,
+        list,
+      ].filter(Boolean),
+    );
   }
 
-  more.addEventListener("click", () => loadPage(false));
-  // The next page is there before its button is reached; the button is for those who do not scroll.
-  new IntersectionObserver(([entry]) => entry.isIntersecting && next && loadPage(false), {
-    rootMargin: "600px",
-  }).observe(more);
+  /** Goes to a message; pages before it are loaded until it is there. */
+  async function jump(id) {
+    const findEntry = () => queryAll(`[data-message="${CSS.escape(id)}"]`, list)[0];
+    while (!findEntry() && next) await loadPage(false);
+    for (const entry of queryAll(".sought", list)) entry.classList.remove("sought");
+    const entry = findEntry();
+    entry?.classList.add("sought");
+    entry?.scrollIntoView({ block: "center" });
+    entry?.focus({ preventScroll: true });
+  }
+
+  earlier.addEventListener("click", () => loadPage(false));
   await loadPage(true);
+}
+
+/** The tokens of each turn, one bar on the other; null while there is but one turn. */
+async function renderPlot(view, jump) {
+  const reply = await view.ask("turns", { params: { limit: 100 } }).catch(() => null);
+  if (!reply || reply.turns.length < 2) return null;
+  return el("div", { class: "card" }, renderTurnPlot(reply, (turn) => turn.question && jump(turn.question)));
+}
+
+/** What the model reads in the place of what was summarised, before all that follows. */
+function renderSummary(report) {
+  return el(
+    "section",
+    { class: "entry summarised", "aria-label": word("summary_first") },
+    el("header", {}, el("strong", {}, word("summary_first"))),
+    el("pre", { class: "summary", dir: "auto", tabindex: "0" }, report.summary),
+  );
 }
 
 function renderFilter(counts, reload) {
@@ -45,6 +97,7 @@ function renderFilter(counts, reload) {
         type: "button",
         "aria-pressed": String(name === filter),
         data: { filter: name },
+        class: name,
         onclick: async () => {
           filter = name;
           await reload();
@@ -55,37 +108,142 @@ function renderFilter(counts, reload) {
   );
 }
 
+/** How a message stands in the window: as its state, or summarised. */
+const lookOf = (message) =>
+  message.state === "out" && message.rules.includes("summary") ? "summarised" : message.state;
+
 function renderMessage(message, view) {
   const what = [
     message.tools.length && word("calls", { names: message.tools.join(", ") }),
     message.images && word("pictures", { n: message.images }),
   ].filter(Boolean);
-  const cut = message.characters > message.beginning.length;
-  return el(
+  const look = lookOf(message);
+  const said = el("p", { class: "text", dir: "auto" });
+  const seen = el("div", { class: "seen" });
+  const isCut = message.characters > message.beginning.length;
+  said.append(message.beginning + (isCut ? " …" : ""));
+  const element = el(
     "li",
-    { class: `entry ${message.state}`, data: { message: message.id } },
+    { class: `entry ${look}`, data: { message: message.id }, tabindex: "-1" },
     el(
       "header",
       {},
       el("strong", {}, word(`role_${message.role}`)),
-      el("span", { class: "tag" }, word(`state_${message.state}`)),
-      el("span", { class: "grow" }, formatMoment(message.created_at)),
+      el(
+        "span",
+        { class: "tag" },
+        word(look === "summarised" ? "state_summarised" : `state_${message.state}`),
+      ),
+      el("time", { class: "grow", title: formatMoment(message.created_at) }, formatTime(message.created_at)),
       message.tokens !== null && el("span", {}, word("tokens", { n: formatNumber(message.tokens) })),
       renderPin(message, view),
     ),
-    el("p", { class: "text", dir: "auto" }, message.beginning + (cut ? " …" : "")),
-    what.length > 0 && el("p", { class: "why faint", dir: "auto" }, what.join(" · ")),
-    message.rules.map((rule) => el("p", { class: "why" }, word(`rule_${rule}`))),
-    message.shown !== null && renderFold(word("seen_as"), el("pre", { dir: "auto" }, message.shown)),
-    message.added.map((addition) =>
-      renderFold(
-        word("added", {
-          what: [word(`section_${addition.section}`), addition.name].filter(Boolean).join(" · "),
-        }),
-        el("pre", { dir: "auto" }, addition.text),
-      )
+    el(
+      "div",
+      { class: "pair" },
+      el(
+        "div",
+        { class: "said" },
+        said,
+        what.length > 0 && el("p", { class: "why faint", dir: "auto" }, what.join(" · ")),
+        isCut && renderOriginal(message, view),
+      ),
+      seen,
     ),
-    (cut || message.state === "shortened") && renderOriginal(message, view),
+  );
+  seen.append(...renderSeen(message, said, view, isCut));
+  return element;
+}
+
+/** What the model gets of a message, and why it gets no more or no less. */
+function* renderSeen(message, said, view, isCut) {
+  yield el("span", { class: "hidden-label" }, word("seen"));
+  if (message.state === "in") {
+    yield el("p", { class: "text", dir: "auto" }, message.beginning + (isCut ? " …" : ""));
+  } else if (message.state === "shortened") {
+    const text = el("p", { class: "text", dir: "auto" }, message.shown);
+    yield text;
+    compareSoon(message, said, text, view);
+  } else yield el("p", { class: "text nothing" }, word("seen_nothing"));
+  for (const rule of message.rules) yield el("p", { class: "why" }, word(`rule_${rule}`));
+  for (const addition of message.added) yield renderAddition(addition, message, view);
+}
+
+// What is compared when it comes into view: the whole text is asked for then.
+const nearby = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    nearby.unobserve(target);
+    comparisons.get(target)?.();
+  }
+}, { rootMargin: "400px" });
+const comparisons = new WeakMap();
+
+/** Marks the words that went, and those that came in their place. */
+function compareSoon(message, said, seen, view) {
+  comparisons.set(seen, async () => {
+    const full = await attempt(() => view.ask(`messages/${message.id}`));
+    if (!full) return;
+    const parts = compareWords(full.content, message.shown);
+    const render = (side, tag) =>
+      parts.filter((part) => ["both", side].includes(part.in)).map((part) =>
+        part.in === "both" ? part.text : el(tag, {}, part.text)
+      );
+    said.replaceChildren(...render("said", "del"));
+    seen.replaceChildren(...render("seen", "ins"));
+  });
+  nearby.observe(seen);
+}
+
+/** What came along with a message: files, sources, memories; of what was recalled, why and from where. */
+function renderAddition(addition, message, view) {
+  const isRecalled = addition.section === "recalled";
+  const title = [word(`section_${addition.section}`), !isRecalled && addition.name].filter(Boolean).join(
+    " · ",
+  );
+  const fold = renderFold(
+    word("added", { what: title }),
+    el("pre", { dir: "auto" }, addition.text),
+  );
+  fold.classList.add("addition");
+  fold.dataset.section = addition.section;
+  if (isRecalled) {
+    const places = el("ul", { class: "places small" });
+    const why = word(addition.name === "beginning" ? "recalled_beginning" : "recalled_fits");
+    fold.append(el("p", { class: "why" }, why), places);
+    fold.addEventListener("toggle", async () => {
+      if (!fold.open || places.firstChild) return;
+      const reply = await attempt(() => view.ask(`messages/${message.id}/memories`));
+      if (!places.firstChild) {
+        places.append(...(reply?.memories ?? []).map((memory) => renderPlace(memory, view)));
+      }
+    });
+  }
+  return fold;
+}
+
+function renderPlace(memory, view) {
+  const source = memory.source;
+  const hit = view.report.recall?.brought?.find((entry) => entry.id === memory.id);
+  const why = hit &&
+    Object.entries(hit.parts).map(([name, value]) => `${word(`part_${name}`)} ${formatNumber(value)}`).join(
+      " · ",
+    );
+  return el(
+    "li",
+    { dir: "auto" },
+    memory.text,
+    " ",
+    source?.title !== null && source?.conversation
+      ? el(
+        "a",
+        { href: `/c/${source.conversation}` },
+        word("from_chat", { title: source.title || word("untitled") }),
+      )
+      : memory.path
+      ? el("a", { href: "/settings/memory#notes" }, memory.path)
+      : el("a", { href: "/settings/memory" }, word("to_memory")),
+    why && el("span", { class: "faint" }, ` (${word("because", { why })})`),
   );
 }
 
@@ -103,9 +261,10 @@ function renderOriginal(message, view) {
 
 function renderPin(message, view) {
   let isPinned = message.pinned;
+  const label = el("span");
   const button = el("button", {
     type: "button",
-    class: "quiet",
+    class: "quiet copy",
     title: word("pin_help"),
     onclick: async () => {
       button.disabled = true;
@@ -121,9 +280,10 @@ function renderPin(message, view) {
     },
   });
   const showLabel = () => {
-    button.textContent = word(isPinned ? "unpin" : "pin");
+    label.textContent = word(isPinned ? "unpin" : "pin");
     button.setAttribute("aria-pressed", String(isPinned));
   };
+  button.append(createIcon("pin"), label);
   showLabel();
   return button;
 }

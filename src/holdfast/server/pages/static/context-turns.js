@@ -1,6 +1,6 @@
 // The turns of a window: tokens over time with compactions, and whether each request began as the one before.
 import { byId, el, formatMoment, formatNumber, word } from "./core.js";
-import { renderLines } from "./plots.js";
+import { renderBars } from "./plots.js";
 
 const tenth = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 2 });
 const clock = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "2-digit", minute: "2-digit" });
@@ -9,25 +9,10 @@ const day = new Intl.DateTimeFormat(document.documentElement.lang, { day: "numer
 export async function showTurns(panel, view) {
   const reply = await view.ask("turns", { params: { limit: 200 } });
   const rows = reply.turns;
-  const oneDay = rows.length && rows.at(-1).at - rows[0].at < 86400;
-  const plot = renderLines({
-    title: word("turns_plot"),
-    labels: rows.map((turn) => (oneDay ? clock : day).format(new Date(turn.at * 1000))),
-    series: [
-      { name: word("prompt_tokens"), colour: "system", values: rows.map((turn) => turn.tokens.prompt) },
-      { name: word("answer_tokens"), colour: "question", values: rows.map((turn) => turn.tokens.completion) },
-    ],
-    limit: { name: word("room"), value: reply.room },
-    events: reply.compactions.map((compaction) => ({
-      name: word("compaction"),
-      at: findTurn(rows, compaction.created_at),
-      text: describeCompaction(compaction),
-    })),
-  });
   const comparable = rows.filter((turn) => turn.prefix && turn.prefix.cause !== "first");
   const keptCount = comparable.filter((turn) => turn.prefix.kept).length;
   panel.replaceChildren(
-    el("div", { class: "card" }, plot),
+    el("div", { class: "card" }, renderTurnPlot(reply)),
     el(
       "p",
       { hidden: !comparable.length },
@@ -44,6 +29,35 @@ export async function showTurns(panel, view) {
       ),
     ),
   );
+}
+
+/** The tokens of each turn: what the server still had, what it read anew, the answer. `pick` is told a turn. */
+export function renderTurnPlot(reply, pick = null) {
+  const rows = reply.turns;
+  const oneDay = rows.length && rows.at(-1).at - rows[0].at < 86400;
+  const cachedOf = ({ tokens }) => Math.min(tokens.cached ?? 0, tokens.prompt ?? 0);
+  return renderBars({
+    title: word(pick ? "turns_jump" : "turns_plot"),
+    labels: rows.map((turn) => (oneDay ? clock : day).format(new Date(turn.at * 1000))),
+    series: [
+      { name: word("cached_tokens"), colour: "history", values: rows.map(cachedOf) },
+      {
+        name: word("prompt_tokens"),
+        colour: "system",
+        values: rows.map((
+          turn,
+        ) => (turn.tokens.prompt === null ? null : turn.tokens.prompt - cachedOf(turn))),
+      },
+      { name: word("answer_tokens"), colour: "question", values: rows.map((turn) => turn.tokens.completion) },
+    ],
+    limit: { name: word("window"), value: reply.window },
+    events: reply.compactions.map((compaction) => ({
+      name: word("compaction"),
+      at: findTurn(rows, compaction.created_at),
+      text: describeCompaction(compaction),
+    })),
+    pick: pick && ((at) => pick(rows[at])),
+  });
 }
 
 /** The turn for which a batch made room: the first that began or ended after it. */

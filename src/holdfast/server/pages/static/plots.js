@@ -10,20 +10,24 @@ const shortFormat = new Intl.NumberFormat(language, { notation: "compact", maxim
  * @typedef {{
  *   title: string, labels: string[], series: { name: string, colour: string, values: (number | null)[] }[],
  *   limit?: { name: string, value: number }, events?: { name: string, at: number, text: string }[],
- *   spell?: (value: number) => string,
+ *   spell?: (value: number) => string, pick?: ((at: number) => void) | null,
  * }} Plot
  */
 
 /**
- * Draws bars: the values of one label stand on each other.
+ * Draws bars: the values of one label stand on each other. `limit` and `events` as in `renderLines`; `pick` is told
+ * the label that was clicked.
  * @param {Plot} plot
  */
-export function renderBars({ title, labels, series, spell = formatNumber }) {
+export function renderBars({ title, labels, series, limit, events = [], spell = formatNumber, pick = null }) {
   const most = Math.max(
     0,
+    limit?.value ?? 0,
     ...labels.map((_, at) => series.reduce((sum, row) => sum + (row.values[at] ?? 0), 0)),
   );
-  return renderFigure({ title, labels, series, spell, most, least: 1 }, (svg, scale) => {
+  const plot = { title, labels, series, spell, most, least: 1, limit, events, pick };
+  return renderFigure(plot, (svg, scale) => {
+    drawMarks(svg, scale, limit, events);
     const wide = Math.max(1, Math.min(28, scale.step * 0.7));
     labels.forEach((_, at) => {
       let base = 0;
@@ -54,32 +58,7 @@ export function renderLines({ title, labels, series, limit, events = [], spell =
   return renderFigure(
     { title, labels, series, spell, most: values.length ? most : 0, limit, events },
     (svg, scale) => {
-      if (limit) {
-        svg.append(
-          createShape("line", {
-            class: "limit",
-            x1: left,
-            x2: scale.width - right,
-            y1: scale.y(limit.value),
-            y2: scale.y(limit.value),
-          }),
-        );
-      }
-      for (const event of events) {
-        const mark = createShape(
-          "g",
-          {},
-          createShape("line", {
-            class: "event",
-            x1: scale.x(event.at),
-            x2: scale.x(event.at),
-            y1: top,
-            y2: height - bottom,
-          }),
-          createShape("circle", { class: "event-dot", cx: scale.x(event.at), cy: top, r: 4 }),
-        );
-        svg.append(mark);
-      }
+      drawMarks(svg, scale, limit, events);
       for (const row of series) {
         for (const run of findRuns(row.values)) {
           const line = createShape("polyline", {
@@ -99,6 +78,37 @@ export function renderLines({ title, labels, series, limit, events = [], spell =
       }
     },
   );
+}
+
+/** The limit across, and the events upright. */
+function drawMarks(svg, scale, limit, events) {
+  if (limit) {
+    svg.append(
+      createShape("line", {
+        class: "limit",
+        x1: left,
+        x2: scale.width - right,
+        y1: scale.y(limit.value),
+        y2: scale.y(limit.value),
+      }),
+    );
+  }
+  for (const event of events) {
+    svg.append(
+      createShape(
+        "g",
+        {},
+        createShape("line", {
+          class: "event",
+          x1: scale.x(event.at),
+          x2: scale.x(event.at),
+          y1: top,
+          y2: height - bottom,
+        }),
+        createShape("circle", { class: "event-dot", cx: scale.x(event.at), cy: top, r: 4 }),
+      ),
+    );
+  }
 }
 
 function renderFigure(plot, draw) {
@@ -187,6 +197,10 @@ function drawPlot(plot, width, draw) {
       height: height - top - bottom,
     });
     hit.append(createShape("title", {}, describeLabel(plot, label, at)));
+    if (plot.pick) {
+      hit.classList.add("pick");
+      hit.addEventListener("click", () => plot.pick(at));
+    }
     svg.append(hit);
   });
   return svg;

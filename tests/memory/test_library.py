@@ -182,6 +182,16 @@ def test_a_conversation_begins_with_what_matters_then_the_last_two_days(world):
     assert texts == ["More.", "Less.", "Note today.", "Note yesterday."]
 
 
+def test_a_conversation_begins_with_rules_whosever_they_are(world):
+    project = Scope(world.me.user, "tides")
+    world.library.add(project, "The port is 8443.", importance=1.0)
+    world.library.add(project, "Never push to main.", "decision", importance=0.1)
+    world.library.add(world.me, "I prefer short answers.", "preference", importance=0.1)
+    texts = [memory.text for memory in world.library.list_opening(project, NOW)]
+    assert set(texts[:2]) == {"Never push to main.", "I prefer short answers."}
+    assert texts[2] == "The port is 8443."
+
+
 def test_what_a_person_changes_in_a_file_is_seen_the_next_time(world):
     world.library.add(world.me, "Roses need water.")
     first = world.library.list_useful(world.me, NOW)

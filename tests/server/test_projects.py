@@ -100,3 +100,24 @@ def test_a_response_is_continued_in_the_project_it_was_given_in(door, repository
     assert found(door.client.get(f"/v1/responses/{first['id']}"))["id"] == first["id"]
     (row,) = door.store.log.recent(scope)
     assert [stored.message.text for stored in door.store.log.path(row.head)][2] == "How long?"
+
+
+def test_the_person_finds_what_their_agents_did_in_every_project(door, repository):
+    folder, scope = repository("cove")
+    chat(door, [prompt(folder), user("What lives in the cove?")])
+    (row,) = door.store.log.recent(scope)
+    listed = found(door.client.get("/api/chats"))["chats"]
+    assert (listed[0]["id"], listed[0]["project"]) == (row.id, scope.project)
+    elsewhere = {"x-holdfast-project": "default"}
+    assert row.id not in {
+        each["id"] for each in found(door.client.get("/api/chats", headers=elsewhere))["chats"]
+    }
+    shown = found(door.client.get(f"/api/chats/{row.id}/messages"))
+    assert shown["messages"][0]["content"] == "What lives in the cove?"
+    assert door.client.get(f"/api/chats/{row.id}", headers=elsewhere).status_code in (404, 405)
+    assert door.client.get(f"/api/chats/{row.id}/window", headers=elsewhere).status_code == 404
+    body = {"conversation": row.id, "text": "And who else?", "model": "scripted"}
+    with door.client.stream("POST", "/api/chats/turns", json=body) as events:
+        assert events.status_code == 200
+        assert "Yes." in events.read().decode()
+    assert len(door.store.log.path(door.store.log.get(row.id).head)) == 4

@@ -1,11 +1,21 @@
 """The routes that cut texts into a model's own tokens and back."""
 
+import heapq
+import inspect
+import re
+import textwrap
+
 import pytest
 
+from holdfast.testing.ollama import FakeOllama
+from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo
+from holdfast.upstreams.http import Connection
+from holdfast.upstreams.ollama import Ollama
+from tests.server.conftest import running
 
 TEXT = "Straße Nr. 7: »Größe« 你好 🚀"
 
@@ -48,3 +58,29 @@ def test_a_server_that_tells_nothing_of_its_tokens_is_said_to(serve):
         response = client.post(path, json={"model": "scripted", **body})
         assert response.status_code == 501
         assert "does not give" in response.json()["error"]
+
+
+def split_pieces(text):
+    """A tokenizer of its own: words in pieces of up to five letters."""
+    return [word[at : at + 5] for word in re.findall(r"\w+|[^\w\s]", text) for at in range(0, len(word), 5)]
+
+
+def test_after_twenty_answers_the_estimate_is_within_three_percent(tmp_path):
+    texts = [part for module in (textwrap, heapq) for part in inspect.getsource(module).split("\n\n") if part]
+    fake = FakeOllama(
+        lambda call: texts[len(call.prompt) % len(texts)][:300] or "Yes.",
+        models=[FakeModel(num_ctx=32_768)],
+        tokenize=split_pieces,
+    )
+    said, errors = [{"role": "system", "content": "You know the project."}], []
+    with fake.served() as url, running(tmp_path, Ollama(Connection(url))) as holdfast:
+        for number in range(25):
+            said.append({"role": "user", "content": texts[7 * number % len(texts)][:800]})
+            body = {"model": "fake:latest", "messages": said, "stream": False}
+            response = holdfast.client.post("/api/chat", json=body)
+            assert response.status_code == 200, response.text
+            counted = response.json()["prompt_eval_count"]
+            errors.append(int(response.headers["x-holdfast-tokens"]) / counted - 1)
+            said.append(response.json()["message"])
+    assert max(map(abs, errors[:3])) > 0.03, "the tokenizer is none that is known"
+    assert max(map(abs, errors[20:])) < 0.03

@@ -48,7 +48,7 @@ from holdfast.upstreams.base import Provider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.windows import has_fixed_window
 from holdfast.window.additions import drop_evidence, propose_addition, propose_profile
-from holdfast.window.decisions import Add, Proposal, read_decision
+from holdfast.window.decisions import Add, LeaveOut, Proposal, read_decision
 from holdfast.window.fit import FittedWindow, fit, fit_view
 from holdfast.window.items import Item
 from holdfast.window.presets import Preset
@@ -179,7 +179,12 @@ class Fitter:
         first = await asyncio.to_thread(self._fit_first, case)
         loaded, fitted, state, notices = first.loaded, first.fitted, first.state, first.notices
         summary: CompactionRecord | None = None
-        if fitted.view.history >= fitted.view.thresholds.summarise:
+        if (whole := with_open_rounds(fitted)) is not None:
+            # In a loop of tools nothing is idle: what leaves it must not wait for its summary. Where none is
+            # worth its tokens yet, nothing leaves while it fits.
+            shorter, summary, state = await self._summarise(case, loaded, whole, state, in_loop=True)
+            fitted = shorter if summary is not None or whole.view.fits else fitted
+        elif fitted.view.history >= fitted.view.thresholds.summarise:
             fitted, summary, state = await self._summarise(case, loaded, fitted, state)
         notices += self._notices()
         if loaded.lane.conversation in self._unsaved:
@@ -221,10 +226,16 @@ class Fitter:
         return fitted, report
 
     async def _summarise(
-        self, case: FitRequest, loaded: LoadedLane, fitted: FittedWindow, state: lanes.LaneState
+        self,
+        case: FitRequest,
+        loaded: LoadedLane,
+        fitted: FittedWindow,
+        state: lanes.LaneState,
+        *,
+        in_loop: bool = False,
     ) -> tuple[FittedWindow, CompactionRecord | None, lanes.LaneState]:
         """Replaces the older part by a summary, because shortening and leaving out were not enough."""
-        inline = await self._compaction.inline(case, loaded, fitted)
+        inline = await self._compaction.inline(case, loaded, fitted, in_loop=in_loop)
         if inline is None:
             return fitted, None, state
         fitted = (
@@ -297,6 +308,25 @@ class Fitter:
             View(replace(fitted.view.draft, fired=fitted.fired), [*fitted.view.proposals, *more])
         )
         return replace(again, batches=(*fitted.batches, *again.batches))
+
+
+def with_open_rounds(fitted: FittedWindow) -> FittedWindow | None:
+    """Return the window as it was before rounds of the open exchange were left out; None if none were."""
+    question = fitted.view.question
+    dropped = {
+        id(proposal): proposal
+        for batch in fitted.batches
+        for proposal in batch.proposals
+        if isinstance(proposal, LeaveOut)
+    }
+    if not dropped or question is None or question in fitted.view.newest:
+        return None
+    depths = {item.id: item.depth for item in fitted.view.draft.items}
+    if not any(depths.get(name, -1) > question.depth for each in dropped.values() for name in each.messages):
+        return None
+    proposals = [proposal for proposal in fitted.view.proposals if id(proposal) not in dropped]
+    batches = [batch for batch in fitted.batches if not any(id(each) in dropped for each in batch.proposals)]
+    return replace(fitted, view=View(fitted.view.draft, proposals), batches=tuple(batches))
 
 
 def _fit_side_request(case: FitRequest) -> FittedWindow:

@@ -355,13 +355,16 @@ class CompactionService:
             )
         return batch
 
-    async def inline(self, case: FitRequest, loaded: LoadedLane, fitted: FittedWindow) -> Inline | None:
+    async def inline(
+        self, case: FitRequest, loaded: LoadedLane, fitted: FittedWindow, *, in_loop: bool = False
+    ) -> Inline | None:
         """The window of a request that is nearly full, with a summary in it; None if none was to be had.
 
-        The caller has the conversation's turn, and keeps what comes of it with its own decisions.
+        The caller has the conversation's turn, and keeps what comes of it with its own decisions. With
+        `in_loop`, rounds of tools have to leave now, however soon after the last summary.
         """
         place = RestingConversation(case, loaded, fitted.view)
-        if not self._may(place):
+        if not in_loop and not self._may(place):
             return None
         try:
             async with self._alone(place.conversation):

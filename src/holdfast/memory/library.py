@@ -55,7 +55,7 @@ from holdfast.store import Tombstone, new_id
 from holdfast.store.memories import MemoryUse, RecollectionRepository
 from holdfast.text.analyser import language_of, terms
 from holdfast.text.questions import Trait, traits_of, without_wishes
-from holdfast.text.statements import named_share
+from holdfast.text.statements import binds, named_share
 
 _DAY = 86_400.0
 
@@ -238,7 +238,12 @@ class Catalogue:
             for memory in self.list_useful(scope, moment)
             if not traits_of(memory.text) & Trait.ONLY_ASKS
         ]
-        first = [memory for memory in known if memory.kind == "preference"]
+        # A rule of a project is a decision of it.
+        first = [
+            memory
+            for memory in known
+            if memory.kind == "preference" or (memory.kind == "decision" and binds(memory.text))
+        ]
         prose: list[Memory] = []
         for whose in visible(scope):
             prose += self.notes.read_prose(memory_file(whose), whose)

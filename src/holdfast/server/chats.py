@@ -5,6 +5,7 @@ What is in a window and why is worked out in `context` and `window`; the routes 
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from fastapi import APIRouter, Query
@@ -43,7 +44,7 @@ from holdfast.protocols import ollama, openai_chat
 from holdfast.protocols.requests import add_call_ids, add_tool_names
 from holdfast.server import transcript
 from holdfast.server.detached import DetachedTurns
-from holdfast.server.endpoint import engine_of, scope_of
+from holdfast.server.endpoint import engine_of, names_project, scope_of, scope_of_conversation
 from holdfast.store import ConversationRecord, LaneRecord, Store
 from holdfast.upstreams.base import Dialect
 
@@ -102,9 +103,14 @@ class NewHead(BaseModel):
 async def list_chats(
     request: Request, limit: int = Query(50, ge=1, le=500), before: str | None = None
 ) -> dict[str, Any]:
-    """List conversations, the last used first; `before` is the `next` of the previous page."""
-    store = engine_of(request).store
-    rows = await store.run(store.log.recent, scope_of(request), limit + 1, parse_cursor(before))
+    """List conversations, the last used first; `before` is the `next` of the previous page.
+
+    Where neither the key nor a header names a project, those of all projects are listed.
+    """
+    store, scope = engine_of(request).store, scope_of(request)
+    every = scope.kind == "private" and not names_project(request)
+    recent = partial(store.log.recent, scope, limit + 1, parse_cursor(before), every_project=every)
+    rows = await store.run(recent)
     page = rows[:limit]
     more = f"{page[-1].updated_at}:{page[-1].id}" if len(rows) > limit else None
     return {"chats": [serialize_conversation(row) for row in page], "next": more}
@@ -120,7 +126,7 @@ async def search_chats(request: Request, q: str, limit: int = Query(20, ge=1, le
 
 async def read_chat(request: Request, conversation: str, work: Callable[[Store, ConversationRecord], T]) -> T:
     """Call `work` with a conversation of the sender; all it reads is of the same moment."""
-    store, scope = engine_of(request).store, scope_of(request)
+    store, scope = engine_of(request).store, await scope_of_conversation(request, conversation)
     return await store.run(store.read_snapshot, lambda: work(store, store.log.get(conversation, scope)))
 
 
@@ -128,7 +134,7 @@ async def write_chat(
     request: Request, conversation: str, work: Callable[[Store, ConversationRecord], T]
 ) -> T:
     """Call `work` with a conversation of the sender; all it writes is written together."""
-    store, scope = engine_of(request).store, scope_of(request)
+    store, scope = engine_of(request).store, await scope_of_conversation(request, conversation)
     return await store.run(store.atomically, lambda: work(store, store.log.get(conversation, scope)))
 
 
@@ -209,7 +215,7 @@ async def list_messages(
 @router.get("/{conversation}/messages/{message}/memories")
 async def list_recalled_memories(request: Request, conversation: str, message: str) -> dict[str, Any]:
     """List the memories that were recalled for a question, or for the question of an answer."""
-    engine, scope = engine_of(request), scope_of(request)
+    engine, scope = engine_of(request), await scope_of_conversation(request, conversation)
     store = engine.store
 
     def work() -> dict[str, Any]:
@@ -298,7 +304,7 @@ async def list_compactions(request: Request, conversation: str) -> dict[str, Any
 @router.post("/{conversation}/compact")
 async def compact_chat(request: Request, conversation: str) -> dict[str, Any]:
     """Summarise the older part now, however much room there is; the last exchanges stay as they are."""
-    engine, scope = engine_of(request), scope_of(request)
+    engine, scope = engine_of(request), await scope_of_conversation(request, conversation)
     store = engine.store
     row = await store.run(store.log.get, conversation, scope)
     with engine.background.pause():

@@ -267,6 +267,11 @@ class DetachedTurns:
 
         task.add_done_callback(over)
 
+    def project_of(self, job: str) -> str:
+        """Return the project of a turn; empty if it is not followed here."""
+        turn = self._known.get(job)
+        return turn.scope.project if turn else ""
+
     def follow(self, job: str, scope: Scope, after: int = 0) -> AsyncGenerator[PublishedEvent, None]:
         turn = self._known.get(job)
         if turn is None or turn.scope != scope:

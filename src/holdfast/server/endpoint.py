@@ -237,6 +237,17 @@ async def scope_of_chat(request: Request, chat: ChatRequest) -> Scope:
     return replace(scope, project=await asyncio.to_thread(projects.find, scope.user, session, folder))
 
 
+async def scope_of_conversation(request: Request, conversation: str) -> Scope:
+    """Return the scope of a request about a conversation: where nobody names a project, that in which the
+    user has it, since agents' conversations are in the projects they worked in.
+    """
+    scope, store = scope_of(request), engine_of(request).store
+    if names_project(request) or scope.kind == "group":
+        return scope
+    rows = await store.run(store.log.of_user, scope.user, [conversation])
+    return next((row.scope for row in rows if row.scope.kind == scope.kind), scope)
+
+
 async def answer_chat(request: Request, shape: ChatProtocol, body: bytes, fields: dict[str, Any]) -> Response:
     """Answer a chat request, from its body to the response."""
     if is_off(request):

@@ -22,7 +22,7 @@ from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.i18n import speak
 from holdfast.messages import ChatRequest, JsonObject, Message, Scope, canonical
 from holdfast.server.detached import DetachedTurn, DetachedTurns, PublishedEvent
-from holdfast.server.endpoint import engine_of, is_off, scope_of
+from holdfast.server.endpoint import engine_of, is_off, names_project, scope_of, scope_of_conversation
 from holdfast.server.files import attachments_of, build_question, file_parts, image_part, roots_for
 from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
@@ -103,6 +103,8 @@ async def begin_turn(request: Request, wanted: NewTurn) -> AsyncGenerator[Publis
         raise BadRequest("this key is switched off", hint="Use one for which Holdfast keeps what is said.")
     speak(language_of(request))
     engine, turns, scope = engine_of(request), turns_of(request), scope_of(request)
+    if wanted.conversation is not None:
+        scope = await scope_of_conversation(request, wanted.conversation)
     if wanted.kind is not None:
         scope = replace(scope, kind=wanted.kind)
     store = engine.store
@@ -149,8 +151,14 @@ def find_turn(
     request: Request, job: str, after: int = 0, last_event_id: Annotated[int | None, Header()] = None
 ) -> AsyncGenerator[PublishedEvent, None]:
     """Return the events of a turn; runs before the response starts, so that errors get a status."""
-    place = after if last_event_id is None else last_event_id
-    return turns_of(request).follow(job, scope_of(request), place)
+    place, scope, turns = (
+        after if last_event_id is None else last_event_id,
+        scope_of(request),
+        turns_of(request),
+    )
+    if not names_project(request):
+        scope = replace(scope, project=turns.project_of(job) or scope.project)
+    return turns.follow(job, scope, place)
 
 
 @router.get("/{job}", response_class=EventSourceResponse)

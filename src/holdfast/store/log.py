@@ -291,10 +291,16 @@ class ConversationLog(Repository):
         scope: Scope,
         limit: int = 50,
         before: tuple[float, str] | None = None,
+        *,
+        every_project: bool = False,
     ) -> list[ConversationRecord]:
-        """Return the last used conversations, newest first; `before`: (updated_at, id) of the last seen."""
+        """Return the last used conversations, newest first; `before`: (updated_at, id) of the last seen.
+
+        With `every_project`, those of all of the user's projects.
+        """
         order = tuple_(conversations.c.updated_at, conversations.c.id)
-        query = select(conversations).where(in_scope(scope))
+        whose = conversations.c.user == scope.user, conversations.c.kind == scope.kind
+        query = select(conversations).where(*(whose if every_project else (in_scope(scope),)))
         if before is not None:
             query = query.where(order < before)
         query = query.order_by(*_NEWEST_FIRST).limit(limit)

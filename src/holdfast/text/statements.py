@@ -210,6 +210,11 @@ def statements_in(sentences: Sequence[str]) -> list[Statement]:
     ]
 
 
+def binds(sentence: str) -> bool:
+    """Whether a sentence orders or forbids something."""
+    return any(statement.kind in ("rule", "prohibition") for statement in statements_in([sentence]))
+
+
 def takes_back(sentence: str) -> bool:
     """Whether a sentence withdraws something that was said, or rejects it."""
     plain = _plain(sentence)

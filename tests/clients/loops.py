@@ -1,0 +1,101 @@
+"""A turn of many tool calls, as opencode, codex and Claude Code send it: all of it again each time."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tests.clients import claude_code, codex
+from tests.clients.script import Wire, assistant, call, system, tool, user
+
+SYSTEM = "You are an agent for software engineering.\n<env>\n  Platform: linux\n</env>"
+TASK = "Find out why the harbour importer drops rows, file by file. Never change anything under vendor/."
+FUNCTION = {
+    "name": "read",
+    "description": "Reads a file.",
+    "parameters": {"type": "object", "properties": {"path": {"type": "string"}}},
+}
+
+
+@dataclass(frozen=True)
+class Round:
+    """One call as the model made it, under the id it got, and what the tool gave for it."""
+
+    name: str
+    path: str
+    text: str
+
+
+def path_of(number: int) -> str:
+    return f"src/harbour/part_{number:02}.py"
+
+
+def output(number: int) -> str:
+    """A file of some 300 tokens, different for each number."""
+    rows = (
+        f"def row_{number}_{line}(ship, berth): return ship.at(berth + {number * line})" for line in range(14)
+    )
+    return "\n".join(rows)
+
+
+def opencode_body(rounds: Sequence[Round]) -> Wire:
+    messages = [system(SYSTEM), user(TASK)]
+    for made in rounds:
+        messages.append(assistant("", call(made.name, "read", path=made.path)))
+        messages.append(tool(made.name, made.text))
+    return {"messages": messages, "tools": [{"type": "function", "function": FUNCTION}], "stream": False}
+
+
+def codex_body(rounds: Sequence[Round]) -> Wire:
+    items = [codex.DEVELOPER, codex.environment("2026-11-15"), codex.said(TASK)]
+    for made in rounds:
+        arguments = json.dumps({"path": made.path})
+        items.append({"type": "function_call", "name": "read", "arguments": arguments, "call_id": made.name})
+        items.append({"type": "function_call_output", "call_id": made.name, "output": made.text})
+    return {"input": items, "tools": [{"type": "function", **FUNCTION}], "stream": False, "store": False}
+
+
+def claude_body(rounds: Sequence[Round]) -> Wire:
+    messages = [claude_code.person(claude_code.reminder("2026-11-15"), claude_code.text(TASK))]
+    for made in rounds:
+        messages.append(claude_code.model(claude_code.uses(made.name, "read", path=made.path)))
+        messages.append(claude_code.result(made.name, made.text))
+    tools = [{"name": "read", "description": "Reads a file.", "input_schema": FUNCTION["parameters"]}]
+    return {"system": claude_code.SYSTEM, "messages": messages, "tools": tools, "max_tokens": 1024}
+
+
+def opencode_call(answer: Wire) -> str:
+    (made,) = answer["choices"][0]["message"]["tool_calls"]
+    return str(made["id"])
+
+
+def codex_call(answer: Wire) -> str:
+    (made,) = [item for item in answer["output"] if item["type"] == "function_call"]
+    return str(made["call_id"])
+
+
+def claude_call(answer: Wire) -> str:
+    (made,) = [block for block in answer["content"] if block["type"] == "tool_use"]
+    return str(made["id"])
+
+
+@dataclass(frozen=True)
+class LoopClient:
+    """A client: what it sends after some rounds, and the id of the call in what it gets."""
+
+    name: str
+    path: str
+    headers: dict[str, str]
+    body: Callable[[Sequence[Round]], dict[str, Any]]
+    call: Callable[[Wire], str]
+
+
+CLIENTS = (
+    LoopClient(
+        "opencode", "/v1/chat/completions", {"x-session-id": "ses_loop"}, opencode_body, opencode_call
+    ),
+    LoopClient("codex", "/v1/responses", codex.headers("th-loop"), codex_body, codex_call),
+    LoopClient(
+        "claude-code", "/v1/messages", {"x-claude-code-session-id": "cc-loop"}, claude_body, claude_call
+    ),
+)

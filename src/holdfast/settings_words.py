@@ -21,7 +21,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "research": ("searxng", "research_private", "file_roots", "file_references"),
     "access": (
         "host", "port", "key", "require_key", "trust_forwarded_users", "allowed_hosts", "cors_origins",
-        "max_request_mb", "unread", "heartbeat", "mcp",
+        "max_request_mb", "max_messages", "unread", "heartbeat", "mcp",
     ),
     "data": (
         "retention_days", "retention_memories", "backup_days", "home", "store", "models_dir", "workspace",

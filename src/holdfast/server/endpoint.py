@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from holdfast.errors import BadRequest, Forbidden, HoldfastError
+from holdfast.errors import BadRequest, Forbidden, HoldfastError, TooLarge
 from holdfast.messages import BoundScope, ChatRequest, Chunk, Scope, canonical
 from holdfast.protocols.wire import expect
 from holdfast.server.files import roots_for
@@ -237,6 +237,12 @@ async def continue_conversation(
 
 
 async def start_turn(request: Request, chat: ChatRequest, continues: str | None = None) -> Turn:
+    limit = request.app.state.config.settings.max_messages
+    if len(chat.messages) > limit:
+        raise TooLarge(
+            f"the request has {len(chat.messages):,} messages, and at most {limit:,} are taken",
+            hint="Leave the oldest out: what was sent before is known here. Or raise max_messages.",
+        )
     ask = Ask(
         chat,
         scope_of(request),

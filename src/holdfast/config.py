@@ -228,6 +228,10 @@ class Settings:
     )
     parallel: int = _setting(1, "Requests that a model server answers at a time; others wait. 0: no limit.")
     upstream_parallel: str = _setting("", "The same for single servers: NAME=NUMBER, several with commas.")
+    max_messages: int = _setting(20_000, "The most messages in one request.")
+    max_answer_mb: int = _setting(
+        32, "The largest answer of a model server, in MB as it is sent; it is cut off there."
+    )
     unread: float = _setting(
         60.0, "Seconds a client may leave what it is sent unread before it is given up. 0: for ever."
     )

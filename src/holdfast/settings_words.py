@@ -4,7 +4,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "window": ("preset", "level_1", "level_2", "level_3_ahead", "level_3", "reserve", "recall_share"),
     "servers": (
         "upstream", "upstream_key", "upstreams", "upstream_keys", "model", "helper_model", "parallel",
-        "upstream_parallel", "stall_timeout", "keep_alive", "embedded_model", "embedded_window",
+        "upstream_parallel", "stall_timeout", "max_answer_mb", "keep_alive", "embedded_model",
+        "embedded_window",
     ),
     "memory": (
         "memory", "memory_limit", "memory_gate", "flush_enabled", "profile_learns", "index_conversations",
@@ -20,7 +21,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "research": ("searxng", "research_private", "file_roots", "file_references"),
     "access": (
         "host", "port", "key", "require_key", "trust_forwarded_users", "allowed_hosts", "cors_origins",
-        "max_request_mb", "unread", "heartbeat", "mcp",
+        "max_request_mb", "max_messages", "unread", "heartbeat", "mcp",
     ),
     "data": (
         "retention_days", "retention_memories", "backup_days", "home", "store", "models_dir", "workspace",

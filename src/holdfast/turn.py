@@ -710,8 +710,12 @@ class QuestionRecorder:
         return log.extend(row, placement.new, parent=tip, expect=placement.head)
 
 
+# So many characters of a message are looked at for a title.
+_TITLE_READ = 1_000
+
+
 def title_of(messages: tuple[Message, ...], length: int = 80) -> str:
     """Returns the first line of the first user message: the title until somebody renames the conversation."""
     text = next((message.text for message in messages if message.role == "user" and message.text.strip()), "")
-    line = " ".join(text.strip().splitlines()[0].split()) if text else ""
+    line = " ".join(text.lstrip()[:_TITLE_READ].splitlines()[0].split()) if text else ""
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"

@@ -229,7 +229,7 @@ async def look_around(settings: Settings) -> DiscoveredServer:
 def _options(settings: Settings) -> Options:
     return Options(
         key=settings.upstream_key,
-        patience=Patience(stall=settings.stall_timeout),
+        patience=Patience(stall=settings.stall_timeout, largest=settings.max_answer_mb * 1_000_000),
         keep_alive=parse_keep_alive(settings.keep_alive),
         models_dir=settings.models_dir,
         log=settings.home / "logs" / "embedded.log",

@@ -10,7 +10,7 @@ import pytest
 from holdfast.config import Settings
 from holdfast.errors import ConfigError
 from holdfast.messages import Scope
-from holdfast.server.app import create_app
+from holdfast.server.app import LineFormatter, create_app
 from holdfast.server.guard import COOKIE, LoginThrottle, Origins
 from holdfast.server.system import docker_key
 from holdfast.store import Key, open_store
@@ -489,3 +489,24 @@ def test_no_secret_and_nothing_that_was_said_is_logged(serve, caplog, digest):
     assert caplog.text
     for hidden in (secret, secret[:-1], "static-s3cret", made, cookie, PASSWORD, "wrong-passphrase", words):
         assert hidden not in caplog.text
+
+
+def test_a_path_with_a_line_break_forges_no_line_of_the_log(serve):
+    record = logging.LogRecord(
+        "holdfast.server", logging.INFO, "", 0, "GET %s", ("/a\n2026 INFO forged\x1b[1m",), None
+    )
+    (line,) = LineFormatter("%(levelname)s %(message)s").format(record).splitlines()
+    assert line == "INFO GET /a\\n2026 INFO forged\\x1b[1m"
+
+
+def test_answers_are_neither_guessed_at_nor_kept_by_browsers(serve):
+    client = serve().client
+    for path in ("/api/chats", "/api/tags", "/v1/models", "/health", "/api/nothing", "/metrics"):
+        answer = client.get(path)
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["cache-control"] == "no-store", path
+    asked = client.post("/api/chat", json={**ASK, "stream": True})
+    assert (asked.headers["x-content-type-options"], asked.headers["cache-control"]) == (
+        "nosniff",
+        "no-store",
+    )

@@ -69,3 +69,15 @@ def converse(address: httpx.URL, text: str) -> Iterator[int]:
         chat = answer.headers["X-Holdfast-Conversation"]
         yield client.post(f"/api/chats/{chat}/compact").status_code
         yield client.get(f"/api/chats/{chat}/messages", params={"html": True}).status_code
+
+
+def test_more_messages_than_anybody_has_are_refused_with_the_way_out(serve):
+    holdfast = serve(max_messages=50)
+    for path in ("/api/chat", "/v1/chat/completions", "/v1/messages"):
+        for number, status in ((49, 200), (51, 413)):
+            messages = [{"role": ("user", "assistant")[at % 2], "content": f"{at}"} for at in range(number)]
+            sent = {"model": "scripted", "messages": messages, "stream": False, "max_tokens": 9}
+            answer = holdfast.client.post(path, json=sent)
+            assert answer.status_code == status, answer.text
+    assert "max_messages" in answer.text
+    assert len(holdfast.provider.requests) == 3

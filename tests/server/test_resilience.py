@@ -1,9 +1,11 @@
 """A model server that is down, restarting, busy or talks nonsense, as a client of Holdfast sees it."""
 
 import json
+import re
 import threading
 from contextlib import contextmanager
 
+import pytest
 import uvicorn
 
 from holdfast.testing.ollama import FakeOllama
@@ -12,6 +14,7 @@ from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.upstreams.discovery import Options, connect
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.ollama import Ollama
+from holdfast.upstreams.openai import OpenAI
 from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from tests.upstreams.hostile import END, SILENCE, hostile, piece, response, started
 
@@ -105,6 +108,86 @@ def test_nonsense_and_silence_become_an_error_that_says_what_happened(serve):
             answer = client.post("/api/chat", json={**ASK, "model": name})
             assert (name, answer.status_code, list(answer.json())) == (name, status, ["error"])
             assert word in answer.json()["error"]
+
+
+# Values that no server should send, in the place of a count or of anything in an answer.
+ODD = ['"many"', "-5", "NaN", "1e999", "1.5", "null", "true", "[1]", "{}", "9" * 400, "[" * 500 + "]" * 500]
+OLLAMA = (
+    '{{"model":"m","message":{{"role":"assistant","content":{content},"tool_calls":{calls}}},"done":true,'
+    '"prompt_eval_count":{count},"eval_count":{count},"total_duration":{count}}}'
+)
+OPENAI = (
+    '{{"id":{count},"choices":[{{"index":0,"delta":{{"content":{content},"tool_calls":{calls}}},'
+    '"finish_reason":"stop"}}],"usage":{{"prompt_tokens":{count},"completion_tokens":{count},'
+    '"prompt_tokens_details":{count}}},"timings":{count}}}'
+)
+PLAIN = {"content": '"Fine"', "calls": "[]", "count": "3"}
+BAD_CHUNKS = [b"zz\r\n", b"-1\r\nabc", b"5\r\nab\r\n", b"\xff\xfe\r\n", b"ffffffffffffffffff\r\n"]
+
+
+@pytest.mark.parametrize("kind", ["ollama", "openai"])
+def test_whatever_a_server_sends_is_answered_without_an_internal_error(serve, kind, caplog):
+    replies = [PLAIN | {name: odd} for odd in ODD for name in PLAIN]
+    replies += [PLAIN | {"calls": f"[{odd}]"} for odd in ODD]
+    replies += [PLAIN | {"calls": f'[{{"function":{{"name":{odd},"arguments":{odd}}}}}]'} for odd in ODD]
+    stream, shape = ("application/x-ndjson", OLLAMA) if kind == "ollama" else ("text/event-stream", OPENAI)
+    frame = "{}\n" if kind == "ollama" else "data: {}\n\n"
+    scripts = [
+        [started(stream), piece(frame.format(shape.format(**reply)).encode()), END] for reply in replies
+    ]
+    good = piece(frame.format(shape.format(**PLAIN)).encode())
+    scripts += [[started(stream), bad] for bad in BAD_CHUNKS]
+    scripts += [
+        [started(stream), good.replace(b'"stop"', b"null").replace(b"true", b"false"), bad]
+        for bad in BAD_CHUNKS
+    ]
+    scripts += [[response(b"[" * 100_000, "500 Oh"), SILENCE], [response(b'{"error":' * 500, "400 No")]]
+
+    def play(request):
+        if b"/chat" not in request.split(b"\r\n")[0]:
+            return [well(request) if kind == "ollama" else response(b'{"data":[]}')]
+        return scripts[int(re.search(rb'"model":"n(\d+)"', request)[1])]
+
+    with hostile(play) as server:
+        connection = Connection(server.url, patience=Patience(connect=10.0, tries=1))
+        client = serve(Ollama(connection) if kind == "ollama" else OpenAI(connection)).client
+        for number in range(len(scripts)):
+            for path, streams in (("/api/chat", True), ("/v1/chat/completions", False)):
+                answer = client.post(path, json={**ASK, "model": f"n{number}", "stream": streams})
+                assert answer.status_code in (200, 400, 500, 502, 503), (number, answer.text)
+                assert "internal error" not in answer.text, (scripts[number], answer.text)
+                assert "NaN" not in answer.text
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+def test_an_endless_answer_is_cut_off_and_what_came_is_kept(serve):
+    def play(request):
+        if b"POST /api/chat" not in request:
+            return [well(request)]
+        return [started("application/x-ndjson"), *[piece(LINE * 100)] * 1_000]
+
+    with hostile(play) as server:
+        holdfast = serve(quick(server.url, largest=1_000_000))
+        for body in ({}, {"stream": True}):
+            answer = holdfast.client.post("/api/chat", json={**ASK, **body})
+            assert "more than 1 MB" in answer.text.strip().splitlines()[-1]
+            assert len(answer.content) < 2_000_000
+        chat = holdfast.client.get("/api/chats").json()["chats"][0]["id"]
+        kept = holdfast.client.get(f"/api/chats/{chat}/messages").json()["messages"]
+        assert kept[-1]["content"].startswith("HalfHalf")
+
+
+@pytest.mark.parametrize("named", ["2301457855", "Fri, 31 Dec 9999 23:59:59 GMT"])
+def test_a_wait_of_years_is_not_passed_on(serve, named):
+    def play(request):
+        busy = b"POST /api/chat" in request
+        return [response(b"{}", "429 Too Many Requests", Retry_After=named) if busy else well(request)]
+
+    with hostile(play) as server:
+        client = serve(quick(server.url)).client
+        assert client.post("/api/chat", json=ASK).headers["retry-after"] == "3600"
+        off = client.post("/api/chat", json=ASK, headers={"X-Holdfast": "off"})
+        assert int(off.headers["retry-after"]) <= 3600
 
 
 def test_a_busy_server_is_passed_on_with_the_time_it_names(serve):

@@ -3,7 +3,7 @@
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 # Instead of bytes: says nothing more and keeps the connection open.
@@ -49,7 +49,8 @@ def hostile(*scripts: Script | Callable[[bytes], Script]) -> Iterator[Hostile]:
     over = threading.Event()
 
     def play(connection: socket.socket, script: Script | Callable[[bytes], Script]) -> None:
-        with connection:
+        # A client that had enough hangs up.
+        with connection, suppress(ConnectionError):
             server.requests.append(request := _request(connection))
             for step in script(request) if callable(script) else script:
                 if step is SILENCE:

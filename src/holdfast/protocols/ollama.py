@@ -33,7 +33,15 @@ from holdfast.messages import (
     Usage,
     canonical,
 )
-from holdfast.protocols.wire import expect, json_type, keep_fields, placeholder, take_text, without
+from holdfast.protocols.wire import (
+    expect,
+    json_type,
+    keep_fields,
+    parse_count,
+    placeholder,
+    take_text,
+    without,
+)
 
 NAME = "ollama"
 
@@ -235,6 +243,12 @@ def parse_chunk(payload: JsonObject) -> Chunk:
         for call in message.get("tool_calls") or ()
     )
     done = bool(payload.get("done"))
+    if done:
+        payload = {
+            name: value
+            for name, value in payload.items()
+            if name not in _COUNTS or parse_count(value) is not None
+        }
     return Chunk(
         text=message.get("content") or "",
         thinking=message.get("thinking") or "",
@@ -243,6 +257,10 @@ def parse_chunk(payload: JsonObject) -> Chunk:
         usage=parse_usage(payload) if done else None,
         wire=(NAME, payload),
     )
+
+
+# Numbers at the end of an answer; what is none is left out.
+_COUNTS = frozenset(("prompt_eval_count", "eval_count", "prompt_eval_cached_count", *_METRICS))
 
 
 def parse_finish(payload: JsonObject, calls: bool) -> FinishReason:

@@ -39,6 +39,7 @@ from holdfast.protocols.wire import (
     expect,
     json_type,
     keep_fields,
+    parse_count,
     placeholder,
     take_text,
     without,
@@ -322,6 +323,7 @@ def parse_chunk(payload: JsonObject) -> Chunk:
         for position, call in enumerate(delta.get("tool_calls") or ())
     )
     reason = choice.get("finish_reason")
+    payload = drop_bad_counts(payload)
     return Chunk(
         text=delta.get("content") or "",
         thinking=next((delta[name] for name in _REASONING if delta.get(name)), ""),
@@ -330,6 +332,26 @@ def parse_chunk(payload: JsonObject) -> Chunk:
         usage=parse_usage(payload),
         wire=(NAME, payload),
     )
+
+
+def drop_bad_counts(payload: JsonObject) -> JsonObject:
+    """Returns the payload without usage and timings that are none."""
+    bad = set()
+    match payload.get("usage"):
+        case None:
+            pass
+        case {**usage}:
+            details = usage.get("prompt_tokens_details") or {}
+            counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
+            counts.append(details.get("cached_tokens") if isinstance(details, dict) else details)
+            if any(count is not None and parse_count(count) is None for count in counts):
+                bad.add("usage")
+        case _:
+            bad.add("usage")
+    timings = payload.get("timings")
+    if timings is not None and not isinstance(timings, dict):
+        bad.add("timings")
+    return {name: value for name, value in payload.items() if name not in bad} if bad else payload
 
 
 def parse_usage(payload: JsonObject) -> Usage | None:
@@ -341,7 +363,7 @@ def parse_usage(payload: JsonObject) -> Usage | None:
     return Usage(
         prompt=counts.get("prompt_tokens"),
         completion=counts.get("completion_tokens"),
-        cached=cached,
+        cached=parse_count(cached),
         timings=timings,
     )
 

@@ -166,10 +166,11 @@ def parse_server_payload(line: bytes | str) -> dict[str, Any]:
     """Parses one payload of a model server's stream; raises CutOff unless it is a JSON object."""
     try:
         text = line.decode() if isinstance(line, bytes) else line
-        value = json.loads(text)
-    except ValueError:
+        # What is no number counts as not said.
+        value = json.loads(text, parse_constant=lambda _: None, parse_float=_finite_or_none)
+    except (ValueError, RecursionError):
         value = None
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or is_too_deep(value, text):
         raise CutOff(
             "the model server sent something that is not JSON in the middle of its answer",
             hint=lazy("Look at the model server's log."),
@@ -179,6 +180,38 @@ def parse_server_payload(line: bytes | str) -> dict[str, Any]:
         replace_surrogates(value) if "\\u" in text and "\\ud" in text.lower() else value
     )
     return scrubbed
+
+
+def _finite_or_none(text: str) -> float | None:
+    number = float(text)
+    return number if isfinite(number) else None
+
+
+# Deeper values could be read but not written again.
+_MAX_DEPTH = 100
+
+
+def is_too_deep(value: Any, text: str) -> bool:
+    """Whether a value is nested deeper than any server means it; `text` is what it was parsed from."""
+    if text.count("[") + text.count("{") <= _MAX_DEPTH:
+        return False
+    level: list[Any] = [value]
+    for _ in range(_MAX_DEPTH):
+        level = [
+            inner
+            for item in level
+            if isinstance(item, dict | list)
+            for inner in (item.values() if isinstance(item, dict) else item)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def parse_count(value: Any) -> int | None:
+    """Returns a count of a model server, None if it is none."""
+    whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+    return value if whole else None
 
 
 # Phrases by which servers say that a request is larger than the window.

@@ -7,6 +7,7 @@ it is stopped, and starts it again with new settings on request.
 import asyncio
 import logging
 import math
+import re
 import socket
 import time
 from collections.abc import AsyncIterator, Callable
@@ -16,7 +17,7 @@ from dataclasses import asdict
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
@@ -223,8 +224,9 @@ class GuardMiddleware:
                 if length.isdigit():
                     self._guard.check_size(path, int(length), access)
             except HoldfastError as error:
-                await refuse(Request(scope), error)(scope, receive, send)
+                await refuse(Request(scope), error)(scope, receive, protect_answer(send))
                 return
+            send = protect_answer(send)
             scope.setdefault("state", {})["access"] = access
             receive = self._limit_body(path, receive, access)
             if access.how in ("key", "session"):
@@ -280,6 +282,19 @@ class GuardMiddleware:
             return message
 
         return receive_limited
+
+
+def protect_answer(send: Send) -> Send:
+    """Return a `send` that tells browsers to take answers as what they are, and to keep none of them."""
+
+    async def send_protected(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.setdefault("X-Content-Type-Options", "nosniff")
+            headers.setdefault("Cache-Control", "no-store")
+        await send(message)
+
+    return send_protected
 
 
 def refuse(request: Request, error: HoldfastError) -> Response:
@@ -441,10 +456,21 @@ def check_data(settings: Settings) -> None:
         log.warning("%s", error)
 
 
+class LineFormatter(logging.Formatter):
+    """Writes each message on a line of its own: what a client sent cannot begin another one."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name is logging's
+        record.message = _CONTROL.sub(lambda match: repr(match[0])[1:-1], record.message)
+        return super().formatMessage(record)
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
 def configure_logging(settings: Settings) -> None:
-    logging.basicConfig(
-        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    logging.basicConfig(level=settings.log_level.upper())
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     for chatty in ("alembic", "httpx"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     # Errors of requests are logged where they are handled; uvicorn would add a traceback for every answer

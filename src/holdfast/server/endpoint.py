@@ -19,7 +19,7 @@ from starlette.types import Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from holdfast.conversations.hints import read_external_id
-from holdfast.errors import BadRequest, Forbidden, HoldfastError
+from holdfast.errors import BadRequest, Forbidden, HoldfastError, TooLarge
 from holdfast.messages import BoundScope, ChatRequest, Chunk, Scope, canonical
 from holdfast.projects import SessionProjects, find_working_folder
 from holdfast.protocols.wire import expect
@@ -269,6 +269,12 @@ async def continue_conversation(
 async def start_turn(
     request: Request, chat: ChatRequest, continues: str | None = None, scope: Scope | None = None
 ) -> Turn:
+    limit = request.app.state.config.settings.max_messages
+    if len(chat.messages) > limit:
+        raise TooLarge(
+            f"the request has {len(chat.messages):,} messages, and at most {limit:,} are taken",
+            hint="Leave the oldest out: what was sent before is known here. Or raise max_messages.",
+        )
     ask = Ask(
         chat,
         scope or scope_of(request),

@@ -221,7 +221,7 @@ def find_error_message(body: JsonObject | None) -> str:
 def parse_error_body(text: str) -> dict[str, Any] | None:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
@@ -241,7 +241,15 @@ class AnswerReader:
     def parse(self, payload: JsonObject) -> Chunk:
         if payload.get("error"):
             raise stream_error(payload, started=self._started, where=self._where)
-        chunk = self._read(payload)
+        try:
+            chunk = self._read(payload)
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+            chunk = None
+        if chunk is None or not _is_well_formed(chunk):
+            raise CutOff(
+                f"{self._where} sent something that is no part of an answer.",
+                hint=lazy("Look at the model server's log."),
+            )
         self._started = self._started or bool(chunk.text or chunk.thinking or chunk.calls)
         self._ended = self._ended or chunk.finish is not None
         return chunk
@@ -263,6 +271,17 @@ class AnswerReader:
                 hint=lazy("Look at the model server's log."),
             )
         return self._ended and isinstance(error, CutOff)
+
+
+def _is_well_formed(chunk: Chunk) -> bool:
+    """Whether a chunk has text where text belongs, whatever the server put there."""
+    texts: list[Any] = [chunk.text, chunk.thinking]
+    for call in chunk.calls:
+        texts += [call.id, call.name, call.arguments]
+    numbers: list[Any] = [call.index for call in chunk.calls]
+    return all(isinstance(text, str) for text in texts) and all(
+        number is None or type(number) is int for number in numbers
+    )
 
 
 def stream_error(payload: JsonObject, *, started: bool, where: str) -> HoldfastError:

@@ -62,6 +62,8 @@ class Patience:
     tries: int = 3
     pause: float = 0.25
     longest_pause: float = 5.0
+    # The largest answer, in bytes as they are sent.
+    largest: int = 32_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +91,26 @@ def redact_url(url: str) -> str:
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
+# The longest wait that a server can ask for, in seconds: a client that believes more never comes back.
+_LONGEST_WAIT = 3_600.0
+
+
 def parse_retry_after(retry_after: str) -> float | None:
     """Returns the seconds to wait by a `Retry-After` header (seconds or a date), None if it is invalid."""
     if retry_after.isascii() and retry_after.isdecimal():
-        return float(retry_after)
+        return min(_LONGEST_WAIT, float(retry_after))
     try:
         date = parsedate_to_datetime(retry_after)
     except ValueError:
         return None
     # Dates in headers are GMT.
     aware = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max(0.0, (aware - datetime.now(UTC)).total_seconds())
+    return min(_LONGEST_WAIT, max(0.0, (aware - datetime.now(UTC)).total_seconds()))
+
+
+def _cap_wait(retry_after: str) -> str:
+    wait = parse_retry_after(retry_after)
+    return retry_after if wait is None or wait < _LONGEST_WAIT else f"{_LONGEST_WAIT:.0f}"
 
 
 class Connection:
@@ -162,7 +173,8 @@ class Connection:
         try:
             await self._raise_for_status(response, model)
             content_type = response.headers.get("content-type", "")
-            yield UpstreamResponse(content_type.partition(";")[0].strip().lower(), self._bytes(response))
+            stream = self._limit_answer(self._bytes(response))
+            yield UpstreamResponse(content_type.partition(";")[0].strip().lower(), stream)
         finally:
             response.close()
 
@@ -178,7 +190,9 @@ class Connection:
         )
         response = await self._send(request, repeatable=repeatable, resend=resend, passes_on=True)
         answered = [
-            (name.lower(), value) for name, value in response.headers.items() if _is_returned_header(name)
+            (name.lower(), _cap_wait(value) if name.lower() == "retry-after" else value)
+            for name, value in response.headers.items()
+            if _is_returned_header(name)
         ]
 
         async def close() -> None:
@@ -308,6 +322,18 @@ class Connection:
             ) from error
         finally:
             response.close()
+
+    async def _limit_answer(self, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """Yields the data of an answer; raises CutOff when it is larger than anybody can want."""
+        left = self._patience.largest
+        async for data in stream:
+            left -= len(data)
+            if left < 0:
+                raise CutOff(
+                    f"{self.location} sent an answer of more than {self._patience.largest // 1_000_000} MB.",
+                    hint="Limit the length of answers (max_tokens), or raise max_answer_mb.",
+                )
+            yield data
 
     def _unreachable(self, error: Exception) -> Unreachable:
         match error:

@@ -214,6 +214,7 @@ class RecallService:
             said=[message.text for message in earlier],
             remembers=self._may_have_earlier(case),
             at=question.at,
+            message=question.id,
         )
 
     def _by_words_alone(self, evidence: Evidence) -> bool:

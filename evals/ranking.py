@@ -292,12 +292,10 @@ def best_signs(
     question: Asked, beta: Column, columns: Sequence[int], curve: Mapping[str, float]
 ) -> dict[str, float]:
     """The signs by the row that speaks most for an answer."""
-    sums, nearness = question.features[:, columns] @ beta, question.features[:, FEATURES.index("nearness")]
-    worth = (
-        curve["sum"] * sums + curve["explains"] * question.explains + curve.get("nearness", 0.0) * nearness
-    )
-    best = int(worth.argmax())
-    of_row = {"sum": sums[best], "nearness": nearness[best], "explains": question.explains[best]}
+    sums = question.features[:, columns] @ beta
+    best = int((curve["sum"] * sums + curve["explains"] * question.explains).argmax())
+    nearness = question.features[int(sums.argmax()), FEATURES.index("nearness")]
+    of_row = {"sum": sums[best], "nearness": nearness, "explains": question.explains[best]}
     return {**question.signs, **{name: float(value) for name, value in of_row.items()}}
 
 

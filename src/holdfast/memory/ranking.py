@@ -250,7 +250,7 @@ MEANING_FEATURES = frozenset({"nearness", "neighbours", "around", "whole"})
 # What tells whether anything answers a question, given the best row there is.
 SIGNS = (
     "sum",  # the weighted sum of the row's features
-    "nearness",  # how far the row stands out by meaning: one always does, so it says less than for the order
+    "nearness",  # how far the best row stands out by meaning: one always does, so it says less than its sum
     "explains",  # the row is what the model said, and nobody asks for that, or it only asks
     "asks",  # whether the message asks: 1 where half of it does
     "personal",  # whether it is about the people talking
@@ -311,16 +311,16 @@ MEASURED = RankingWeights(
         "dated": 2.5,
     },
     curve={
-        "sum": 0.51,
-        "nearness": -1.18,
-        "explains": -0.83,
-        "asks": 5.81,
-        "personal": 3.38,
-        "definite": 1.91,
-        "unheard": -2.14,
-        "worldly": -5.52,
-        "size": -1.57,
-        "start": -8.25,
+        "sum": 0.49,
+        "nearness": -1.04,
+        "explains": -0.9,
+        "asks": 5.82,
+        "personal": 3.35,
+        "definite": 1.93,
+        "unheard": -2.18,
+        "worldly": -5.5,
+        "size": -1.54,
+        "start": -8.13,
     },
 )
 WORDS_ALONE = RankingWeights(
@@ -373,7 +373,7 @@ def parse_weights(text: str) -> RankingWeights:
     return replace(OPENCLAW, features={"density": words / total, "nearness": meaning / total})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ranking:
     """Every row of an outline with its sum.
 
@@ -399,12 +399,16 @@ class Ranking:
         order = np.lexsort((self.rows.ids[some], self.rows.at[some], self.sums[some]))[::-1]
         return some[order[:most]]
 
+    @cached_property
+    def top(self) -> int:
+        """The place of the best row there is; 0 where none is worth looking at."""
+        return next(iter(self.best(1).tolist()), 0)
+
     def likely(self, place: int | None = None) -> float:
         """How likely the question is answered, if the row at this place is the best that counts."""
-        if place is None:
-            place = next(iter(self.best(1).tolist()), None)
-        if place is None:
+        if not self.among.any():
             return 0.0
+        place = self.top if place is None else place
         return estimate_likelihood(self.signs(place), self.weights.curve)
 
     def signs(self, place: int) -> dict[str, float]:
@@ -415,7 +419,7 @@ class Ranking:
             total -= self.weights.recent * float(self.features["recent"][place])
         return {
             "sum": total,
-            "nearness": float(self.features["nearness"][place]),
+            "nearness": float(self.features["nearness"][self.top]),
             "explains": float(self.rows.explains(self.question)[place]),
             "asks": min(1.0, 2 * self.question.asks),
             "personal": float(self.question.personal),

@@ -268,7 +268,7 @@ def fit_logistic(
         gradient = rows.T @ (weight * (guess - target)) + ridge * beta
         curve = (rows * (weight * guess * (1 - guess))[:, None]).T @ rows + np.diag(ridge)
         beta -= np.linalg.solve(curve, gradient)
-    return beta / np.append(spread, 1.0)
+    return np.asarray(beta / np.append(spread, 1.0))
 
 
 def fit_curve(

@@ -400,15 +400,19 @@ class Ranking:
         return some[order[:most]]
 
     @cached_property
-    def top(self) -> int:
-        """The place of the best row there is; 0 where none is worth looking at."""
-        return next(iter(self.best(1).tolist()), 0)
+    def top(self) -> int | None:
+        """The place of the best row there is; None where none is worth looking at."""
+        return next(iter(self.best(1).tolist()), None)
+
+    @cached_property
+    def _explains(self) -> Mask:
+        return self.rows.explains(self.question)
 
     def likely(self, place: int | None = None) -> float:
         """How likely the question is answered, if the row at this place is the best that counts."""
-        if not self.among.any():
-            return 0.0
         place = self.top if place is None else place
+        if place is None:
+            return 0.0
         return estimate_likelihood(self.signs(place), self.weights.curve)
 
     def signs(self, place: int) -> dict[str, float]:
@@ -419,8 +423,8 @@ class Ranking:
             total -= self.weights.recent * float(self.features["recent"][place])
         return {
             "sum": total,
-            "nearness": float(self.features["nearness"][self.top]),
-            "explains": float(self.rows.explains(self.question)[place]),
+            "nearness": float(self.features["nearness"][place if self.top is None else self.top]),
+            "explains": float(self._explains[place]),
             "asks": min(1.0, 2 * self.question.asks),
             "personal": float(self.question.personal),
             "definite": self.question.definite,

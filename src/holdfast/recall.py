@@ -65,7 +65,7 @@ _HEADING = 16
 _SHORT = 160
 _LONG_SHARE = 0.34
 # Likelihood of an answer from which on one snippet is brought, and from which on all of the room is used.
-_SOME, _ALL = 0.07, 0.12
+_SOME, _ALL = 0.08, 0.17
 # Score from which on a finding is brought; likelihood from which on a message without a question gets one
 # snippet.
 _SURE, _POINTS = 0.7, 0.7

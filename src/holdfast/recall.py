@@ -65,10 +65,12 @@ _HEADING = 16
 _SHORT = 160
 _LONG_SHARE = 0.34
 # Likelihood of an answer from which on one snippet is brought, and from which on all of the room is used.
-_SOME, _ALL = 0.08, 0.17
+_SOME, _ALL = 0.08, 0.15
 # Score from which on a finding is brought; likelihood from which on a message without a question gets one
 # snippet.
 _SURE, _POINTS = 0.7, 0.7
+# Sum of features from which on a finding bears on the question at all, whatever else answers it.
+_BEARS = 3.0
 # A text with fewer distinct terms, and without a name or number, is useless.
 _LEAST_TERMS = 2
 # Likelihood that a candidate with a rare name of the question gives, at least.
@@ -235,7 +237,7 @@ class Recall:
                 continue
             if finding := _finding_of(row):
                 # Less certain ones are proposed by `FindingAttacher.find_related`.
-                if candidate.score >= _SURE and finding not in need.known:
+                if candidate.score >= _SURE and candidate.total >= _BEARS and finding not in need.known:
                     yield candidate
                 continue
             if row.role == NOTE:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from evals.evidence_baselines import Baselines
 from evals.evidence_checks import Score
-from evals.evidence_data import SETS, UNRELATED, Corpus, choose, find_sets, read_set
+from evals.evidence_data import GENERAL, SETS, UNRELATED, Corpus, choose, find_sets, read_set
 from evals.evidence_run import Counts, Setting, ask_holdfast
 from evals.window_rows import progress
 from holdfast.tokens.budget import budget_for
@@ -47,6 +47,8 @@ _TARGETS = {
 }
 # Tokens around a question that has nothing to do with the chat, at most.
 _UNRELATED_TARGET = 60
+# And percent of them that bring one snippet or none, at least.
+_FEW_TARGET = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,9 @@ class Row:
         """What was promised, and by how much it is missed."""
         if self.program != HOLDFAST:
             return "–"
-        if self.kind == UNRELATED:
-            missed, promise = self.added - _UNRELATED_TARGET, f"added at most {_UNRELATED_TARGET}"
+        if self.kind in (UNRELATED, GENERAL):
+            missed = max(self.added - _UNRELATED_TARGET, _FEW_TARGET - self.few)
+            promise = f"added at most {_UNRELATED_TARGET}, at most one in {_FEW_TARGET} %"
         elif self.kind == _ALL and (least := _TARGETS.get((self._name, self.window))):
             what, reached = ("right", self.right) if self._name == "knowing" else ("gold", self.gold)
             missed, promise = least - reached, f"{what} at least {least:.0f}"
@@ -96,7 +99,7 @@ class Row:
 
     def line(self) -> str:
         shares = (self.gold, self.all, self.right, self.touched)
-        evidence = ("–" if self.kind == UNRELATED else f"{share:.1f}" for share in shares)
+        evidence = ("–" if self.kind in (UNRELATED, GENERAL) else f"{share:.1f}" for share in shares)
         cells = (
             self.set, f"{self.window:,}", self.program, self.kind, self.questions, *evidence, self.stale,
             f"{self.tokens:,.0f}", f"{self.room:.0f}", f"{self.added:.0f}", f"{self.snippets:.1f}",
@@ -162,14 +165,14 @@ def measure(corpus: Corpus, most: int | None, setting: Setting, counts: Counts) 
 def rows_of(name: str, window: int, scores: Scores, counts: Counts, *, kinds: bool) -> Iterator[Row]:
     for program, several in scores.items():
         wrong = counts if program == HOLDFAST else Counts()
-        evident = [score for score in several if score.kind != UNRELATED]
-        others = [score for score in several if score.kind == UNRELATED]
+        evident = [score for score in several if score.kind not in (UNRELATED, GENERAL)]
         yield _row(name, window, program, _ALL, evident, wrong)
         for kind in sorted({score.kind for score in evident}) if kinds else ():
             of_kind = [score for score in evident if score.kind == kind]
             yield _row(name, window, program, kind, of_kind, Counts(errors=_errors(of_kind)))
-        if others:
-            yield _row(name, window, program, UNRELATED, others, Counts(errors=_errors(others)))
+        for kind in (UNRELATED, GENERAL):
+            if others := [score for score in several if score.kind == kind]:
+                yield _row(name, window, program, kind, others, Counts(errors=_errors(others)))
 
 
 def _errors(scores: Sequence[Score]) -> int:

@@ -6,7 +6,7 @@ be in front of the model. Knows no server and no measure.
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -25,7 +25,9 @@ _SYSTEM = {
 }
 # What is said where a chat does not begin with its user, or does not end with its assistant.
 _HELLO, _OKAY = ("user", "Hello!"), ("assistant", "Okay.")
-UNRELATED = "unrelated"
+# Questions of a set that have nothing to do with its chats, and ours that have nothing to do with any.
+UNRELATED, GENERAL = "unrelated", "general"
+_GENERAL_QUESTIONS = Path(__file__).parent / "unrelated_questions.txt"
 
 Said = tuple[str, str]
 
@@ -162,8 +164,17 @@ def _read_knowing(name: str, path: Path) -> list[Corpus]:
             for number, row in enumerate(chat["questions"])
         )
         said = Chat(_SYSTEM[language], _alternate(docs))
-        corpora.append(Corpus(name, language, (said,), docs, questions))
+        general = tuple(_general_questions(language))
+        corpora.append(Corpus(name, language, (said,), docs, questions + general))
     return corpora
+
+
+def _general_questions(language: str) -> Iterator[Question]:
+    """Small talk and questions about the world; a line has its language first."""
+    for number, line in enumerate(_GENERAL_QUESTIONS.read_text(encoding="utf-8").splitlines()):
+        code, _, text = line.partition(" ")
+        if code == language:
+            yield Question(f"general-{number}", GENERAL, text, ())
 
 
 def _knowing_question(chat: str, number: int, row: Mapping[str, Any]) -> Question:

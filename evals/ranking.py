@@ -17,7 +17,7 @@ reach on all sets.
 import argparse
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import groupby
@@ -32,7 +32,13 @@ from evals.window_rows import progress
 from holdfast.memory import scopes
 from holdfast.memory.embedder_choice import EmbedderOptions
 from holdfast.memory.index import Index
-from holdfast.memory.ranking import FEATURES, MEANING_FEATURES, SMALLEST_SIZE, USUAL_SIZE
+from holdfast.memory.ranking import (
+    FEATURES,
+    MEANING_FEATURES,
+    MEANING_SIGNS,
+    SIGNS,
+    estimate_likelihood,
+)
 from holdfast.memory.search import Search
 from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.workspace import InMemoryWorkspace
@@ -46,6 +52,8 @@ _POOLS = frozenset({"longmemeval"})
 _CUTS = (1, 5, 10, 20, 40)
 # Rows without the evidence that a question is fitted on: of a pool of thousands a sample is enough.
 _SAMPLE = 1_500
+# Which row counts as the best depends on the curve; this one chooses it while the curve is fitted.
+_FIRST_CURVE = {"sum": 1.0, "explains": -1.0}
 # Small talk, and questions about the world, which nothing that was said answers.
 _GENERAL = (Path(__file__).parent / "general_questions.txt").read_text(encoding="utf-8").splitlines()
 
@@ -61,10 +69,9 @@ class Asked:
     features: Column
     gold: NDArray[np.bool_]
     answerable: bool
-    asks: float
-    personal: bool
-    definite: float
-    unheard: float
+    # The signs of whether there is an answer that are the same for every row, and the rows that explain.
+    signs: Mapping[str, float]
+    explains: NDArray[np.bool_]
     dated: bool = False
 
 
@@ -138,10 +145,8 @@ class Shelf:
             columns,
             np.array(has),
             answerable,
-            question.asks,
-            question.personal,
-            question.definite,
-            ranked.ranking.unheard,
+            ranked.ranking.signs(0),
+            rows.explains(question),
             bool(question.periods),
         )
 
@@ -248,8 +253,13 @@ def fit_order(questions: Sequence[Asked], columns: Sequence[int], penalty: float
 def fit_logistic(
     features: Column, target: NDArray[np.bool_], weight: Column, penalty: float = 0.02
 ) -> Column:
-    """Logistic regression by Newton's method; the last weight is the constant."""
-    rows = np.column_stack([features, np.ones(len(features))])
+    """Logistic regression by Newton's method; the last weight is the constant.
+
+    The penalty is on what a column is worth over its spread, whatever its unit.
+    """
+    spread = features.std(axis=0)
+    spread[spread == 0] = 1.0
+    rows = np.column_stack([features / spread, np.ones(len(features))])
     ridge = np.full(rows.shape[1], penalty)
     ridge[-1] = 1e-6
     beta = np.zeros(rows.shape[1])
@@ -258,35 +268,35 @@ def fit_logistic(
         gradient = rows.T @ (weight * (guess - target)) + ridge * beta
         curve = (rows * (weight * guess * (1 - guess))[:, None]).T @ rows + np.diag(ridge)
         beta -= np.linalg.solve(curve, gradient)
-    return beta
+    return np.asarray(beta / np.append(spread, 1.0))
 
 
-def fit_curves(questions: Sequence[Asked], beta: Column, columns: Sequence[int]) -> dict[str, float]:
+def fit_curve(
+    questions: Sequence[Asked], beta: Column, columns: Sequence[int], signs: Sequence[str]
+) -> dict[str, float]:
     """The curve that tells if anything answers a question."""
     counts: dict[tuple[str, bool], int] = defaultdict(int)
     for question in questions:
         counts[question.set, question.answerable] += 1
-    table, right, weight = [], [], []
-    for question in questions:
-        sums = question.features[:, columns] @ beta
-        size = np.log(max(len(sums), SMALLEST_SIZE) / USUAL_SIZE)
-        table.append(
-            [sums.max(), question.asks, question.personal, size, question.definite, question.unheard]
-        )
-        right.append(question.answerable)
-        weight.append(1 / counts[question.set, question.answerable])
-    names = ("slope", "asks", "personal", "size", "definite", "unheard", "start")
-    fitted = fit_logistic(np.array(table, float), np.array(right), np.array(weight) * 100 / len(counts), 0.5)
-    return dict(zip(names, map(float, fitted), strict=True))
-
-
-def likely(question: Asked, curve: dict[str, float], top: float) -> float:
-    size = np.log(max(len(question.gold), SMALLEST_SIZE) / USUAL_SIZE)
-    logit = curve["start"] + curve["slope"] * top + curve["size"] * size
-    logit += sum(
-        curve[name] * getattr(question, name) for name in ("asks", "personal", "definite", "unheard")
+    right = np.array([question.answerable for question in questions])
+    weight = np.array(
+        [100 / counts[question.set, question.answerable] / len(counts) for question in questions]
     )
-    return float(1 / (1 + np.exp(-logit)))
+    rows = [best_signs(question, beta, columns, _FIRST_CURVE) for question in questions]
+    table = np.array([[row[name] for name in signs] for row in rows], float)
+    fitted = fit_logistic(table, right, weight, 0.5)
+    return dict(zip((*signs, "start"), map(float, fitted), strict=True))
+
+
+def best_signs(
+    question: Asked, beta: Column, columns: Sequence[int], curve: Mapping[str, float]
+) -> dict[str, float]:
+    """The signs by the row that speaks most for an answer."""
+    sums = question.features[:, columns] @ beta
+    best = int((curve["sum"] * sums + curve["explains"] * question.explains).argmax())
+    nearness = question.features[int(sums.argmax()), FEATURES.index("nearness")]
+    of_row = {"sum": sums[best], "nearness": nearness, "explains": question.explains[best]}
+    return {**question.signs, **{name: float(value) for name, value in of_row.items()}}
 
 
 def show(
@@ -297,7 +307,8 @@ def show(
     sure: dict[bool, list[float]] = {True: [], False: []}
     for question in questions:
         sums = question.features[:, columns] @ beta
-        sure[question.answerable].append(likely(question, curve, float(sums.max())))
+        signs = best_signs(question, beta, columns, curve)
+        sure[question.answerable].append(estimate_likelihood(signs, curve))
         if question.gold.any():
             order = np.argsort(-sums, kind="stable")
             for cut in _CUTS:
@@ -335,9 +346,10 @@ def main() -> None:
         ):
             shelf = Shelf(store, meaning, arguments.store / f"{name}.json")
             asked[name] = _questions(shelf, name, place, arguments.folder)
-    _report(asked, fitted, curved, range(len(FEATURES)), "with vectors")
+    _report(asked, fitted, curved, range(len(FEATURES)), SIGNS, "with vectors")
     words = [number for number, feature in enumerate(FEATURES) if feature not in MEANING_FEATURES]
-    _report(asked, fitted, curved, words, "words alone")
+    signs = [sign for sign in SIGNS if sign not in MEANING_SIGNS]
+    _report(asked, fitted, curved, words, signs, "words alone")
 
 
 def _questions(shelf: Shelf, name: str, place: Path, folder: Path) -> list[Asked]:
@@ -359,10 +371,11 @@ def _report(
     fitted: Sequence[str],
     curved: Sequence[str],
     columns: Sequence[int],
+    signs: Sequence[str],
     title: str,
 ) -> None:
     beta = fit_order([question for name in fitted for question in asked[name]], columns)
-    curve = fit_curves([question for name in curved for question in asked[name]], beta, columns)
+    curve = fit_curve([question for name in curved for question in asked[name]], beta, columns, signs)
     print(f"\n{title}, fitted on {', '.join(fitted)}, the curve on {', '.join(curved)}")
     print({FEATURES[column]: round(float(weight), 2) for column, weight in zip(columns, beta, strict=True)})
     print({name: round(float(value), 2) for name, value in curve.items()})

@@ -67,13 +67,12 @@ _HEADING = 16
 _SHORT = 160
 _LONG_SHARE = 0.34
 # Likelihood of an answer from which on one snippet is brought, and from which on all of the room is used.
-_SOME, _ALL = 0.1, 0.22
-# Weight of candidates that say little about whether there is an answer: messages that only ask, and what the
-# model explained.
-_LESS = 0.5
+_SOME, _ALL = 0.08, 0.15
 # Score from which on a finding is brought; likelihood from which on a message without a question gets one
 # snippet.
 _SURE, _POINTS = 0.7, 0.7
+# Sum of features from which on a finding bears on the question at all, whatever else answers it.
+_BEARS = 3.0
 # A text with fewer distinct terms, and without a name or number, is useless.
 _LEAST_TERMS = 2
 # Likelihood that a candidate with a rare name of the question gives, at least.
@@ -104,7 +103,8 @@ class Need:
     `before` is the exchange before it, for questions that lean on it. `tree` and `head` are the
     conversation and the last message before the question; `present` the messages that are in the window in
     full, `known` the memories that stand there, and `said` its texts. Without `remembers` only this
-    conversation is searched. `at` is when it is asked, in seconds; 0 for now.
+    conversation is searched. `at` is when it is asked, in seconds; 0 for now. `message` is the id of the
+    question, if it is stored already.
     """
 
     question: str
@@ -119,6 +119,7 @@ class Need:
     said: Sequence[str] = ()
     remembers: bool = True
     at: float = 0.0
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +198,7 @@ class Recall:
             tree="" if need.remembers else need.tree,
             limit=_CANDIDATES,
             patience=_PATIENCE,
+            asked=need.message,
         )
         return self._store.read_snapshot(self._choose, need, questions, result, room, count)
 
@@ -210,7 +212,7 @@ class Recall:
     ) -> Evidence:
         eligible = list(self._eligible(result.candidates, need))
         candidates = [each for each in eligible if each.row.passage not in need.present]
-        likely = max((_answers(each, questions[0]) for each in candidates), default=0.0)
+        likely = max((max(each.score, _NAMED * each.exact) for each in candidates), default=0.0)
         # A message that asks nothing gets no evidence, unless it clearly refers to something.
         asks = questions[0].asks > 0
         sure = asks or likely >= _POINTS or any(each.exact for each in candidates)
@@ -250,7 +252,7 @@ class Recall:
                 continue
             if finding := _finding_of(row):
                 # Less certain ones are proposed by `FindingAttacher.find_related`.
-                if candidate.score >= _SURE and finding not in need.known:
+                if candidate.score >= _SURE and candidate.total >= _BEARS and finding not in need.known:
                     yield candidate
                 continue
             if row.role == NOTE:
@@ -316,14 +318,6 @@ def understand(need: Need) -> list[Question]:
             *parts,
         ]
     return [question, *parts]
-
-
-def _answers(candidate: SearchCandidate, question: Question) -> float:
-    """Returns how likely it is, by this candidate, that there is an answer at all."""
-    row = candidate.row
-    explained = row.role == "assistant" and question.speaker != "assistant"
-    less = _LESS if explained or row.traits & _ONLY_ASKS else 1.0
-    return max(less * candidate.score, _NAMED * candidate.exact)
 
 
 def _room_for(likely: float, room: int) -> int:

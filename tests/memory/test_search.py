@@ -650,3 +650,27 @@ def test_a_part_of_a_question_that_is_hard_to_answer_has_its_places_too(kit):
     result = kit.search_in.retrieve([whole, *split_question(whole)], ME, limit=40)
     first = kit.store.passages.texts([each.row.id for each in result.candidates[:4]])
     assert "Jo paints." in first.values()
+
+
+def test_the_message_that_asks_does_not_answer_itself(kit):
+    question = "Which plumber repaired the dishwasher?"
+    kit.say(*(f"The heron number {number} stands by the river." for number in range(30)))
+    conversation = kit.store.log.create(ME)
+    (asked,) = kit.store.log.append(
+        conversation.id, [NewMessage(Message.of("user", question))], parent=None, expect=None
+    )
+    read = read_question(question)
+    (own,) = kit.search_in.retrieve([read], ME, limit=1).candidates
+    assert (own.row.passage, own.ranked.ranking.unheard) == (asked.id, 0.0)
+    others = kit.search_in.retrieve([read], ME, asked=asked.id)
+    assert others.candidates[0].ranked.ranking.unheard == 1.0
+    assert others.likely < 0.1
+
+
+def test_a_question_about_the_world_is_nearer_to_such_than_to_a_chat(kit):
+    kit.say(*(f"The heron number {number} stands by the river." for number in range(30)))
+
+    def worldly(question: str) -> float:
+        return kit.search_in.rank(read_question(question), ME).ranking.worldly
+
+    assert worldly("What is the capital of Bolivia?") > 0 > worldly("Which heron stands by the river?")

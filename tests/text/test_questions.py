@@ -28,6 +28,9 @@ def test_a_question_about_the_person_is_personal(question):
         "Wie kann man Rost entfernen?",
         "How do I center a heading?",
         "How do I clean my keys?",
+        "Can you tell me a joke?",
+        "Kannst du mir einen Witz erzählen?",
+        "Hast du ein gutes Rezept?",
     ],
 )
 def test_a_question_how_a_thing_is_done_is_not_personal(question):
@@ -42,6 +45,10 @@ def test_a_question_how_a_thing_is_done_is_not_personal(question):
         ("Wie funktioniert Photosynthese?", 0.0),
         ("How far away is the moon?", 0.0),
         ("Was ist ein Transistor?", 0.0),
+        ("What is the boiling point of ethanol?", 0.0),
+        ("What is the name of the landlord?", 1.0),
+        ("Was ist die größte Insel?", 0.0),
+        ("What is the latest version?", 0.5),
     ],
 )
 def test_things_that_both_sides_know_make_a_question_definite(question, definite):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from holdfast.memory.base import Memory
 from holdfast.memory.tidy import judge
 from holdfast.messages import Scope
-from holdfast.text.slots import compare, values_in
+from holdfast.text.slots import compare, gives_new_value, values_in
 from tests.text.pairs import APART, REPLACES, SAME, UNSURE, pairs
 
 
@@ -33,6 +33,21 @@ def test_the_same_in_other_words_is_there_once(old, new):
 @pytest.mark.parametrize(("old", "new"), pairs(APART))
 def test_look_alikes_stay_apart_however_alike_they_are(old, new):
     assert verdict(old, new, 0.8) == "add"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "newer"),
+    [
+        ("The boiler in house 3 was checked on Monday.", "The boiler in house 12 was checked today.", False),
+        ("House 3 has an old roof.", "House 12 has a new roof.", False),
+        ("Die Miete in Wohnung 4 beträgt 800 Euro.", "Die Miete in Wohnung 7 beträgt 900 Euro.", False),
+        ("Die Miete in Wohnung 4 beträgt 800 Euro.", "Die Miete in Wohnung 4 beträgt 900 Euro.", True),
+        ("The meeting is in room 3.", "The meeting is now in room 5.", True),
+        ("Es kommen 8 Gäste.", "Es kommen 12 Gäste.", True),
+    ],
+)
+def test_a_number_may_be_a_name_or_a_value(old, new, newer):
+    assert gives_new_value(new, old) is newer
 
 
 @pytest.mark.parametrize(("old", "new"), pairs(UNSURE))

@@ -231,6 +231,7 @@ class RecallService:
             said=[shown.message.text for shown in view.shown if shown.item is not question],
             remembers=self._may_have_earlier(case),
             at=question.at,
+            message=question.id,
         )
 
     def keep_earlier(self, view: View, case: FitRequest, loaded: LoadedLane, evidence: Evidence) -> View:

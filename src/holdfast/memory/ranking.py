@@ -92,6 +92,15 @@ class PassageTable:
         """How long each row is, so that twice as long is a step."""
         return np.log1p(self.length) / 5
 
+    @cached_property
+    def only_asking(self) -> NDArray[np.bool_]:
+        """Whether a row has questions and nothing else."""
+        return (self.traits & Trait.ONLY_ASKS) > 0
+
+    def explains(self, question: Question) -> NDArray[np.bool_]:
+        """Whether a row says little about if there is an answer: it only asks, or the model explained it."""
+        return self.only_asking if question.speaker == "assistant" else self.only_asking | (self.side < 0)
+
     def positions(self, rows: Collection[int]) -> NDArray[np.intp]:
         """Where these rows stand; those that are not there are left out."""
         places, present = self.lookup(np.fromiter(rows, np.int64, len(rows)))
@@ -238,26 +247,31 @@ _GROUPS = {
     "time": ("dated",),
 }
 MEANING_FEATURES = frozenset({"nearness", "neighbours", "around", "whole"})
+# What tells whether anything answers a question, given the best row there is.
+SIGNS = (
+    "sum",  # the weighted sum of the row's features
+    "nearness",  # how far the best row stands out by meaning: one always does, so it says less than its sum
+    "explains",  # the row is what the model said, and nobody asks for that, or it only asks
+    "asks",  # whether the message asks: 1 where half of it does
+    "personal",  # whether it is about the people talking
+    "definite",  # whether it speaks of things that both sides know
+    "unheard",  # how much of it no row has a word of
+    "worldly",  # how much nearer it is to a question about the world than to anything that was said
+    "size",  # of the store: among more rows a good match by chance is likelier
+)
+MEANING_SIGNS = frozenset({"nearness", "worldly"})
 
 
 @dataclass(frozen=True, slots=True)
 class RankingWeights:
     """What each feature is worth, and how a sum becomes a probability.
 
-    `slope`, `start`, `asks`, `personal`, `definite`, `unheard` and `size` are the curve that tells how
-    likely a question is answered, from the sum of the best row there is, the question itself, and how much
-    of it no row has a word of. With `multiplier`, only so many rows for each hit are
-    looked at, the best by words and by meaning.
+    `curve` has the weights of `SIGNS`, which tell how likely a question is answered, and of its `start`.
+    With `multiplier`, only so many rows for each hit are looked at, the best by words and by meaning.
     """
 
     features: Mapping[str, float]
-    slope: float
-    start: float
-    asks: float
-    personal: float
-    size: float
-    definite: float = 0.0
-    unheard: float = 0.0
+    curve: Mapping[str, float]
     # For notes only: the newer of two equal ones comes first.
     recent: float = 0.8
     multiplier: int = 0
@@ -296,13 +310,18 @@ MEASURED = RankingWeights(
         "fits": 1.62,
         "dated": 2.5,
     },
-    slope=0.82,
-    start=-6.92,
-    asks=1.55,
-    personal=2.52,
-    size=-0.8,
-    definite=0.78,
-    unheard=-1.17,
+    curve={
+        "sum": 0.49,
+        "nearness": -1.04,
+        "explains": -0.9,
+        "asks": 5.82,
+        "personal": 3.35,
+        "definite": 1.93,
+        "unheard": -2.18,
+        "worldly": -5.5,
+        "size": -1.54,
+        "start": -8.13,
+    },
 )
 WORDS_ALONE = RankingWeights(
     features={
@@ -320,22 +339,21 @@ WORDS_ALONE = RankingWeights(
         "fits": 1.73,
         "dated": 2.5,
     },
-    slope=0.73,
-    start=-5.34,
-    asks=1.36,
-    personal=2.84,
-    size=-0.91,
-    definite=0.97,
-    unheard=-1.34,
+    curve={
+        "sum": 0.45,
+        "explains": -0.9,
+        "asks": 4.39,
+        "personal": 4.34,
+        "definite": 2.1,
+        "unheard": -2.76,
+        "size": -1.64,
+        "start": -6.99,
+    },
 )
 # What OpenClaw's documentation says: meaning and words, and nothing else.
 OPENCLAW = RankingWeights(
     features={"density": 0.3, "nearness": 0.7},
-    slope=6.0,
-    start=-3.0,
-    asks=0.0,
-    personal=0.0,
-    size=0.0,
+    curve={"sum": 6.0, "start": -3.0},
     recent=0.0,
     multiplier=4,
 )
@@ -355,12 +373,13 @@ def parse_weights(text: str) -> RankingWeights:
     return replace(OPENCLAW, features={"density": words / total, "nearness": meaning / total})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ranking:
     """Every row of an outline with its sum.
 
     `features` are the columns the sums are made of, `among` the rows worth looking at, and `unheard` how
-    much of the question no row has a word of.
+    much of the question no row has a word of. `worldly` is how much nearer the question is to one about the
+    world than to any row; 0 where that is not known.
     """
 
     question: Question
@@ -370,6 +389,7 @@ class Ranking:
     weights: RankingWeights
     among: Mask
     unheard: float = 0.0
+    worldly: float = 0.0
 
     def best(self, most: int, among: Mask | None = None) -> NDArray[np.intp]:
         """The places of the best rows, best first; of equal ones the newer."""
@@ -379,17 +399,39 @@ class Ranking:
         order = np.lexsort((self.rows.ids[some], self.rows.at[some], self.sums[some]))[::-1]
         return some[order[:most]]
 
+    @cached_property
+    def top(self) -> int | None:
+        """The place of the best row there is; None where none is worth looking at."""
+        return next(iter(self.best(1).tolist()), None)
+
+    @cached_property
+    def _explains(self) -> Mask:
+        return self.rows.explains(self.question)
+
     def likely(self, place: int | None = None) -> float:
         """How likely the question is answered, if the row at this place is the best that counts."""
-        if place is None:
-            place = next(iter(self.best(1).tolist()), None)
+        place = self.top if place is None else place
         if place is None:
             return 0.0
-        # That it is new says nothing about whether it answers.
+        return estimate_likelihood(self.signs(place), self.weights.curve)
+
+    def signs(self, place: int) -> dict[str, float]:
+        """What tells whether the question is answered, if the row at this place is the best that counts."""
         total = float(self.sums[place])
         if "recent" in self.features:
+            # That it is new says nothing about whether it answers.
             total -= self.weights.recent * float(self.features["recent"][place])
-        return likely_answered(self.question, total, len(self.rows.ids), self.unheard, self.weights)
+        return {
+            "sum": total,
+            "nearness": float(self.features["nearness"][place if self.top is None else self.top]),
+            "explains": float(self._explains[place]),
+            "asks": min(1.0, 2 * self.question.asks),
+            "personal": float(self.question.personal),
+            "definite": self.question.definite,
+            "unheard": self.unheard,
+            "worldly": self.worldly,
+            "size": log(max(len(self.rows.ids), SMALLEST_SIZE) / USUAL_SIZE),
+        }
 
     def _weight(self, name: str) -> float:
         return self.weights.recent if name == "recent" else self.weights.features.get(name, 0.0)
@@ -415,8 +457,9 @@ def rank_rows(
     rows: PassageTable,
     near: Similarities = NO_SIMILARITIES,
     weights: RankingWeights = MEASURED,
+    general: float | None = None,
 ) -> Ranking:
-    """The rows of an outline, ranked for a question."""
+    """The rows of an outline, ranked for a question. `general` is how near it is to one about the world."""
     columns = features_of(question, matches, rows, near)
     notes = rows.note & ((columns["coverage"] > 0) | (columns["nearness"] > 0))
     if notes.any():
@@ -439,7 +482,8 @@ def rank_rows(
         sums += weights.recent * columns["recent"]
     if weights.multiplier:
         among = _preselect(columns, among)
-    return Ranking(question, rows, sums, columns, weights, among, unheard_share(matches))
+    worldly = 0.0 if general is None else general - _nearest_statement(rows, near)
+    return Ranking(question, rows, sums, columns, weights, among, unheard_share(matches), worldly)
 
 
 def features_of(
@@ -526,19 +570,9 @@ def unheard_share(matches: PassageMatches) -> float:
     return sum(worth for term, worth in matches.worth.items() if term not in heard) / total if total else 1.0
 
 
-def likely_answered(
-    question: Question, top: float, size: int, unheard: float, weights: RankingWeights
-) -> float:
-    """How likely anything answers the question, when the best row has this sum."""
-    logit = (
-        weights.start
-        + weights.slope * top
-        + weights.asks * question.asks
-        + weights.personal * question.personal
-        + weights.definite * question.definite
-        + weights.unheard * unheard
-        + weights.size * log(max(size, SMALLEST_SIZE) / USUAL_SIZE)
-    )
+def estimate_likelihood(signs: Mapping[str, float], curve: Mapping[str, float]) -> float:
+    """How likely anything answers a question, by its signs."""
+    logit = curve["start"] + sum(weight * signs[name] for name, weight in curve.items() if name in signs)
     return 1 / (1 + exp(-max(-50.0, min(50.0, logit))))
 
 
@@ -594,6 +628,13 @@ def _similarity(rows: PassageTable, near: Similarities) -> tuple[Column, Column]
     best[places[there]] = near.best[there]
     mean[places[there]] = near.mean[there]
     return best, mean
+
+
+def _nearest_statement(rows: PassageTable, near: Similarities) -> float:
+    """How near the nearest row is that says something: who asks the same twice has no answer yet."""
+    places, there = rows.lookup(near.rows)
+    there[there] = ~rows.only_asking[places[there]]
+    return float(near.best[there].max(initial=0.0))
 
 
 def _preselect(columns: Mapping[str, Column], among: Mask) -> Mask:

@@ -336,11 +336,13 @@ class Search:
         own: bool = False,
         tree: str = "",
         patience: float | None = None,
+        asked: str = "",
     ) -> Retrieval:
         """The best rows for a question, the first of `questions`, and for its parts, the others.
 
-        With `tree`, only that conversation is searched. With `patience`, in seconds, somebody waits: no
-        vectors are made for what has none yet, and if the question's own is late, words serve alone. The
+        With `tree`, only that conversation is searched. `asked` is the message that asks: its own words are
+        no match, or there would be none that were never heard. With `patience`, in seconds, somebody waits:
+        no vectors are made for what has none yet, and if the question's own is late, words serve alone. The
         parts share the time, which begins when files have been looked at.
         """
         for question in questions:
@@ -349,7 +351,7 @@ class Search:
                 self._meaning.begin(question.text)
         places, freshness, trouble = self._prepare(scope, within, own, tree, patience is None)
         until = None if patience is None else self._clock() + patience
-        passes = [self._rank(question, places, kinds, until) for question in questions]
+        passes = [self._rank(question, places, kinds, until, asked) for question in questions]
         first = passes[0]
         reasons = [reason for reason in (trouble, first.near.trouble) if reason]
         if freshness.stale:
@@ -382,15 +384,19 @@ class Search:
         places: Sequence[SearchPlace],
         kinds: Collection[str],
         until: float | None = None,
+        asked: str = "",
     ) -> RankedQuestion:
         matches = self._store.passages.matches(places, question.terms, question.parts)
+        if asked:
+            matches = matches.without(self._store.passages.rows_of(asked))
         rows = self._outlines.of(places, matches.containers)
         also = {row for having in matches.having.values() for row in having}
         near = SemanticMatches()
         if question.has_meaning:
             patience = None if until is None else max(0.0, until - self._clock())
             near = self._meaning.near(places, question.text, _NEAREST, also, patience)
-        ranking = rank_rows(question, matches, rows, near.rows, self._weights.scale(near.factor))
+        weights = self._weights.scale(near.factor)
+        ranking = rank_rows(question, matches, rows, near.rows, weights, near.general)
         if kinds:
             ranking = replace(ranking, among=ranking.among & rows.note & np.isin(rows.kind, list(kinds)))
         return RankedQuestion(

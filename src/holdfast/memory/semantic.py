@@ -26,6 +26,7 @@ from holdfast.memory.stored_vectors import StoredVectors
 from holdfast.memory.vectors import NO_SIMILARITIES, Similarities, VectorIndex
 from holdfast.store import SearchPlace, Store
 from holdfast.store.texts import piece_digest, split_pieces
+from holdfast.text.lang import by_language
 
 # Questions that have nothing to do with each other.
 UNRELATED = (
@@ -38,7 +39,11 @@ UNRELATED = (
     "Der Drucker meldet einen Papierstau",
     "My cat refuses to eat",
 )
-# Their mean nearness by the embedded encoder, for which thresholds were measured.
+# Questions about the world: what is nearer to one of them than to anything that was said needs no evidence.
+_GENERAL = tuple(
+    line.strip() for lines in by_language("GENERAL_QUESTIONS").values() for line in lines.strip().splitlines()
+)
+# The mean nearness of the unrelated ones by the embedded encoder, for which thresholds were measured.
 REFERENCE_NEARNESS = 0.117
 # Beside the embedded encoder, which averages over words: hashed terms add little to a search by words, a
 # transformer adds more.
@@ -88,7 +93,8 @@ def rescale(near: Nearness, usual: float) -> Nearness:
 class SemanticMatches:
     """How near rows are to a question, whose vectors were compared, and where.
 
-    `trouble` says why there is nothing, or less; `factor` is the weight beside the embedded encoder.
+    `trouble` says why there is nothing, or less; `factor` is the weight beside the embedded encoder, and
+    `general` how near the question is to one about the world, if that is known by now.
     """
 
     rows: Similarities = NO_SIMILARITIES
@@ -96,6 +102,7 @@ class SemanticMatches:
     engine: str = ""
     trouble: str = ""
     factor: float = 1.0
+    general: float | None = None
 
 
 class BatchQueue(Protocol):
@@ -151,8 +158,9 @@ class SemanticIndex:
         self._own: VectorIndex | None = None
         self._formers: dict[str, VectorIndex] = {}
         self._questions: dict[tuple[str, str], Future[Vectors]] = {}
-        # How near unrelated questions are, by embedder.
+        # How near unrelated questions are, and the vectors of questions about the world, by embedder.
         self._usual: dict[str, float] = {}
+        self._general: dict[str, Future[Vectors]] = {}
         self._noting = threading.Lock()
         self._asking = ThreadPoolExecutor(_QUESTION_THREADS, "holdfast-question")
         # One step at a time: the same vectors must not be made twice.
@@ -349,18 +357,39 @@ class SemanticIndex:
         near = self._on_scale(embedder, index.compare(places, vector, best, also))
         trouble = " ".join(filter(None, (refused if covered.refused else "", index.trouble)))
         factor = meaning_factor(embedder.identity)
-        return SemanticMatches(near, str(embedder.identity), index.engine, trouble, factor)
+        general = self._nearness_to_general(embedder, vector, patience)
+        return SemanticMatches(near, str(embedder.identity), index.engine, trouble, factor, general)
 
     def _on_scale(self, embedder: Embedder, near: Similarities) -> Similarities:
-        """Convert similarities to the common scale, which is measured once for each embedder."""
+        """Convert similarities to the common scale."""
         if has_common_scale(embedder.identity) or not near:
             return near
+        usual = self._usual_nearness(embedder)
+        return replace(near, best=rescale(near.best, usual), mean=rescale(near.mean, usual))
+
+    def _usual_nearness(self, embedder: Embedder) -> float:
+        """The mean nearness of unrelated questions, which is measured once for each embedder."""
         key = embedder.identity.key
         if key not in self._usual:
             vectors = np.array([embedder.question(text)[0] for text in UNRELATED], np.float32)
             self._usual[key] = mean_nearness(vectors)
-        usual = self._usual[key]
-        return replace(near, best=rescale(near.best, usual), mean=rescale(near.mean, usual))
+        return self._usual[key]
+
+    def _nearness_to_general(
+        self, embedder: Embedder, vector: NDArray[np.float32], patience: float | None
+    ) -> float | None:
+        """How near a question is to the nearest one about the world; None where their vectors are late."""
+        key = embedder.identity.key
+        with self._noting:
+            work = self._general.get(key)
+            if work is None or (work.done() and work.exception() is not None):
+                work = self._general[key] = self._asking.submit(embedder.embed, list(_GENERAL))
+        try:
+            nearest = float((np.asarray(work.result(patience)) @ vector).max())
+        except (EmbedderError, TimeoutError):
+            return None
+        common = has_common_scale(embedder.identity)
+        return nearest if common else rescale(nearest, self._usual_nearness(embedder))
 
     def _index(self, embedder: Embedder) -> VectorIndex:
         with self._noting:

@@ -5,7 +5,7 @@ decide how a file is cut and how rows are ranked further.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from sqlalchemy import Column, Connection, bindparam, delete, func, select, update
@@ -127,6 +127,12 @@ class PassageMatches:
     def average(self) -> float:
         return fulltext.average_length(self.containers)
 
+    def without(self, rows: Collection[int]) -> "PassageMatches":
+        """Return the same as if these rows had no token."""
+        if not rows:
+            return self
+        return replace(self, having={token: having.difference(rows) for token, having in self.having.items()})
+
 
 class PassageIndex(Repository):
     """Chunks of notes and messages as rows of one full-text index."""
@@ -228,6 +234,12 @@ class PassageIndex(Repository):
     @reads
     def rows(self, connection: Connection, ids: Collection[int]) -> dict[int, PassageRow]:
         return row_details(connection, ids)
+
+    @reads
+    def rows_of(self, connection: Connection, message: str) -> frozenset[int]:
+        """Return the rows of one message."""
+        rows = select(row_table.c.id).where(row_table.c.passage == message)
+        return frozenset(connection.execute(rows).scalars())
 
     @reads
     def outlines(self, connection: Connection, ranges: Sequence[IdRange]) -> list[tuple[Any, ...]]:

@@ -55,11 +55,20 @@ _ASKS = re.compile(
 # "My", "we decided": about the person who asks. "How do I" and "wie kann ich" ask how a thing is done at all.
 _OWN = re.compile(rf"\b{any_word('OWN_PRONOUNS')}\b", re.IGNORECASE)
 _HOW_TO = re.compile(any_phrase("HOW_TO"), re.IGNORECASE)
+# "Tell me", "kannst du mir": whom something is told, and not whom it is about.
+_TELLS_ME = re.compile(rf"\b{any_phrase('TELLS_ME')}\b", re.IGNORECASE)
 # "How do we", "unser": how it is done here. "Who should I ask about my contract": not how anybody does it.
 _OURS = re.compile(any_phrase("OURS"), re.IGNORECASE)
 _WHICH_OF_MINE = re.compile(any_phrase("WHICH_OF_MINE"), re.IGNORECASE)
-# "The deadline", "im Keller": things that both sides know. The world's only ones are not theirs.
-_DEFINITE = re.compile(rf"\b{any_word('DEFINITE_WORDS')}\b(?! {any_word('ONLY_ONES')}\b)", re.IGNORECASE)
+# "The deadline", "im Keller": things that both sides know. The world's only ones are not theirs, nor its
+# largest ones, nor what anything at large has: "the largest desert", "der Siedepunkt von Alkohol".
+_DEFINITE = re.compile(
+    rf"\b{any_word('DEFINITE_WORDS')}\b(?! {any_word('ONLY_ONES')}\b)"
+    rf"(?! (?!{any_word('NEWEST')}\b){any_phrase('SUPERLATIVES')})"
+    rf"(?!(?: [\w-]+){{1,3}} {any_word('OF_ANYTHING')} "
+    rf"(?!{any_word('DEFINITE_WORDS', 'OWN_PRONOUNS', 'OTHERS_OWN')}\b))",
+    re.IGNORECASE,
+)
 # More of them say nothing more.
 _MOST_DEFINITE = 2
 _SAID_BY_YOU = re.compile(any_phrase("SAID_BY_YOU"), re.IGNORECASE)
@@ -208,7 +217,7 @@ def read_question(
     ]
     how_to = _HOW_TO.search(text) is not None
     ours = _OURS.search(text) is not None or _WHICH_OF_MINE.search(text) is not None
-    own = ours or (_OWN.search(text) is not None and not how_to)
+    own = ours or (_OWN.search(_TELLS_ME.sub(" ", text)) is not None and not how_to)
     yours = _SAID_BY_YOU.search(text) is not None
     expects = Trait(0)
     if _ASKS_NUMBER.search(text):

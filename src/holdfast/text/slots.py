@@ -6,7 +6,7 @@ things that merely look alike stay apart. Where it cannot be told, that is said 
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal
@@ -69,6 +69,8 @@ class Slot:
     renewed: frozenset[str] = frozenset()
     # Whether one person speaks of themselves, or several do.
     person: Literal["", "i", "we"] = ""
+    # Things that are told apart by a number, by their noun: "house 12 has".
+    numbered: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def touches(new: str, old: str) -> bool:
@@ -84,6 +86,8 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
     if max(len(new), len(old)) > _LONGEST:
         return "apart"
     a, b = slot_of(new), slot_of(old)
+    if _have_other_numbers(a, b):
+        return "apart"
     if a.renewed & b.topic:
         a = replace(a, changed=True)
     b = replace(b, values=_in_units_of(a, b))
@@ -134,7 +138,7 @@ def gives_new_value(new: str, old: str, question: str = "") -> bool:
         return True
     a, b = slot_of(new), slot_of(old)
     shared = a.topic & b.topic
-    if _of_others(a, b) or _is_parallel(a, b, shared):
+    if _of_others(a, b) or _is_parallel(a, b, shared) or _have_other_numbers(a, b):
         return False
     if len(shared) < _SHARED and not shared & slot_of(question).topic:
         return False
@@ -210,6 +214,13 @@ def _measured(slot: Slot) -> frozenset[str]:
 def _of_others(a: Slot, b: Slot) -> bool:
     """Whether they begin with different people or things."""
     return bool(a.subject and b.subject) and a.subject != b.subject and b.subject not in a.words
+
+
+def _have_other_numbers(a: Slot, b: Slot) -> bool:
+    """Whether they are about two things that only a number tells apart, and no change is told."""
+    return not a.changed and any(
+        not a.numbered[noun] & b.numbered[noun] for noun in a.numbered.keys() & b.numbered.keys()
+    )
 
 
 def overlap(new: str, old: str) -> float:
@@ -340,7 +351,23 @@ def slot_of(text: str) -> Slot:
             stem for match in _RENEWED.finditer(plain) for stem in (*terms(match[1]), *parts(match[1]))
         ),
         "i" if cues["i"].search(plain) else "we" if cues["we"].search(plain) else "",
+        _numbered(plain, spoken),
     )
+
+
+def _numbered(text: str, spoken: str) -> Mapping[str, frozenset[str]]:
+    """The numbers of what has one as its name, by the stem of the noun.
+
+    A number at the end is what is said of something ("in room 5"), and one before a noun counts it.
+    """
+    numbers: dict[str, set[str]] = {}
+    for noun, number, then in _NUMBERED.findall(text):
+        counts = then[:1].isupper() if spoken == "de" else bool(terms(then)) and not _is_verb(then, spoken)
+        if counts or then.casefold() in _UNITS or _is_verb(noun, spoken) or noun.casefold() in _MONTHS:
+            continue
+        for stem in terms(noun)[:1]:
+            numbers.setdefault(stem, set()).add(number)
+    return {stem: frozenset(several) for stem, several in numbers.items()}
 
 
 def _stems(text: str) -> list[tuple[str, str]]:
@@ -527,6 +554,7 @@ _VALUES = late(
     rf"|\b{any_phrase('CLOCK_WORDS')}\b"
 )
 _WORD = late(r"[^\W_][\w'-]*")
+_NUMBERED = late(r"(?<![\w-])([^\W\d_][\w-]{2,30}) (\d{1,4})(?= ([^\W\d_][\w'-]*))")
 _IDENTIFIER = late(r"\b[a-z]+[-_]\w*[-_\d]\w*\b|\b[a-z]+[A-Z]\w+\b")
 _NAME = {code: late(pattern) for code, pattern in by_language("STATED_NAME").items()}
 _SUBJECT = late(rf"([{UPPER}][\w-]+|[a-z]+[-_]?\d\w*)(?:'s \w+)?(?= {any_phrase('SUBJECT_VERBS')}\b)")

@@ -19,8 +19,16 @@ HOW_TO = (
 OURS = r"\bunser\w{0,2}\b"
 WHICH_OF_MINE = ""
 SAID_BY_YOU = (
-    r"\b(?:hast|hattest|hattet|haben) (?:du|sie)\b|\b(?:du|sie) (?:hast|hattest|haben|hatten)\b"
+    r"\b(?:hast|hattest|hattet|haben) (?:du|sie)\b"
+    r"(?=[^?.!\n]{0,80} (?:\w{0,9}ge|be|emp|ent|er|ver)\w{2,16}(?:t|en)\b)"
+    r"|\b(?:du|sie) (?:hast|hattest|haben|hatten)\b"
     r"|\bdein(?:e|en|er|em)? (?:vorschlag|antwort|rat|empfehlung|liste)\b"
+)
+# Whom something is told.
+TELLS_ME = (
+    r"(?:erklär|schreib|gib|gebt|zeig|nenn|sag|mach|hilf|empfiehl|erzähl|such|stell|bring)(?:e|en sie)?"
+    r" (?:mir|uns)"
+    r"|(?:kannst|könntest|würdest|kann|magst) du (?:mir|uns)|(?:können|könnten|würden) sie (?:mir|uns)"
 )
 WHAT_ABOUT = r"was ist mit|wie sieht es mit"
 # What stands for something said before. A noun behind "das" says it itself, "gibt es" stands for nothing.
@@ -253,7 +261,7 @@ WANTED = {
     "why": r"warum|wieso|weshalb", "how": r"wie", "what": r"was|welche[nrsm]?",
 }  # fmt: skip
 # What is the most of something may be the least by its meaning; what begins or ends so may be its opposite.
-SUPERLATIVES = r"\b\w{3,}ste[nrsm]?\b"
+SUPERLATIVES = r"\b\w{2,}[sß]te[nrsm]?\b"
 OPPOSITE_FORMS = r"\bent\w+iert\w*|\blos\b|\b\w{3,}(?:los|lose[nrsm]?|frei|freie[nrsm]?)\b"
 # A name in a question: behind a bare preposition.
 ASKED_NAME = r"\b(?:in|aus|von|nach|bei)\s+([A-ZÄÖÜ][\w-]+)"

@@ -356,6 +356,11 @@ REPOSITORY_WORDS = r"repos? repositor\w{1,3} projekt\w{0,2} codebasis quellcode"
 DEFINITE_WORDS = r"der die das den dem des dies\w{1,2} im am zum zur beim vom ins ans"
 # Things of which the world has one.
 ONLY_ONES = "welt erde himmel mond sonne"
+# What comes before anything at large that has something, and what says whose it is.
+OF_ANYTHING = "von zwischen"
+OTHERS_OWN = r"dein\w{0,2} ihr\w{0,2} sein\w{0,2}"
+# The most of its kind, and yet one that both sides know.
+NEWEST = r"nächste\w? neueste\w? aktuellste\w?"
 QUESTION_VERBS = """
     kann können darf dürfen muss müssen soll sollen ist sind war waren wird werden hat habe haben gibt
 """
@@ -375,6 +380,52 @@ ASKING_WORDS = """
     gemäß manche manchen mancher mehrere mehreren beide beiden dabei dafür daran darauf daraus darin
     darüber darum davon davor dadurch danach daher deshalb deswegen jedoch sowie sowohl weder entweder
     falls bevor nachdem obwohl bereits schon etwa ungefähr meist meisten mehr
+"""
+# Questions about the world, one a line: what is near to one of them is seldom about the people talking.
+GENERAL_QUESTIONS = """
+    Wie heißt die Hauptstadt von Norwegen?
+    Welcher Fluss ist der längste in Europa?
+    Wie viele Menschen leben in Indien?
+    In welchem Land liegt der Titicacasee?
+    Wann endete der Zweite Weltkrieg?
+    Wer entdeckte Amerika?
+    Welcher König baute Versailles?
+    Wer schrieb Hamlet, und wann?
+    Wer malte die Sternennacht?
+    Welche Tonart hat die neunte Sinfonie?
+    Wie entsteht ein Regenbogen?
+    Warum ist Meerwasser salzig?
+    Wie schwer ist ein Elefant?
+    Was fressen Igel?
+    Welche Farbe hat Kupfersulfat?
+    Bei welcher Temperatur schmilzt Eisen?
+    Wie funktioniert ein Elektromotor?
+    Was ist ein schwarzes Loch?
+    Wie berechnet man die Fläche eines Kreises?
+    Wie viel ist 15 mal 12?
+    Was ist die Wurzel aus 144?
+    Wie lange kocht man Reis?
+    Wie macht man Mayonnaise selbst?
+    Welches Gewürz passt zu Kürbis?
+    Wie entferne ich Grasflecken?
+    Wie wechselt man einen Fahrradschlauch?
+    Was hilft gegen Kopfschmerzen?
+    Wie viele Stunden Schlaf braucht ein Erwachsener?
+    Wie lese ich in JavaScript eine Datei ein?
+    Was macht der Befehl grep?
+    Was ist der Unterschied zwischen einer Klasse und einem Objekt?
+    Wie heißt Schmetterling auf Spanisch?
+    Was bedeutet das Wort Empathie?
+    Wann benutzt man den Konjunktiv?
+    Wie schreibt man eine Bewerbung?
+    Was ist die Mehrwertsteuer?
+    Wie funktioniert eine Aktie?
+    Welche Regeln gibt es beim Tennis?
+    Erzähl mir eine kurze Geschichte.
+    Wie ist das Wetter?
+    Wie geht es dir?
+    Was kannst du alles?
+    Kannst du das einfacher sagen?
 """
 # What stands behind "You are" and is no name.
 NO_NAMES = "ein eine der die das experte assistent"

@@ -23,6 +23,10 @@ SAID_BY_YOU = (
     r"|recommended|gave|wrote|listed|explained|provided|proposed|advised)\b|\byour (?:suggestion|answer"
     r"|advice|recommendation|list|proposal)s?\b"
 )
+# Whom something is told.
+TELLS_ME = (
+    r"(?:tell|give|show|write|explain(?: to)?|help|teach|recommend|suggest|send|make|find|bring) (?:me|us)"
+)
 WHAT_ABOUT = r"what about|how about"
 # What stands for something said before. "It takes to" stands for nothing.
 LEANS_BACK = (

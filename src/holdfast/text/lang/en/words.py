@@ -353,6 +353,11 @@ REPOSITORY_WORDS = "repo repository project codebase code_base monorepo"
 DEFINITE_WORDS = "the this that these those"
 # Things of which the world has one.
 ONLY_ONES = "world earth sky moon sun"
+# What comes before anything at large that has something, and what says whose it is.
+OF_ANYTHING = "of between"
+OTHERS_OWN = "your his her their its"
+# The most of its kind, and yet one that both sides know.
+NEWEST = "latest newest"
 QUESTION_VERBS = """
     can could may must do does did is are was were will would should has have
 """
@@ -362,6 +367,52 @@ ELLIPTIC_OPENERS = "and or but also so then"
 QUESTION_FINITE = "is are was were do does did has have had can could will would should"
 # Words that only ask, and would be looked for as if they were the subject.
 ASKING_WORDS = "many much often"
+# Questions about the world, one a line: what is near to one of them is seldom about the people talking.
+GENERAL_QUESTIONS = """
+    What is the capital of Peru?
+    Which mountain is the highest in Africa?
+    How many people live in China?
+    Which country has the most islands?
+    When did the First World War begin?
+    Who discovered penicillin?
+    Who was the second president of the United States?
+    Who wrote Moby Dick?
+    Who painted the Sistine Chapel?
+    How many keys does an organ have?
+    What causes an earthquake?
+    Why is snow white?
+    How fast can a cheetah run?
+    What do hedgehogs eat?
+    What is the chemical symbol for silver?
+    At what temperature does lead melt?
+    How does a jet engine work?
+    What is a black hole?
+    How do you calculate the area of a triangle?
+    What is 15 times 12?
+    What is the square root of 81?
+    How long does it take to cook rice?
+    What is a simple recipe for tomato soup?
+    Which herbs go well with lamb?
+    How do I get rid of ants?
+    How do you change a tyre?
+    What helps against a sore throat?
+    How much sleep does an adult need?
+    How do I read a file in Java?
+    What does the command chmod do?
+    What is the difference between a stack and a queue?
+    How do you say butterfly in French?
+    What does the word ephemeral mean?
+    What is the plural of mouse?
+    How do I write a cover letter?
+    What is inflation?
+    How does a mortgage work?
+    What are the rules of cricket?
+    Tell me a short story.
+    What is the weather like?
+    How are you?
+    What can you do?
+    Can you say that more simply?
+"""
 # What stands behind "You are" and is no name.
 NO_NAMES = "a an the assistant helpful expert"
 # Sections of a summary that say what was wanted, not what is so.

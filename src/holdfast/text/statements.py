@@ -722,7 +722,7 @@ def _joined(
             start += cause.end()
         begins = clauses[first].cues
         back = bool(begins & {"points", "pronoun"}) and "cause" not in begins
-        if "fragment" in begins and best.kind not in ("rule", "prohibition"):
+        if "fragment" in begins and first == at and best.kind not in ("rule", "prohibition"):
             continue
         binding = any(one.binding or one.kind in ("rule", "prohibition") for one in verdicts)
         yield Statement(best.kind, number, start, end, best.score, best.lasting, binding, back)

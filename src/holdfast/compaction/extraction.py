@@ -12,7 +12,7 @@ from holdfast.compaction.requests import MemoryKind, is_memory_request
 from holdfast.messages import Message, Text
 from holdfast.text.analyser import telling, terms
 from holdfast.text.patterns import late
-from holdfast.text.statements import is_meant, statements_in, takes_back
+from holdfast.text.statements import is_about_speaker, is_meant, statements_in, takes_back
 from holdfast.window.items import Item
 from holdfast.window.rules import decisions_in, own_sentences
 
@@ -89,7 +89,7 @@ def _extract_from_user(item: Item) -> list[ExtractedMemory]:
             _, before = memories.pop()
             memories.append((statement.sentence, replace(before, text=f"{before.text} {_tidy(text)}")))
             continue
-        if not _stands_alone(text) or (statement.points and statement.kind == "fact"):
+        if not _stands_alone(text, statement.kind) or (statement.points and statement.kind == "fact"):
             continue
         if statement.kind == "decision" and len(text.split()) < _SHORTEST_DECISION:
             continue
@@ -128,9 +128,11 @@ def _message_text(message: Message) -> str:
     return "".join(part.text for part in message.parts if isinstance(part, Text))
 
 
-def _stands_alone(sentence: str) -> bool:
+def _stands_alone(sentence: str, kind: str = "") -> bool:
     """Whether a sentence is understandable by itself, unlike "let's take the second one"."""
-    return not _REFERENCE.search(sentence) and len(set(terms(sentence))) >= 2
+    # "I'm diabetic" has one word that counts, and who it is about; "No jQuery!" has what is not to be.
+    needed = 1 if kind == "prohibition" or (kind == "fact" and is_about_speaker(sentence)) else 2
+    return not _REFERENCE.search(sentence) and len(set(terms(sentence))) >= needed
 
 
 def _find_reason(following: Sequence[tuple[str, str]]) -> str:

@@ -73,7 +73,7 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "passive_none": 0.6, "passive_when": 0.7, "we_always": 0.6, "others_must": 0.3,
         "deed": -0.8, "feels": -0.8, "stays": 0.3, "law": 0.3, "math": -1.0, "whoever": 0.7,
         "framed_rule": 0.8, "gerund": -0.4, "wants_none": 1.2, "subjectless": -1.0,
-        "out_of": 0.9,
+        "out_of": 0.9, "bans_you": 0.8,
     },
     "decision": {
         "decided": 1.0, "decided_before": 0.6, "aims_after": 0.6, "chooses": 1.2, "becomes": 1.2,
@@ -100,7 +100,7 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0, "no_verb": -0.2,
         "feels": -1.4, "can": -1.4, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.5,
         "vague": -0.6, "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8,
-        "own_thing": 0.4, "lacks": 0.4, "life": 0.3, "routine": 0.4, "gerund": -0.8, "bare": -0.8,
+        "own_thing": 0.4, "lacks": 0.4, "life": 0.6, "routine": 0.4, "gerund": -0.8, "bare": -0.8,
         "ago": -1.2, "you": -0.4, "labelled": 1.2, "moved": 0.8, "under_alone": -2.0,
     },
 }  # fmt: skip
@@ -223,6 +223,12 @@ def takes_back(sentence: str) -> bool:
 
 def denies(sentence: str) -> bool:
     return _cue(_plain(sentence), "negation")
+
+
+def is_about_speaker(sentence: str) -> bool:
+    """Whether it speaks of the person who says it."""
+    plain = _plain(sentence)
+    return _cue(plain, "me") or _cue(plain, "mine")
 
 
 def is_doubtful(sentence: str) -> bool:
@@ -418,9 +424,22 @@ def _derived(cues: Collection[str]) -> set[str]:
             found.add("forbids")
         if {"name", "negation", "manner"} <= has:
             found.add("plain_without")
-    if not has & {"states", "does", "order", "must", "passive", "perfect", "trait", "likes", "my_own"}:
+    if not has & {
+        "states",
+        "does",
+        "order",
+        "must",
+        "passive",
+        "perfect",
+        "trait",
+        "likes",
+        "my_own",
+        "life",
+    }:
         found.add("no_verb")
     no = has & {"negation", "never", "none", "no_more"}
+    if {"never", "you_are_to"} <= has:
+        found |= {"bans_you", "forbids"}
     if has & {"shuns", "wants_none"} or (
         no and has & {"order", "may_not", "please", "infinitive", "you_must", "none", "duty"}
     ):
@@ -579,6 +598,8 @@ def _states_nothing(
         nothing -= {"supposes", "asks"}
     if "standing_order" in cues:
         nothing -= {"once"}
+    if "bans_you" in cues:
+        nothing -= {"asks"}
     if "rather" in cues:
         nothing -= {"supposes"}
     if "recent" in cues and cues & {"becomes", "moved"}:
@@ -667,8 +688,9 @@ def _joined(
         kinds = ("fact", "preference") if "behind_comma" in clause.cues else ("fact",)
         listed = verdict is not None and verdict.kind in kinds and "no_verb" in clause.cues
         aims = at > 0 and _AIM.search(clause.text)
+        answers = at == 1 and firsts and "whoever" in clauses[0].cues
         again = at > 0 and "fails" in clause.cues & clauses[at - 1].cues
-        depends = short or relative or goes_on or listed or aims or again or _is_apposed(clause)
+        depends = short or relative or goes_on or listed or aims or again or answers or _is_apposed(clause)
         if scored[at] is not None and not (firsts and depends):
             firsts.append(at)
     if firsts and any(clause.cues & _CHANGES for clause in clauses):
@@ -705,7 +727,7 @@ def _joined(
             start += cause.end()
         begins = clauses[first].cues
         back = bool(begins & {"points", "pronoun"}) and "cause" not in begins
-        if "fragment" in begins and best.kind not in ("rule", "prohibition"):
+        if "fragment" in begins and first == at and best.kind not in ("rule", "prohibition"):
             continue
         binding = any(one.binding or one.kind in ("rule", "prohibition") for one in verdicts)
         yield Statement(best.kind, number, start, end, best.score, best.lasting, binding, back)

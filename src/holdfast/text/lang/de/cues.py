@@ -98,7 +98,9 @@ CUES = LanguageData(
         ),
         "under": begin(r"(?:dass|ob|wenn|falls|sobald|solange|während|obwohl|damit|bevor|ehe|nachdem)"),
         "cause": begin(r"(?:weil|da|denn|nachdem|seit|zumal)"),
-        "relative": begin(r"(?:die|der|das|den|dem|deren|dessen|was|wo|womit) (?:\S+ ){0,5}\S+"),
+        "relative": begin(
+            r"(?:die|der|das|den|dem|deren|dessen|was|wo|womit) (?!(?:ist|sind|wird|werden) )(?:\S+ ){0,5}\S+"
+        ),
         "goes_on": begin(
             r"(?:bitte|dass|ob|ohne|statt|anstatt|um|sondern|nicht|nie|außer|wenn|falls|sobald|bevor|ehe"
             r"|weil|damit"
@@ -246,6 +248,7 @@ CUES = LanguageData(
             r"|in keinem fall|keinesfalls|bloß nicht|finger weg|tabu|verboten|untersagt"
             r"|nichts (?:verloren|zu suchen)|nicht in ?frage"
         ),
+        "you_are_to": cue(r"(?:darfst|sollst|solltest|kannst) du"),
         "out_of": cue(
             r"bleib(?:t|en) (?:\S+ ){0,6}?(?:raus|draußen|fern)(?=[.,!]|$)|bleib(?:t"
             r"|en) (?:bitte )?(?:aus|von) "
@@ -376,7 +379,7 @@ CUES = LanguageData(
             r"|grünes licht|abgesegnet|(?:aus)?gewählt|ausgesucht|(?:hat"
             r"|haben) (?:sich )?(?:\S+ ){1,5}?genommen|angemeldet|eingeschrieben|verabschiedet"
             r"|abgeklärt|geklärt|(?:es bleibt"
-            r"|bleibt es) (?:also )?(?:bei|dabei)|ausgemacht|überzeugt|zugesagt|unterschrieben"
+            r"|bleibt es) (?:also )?(?:beim?|dabei)|ausgemacht|überzeugt|zugesagt|unterschrieben"
         ),
         "confirms": cue(
             r"bestätigt|denk (?:\w+ )?d(?:a)?ran|denke (?:\w+ )?d(?:a)?ran|vergiss(?: \w+)? nicht"

@@ -377,6 +377,7 @@ CUES = LanguageData(
             r"|go(?:es)? into|off[- ]limits|taboo|no[- ]go|banned|out of the question|(?:has"
             r"|have) no (?:place|business)"
         ),
+        "you_are_to": cue(r"(?:are|must|may|should|shall) (?:you|we)(?: ever)?(?: to)? \w+"),
         "out_of": cue(r"(?:stays?|remains?|must stay|is to stay) (?:out of|away from|off)"),
         # What somebody does not want to meet with.
         "wants_none": cue(
@@ -650,7 +651,7 @@ CUES = LanguageData(
         # What somebody does not have is as much a fact as what they have.
         # What somebody does by habit, for a living or at home: the simple present of the first person.
         "life": cue(
-            r"(?:i|we) (?:(?:also|currently|mostly|only|still) )?(?:work|live|teach|study|drive|own"
+            r"(?:i|we) (?:(?:also|currently|mostly|only|still) )?(?:work|live|teach|study|drive|own|head"
             r"|speak|lead|manage|play|train|commute|rent|use|keep"
             r"|volunteer|grow|breed|run(?! into)|sell|file|share)(?! (?:it|that|this|up)\b)"
         ),

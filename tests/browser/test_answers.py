@@ -156,7 +156,7 @@ def test_one_line_under_an_answer_unfolds_the_rest(page, server, project):
         line.click()
         expect(answers(window).locator(".about-all")).to_contain_text(fact)
         expect(answers(window).locator(".about-all")).to_contain_text("of 8,192 tokens")
-        for name in ("Copy", "Regenerate", "Go on from here in a conversation of its own"):
+        for name in ("Copy", "Regenerate", "Fork"):
             expect(answers(window).get_by_role("button", name=name)).to_be_visible()
         assert faults(window) == []
         window.reload()

@@ -142,7 +142,7 @@ export function renderActions(entry, element, acts, isQuestion) {
     isQuestion
       ? createIconButton("pencil", word("edit"), () => acts.edit(entry, element))
       : createIconButton("refresh-cw", word("regenerate"), () => acts.regenerate(entry)),
-    !isQuestion && createIconButton("git-fork", word("fork_here"), () => acts.fork(entry)),
+    !isQuestion && createIconButton("git-fork", word("fork"), () => acts.fork(entry), word("fork_here")),
     entry.pinned && el("span", { class: "tag" }, word("pinned")),
     entry.created_at &&
       el(

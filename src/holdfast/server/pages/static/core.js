@@ -317,11 +317,11 @@ export function debounce(work, wait) {
 /** One of the icons in icons.css. It says nothing by itself: what it stands in has a label. */
 export const createIcon = (name) => el("span", { class: `icon icon-${name}`, "aria-hidden": "true" });
 
-/** Creates a button that is an icon with a label. */
-export function createIconButton(icon, label, work) {
+/** Creates a button that is an icon with a label; `title` says more than the label. */
+export function createIconButton(icon, label, work, title = label) {
   return el(
     "button",
-    { type: "button", class: "quiet icon-button", "aria-label": label, title: label, onclick: work },
+    { type: "button", class: "quiet icon-button", "aria-label": label, title, onclick: work },
     createIcon(icon),
   );
 }

@@ -43,6 +43,7 @@ from holdfast.errors import HoldfastError, Overflow, StoreError
 from holdfast.messages import ChatRequest
 from holdfast.recall import Evidence
 from holdfast.store import Decision, Store, new_id
+from holdfast.tokens.budget import NEVER
 from holdfast.tokens.estimate import Estimate
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.models import ModelRegistry
@@ -311,8 +312,13 @@ class Fitter:
 
 
 def with_open_rounds(fitted: FittedWindow) -> FittedWindow | None:
-    """Return the window as it was before rounds of the open exchange were left out; None if none were."""
+    """Return the window as it was before rounds of the open exchange were left out.
+
+    None if none were, or if nothing is ever summarised here.
+    """
     question = fitted.view.question
+    if fitted.view.thresholds.summarise >= NEVER:
+        return None
     dropped = {
         id(proposal): proposal
         for batch in fitted.batches

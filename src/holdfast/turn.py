@@ -474,7 +474,11 @@ class TurnEngine:
 
     async def start(self) -> None:
         """Closes jobs and recovers answers that a dead process left open, and starts background work."""
-        await self.store.run(self.store.jobs.abandon, time.time() - ABANDONED)
+        if self.store.opened_alone:
+            # Nobody else works on anything here, whatever it looks like.
+            await self.store.run(self.store.drafts.recover, stale_after=0.0)
+        left = 0.0 if self.store.opened_alone else ABANDONED
+        await self.store.run(self.store.jobs.abandon, time.time() - left)
         self._recovering = asyncio.create_task(self._recover())
         self.background.start()
 

@@ -110,3 +110,23 @@ def test_a_server_prunes_when_it_starts_and_again_later(tmp_path):
         return row.id in there, kept.id in there, "retention" in waiting
 
     assert asyncio.run(work()) == (False, True, True)
+
+
+def test_a_clock_that_leapt_ahead_deletes_nothing_at_once(tmp_path):
+    given = {"home": tmp_path, "embedder": "off", "upstream": "embedded", "retention_days": 30}
+
+    async def work(days):
+        engine = build_engine(load(given, {}).settings)
+        engine.background._clock = lambda: time.time() + days * DAY
+        engine.background.start()
+        await engine.background.idle.wait_until_idle()
+        there = left(engine.store)
+        await engine.close()
+        return there
+
+    with open_store(load(given, {}).settings.store) as store:
+        kept = store.log.create(ADA)
+    assert kept.id in asyncio.run(work(0))
+    assert kept.id in asyncio.run(work(40))
+    # An hour later it still says so, and is believed.
+    assert kept.id not in asyncio.run(work(40.05))

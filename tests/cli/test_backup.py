@@ -37,7 +37,7 @@ def test_a_restore_that_broke_off_is_named_by_the_doctor_and_by_the_next_one(mad
 
 def test_how_far_a_restore_is_can_be_followed(made, hold):
     told = hold("backup", "restore", str(made), "--overwrite", whole=True)
-    assert "putting in place: 5/5" in told.stderr
+    assert "putting in place: 2/2" in told.stderr
 
 
 def test_a_backup_gets_a_name_with_the_date_where_one_stands(made, hold, tmp_path):
@@ -58,5 +58,18 @@ def test_settings_that_name_another_database_are_told_of(made, hold, home, tmp_p
     file = tmp_path / "c.zip"
     hold("backup", "create", str(file))
     (home / "holdfast.toml").unlink()
-    told = hold("backup", "restore", str(file), "--overwrite", whole=True)
+    told = hold("backup", "restore", str(file), "--overwrite", "--settings", whole=True)
     assert "another database" in told.stderr
+
+
+def test_settings_of_a_backup_come_only_if_they_are_wanted(tmp_path, hold, home):
+    mine, theirs = home / "holdfast.toml", tmp_path / "theirs.zip"
+    home.mkdir(exist_ok=True)
+    mine.write_text('upstream = "http://127.0.0.1:9"\n')
+    hold("backup", "create", str(theirs))
+    mine.write_text("reserve = 900\n")
+    told = hold("backup", "restore", str(theirs), "--overwrite", whole=True)
+    assert "--settings" in told.stderr
+    assert mine.read_text() == "reserve = 900\n"
+    hold("backup", "restore", str(theirs), "--overwrite", "--settings")
+    assert "upstream" in mine.read_text()

@@ -150,6 +150,18 @@ def test_a_key_that_asks_too_often_is_told_when_to_come_again(serve):
         assert isinstance(refused.json()["error"], kind)
 
 
+def test_a_key_without_memory_neither_reads_nor_writes_any(serve):
+    holdfast = serve()
+    headers, _ = key_for(holdfast, memory=False)
+    for method, path in (
+        ("GET", "/api/memory/list"), ("POST", "/api/memory"), ("POST", "/api/memory/import"),
+        ("GET", "/api/memory/profile"), ("GET", "/api/notes"), ("PUT", "/api/settings/company-context"),
+    ):  # fmt: skip
+        answer = holdfast.client.request(method, path, json={}, headers=headers)
+        assert (answer.status_code, "no memory" in answer.text) == (403, True), path
+    assert holdfast.client.post("/api/chat", json=ASK, headers=headers).status_code == 200
+
+
 # Streams
 
 

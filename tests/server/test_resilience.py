@@ -157,7 +157,30 @@ def test_whatever_a_server_sends_is_answered_without_an_internal_error(serve, ki
                 assert answer.status_code in (200, 400, 500, 502, 503), (number, answer.text)
                 assert "internal error" not in answer.text, (scripts[number], answer.text)
                 assert "NaN" not in answer.text
+                if number < len(replies) and replies[number] == PLAIN | {"count": replies[number]["count"]}:
+                    deep = replies[number]["count"].startswith("[[")
+                    assert deep or (answer.status_code == 200 and "Fine" in answer.text), answer.text
     assert not [record for record in caplog.records if record.exc_info]
+
+
+@pytest.mark.parametrize("kind", ["ollama", "openai"])
+def test_what_comes_after_the_end_of_an_answer_nobody_gets(serve, kind):
+    shape, frame = (OLLAMA, "{}\n") if kind == "ollama" else (OPENAI, "data: {}\n\n")
+    lines = [frame.format(shape.format(**PLAIN | {"content": f'"{word}"'})) for word in ("First", "Second")]
+    stream = "application/x-ndjson" if kind == "ollama" else "text/event-stream"
+
+    def play(request):
+        if b"/chat" not in request.split(b"\r\n")[0]:
+            return [well(request) if kind == "ollama" else response(b'{"data":[]}')]
+        return [started(stream), *(piece(line.encode()) for line in lines), END]
+
+    with hostile(play) as server:
+        connection = Connection(server.url, patience=Patience(tries=1))
+        client = serve(Ollama(connection) if kind == "ollama" else OpenAI(connection)).client
+        for path in ("/api/chat", "/v1/chat/completions"):
+            for streams in (True, False):
+                answer = client.post(path, json={**ASK, "stream": streams})
+                assert ("First" in answer.text, "Second" in answer.text) == (True, False), answer.text
 
 
 def test_an_endless_answer_is_cut_off_and_what_came_is_kept(serve):

@@ -2,6 +2,10 @@
 
 import pytest
 
+from holdfast.messages import Message, Scope
+from holdfast.store import open_store
+from holdfast.testing.provider import ScriptedProvider
+from tests.server.conftest import running
 from tests.server.remembering import found
 
 
@@ -32,3 +36,18 @@ def test_what_is_set_holds_after_a_new_start_and_what_does_not_serve_is_not_take
     third = ready()
     assert setting(third, "host")["pending"], "it goes on with the address it had"
     assert found(http.get(f"{third}/health"))["status"] == "ok"
+
+
+def test_jobs_of_a_killed_server_end_when_it_starts_again(tmp_path):
+    place = f"sqlite:///{tmp_path / 'holdfast.db'}"
+    with open_store(place) as killed:
+        side = killed.jobs.start(Scope(), kind="side")
+        main = killed.jobs.start(Scope(), conversation=killed.log.create(Scope()).id)
+        killed.drafts.save(main.id, main.conversation, None, Message.of("assistant", "Half"), "m")
+    with running(tmp_path, ScriptedProvider()) as again:
+        states = {job["id"]: job["status"] for job in again.client.get("/api/jobs").json()["jobs"]}
+        assert states == {side.id: "cut", main.id: "cut"}
+        # Beside a server that runs, another one leaves its jobs alone.
+        busy = again.store.jobs.start(Scope(), kind="side")
+        with running(tmp_path, ScriptedProvider()) as beside:
+            assert beside.client.get(f"/api/jobs/{busy.id}").json()["status"] == "running"

@@ -217,6 +217,9 @@ _STARTED = 1.0
 _AGAIN = 60.0
 # Statistics, and promises that were kept, are forgotten after this.
 _KEPT, _DAILY = 30 * 86_400.0, 86_400.0
+# The setting with the time when it was last looked for old conversations, and the wait after a leap of the
+# clock, in seconds.
+_SEEN, _AFTER_JUMP = "retention.seen", 3_600.0
 # When a backup may be made for the first time, and how often it is looked whether one is due.
 _FIRST_BACKUP, _LOOK_FOR_BACKUP = 600.0, 3_600.0
 # How far back a process looks for conversations that an earlier one did not put at rest.
@@ -545,12 +548,23 @@ class BackgroundJobs:
         self.idle.schedule("housekeeping", self._tidy, after=_DAILY)
 
     async def _retire(self, retention: Retention) -> None:
-        """What was kept long enough goes."""
+        """What was kept long enough goes, unless the clock may be wrong."""
+        if await self._store.run(self._has_clock_jumped):
+            log.warning("the clock went far ahead or back: nothing old is deleted for an hour")
+            self.idle.schedule("retention", partial(self._retire, retention), after=_AFTER_JUMP)
+            return
         try:
             await _stoppable(lambda stop: retention.prune(self._clock(), stop=stop))
         except HoldfastError as error:
             log.warning("old conversations could not be deleted: %s", error)
         self.idle.schedule("retention", partial(self._retire, retention), after=_DAILY)
+
+    def _has_clock_jumped(self) -> bool:
+        """Whether it is days since this was last asked, or before it: a leap, or nobody was here."""
+        now, settings = self._clock(), self._store.settings
+        before = settings.get(_SEEN, now)
+        settings.set(_SEEN, now)
+        return not -_DAILY <= now - before <= 2 * _DAILY
 
     async def _back_up(self, backups: BackupSchedule) -> None:
         try:

@@ -1,5 +1,6 @@
 """`holdfast backup`: create, check and restore backups of the data folder. The work is done in `transfer`."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -65,6 +66,12 @@ def restore(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Let it take the place of what is there.")
     ] = False,
+    with_settings: Annotated[
+        bool | None,
+        typer.Option(
+            "--settings/--no-settings", help="Whether its settings and prompts come, too; else asked."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Put a backup in place. Refused where there is something already, and while a server runs."""
@@ -76,9 +83,21 @@ def restore(
             _("The notes of this data folder lie in {place}.").format(place=place),
             hint=_("Restore into another data folder (--home), then `holdfast migrate --notes`."),
         )
+    brings_settings = backup.has_settings(file.expanduser())
+    if brings_settings and with_settings is None and sys.stdin.isatty() and not as_json:
+        question = _("Shall its settings and prompts come, too? They say which servers and folders are used.")
+        with_settings = typer.confirm(question, default=False, err=True)
     with show_progress_bar() as tell:
-        manifest = backup.restore(data_folder(settings), file.expanduser(), overwrite=overwrite, tell=tell)
+        manifest = backup.restore(
+            data_folder(settings),
+            file.expanduser(),
+            overwrite=overwrite,
+            settings=bool(with_settings),
+            tell=tell,
+        )
     print_manifest(manifest, settings.home, as_json, _("Restored"))
+    if brings_settings and not with_settings:
+        print_error(_("Its settings and prompts were left out; add --settings if it is your own backup."))
     restored = load(context).settings
     if restored.store != settings.store:
         print_error(_("The restored settings name another database: what was restored is not in it."))

@@ -343,7 +343,7 @@ def drop_bad_counts(payload: JsonObject) -> JsonObject:
         case {**usage}:
             details = usage.get("prompt_tokens_details") or {}
             counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
-            counts.append(details.get("cached_tokens") if isinstance(details, dict) else details)
+            counts += [details.get("cached_tokens")] if isinstance(details, dict) else [details, -1]
             if any(count is not None and parse_count(count) is None for count in counts):
                 bad.add("usage")
         case _:

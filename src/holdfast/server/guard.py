@@ -365,6 +365,8 @@ HEALTH = "/health"
 _PUBLIC_PATHS = (HEALTH, "/api/login", "/login", "/static")
 # Paths that concern the server and all of its users.
 _ADMIN_PATHS = ("/api/keys", "/api/config", "/api/upstreams", "/api/memory/reindex", "/metrics")
+# Paths that show or change what is remembered.
+_MEMORY_PATHS = ("/api/memory", "/api/notes", "/api/settings/company-context")
 # Paths that pages of other origins may post to on this machine without a key: the models.
 _MODEL_PATHS = (
     "/v1", "/mcp", "/api/chat", "/api/generate", "/api/embed", "/api/embeddings", "/api/show",
@@ -443,6 +445,8 @@ class RequestGuard:
             return ANONYMOUS
         if not access.admin and is_below(path, _ADMIN_PATHS):
             raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
+        if not access.memory and is_below(path, _MEMORY_PATHS):
+            raise Forbidden("this key has no memory", hint="Use one that was made without --memory-off.")
         return access
 
     async def still_admits(self, caller: HTTPConnection, access: Access) -> bool:

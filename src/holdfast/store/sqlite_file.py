@@ -58,26 +58,31 @@ class FileLock:
         return True
 
 
-def prepare(path: Path, scripts: MigrationScripts) -> FileLock:
-    """Make sure a current database is at `path`. Keep the returned lock for as long as you use it."""
+def prepare(path: Path, scripts: MigrationScripts) -> tuple[FileLock, bool]:
+    """Make sure a current database is at `path`.
+
+    Return a lock, to be kept for as long as the database is used, and whether nobody else used it.
+    """
     with _translate_errors(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with ExitStack() as unless_ready:
             lock = FileLock(path.with_name(f"{path.name}.lock"))
             unless_ready.callback(lock.close)
-            _check_after_crash(path, lock)
+            alone = lock.acquire_exclusive()
+            if alone:
+                _check_after_crash(path)
+                lock.release()
             _lock_current(path, lock, scripts)
             unless_ready.pop_all()
-        return lock
+        return lock, alone
 
 
-def _check_after_crash(path: Path, lock: FileLock) -> None:
+def _check_after_crash(path: Path) -> None:
     """Look through a database that was not closed: whoever closes it last takes its journal away."""
     journal = path.with_name(f"{path.name}-wal")
-    left = journal.exists() and journal.stat().st_size > 0
-    if left and path.stat().st_size <= _MAX_CHECKED and lock.acquire_exclusive():
+    left = path.exists() and journal.exists() and journal.stat().st_size > 0
+    if left and path.stat().st_size <= _MAX_CHECKED:
         check_intact(path)
-        lock.release()
 
 
 def check_intact(path: Path) -> None:

@@ -49,8 +49,10 @@ class Store:
     Plain callers call the methods; on an event loop it is `await store.run(store.log.append, …)`.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, alone: bool = False) -> None:
         self.database = database
+        # Whether nobody else had it open when it was opened: then what is open in it was left behind.
+        self.opened_alone = alone
         self.log = ConversationLog(database)
         self.drafts = DraftRepository(database)
         self.jobs = JobRepository(database)
@@ -117,7 +119,7 @@ def open_store(location: str, *, scripts: MigrationScripts = SHIPPED) -> Store:
         case "sqlite" if url.database in (None, "", ":memory:"):
             return Store(_open_memory(scripts))
         case "sqlite":
-            return Store(_open_file(Path(str(url.database)), scripts))
+            return _open_file(Path(str(url.database)), scripts)
         case "postgresql" | "postgres":
             return Store(_open_server(url, scripts))
     raise _location_error(location)
@@ -130,13 +132,14 @@ def _open_memory(scripts: MigrationScripts) -> Database:
     return Database(engine, engine, single=True)
 
 
-def _open_file(path: Path, scripts: MigrationScripts) -> Database:
-    lock = sqlite_file.prepare(path, scripts)
+def _open_file(path: Path, scripts: MigrationScripts) -> Store:
+    lock, alone = sqlite_file.prepare(path, scripts)
     url = URL.create("sqlite", database=str(path))
     # A transaction that turns from reading to writing fails instead of waiting; so writers lock at the start.
     # They have a connection of their own: its page cache stays valid until another process writes.
     writing = _sqlite_engine(url, begin="BEGIN IMMEDIATE", pool_size=1, max_overflow=0)
-    return Database(_sqlite_engine(url, max_overflow=-1), writing, holds=True, on_close=lock.close)
+    database = Database(_sqlite_engine(url, max_overflow=-1), writing, holds=True, on_close=lock.close)
+    return Store(database, alone=alone)
 
 
 def _open_server(url: URL, scripts: MigrationScripts) -> Database:

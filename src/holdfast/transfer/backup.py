@@ -52,6 +52,8 @@ from holdfast.transfer.staging import (
 )
 
 MANIFEST, STORE = "manifest.json", "store.db"
+# What says how a server behaves: it comes from a backup only if its owner wants it.
+OF_OWNER = (FILE, PAGE, PROMPTS)
 # By which writers of notes take turns; it says nothing, and is never in a backup.
 LOCK = ".lock"
 KIND, FORMAT = "holdfast backup", 1
@@ -453,9 +455,17 @@ class StagedMove:
 
 
 def restore(
-    places: DataFolder, file: Path, *, overwrite: bool = False, tell: ProgressCallback = ignore_progress
+    places: DataFolder,
+    file: Path,
+    *,
+    overwrite: bool = False,
+    settings: bool = True,
+    tell: ProgressCallback = ignore_progress,
 ) -> Manifest:
-    """Restores a backup; existing data is only replaced with `overwrite`."""
+    """Restores a backup; existing data is only replaced with `overwrite`.
+
+    Without `settings`, those of the backup and its prompts are left out, and what is there stays.
+    """
     if is_pending(places):
         raise Conflict(
             _("A restore to {home} broke off.").format(home=places.home),
@@ -474,12 +484,21 @@ def restore(
             manifest = check(file, stage, tell)
             refuse_newer(manifest)
             _bring_up_to_date(stage / STORE)
-            moves = _stage_parts(places, stage)
+            moves = _stage_parts(places, stage, settings=settings)
         finally:
             remove_path(stage)
         _write_plan(places, moves)
         _carry_out(places, moves, tell)
     return manifest
+
+
+def has_settings(file: Path) -> bool:
+    """Whether a backup has settings or prompts in it; what is none is left to `check`."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return any(name.partition("/")[0] in OF_OWNER for name in archive.namelist())
+    except (*_BROKEN, OSError):
+        return False
 
 
 def is_pending(places: DataFolder) -> bool:
@@ -560,10 +579,11 @@ def _exclusive_access(database: Path | None) -> Iterator[None]:
         yield
 
 
-def _stage_parts(places: DataFolder, stage: Path) -> list[StagedMove]:
+def _stage_parts(places: DataFolder, stage: Path, *, settings: bool) -> list[StagedMove]:
     """Moves each part beside its target, onto the same disk, so that the swap is one rename."""
     database = places.database or places.home / _ON_SERVER
-    parts = {stage / name: places.home / name for name in KEPT} | {stage / STORE: database}
+    kept = [name for name in KEPT if settings or name not in OF_OWNER]
+    parts = {stage / name: places.home / name for name in kept} | {stage / STORE: database}
     moves = [StagedMove(target, source.exists()) for source, target in parts.items()]
     for source, move in zip(parts, moves, strict=True):
         remove_path(move.staged_path)

@@ -250,7 +250,11 @@ class AnswerReader:
                 f"{self._where} sent something that is no part of an answer.",
                 hint=lazy("Look at the model server's log."),
             )
-        self._started = self._started or bool(chunk.text or chunk.thinking or chunk.calls)
+        says = bool(chunk.text or chunk.thinking or chunk.calls)
+        if self._ended and says:
+            # The answer is over, and stored: what is said after its end nobody gets.
+            chunk = Chunk(usage=chunk.usage)
+        self._started = self._started or says
         self._ended = self._ended or chunk.finish is not None
         return chunk
 

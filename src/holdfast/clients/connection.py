@@ -44,7 +44,7 @@ class FileEdit:
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """What was done to a file: its earlier bytes, the digest of what was written, and what can be taken out."""
+    """What was done to a file: its earlier bytes, the digest of what was written, what can be taken out."""
 
     path: Path
     format: Format

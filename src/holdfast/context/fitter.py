@@ -179,7 +179,9 @@ class Fitter:
         first = await asyncio.to_thread(self._fit_first, case)
         loaded, fitted, state, notices = first.loaded, first.fitted, first.state, first.notices
         summary: CompactionRecord | None = None
-        if fitted.view.history >= fitted.view.thresholds.summarise:
+        # What the last resort would take out is summarised first, if levels summarise at all.
+        nearly = fitted.before_last_resort().view
+        if nearly.history >= nearly.thresholds.summarise:
             fitted, summary, state = await self._summarise(case, loaded, fitted, state)
         notices += self._notices()
         if loaded.lane.conversation in self._unsaved:
@@ -223,14 +225,12 @@ class Fitter:
         self, case: FitRequest, loaded: LoadedLane, fitted: FittedWindow, state: lanes.LaneState
     ) -> tuple[FittedWindow, CompactionRecord | None, lanes.LaneState]:
         """Replaces the older part by a summary, because shortening and leaving out were not enough."""
-        inline = await self._compaction.inline(case, loaded, fitted)
+        before = fitted.before_last_resort()
+        inline = await self._compaction.inline(case, loaded, before)
         if inline is None:
             return fitted, None, state
-        fitted = (
-            await asyncio.to_thread(self._fit_again, inline.fitted, ())
-            if inline.fitted is not fitted
-            else fitted
-        )
+        if inline.fitted is not before:
+            fitted = await asyncio.to_thread(self._fit_again, inline.fitted, ())
         return fitted, inline.record, replace(state, tried=inline.tried)
 
     def _note_unsaved(self, conversation: str, error: HoldfastError) -> None:

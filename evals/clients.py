@@ -2,9 +2,9 @@
 
     python -m evals.clients [NAME …] [--with opencode=/path/to/opencode]
 
-Each is connected by `holdfast connect` in a home of its own, talks eight turns, is taken back by `--undo`, and
-is started once more by `holdfast launch`. Its own prompt may be larger than 4k, so the window leaves
-4k beside it, measured by a first turn. Behind Holdfast is the public fake of Ollama, which says what it was asked.
+Each is connected by `holdfast connect` in a home of its own, talks eight turns, is taken back by `--undo`,
+and is started once more by `holdfast launch`. Its own prompt may be larger than 4k, so the window leaves 4k
+beside it, measured by a first turn. Behind Holdfast is the public fake of Ollama.
 """
 
 import argparse
@@ -142,7 +142,7 @@ def measure(program: Program, command: str, work: Path) -> Outcome:
 
 
 def fit_window(own_prompt: int) -> int:
-    """Return the smallest window that leaves room for 4k of talk beside a prompt, which is not counted exactly."""
+    """Return the smallest window with room for 4k of talk beside a prompt that is not counted exactly."""
     sizes = range(_ROOM, _LARGE, 1024)
     return next(size for size in sizes if budget_for(size).room >= own_prompt * 1.1 + _ROOM)
 
@@ -217,8 +217,8 @@ def read_version(command: str) -> str:
 _HEAD = """\
 # Real clients
 
-Each client as its registry publishes it, in a home of its own: connected by `holdfast connect`, eight turns (a
-fact, a file that is read by the client's own tool, five long notes, a question for the fact), taken back
+Each client as its registry publishes it, in a home of its own: connected by `holdfast connect`, eight turns
+(a fact, a file that is read by the client's own tool, five long notes, a question for the fact), taken back
 by `--undo`, and started once more by `holdfast launch`. The window is 4,096 tokens, or large enough for
 4,096 of talk beside the client's own prompt and tools. Behind Holdfast is the public fake of Ollama.
 `python -m evals.clients` measures it anew.

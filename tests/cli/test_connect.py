@@ -211,29 +211,27 @@ def test_nothing_of_the_proof_is_kept(person, url):
 
 
 def test_what_others_changed_is_not_overwritten_unless_forced(person, url, tmp_path):
-    home = person("codex")
+    home = person("aider")
     before = snapshot(home)
-    file = home / ".codex" / "config.toml"
+    file = home / ".aider.conf.yml"
     file.chmod(0o640)
-    assert holdfast("connect", "codex", "--url", url, "--yes").exit_code == 0
+    assert holdfast("connect", "aider", "--url", url, "--yes").exit_code == 0
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
-    file.write_text(file.read_text() + '\n[tui]\ntheme = "dark"\n')
-    refused = holdfast("connect", "codex", "--undo", "--yes")
+    file.write_text(file.read_text() + "dark-mode: true\n")
+    refused = holdfast("connect", "aider", "--undo", "--yes")
     assert refused.exit_code == 1
-    assert '+theme = "dark"' in words_of(refused)
+    assert "+dark-mode: true" in words_of(refused)
     # Connecting again keeps the change, and an undo then takes out our entries alone.
-    assert holdfast("connect", "codex", "--url", url, "--yes").exit_code == 0
-    assert holdfast("connect", "codex", "--undo", "--yes").exit_code == 0
-    assert open_document(file.read_text(), "toml").value() == {
-        **open_document(FILES["codex"][".codex/config.toml"], "toml").value(),
-        "tui": {"theme": "dark"},
-    }
-    file.write_bytes(before[".codex/config.toml"])
-    holdfast("connect", "codex", "--url", url, "--yes")
+    assert holdfast("connect", "aider", "--url", url, "--yes").exit_code == 0
+    assert holdfast("connect", "aider", "--undo", "--yes").exit_code == 0
+    earlier = open_document(FILES["aider"][".aider.conf.yml"], "yaml").value()
+    assert open_document(file.read_text(), "yaml").value() == {**earlier, "dark-mode": True}
+    file.write_bytes(before[".aider.conf.yml"])
+    holdfast("connect", "aider", "--url", url, "--yes")
     file.write_text("# mine alone\n")
-    assert holdfast("connect", "codex", "--undo", "--yes", "--force").exit_code == 0
+    assert holdfast("connect", "aider", "--undo", "--yes", "--force").exit_code == 0
     assert snapshot(home) == before
-    assert (tmp_path / "data/clients/codex/config.toml.replaced").read_text() == "# mine alone\n"
+    assert (tmp_path / "data/clients/aider/.aider.conf.yml.replaced").read_text() == "# mine alone\n"
 
 
 def test_a_file_that_its_program_rewrites_loses_only_our_entry(person, url):

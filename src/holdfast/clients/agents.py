@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from holdfast.clients.base import (
+    EIGHT_TURNS,
     LARGE_WINDOW,
     MAX_ANSWER,
     NAME,
@@ -14,6 +15,7 @@ from holdfast.clients.base import (
     Entry,
     LaunchPlan,
     Places,
+    Trial,
     first_existing,
 )
 from holdfast.clients.documents import apply_entries
@@ -118,9 +120,11 @@ OPENCODE = Client(
     "`compaction.auto` and `compaction.prune` to `false`",
     """\
 `connect` writes a provider, `model` and `small_model` (titles go the same way), an MCP server and a plugin
-that puts `holdfast brief` behind the system prompt. In the environment `OPENCODE_DISABLE_AUTOCOMPACT=true`
+that puts the brief of the folder behind the system prompt. In the environment
+`OPENCODE_DISABLE_AUTOCOMPACT=true`
 and `OPENCODE_DISABLE_PRUNE=true` switch its shortening off, too. Version 2 has moved its numbers
 (`keep.tokens`, `buffer`); `auto` is still the switch.""",
+    trials=(Trial("1.18.33", "2026-11-16", EIGHT_TURNS),),
     launch=_opencode_launch,
 )
 
@@ -180,10 +184,11 @@ CLAUDE_CODE = Client(
     "`autoCompactEnabled: false`, and `DISABLE_AUTO_COMPACT=1` in `env`",
     """\
 `connect` writes the address, the token and the models into `env` of `~/.claude/settings.json`, a
-`SessionStart` hook that runs `holdfast brief`, and the MCP server into `~/.claude.json`. That second file
-Claude Code rewrites all the time, so `--undo` takes only our entry out of it. Some versions were reported
+`SessionStart` hook that brings the brief of the folder, and the MCP server into `~/.claude.json`. That second
+file Claude Code rewrites all the time, so `--undo` takes only our entry out of it. Some versions were reported
 to compact although the switch is off: their summaries are recognised. Its own prompt and tools have more
 than 20,000 tokens; below a window of 32k it cannot work.""",
+    trials=(Trial("2.1.197", "2026-11-16", EIGHT_TURNS),),
     launch=_claude_launch,
 )
 
@@ -248,6 +253,7 @@ CODEX = Client(
     """\
 `connect` writes a provider with `wire_api = "responses"`, the model, a large window and the MCP server into
 `~/.codex/config.toml`. Its prompt and tools have about 9,000 tokens.""",
+    trials=(Trial("0.166.0", "2026-11-16", EIGHT_TURNS),),
     launch=_codex_launch,
 )
 
@@ -292,6 +298,7 @@ Above `max-chat-history-tokens` aider summarises the chat. Through `ollama_chat/
 `num_ctx` with every request; Holdfast keeps to one, but `openai/…` spares you the question. `--map-tokens`
 limits its map of the repository, which is part of every request: 512 to 1024 is plenty for a window of 8k.
 A `/clear` begins a new conversation here, too. It has no MCP and no headers.""",
+    trials=(Trial("0.86.2", "2026-11-16", EIGHT_TURNS),),
     launch=_aider_launch,
 )
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from holdfast.clients.base import (
+    EIGHT_TURNS,
     NAME,
     Client,
     ConfigChange,
@@ -11,6 +12,7 @@ from holdfast.clients.base import (
     Entry,
     LaunchPlan,
     Places,
+    Trial,
 )
 
 
@@ -61,6 +63,7 @@ docker run -d -p 3000:8080 --add-host=host.docker.internal:host-gateway \\
   client](access.md#several-people-behind-one-client)).
 - Its own memory and its search in documents go on working: what it adds to a question is kept with it, and
   made to fit.""",
+    trials=(Trial("0.6.43 and 0.12.4", "2026-11", "recorded traffic"),),
     launch=lambda endpoint, places: LaunchPlan(  # noqa: ARG005
         ("open-webui", "serve"), _open_webui_variables(endpoint)
     ),
@@ -160,6 +163,7 @@ llm models list
 llm -m qwen3:4b "What is a mutex?"
 llm -c "And a semaphore?"
 ```""",
+    trials=(Trial("0.36", "2026-11-16", EIGHT_TURNS),),
     launch=lambda endpoint, places: LaunchPlan(  # noqa: ARG005
         ("llm",), {"OLLAMA_HOST": endpoint.url, "LLM_MODEL": f"ollama/{endpoint.model}"}
     ),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from holdfast.clients.base import (
+    EIGHT_TURNS,
     LARGE_WINDOW,
     MAX_ANSWER,
     NAME,
@@ -13,6 +14,7 @@ from holdfast.clients.base import (
     Entry,
     LaunchPlan,
     Places,
+    Trial,
     first_existing,
 )
 from holdfast.clients.documents import apply_entries
@@ -69,6 +71,7 @@ CONTINUE = Client(
 It removes old messages by `contextLength`, and its command line compacts by it. With `provider: ollama` the
 same number goes out as `num_ctx`; that is why `connect` writes `openai`. `launch` starts its command line
 `cn`; in an editor, choose *Holdfast* among the models.""",
+    trials=(Trial("1.5.47", "2026-11-16", EIGHT_TURNS),),
     launch=_continue_launch,
 )
 
@@ -128,6 +131,7 @@ CLINE = Client(
 Command line and extension share `~/.cline/data/settings`. `connect` writes the provider *OpenAI
 Compatible*, the MCP server and the switch there. Cline rewrites these files itself, so `--undo` takes only
 our entries out of what it has written since.""",
+    trials=(Trial("3.0.65", "2026-11-16", "one turn connected, one launched"),),
     launch=_cline_launch,
 )
 

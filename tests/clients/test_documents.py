@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import tomlkit
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
@@ -17,6 +17,8 @@ from holdfast.clients.connection import Connections
 from holdfast.clients.documents import apply_entries, open_document, read_earlier, revert_entries
 from holdfast.errors import ConfigError, HoldfastError
 
+# A loaded machine is no fault of the texts.
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 ENDPOINT = Endpoint("http://127.0.0.1:11435", ("qwen3:4b", "llama3:8b"), project="engine-1f2e3d")
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), max_size=12)
@@ -63,7 +65,7 @@ STARTS = {"json": json_texts(), "yaml": yaml_texts(), "toml": toml_texts, "env":
 
 
 @pytest.mark.slow
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120, deadline=None, suppress_health_check=SLOW)
 @given(client=st.sampled_from(CLIENTS), data=st.data())
 def test_undo_brings_any_file_back_and_other_values_stay(client, data):
     with tempfile.TemporaryDirectory() as folder:
@@ -107,7 +109,7 @@ def read(path):
     return path.read_bytes() if path.exists() else None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
 @given(text=json_texts(), values=st.lists(st.tuples(names, values), min_size=1, max_size=4))
 def test_our_entries_come_out_of_json_that_others_changed(text, values):
     entries = [Entry(("ours", f"{name}{at}"), value) for at, (name, value) in enumerate(values)]

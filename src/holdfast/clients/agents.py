@@ -184,10 +184,10 @@ CLAUDE_CODE = Client(
     "`autoCompactEnabled: false`, and `DISABLE_AUTO_COMPACT=1` in `env`",
     """\
 `connect` writes the address, the token and the models into `env` of `~/.claude/settings.json`, a
-`SessionStart` hook that brings the brief of the folder, and the MCP server into `~/.claude.json`. That second
-file Claude Code rewrites all the time, so `--undo` takes only our entry out of it. Some versions were reported
-to compact although the switch is off: their summaries are recognised. Its own prompt and tools have more
-than 20,000 tokens; below a window of 32k it cannot work.""",
+`SessionStart` hook that brings the brief of the folder, and the MCP server into `~/.claude.json`. That
+second file Claude Code rewrites all the time, so `--undo` takes only our entry out of it. Some versions
+were reported to compact although the switch is off: their summaries are recognised. Its own prompt and
+tools have more than 20,000 tokens; below a window of 32k it cannot work.""",
     trials=(Trial("2.1.197", "2026-11-16", EIGHT_TURNS),),
     launch=_claude_launch,
 )

@@ -2,9 +2,9 @@
 
     python -m evals.clients [NAME …] [--with opencode=/path/to/opencode]
 
-Each is connected by `holdfast connect` in a home of its own, talks eight turns, is taken back by `--undo`, and
-is started once more by `holdfast launch`. Its own prompt may be larger than 4k, so the window is that prompt
-and 4k, measured by a first turn. Behind Holdfast is the public fake of Ollama, which says what it was asked.
+Each is connected by `holdfast connect` in a home of its own, talks eight turns, is taken back by `--undo`,
+and is started once more by `holdfast launch`. Its own prompt may be larger than 4k, so the window leaves 4k
+beside it, measured by a first turn. Behind Holdfast is the public fake of Ollama.
 """
 
 import argparse
@@ -27,6 +27,7 @@ from evals.window_serving import serving
 from holdfast.clients import find_client
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel, FakeReply, ModelCall
+from holdfast.tokens.budget import budget_for
 
 RESULTS = Path(__file__).parent / "results" / "clients.md"
 MODEL = "fake:latest"
@@ -133,11 +134,17 @@ def measure(program: Program, command: str, work: Path) -> Outcome:
     try:
         first = hold_session(program, command, work / "first", turns[:1], _LARGE, connect_only=True)
         own = first["largest"] - len(turns[0].split())
-        window = _ROOM if own < _ROOM // 2 else -(-(own + _ROOM) // 1024) * 1024
+        window = _ROOM if own < _ROOM // 2 else fit_window(own)
         seen = hold_session(program, command, work / "talk", turns, window)
     except (RuntimeError, subprocess.TimeoutExpired) as error:
         return Outcome(program.name, version, len(turns), error=" ".join(str(error).split())[:300])
     return Outcome(program.name, version, len(turns), own, window, **seen)
+
+
+def fit_window(own_prompt: int) -> int:
+    """Return the smallest window with room for 4k of talk beside a prompt that is not counted exactly."""
+    sizes = range(_ROOM, _LARGE, 1024)
+    return next(size for size in sizes if budget_for(size).room >= own_prompt * 1.1 + _ROOM)
 
 
 def hold_session(
@@ -150,9 +157,9 @@ def hold_session(
     connect_only: bool = False,
 ) -> dict[str, Any]:
     """Connect, talk, take back, launch; return what was seen of it."""
-    home, model = work / "home", Model()
+    home, model = work.parent / "home", Model()
     folder = home / "repository"
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "notes.txt").write_text("Harbour lights at seven.\n")
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     own = {"PATH": f"{Path(command).parent}:{os.environ['PATH']}"}
@@ -167,9 +174,9 @@ def hold_session(
         program.say(Session([command], home, folder, own), turns)
         calls, talk = list(model.calls), model.talk()
         seen = look_into(work / "data" / "holdfast.db", turns)
+        holdfast.run("connect", program.name, "--undo", "--yes")
         if connect_only:
             return {"largest": max(len(call.prompt) for call in talk)}
-        holdfast.run("connect", program.name, "--undo", "--yes")
         undone = not find_leftovers(program.name, holdfast)
         model.calls.clear()
         start = [*holdfast.command, "launch", program.name, "--url", door.url, "--"]
@@ -210,10 +217,10 @@ def read_version(command: str) -> str:
 _HEAD = """\
 # Real clients
 
-Each client as its registry publishes it, in a home of its own: connected by `holdfast connect`, eight turns (a
-fact, a file that is read by the client's own tool, five long notes, a question for the fact), taken back
-by `--undo`, and started once more by `holdfast launch`. The window is 4,096 tokens, or what the client sends by
-itself and 4,096, as its own prompt and tools are often larger. Behind Holdfast is the public fake of Ollama.
+Each client as its registry publishes it, in a home of its own: connected by `holdfast connect`, eight turns
+(a fact, a file that is read by the client's own tool, five long notes, a question for the fact), taken back
+by `--undo`, and started once more by `holdfast launch`. The window is 4,096 tokens, or large enough for
+4,096 of talk beside the client's own prompt and tools. Behind Holdfast is the public fake of Ollama.
 `python -m evals.clients` measures it anew.
 
 - **conversations**: in the log after the session; titles and other side requests are not among them.
@@ -265,7 +272,7 @@ def main() -> None:
             continue
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
             outcome = measure(PROGRAMS[client.name], str(Path(command).absolute()), Path(work))
-        print(outcome)
+        print(outcome, flush=True)
         rows[client.name] = format_row(outcome)
         ordered = [rows[name] for name in PROGRAMS if name in rows]
         head = f"{_HEAD}| {' | '.join(_COLUMNS)} |\n{'|---' * len(_COLUMNS)}|\n"

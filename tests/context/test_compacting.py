@@ -12,6 +12,7 @@ from holdfast.conversations import lanes
 from holdfast.errors import BadRequest, Conflict
 from holdfast.messages import ChatRequest, Message, Scope, Text, ToolCall, ToolResult
 from holdfast.turn import Ask
+from holdfast.window.presets import preset_named
 from tests.context.summing import (
     EAGER,
     FIRST,
@@ -415,3 +416,17 @@ async def test_a_talk_that_others_keep_short_is_summarised_all_the_same(tmp_path
             await engine.background.idle.wait_until_idle()
         assert len(decided(engine, client)) > number
         check_chain(engine, client)
+
+
+async def test_what_the_last_resort_takes_out_is_summarised_in_the_same_turn(tmp_path):
+    server = Playing()
+    preset = replace(preset_named("openclaw"), cooldown_seconds=0.0, cooldown_messages=0)
+    async with summing(server, tmp_path, preset=preset) as engine:
+        client = await talked(engine, turns=16)
+        await client.say(" ".join(said(at) for at in range(50, 72)))
+        assert decided(engine, client) == []
+        # The level begins when the window is full, and so large a message leads past that in one step.
+        await client.say(" ".join(said(at) for at in range(80, 102)))
+        assert check_chain(engine, client)
+        assert "4711" in shown(server)
+        assert RULE.rstrip(".") in shown(server)

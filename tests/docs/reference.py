@@ -1,4 +1,4 @@
-"""Writes docs/reference/ from the program itself: every setting, every route, every command.
+"""Writes docs/reference/ and docs/clients.md from the program itself: settings, routes, commands, clients.
 
 `make reference` runs it; a test compares. Knows how the tables look, nothing of what stands in them.
 """
@@ -13,6 +13,7 @@ from typing import Any
 from holdfast.config import Settings, load, shown_value
 from holdfast.i18n import in_language, speak
 from holdfast.settings_words import group_of
+from tests.docs.clients import clients
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -249,7 +250,12 @@ def _page(parts: list[str]) -> str:
     return "\n\n".join([note, *(part for part in parts if part)]) + "\n"
 
 
-PAGES: Mapping[str, Callable[[], str]] = {"settings.md": settings, "rest.md": rest, "commands.md": commands}
+PAGES: Mapping[str, Callable[[], str]] = {
+    "settings.md": settings,
+    "rest.md": rest,
+    "commands.md": commands,
+    "../clients.md": clients,
+}
 
 
 def main() -> None:

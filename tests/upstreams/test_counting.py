@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from holdfast.errors import UpstreamError
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import open_store
 from holdfast.testing.provider import ScriptedProvider
@@ -64,3 +65,13 @@ def test_otherwise_it_is_an_estimate_with_bounds(counted):
     for count in counted(Server()):
         assert count.method == "estimate"
         assert count.low < count.tokens < count.high
+
+
+def test_a_missing_route_for_counting_means_an_estimate(counted):
+    class Without(Server):
+        async def tokenize(self, model, text):
+            raise UpstreamError("404 page not found", status=404)
+
+    text, _whole = counted(Without())
+    assert text.method == "estimate"
+    assert 0 < text.low <= text.tokens <= text.high

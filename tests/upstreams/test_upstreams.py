@@ -9,6 +9,7 @@ from holdfast.errors import ConfigError, ModelMissing
 from holdfast.messages import ChatRequest, Message, Text
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.provider import ScriptedProvider
+from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.routing import Upstreams
 from holdfast.wiring import build_upstreams, look_around
 
@@ -91,3 +92,17 @@ async def test_a_named_server_is_connected_to(tmp_path):
         upstreams = build_upstreams(settings(tmp_path, upstream=address))
         assert (await upstreams.main()).name == "ollama"
         await upstreams.aclose()
+
+
+async def test_models_that_only_embed_come_last_and_are_never_the_usual_one():
+    models = [
+        ModelInfo("nomic-embed-text:latest", family="nomic-bert", running_window=2048),
+        ModelInfo("bge-m3", family="bert"),
+        ModelInfo("both", capabilities=("completion", "embedding")),
+        ModelInfo("gemma-vectors", family="gemma3", capabilities=("embedding",)),
+        ModelInfo("qwen3:4b", family="qwen3"),
+    ]
+    upstreams = Upstreams(Finder(ScriptedProvider(models=models)), ScriptedProvider())
+    names = [model.name for model in await upstreams.models()]
+    assert names == ["both", "qwen3:4b", "nomic-embed-text:latest", "bge-m3", "gemma-vectors"]
+    assert await upstreams.usual_model() == "both"

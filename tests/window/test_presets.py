@@ -115,6 +115,13 @@ def test_levels_that_do_not_rise_are_refused_with_the_next_step():
         preset_from(Settings(level_3=0.6))
 
 
+def test_a_level_beyond_the_room_of_a_request_is_refused():
+    with pytest.raises(ConfigError, match=r"level_3 is 90% of the window.*87\.5%.*at most 87%"):
+        preset_from(Settings(preset="supermemory", level_3=0.9))
+    assert preset_from(Settings(preset="supermemory", level_3=0.9, reserve=3_000)).levels.summarise == 0.9
+    assert preset_from(Settings(level_3=0.9)).levels.summarise == 0.9
+
+
 def test_an_unknown_preset_is_refused_with_those_there_are():
     with pytest.raises(ConfigError, match="ollama-prompt"):
         preset_named("fast")

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from holdfast.clients.base import (
+    EIGHT_TURNS,
     LARGE_WINDOW,
     MAX_ANSWER,
     NAME,
@@ -14,6 +15,7 @@ from holdfast.clients.base import (
     Entry,
     LaunchPlan,
     Places,
+    Trial,
     first_existing,
 )
 from holdfast.clients.documents import apply_entries
@@ -62,6 +64,8 @@ def _opencode_entries(endpoint: Endpoint) -> tuple[Entry, ...]:
     server: dict[str, Any] = {"type": "local", "command": endpoint.mcp(), "enabled": True}
     server |= {"environment": endpoint.variables} if endpoint.variables else {}
     return (
+        # opencode adds it to a file without it.
+        Entry(("$schema",), "https://opencode.ai/config.json", if_missing=True),
         Entry(("provider", NAME), provider),
         Entry(("model",), f"{NAME}/{endpoint.model}"),
         # Titles go the same way, and not to a model elsewhere.
@@ -115,10 +119,12 @@ OPENCODE = Client(
     "chat",
     "`compaction.auto` and `compaction.prune` to `false`",
     """\
-`connect` writes a provider, `model` and `small_model` (titles go the same way), an MCP server and a plugin that puts
-`holdfast brief` behind the system prompt. In the environment `OPENCODE_DISABLE_AUTOCOMPACT=true` and
-`OPENCODE_DISABLE_PRUNE=true` switch its shortening off, too. Version 2 has moved its numbers (`keep.tokens`, `buffer`); `auto`
-is still the switch.""",
+`connect` writes a provider, `model` and `small_model` (titles go the same way), an MCP server and a plugin
+that puts the brief of the folder behind the system prompt. In the environment
+`OPENCODE_DISABLE_AUTOCOMPACT=true`
+and `OPENCODE_DISABLE_PRUNE=true` switch its shortening off, too. Version 2 has moved its numbers
+(`keep.tokens`, `buffer`); `auto` is still the switch.""",
+    trials=(Trial("1.18.33", "2026-11-16", EIGHT_TURNS),),
     launch=_opencode_launch,
 )
 
@@ -177,10 +183,12 @@ CLAUDE_CODE = Client(
     "messages",
     "`autoCompactEnabled: false`, and `DISABLE_AUTO_COMPACT=1` in `env`",
     """\
-`connect` writes the address, the token and the models into `env` of `~/.claude/settings.json`, a `SessionStart` hook that runs
-`holdfast brief`, and the MCP server into `~/.claude.json`. That second file Claude Code rewrites all the time, so
-`--undo` takes only our entry out of it. Some versions were reported to compact although the switch is off: their
-summaries are recognised. Its own prompt and tools have more than 20,000 tokens; below a window of 32k it cannot work.""",
+`connect` writes the address, the token and the models into `env` of `~/.claude/settings.json`, a
+`SessionStart` hook that brings the brief of the folder, and the MCP server into `~/.claude.json`. That
+second file Claude Code rewrites all the time, so `--undo` takes only our entry out of it. Some versions
+were reported to compact although the switch is off: their summaries are recognised. Its own prompt and
+tools have more than 20,000 tokens; below a window of 32k it cannot work.""",
+    trials=(Trial("2.1.197", "2026-11-16", EIGHT_TURNS),),
     launch=_claude_launch,
 )
 
@@ -210,7 +218,8 @@ def _codex_changes(endpoint: Endpoint, places: Places) -> tuple[ConfigChange, ..
         Entry(("model_providers", NAME), _codex_provider(endpoint)),
         Entry(("mcp_servers", NAME), endpoint.mcp_server()),
     )
-    return (ConfigChange(folder / "config.toml", "toml", entries),)
+    # It writes there which folders are trusted.
+    return (ConfigChange(folder / "config.toml", "toml", entries, volatile=True),)
 
 
 def _codex_launch(endpoint: Endpoint, places: Places) -> LaunchPlan:  # noqa: ARG001
@@ -244,6 +253,7 @@ CODEX = Client(
     """\
 `connect` writes a provider with `wire_api = "responses"`, the model, a large window and the MCP server into
 `~/.codex/config.toml`. Its prompt and tools have about 9,000 tokens.""",
+    trials=(Trial("0.166.0", "2026-11-16", EIGHT_TURNS),),
     launch=_codex_launch,
 )
 
@@ -284,10 +294,11 @@ AIDER = Client(
     "chat",
     "`max-chat-history-tokens` that is never reached",
     """\
-Above `max-chat-history-tokens` aider summarises the chat. Through `ollama_chat/…` it asks for another `num_ctx` with every
-request; Holdfast keeps to one, but `openai/…` spares you the question. `--map-tokens` limits its map of the repository, which is
-part of every request: 512 to 1024 is plenty for a window of 8k. A `/clear` begins a new conversation here, too. It has no MCP
-and no headers.""",
+Above `max-chat-history-tokens` aider summarises the chat. Through `ollama_chat/…` it asks for another
+`num_ctx` with every request; Holdfast keeps to one, but `openai/…` spares you the question. `--map-tokens`
+limits its map of the repository, which is part of every request: 512 to 1024 is plenty for a window of 8k.
+A `/clear` begins a new conversation here, too. It has no MCP and no headers.""",
+    trials=(Trial("0.86.2", "2026-11-16", EIGHT_TURNS),),
     launch=_aider_launch,
 )
 
@@ -339,7 +350,8 @@ OPENCLAW = Client(
     "chat",
     "`agents.defaults.compaction.enabled: false`; overflow recovery stays, and is not needed",
     """\
-`connect` writes a provider, the primary model and the MCP server into `~/.openclaw/openclaw.json`, which is JSON5: comments and
-bare keys stay. Its notes can be read in place, too: see [OpenClaw's workspace](import.md).""",
+`connect` writes a provider, the primary model and the MCP server into `~/.openclaw/openclaw.json`, which is
+JSON5: comments and bare keys stay. Its notes can be read in place, too: see [OpenClaw's
+workspace](import.md).""",
     launch=_openclaw_launch,
 )

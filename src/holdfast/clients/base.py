@@ -166,6 +166,10 @@ class Client:
     by_folder: bool = False
 
 
+# What `python -m evals.clients` does with each client.
+EIGHT_TURNS = "eight turns connected, one launched"
+
+
 def first_existing(*paths: Path) -> Path:
     """Return the first of these files that exists, or the last."""
     return next((path for path in paths if path.exists()), paths[-1])

@@ -3,6 +3,7 @@
 from typing import Any
 
 from holdfast.clients.base import (
+    EIGHT_TURNS,
     NAME,
     Client,
     ConfigChange,
@@ -11,6 +12,7 @@ from holdfast.clients.base import (
     Entry,
     LaunchPlan,
     Places,
+    Trial,
 )
 
 
@@ -38,9 +40,10 @@ OPEN_WEBUI = Client(
     "chat",
     "`ENABLE_CONTEXT_COMPACTION=false`",
     """\
-Its settings are environment variables when it is first started, and in its database from then on: what is saved under
-*Admin Panel ▸ Settings ▸ Connections* wins. `connect` writes them into `.env` of the folder it is started from (`--folder`),
-which Docker Compose reads; `launch` starts `open-webui serve` with them. With Docker:
+Its settings are environment variables when it is first started, and in its database from then on: what is
+saved under *Admin Panel ▸ Settings ▸ Connections* wins. `connect` writes them into `.env` of the folder it
+is started from (`--folder`), which Docker Compose reads; `launch` starts `open-webui serve` with them. With
+Docker:
 
 <!-- not run: needs Docker, and an image from elsewhere -->
 ```sh
@@ -50,12 +53,17 @@ docker run -d -p 3000:8080 --add-host=host.docker.internal:host-gateway \\
   ghcr.io/open-webui/open-webui:main
 ```
 
-- `holdfast serve --for-docker` makes the key and prints these lines with it ([Clients in containers](access.md#clients-in-containers)).
-- **Its context compaction** is there since 0.10 (summer 2026): switch it off as above or on the page of administrators.
+- `holdfast serve --for-docker` makes the key and prints these lines with it ([Clients in
+  containers](access.md#clients-in-containers)).
+- **Its context compaction** is there since 0.10 (summer 2026): switch it off as above or on the page of
+  administrators.
 - `num_ctx` under *Advanced Params*, in a chat's controls and in each model: leave at its default.
-- With `ENABLE_FORWARD_USER_INFO_HEADERS` it says which person and which chat a request belongs to, and every person is a user of
-  their own ([Several people behind one client](access.md#several-people-behind-one-client)).
-- Its own memory and its search in documents go on working: what it adds to a question is kept with it, and made to fit.""",
+- With `ENABLE_FORWARD_USER_INFO_HEADERS` it says which person and which chat a request belongs to, and
+  every person is a user of their own ([Several people behind one
+  client](access.md#several-people-behind-one-client)).
+- Its own memory and its search in documents go on working: what it adds to a question is kept with it, and
+  made to fit.""",
+    trials=(Trial("0.6.43 and 0.12.4", "2026-11", "recorded traffic"),),
     launch=lambda endpoint, places: LaunchPlan(  # noqa: ARG005
         ("open-webui", "serve"), _open_webui_variables(endpoint)
     ),
@@ -97,11 +105,12 @@ LIBRECHAT = Client(
     "chat",
     "`summarization.contextPruning.enabled: false`, and a large `maxContextTokens`",
     """\
-`connect` writes an endpoint and the MCP server into `librechat.yaml` of its folder (`--folder`), in which LibreChat has to be
-started again. It cuts and summarises by `maxContextTokens` (*Max Context Tokens* among a chat's parameters, or in a preset of
-`modelSpecs`): set it to 200000, as its documentation has no switch that ends summarising altogether. From a container, name the
-server with `--url http://host.docker.internal:11435` and a key with `--key`; a forwarder's
-(`holdfast keys create --name librechat --forwarder`) for the person in the header to be believed.""",
+`connect` writes an endpoint and the MCP server into `librechat.yaml` of its folder (`--folder`), in which
+LibreChat has to be started again. It cuts and summarises by `maxContextTokens` (*Max Context Tokens* among
+a chat's parameters, or in a preset of `modelSpecs`): set it to 200000, as its documentation has no switch
+that ends summarising altogether. From a container, name the server with `--url
+http://host.docker.internal:11435` and a key with `--key`; a forwarder's (`holdfast keys create --name
+librechat --forwarder`) for the person in the header to be believed.""",
     launch_note="Docker or its own server starts it: use `connect`.",
     by_folder=True,
 )
@@ -143,8 +152,9 @@ LLM = Client(
     "chat",
     "has none",
     """\
-`connect` adds the models to `extra-openai-models.yaml` and makes the first one the default; `launch` sets `OLLAMA_HOST`
-and `LLM_MODEL`, for the plugin `llm-ollama`. It sends what was said and cuts nothing; do not use `-o num_ctx`.
+`connect` adds the models to `extra-openai-models.yaml` and makes the first one the default; `launch` sets
+`OLLAMA_HOST` and `LLM_MODEL`, for the plugin `llm-ollama`. It sends what was said and cuts nothing; do not
+use `-o num_ctx`.
 
 <!-- not run: four processes of seconds each; tests/clients/test_llm.py runs the same -->
 ```sh
@@ -153,6 +163,7 @@ llm models list
 llm -m qwen3:4b "What is a mutex?"
 llm -c "And a semaphore?"
 ```""",
+    trials=(Trial("0.36", "2026-11-16", EIGHT_TURNS),),
     launch=lambda endpoint, places: LaunchPlan(  # noqa: ARG005
         ("llm",), {"OLLAMA_HOST": endpoint.url, "LLM_MODEL": f"ollama/{endpoint.model}"}
     ),

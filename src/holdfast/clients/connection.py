@@ -44,7 +44,7 @@ class FileEdit:
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """What was done to a file: its earlier bytes, the digest of what was written, and what can be taken out."""
+    """What was done to a file: its earlier bytes, the digest of what was written, what can be taken out."""
 
     path: Path
     format: Format
@@ -124,7 +124,7 @@ class Connections:
         return ConnectionPlan(client, tuple(edits), records)
 
     def undo(self, plan: ConnectionPlan) -> None:
-        """Write the earlier files. What others wrote meanwhile is kept as a copy, and the record goes last."""
+        """Write the earlier files. What others wrote meanwhile is kept as a copy; the record goes last."""
         folder = self._folder / plan.client.name
         for edit, record in zip(plan.edits, plan.records, strict=True):
             if edit.before is not None and _digest(edit.before) != record.digest and not record.volatile:
@@ -176,8 +176,8 @@ def diff_bytes(path: Path, before: bytes | None, after: bytes | None) -> str:
 def _plan_file(change: ConfigChange, known: FileRecord | None) -> tuple[FileEdit, FileRecord]:
     """Return the edit of a file and its record.
 
-    A file that is connected already keeps its first backup; if somebody edited it since, our entries are taken
-    out of what it is now, and that is what an undo brings back.
+    A file that is connected already keeps its first backup; if somebody edited it since, our entries are
+    taken out of what it is now, and that is what an undo brings back.
     """
     now = _read(change.path)
     base = now

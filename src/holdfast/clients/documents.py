@@ -17,6 +17,7 @@ from holdfast.errors import ConfigError
 from holdfast.i18n import lazy
 
 _ENV_LINE = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$")
+_ENV_COMMENT = re.compile(r"\s+#[^\"']*$")
 _ENV_PLAIN = re.compile(r"""[^\s#"'\\]*""")
 
 
@@ -150,8 +151,9 @@ class EnvText:
         line = f"{path[0]}={written}{self._newline}"
         places = self._find(path[0])
         if places:
-            # The last of two lines counts.
-            self._lines[places[-1]] = line
+            # The last of two lines counts; a comment beside the value stays.
+            comment = _ENV_COMMENT.search(self._lines[places[-1]])
+            self._lines[places[-1]] = line.removesuffix(self._newline) + comment[0] if comment else line
             return
         if self._lines and not self._lines[-1].endswith(("\n", "\r")):
             self._lines[-1] += self._newline

@@ -3,6 +3,7 @@
 from typing import Any
 
 from holdfast.clients.base import (
+    EIGHT_TURNS,
     LARGE_WINDOW,
     MAX_ANSWER,
     NAME,
@@ -13,6 +14,7 @@ from holdfast.clients.base import (
     Entry,
     LaunchPlan,
     Places,
+    Trial,
     first_existing,
 )
 from holdfast.clients.documents import apply_entries
@@ -66,9 +68,10 @@ CONTINUE = Client(
     "chat",
     "no switch; a large `contextLength`",
     """\
-It removes old messages by `contextLength`, and its command line compacts by it. With `provider: ollama` the same number goes out
-as `num_ctx`; that is why `connect` writes `openai`. `launch` starts its command line `cn`; in an editor, choose *Holdfast* among
-the models.""",
+It removes old messages by `contextLength`, and its command line compacts by it. With `provider: ollama` the
+same number goes out as `num_ctx`; that is why `connect` writes `openai`. `launch` starts its command line
+`cn`; in an editor, choose *Holdfast* among the models.""",
+    trials=(Trial("1.5.47", "2026-11-16", EIGHT_TURNS),),
     launch=_continue_launch,
 )
 
@@ -125,9 +128,10 @@ CLINE = Client(
     "chat",
     "`compactionEnabled: false` in `global-settings.json`; `--compaction off`",
     """\
-Command line and extension share `~/.cline/data/settings`. `connect` writes the provider *OpenAI Compatible*, the MCP server
-and the switch there. Cline rewrites these files itself, so `--undo` takes only our entries out of what it has
-written since.""",
+Command line and extension share `~/.cline/data/settings`. `connect` writes the provider *OpenAI
+Compatible*, the MCP server and the switch there. Cline rewrites these files itself, so `--undo` takes only
+our entries out of what it has written since.""",
+    trials=(Trial("3.0.65", "2026-11-16", "one turn connected, one launched"),),
     launch=_cline_launch,
 )
 
@@ -157,9 +161,9 @@ ZED = Client(
     "chat",
     "no switch; a large `max_tokens`",
     """\
-`connect` writes a provider, the default model and the MCP server into `settings.json`; its comments stay. Zed keeps keys in the
-keychain and shows a provider only when it has one: enter `none` once under *Agent Settings ▸ LLM Providers ▸ holdfast*, or start
-Zed with `HOLDFAST_API_KEY=none`.""",
+`connect` writes a provider, the default model and the MCP server into `settings.json`; its comments stay.
+Zed keeps keys in the keychain and shows a provider only when it has one: enter `none` once under *Agent
+Settings ▸ LLM Providers ▸ holdfast*, or start Zed with `HOLDFAST_API_KEY=none`.""",
     launch_note="It reads one file of settings, and that one is yours: use `connect`.",
 )
 
@@ -206,7 +210,8 @@ VSCODE = Client(
     "chat",
     "`github.copilot.chat.summarizeAgentConversationHistory.enabled: false`",
     """\
-`connect` writes a *Custom Endpoint* into `chatLanguageModels.json`, the MCP server into `mcp.json` and the switch into
-`settings.json`, all of the person's own profile. Choose the model in the chat's list afterwards.""",
+`connect` writes a *Custom Endpoint* into `chatLanguageModels.json`, the MCP server into `mcp.json` and the
+switch into `settings.json`, all of the person's own profile. Choose the model in the chat's list
+afterwards.""",
     launch_note="It reads its settings from one profile: use `connect`.",
 )

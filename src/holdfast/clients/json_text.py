@@ -1,10 +1,11 @@
 """Edits JSON as a person would: only what changes is written, comments, order and layout stay.
 
-JSON with comments and trailing commas and JSON5 are parts of JavaScript, so its parser finds where things are.
+JSON with comments, trailing commas and JSON5 are parts of JavaScript: its parser finds where things are.
 """
 
 import json
 import re
+from functools import cache
 from typing import Any
 
 import tree_sitter_javascript
@@ -38,7 +39,7 @@ class JsonText:
         return self._bom + self._source.decode()
 
     def value(self) -> Any:
-        return {} if self._root is None else read_value(self._root)
+        return None if self._root is None else read_value(self._root)
 
     def get(self, path: tuple[Step, ...]) -> Any:
         node = self._root
@@ -97,7 +98,7 @@ class JsonText:
         self._load(source)
 
     def _load(self, source: bytes) -> None:
-        # In parentheses, or an object would be a block; on a line of its own, since a comment may end the text.
+        # In parentheses, or an object would be a block; on a line of its own, as a comment may end the text.
         tree = _parser().parse(b"(" + source + b"\n)")
         self._source = source
         self._root = _find_root(tree.root_node, source)
@@ -294,5 +295,6 @@ def _unreadable(text: str) -> ConfigError:
     return ConfigError(lazy("{text} is no value of JSON.", text=text[:60]))
 
 
+@cache
 def _parser() -> Parser:
     return Parser(Language(tree_sitter_javascript.language()))

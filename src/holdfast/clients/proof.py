@@ -1,4 +1,4 @@
-"""One request the way a client would send it, through Holdfast and back; its conversation is deleted again."""
+"""One request the way a client would send it, through Holdfast and back; nothing of it is kept."""
 
 import json
 import time

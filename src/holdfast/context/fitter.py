@@ -180,12 +180,14 @@ class Fitter:
         first = await asyncio.to_thread(self._fit_first, case)
         loaded, fitted, state, notices = first.loaded, first.fitted, first.state, first.notices
         summary: CompactionRecord | None = None
+        # What the last resort would take out is summarised first, if levels summarise at all.
+        nearly = fitted.before_last_resort().view
         if (whole := with_open_rounds(fitted)) is not None:
             # In a loop of tools nothing is idle: what leaves it must not wait for its summary. Where none is
             # worth its tokens yet, nothing leaves while it fits.
             shorter, summary, state = await self._summarise(case, loaded, whole, state, in_loop=True)
             fitted = shorter if summary is not None or whole.view.fits else fitted
-        elif fitted.view.history >= fitted.view.thresholds.summarise:
+        elif nearly.history >= nearly.thresholds.summarise:
             fitted, summary, state = await self._summarise(case, loaded, fitted, state)
         notices += self._notices()
         if loaded.lane.conversation in self._unsaved:
@@ -236,14 +238,12 @@ class Fitter:
         in_loop: bool = False,
     ) -> tuple[FittedWindow, CompactionRecord | None, lanes.LaneState]:
         """Replaces the older part by a summary, because shortening and leaving out were not enough."""
-        inline = await self._compaction.inline(case, loaded, fitted, in_loop=in_loop)
+        before = fitted.before_last_resort()
+        inline = await self._compaction.inline(case, loaded, before, in_loop=in_loop)
         if inline is None:
             return fitted, None, state
-        fitted = (
-            await asyncio.to_thread(self._fit_again, inline.fitted, ())
-            if inline.fitted is not fitted
-            else fitted
-        )
+        if inline.fitted is not before:
+            fitted = await asyncio.to_thread(self._fit_again, inline.fitted, ())
         return fitted, inline.record, replace(state, tried=inline.tried)
 
     def _note_unsaved(self, conversation: str, error: HoldfastError) -> None:
@@ -332,7 +332,8 @@ def with_open_rounds(fitted: FittedWindow) -> FittedWindow | None:
         return None
     proposals = [proposal for proposal in fitted.view.proposals if id(proposal) not in dropped]
     batches = [batch for batch in fitted.batches if not any(id(each) in dropped for each in batch.proposals)]
-    return replace(fitted, view=View(fitted.view.draft, proposals), batches=tuple(batches))
+    view = View(fitted.view.draft, proposals)
+    return replace(fitted, view=view, batches=tuple(batches), whole=None)
 
 
 def _fit_side_request(case: FitRequest) -> FittedWindow:

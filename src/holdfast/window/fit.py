@@ -45,6 +45,13 @@ class FittedWindow:
     view: View
     batches: tuple[Batch, ...]
     fired: dict[int, int]
+    # The view before the last resort took something out; None if it was not needed.
+    whole: View | None = None
+
+    def before_last_resort(self) -> "FittedWindow":
+        """The window as the levels left it: too large, if the last resort was needed."""
+        batches = tuple(batch for batch in self.batches if batch.level != LAST)
+        return self if self.whole is None else FittedWindow(self.whole, batches, self.fired)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -93,7 +100,9 @@ def fit_view(view: View, *, levels: bool = True, every_turn: bool = False, at_le
         if every_turn:
             due.add(1)
         view, batches = _apply_batch(view, batches, due, forced=every_turn or at_least > 0)
+    whole = None
     if not view.fits:
+        whole = view
         before, known = view.total.high, len(view.proposals)
         view = last_resort(view).because(known, f"the request had {before:,} of {view.room:,} tokens")
         if proposals := view.proposals[known:]:
@@ -104,7 +113,7 @@ def fit_view(view: View, *, levels: bool = True, every_turn: bool = False, at_le
         level: view.history if tokens < 0 else min(tokens, view.history)
         for level, tokens in view.draft.fired.items()
     }
-    return FittedWindow(view, tuple(batches), fired | dict.fromkeys(due, view.history))
+    return FittedWindow(view, tuple(batches), fired | dict.fromkeys(due, view.history), whole)
 
 
 def _apply_batch(

@@ -113,6 +113,8 @@ _ALL = (
 )
 _BY_NAME = {preset.name: preset for preset in _ALL}
 
+# A level that cannot be reached in a window of this size can be reached in no smaller one, either.
+_REACH_WINDOW = 32_768
 # The levels in the order in which they must come, by the names of their settings.
 _SETTINGS = {"level_1": "prune", "level_2": "leave_out", "level_3_ahead": "ahead", "level_3": "summarise"}
 
@@ -133,7 +135,24 @@ def preset_from(settings: Settings) -> Preset:
     }
     levels = replace(preset.levels, **given)
     _check_order(levels, preset.name)
-    return replace(preset, levels=levels, reserve=settings.reserve, recall_share=settings.recall_share)
+    chosen = replace(preset, levels=levels, reserve=settings.reserve, recall_share=settings.recall_share)
+    _check_reach(chosen)
+    return chosen
+
+
+def _check_reach(preset: Preset) -> None:
+    """Refuse a level of the whole window that no request reaches, since the reserve comes before it."""
+    if preset.shares_of != "window":
+        return
+    most = preset.budget(_REACH_WINDOW).room / _REACH_WINDOW
+    for setting, level in _SETTINGS.items():
+        share = getattr(preset.levels, level)
+        if share is not None and share > most:
+            raise ConfigError(
+                f"{setting} is {share:.0%} of the window (preset {preset.name}), but a request has at most"
+                f" {most:.1%} of {_REACH_WINDOW:,} tokens: the rest is for the answer.",
+                hint=f"Set {setting} to at most {int(most * 100)}%, or a smaller reserve.",
+            )
 
 
 def _check_order(levels: Levels, preset: str) -> None:

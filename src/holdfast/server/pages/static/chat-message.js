@@ -172,15 +172,15 @@ function renderDetails(entry) {
 /** The row of buttons below a message. */
 export function renderActions(entry, element, acts, isQuestion) {
   const getText = () => entry.text ?? entry.content;
-  const createButton = (label, work) =>
-    el("button", { type: "button", class: "quiet", onclick: work }, label);
+  const createButton = (label, work, name = "") =>
+    el("button", { type: "button", class: `quiet ${name}`, onclick: work }, label);
   return el(
     "div",
     { class: "actions" },
     renderVersions(entry, acts),
     createCopyButton(getText),
     isQuestion
-      ? createButton(word("edit"), () => acts.edit(entry, element))
+      ? createButton(word("edit"), () => acts.edit(entry, element), "edit")
       : createButton(word("regenerate"), () => acts.regenerate(entry)),
     !isQuestion && el("button", {
       type: "button",

@@ -262,8 +262,16 @@ def test_the_set_up_lets_one_leave_and_takes_an_address_and_a_key(page, start):
         fields.get_by_role("button", name="Use this server").click()
         expect(window.locator("#servers")).to_contain_text("Answers, 2 models")
         assert own.client.get("/api/settings").json()["restart"]["needed"] is False
+        own.client.put("/api/settings", json={"upstream": "http://127.0.0.1:9"})
         window.goto("/")
+        card = window.locator("#own-server")
+        card.locator("summary").click()
+        card.get_by_label("Address of the model server").fill(location)
+        assert faults(window) == []
+        card.get_by_role("button", name="Use this server").click()
         expect(window.locator("#model")).to_contain_text("fake:latest")
+        expect(card).to_be_hidden()
+        expect(window.locator("#note")).to_be_hidden()
 
 
 # Small things that cost trust

@@ -3,6 +3,7 @@
 import { api, byId, debounce, el, formatNumber, toast, word } from "./core.js";
 import { readDraft, readFiles, removeOldFiles, saveDraft, saveFiles } from "./chat-drafts.js";
 import { readStored, store } from "./chat-state.js";
+import { createServerForm } from "./server-form.js";
 import { completeNames } from "./chat-names.js";
 
 const form = byId("composer");
@@ -67,6 +68,7 @@ export function start(callbacks) {
   });
   models.addEventListener("change", () => store("model", wanted = models.value));
   acceptDrops();
+  byId("own-server").append(createServerForm(loadModels));
   addEventListener("pagehide", saveText);
   removeOldFiles();
   loadModels();
@@ -344,7 +346,10 @@ async function listModels() {
       : [el("option", { value: "" }, word("no_models"))]),
   );
   selectModel();
-  byId("demonstration").hidden = !(installed.length === 1 && installed[0].name.split(":")[0] === "embedded");
+  const isDemonstration = installed.length === 1 && installed[0].name.split(":")[0] === "embedded";
+  byId("demonstration").hidden = !isDemonstration;
+  // Who has no server yet may name one right here.
+  byId("own-server").hidden = Boolean(installed.length) && !isDemonstration;
 }
 
 /** Chooses the model that a chat was held with; without one, the model that was chosen last. */

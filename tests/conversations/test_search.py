@@ -142,3 +142,12 @@ def test_a_question_of_a_hundred_thousand_characters_is_answered(talk):
     tell(talk, "swordfish")
     assert found(talk, "swordfish " + "lorem ipsum dolor " * 6_000) == ["swordfish"]
     assert found(talk, "x" * 100_000) == []
+
+
+def test_a_typo_is_corrected_and_a_message_without_words_is_no_hit(talk):
+    tell(talk, "Our landlord keeps the deposit until May.")
+    results = search(talk.store, talk.scope, "landlrod")
+    assert (len(results.hits), results.corrected) == (1, "landlord")
+    assert search(talk.store, talk.scope, "zzzz").corrected == ""
+    _, (silent,) = talk.store.log.begin(talk.scope, [new("")])
+    assert search(talk.store, talk.scope, "zzzz", near={silent.id: 0.9}).hits == ()

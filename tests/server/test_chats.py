@@ -113,7 +113,7 @@ def test_a_fork_has_the_same_words_up_to_its_message(client):
     chat = f"/api/chats/{ask(client, 'One', 'Two', 'Three')}"
     whole = found(client.post(f"{chat}/fork"), 201)
     part = found(client.post(f"{chat}/fork", json={"message": ids_of(client, chat)[1], "title": "Part"}), 201)
-    assert whole["title"] == "One"
+    assert whole["title"] == "One (2)"
     assert part["title"] == "Part"
     assert ids_of(client, f"/api/chats/{whole['id']}") == ids_of(client, chat)
     assert ids_of(client, f"/api/chats/{part['id']}") == ids_of(client, chat)[:2]

@@ -11,8 +11,16 @@ from math import log
 from typing import Literal
 
 from holdfast.messages import Role, Scope
-from holdfast.store import ConversationRecord, MessageRecord, Store, TextHit, searchable_text
+from holdfast.store import (
+    ConversationRecord,
+    MessageRecord,
+    Store,
+    TextHit,
+    TextSearchResult,
+    searchable_text,
+)
 from holdfast.text import analyser
+from holdfast.text.spelling import correct_word
 
 _CUT = "…"
 # A sentence shorter than this, in characters, is quoted with its neighbours.
@@ -117,6 +125,8 @@ _PER_CONVERSATION = 3
 _RANKED = 500
 _READ_OF_TREE = 12
 _READ_FOR_ONE = 4
+# Titles in which a mistyped word is looked for.
+_TITLES = 500
 # A quote holds no other one: else each one that is never closed would be looked for to the very end.
 _QUOTED = re.compile(r"\"([^\"]+)\"|„([^„“”]+)[“”]|“([^“”]+)”")
 
@@ -147,12 +157,14 @@ class MessageResults:
     hits: tuple[MessageHit, ...]
     engine: str
     empty: Literal["", "nothing to search for", "nothing found"] = ""
+    # What was searched for instead, where no message had any of the words.
+    corrected: str = ""
 
 
 def search(
     store: Store, scope: Scope, query: str, *, limit: int = 20, near: Mapping[str, float] | None = None
 ) -> MessageResults:
-    """Search the messages of a scope; run it with `store.run`.
+    """Search the messages of a scope, run with `store.run`; typos are corrected where nothing has the words.
 
     `near` are messages found by words and meaning together, with their scores; without it, words alone
     decide.
@@ -161,9 +173,11 @@ def search(
     asked = analyser.spelled(query)
     if not asked and not near:
         return MessageResults((), store.texts.engine, "nothing to search for")
-    exactly = _ExactTerms(query)
-    terms = sorted(asked, key=lambda term: term not in exactly.telling)
-    ranking = store.texts.find(scope, terms, analyser.parts(query), limit=_RANKED)
+    exactly, corrected = _ExactTerms(query), ""
+    ranking = rank_messages(store, scope, query, asked, exactly)
+    if not ranking.hits and (corrected := correct_query(store, scope, query, asked)):
+        asked, exactly = analyser.spelled(corrected), _ExactTerms(corrected)
+        ranking = rank_messages(store, scope, corrected, asked, exactly)
     weights = {term: value or 1.0 for term, value in ranking.rarity.items()}
     candidates = read_messages(store, ranking.hits, exactly, limit)
     candidates += read_near(store, near or {}, {stored.id for _, stored in candidates})
@@ -173,7 +187,24 @@ def search(
         candidates = [(replace(hit, score=near.get(stored.id, 0.0)), stored) for hit, stored in candidates]
         candidates.sort(key=lambda pair: (exactly.count_matches(*pair), pair[0].score), reverse=True)
     hits = build_hits(store, scope, candidates, asked, weights, limit)
-    return MessageResults(tuple(hits), ranking.engine, "" if hits else "nothing found")
+    return MessageResults(tuple(hits), ranking.engine, "" if hits else "nothing found", corrected)
+
+
+def rank_messages(
+    store: Store, scope: Scope, query: str, asked: Mapping[str, str], exactly: "_ExactTerms"
+) -> TextSearchResult:
+    terms = sorted(asked, key=lambda term: term not in exactly.telling)
+    return store.texts.find(scope, terms, analyser.parts(query), limit=_RANKED)
+
+
+def correct_query(store: Store, scope: Scope, query: str, asked: Mapping[str, str]) -> str:
+    """Return the query with mistyped words as conversations have them; empty if there are none."""
+    titles = " ".join(row.title for row in store.log.recent(scope, _TITLES))
+    known = store.texts.count_words(scope) + Counter(analyser.terms(titles))
+    corrections = {asked[term]: meant for term in asked if (meant := correct_word(term, known))}
+    for typed, meant in corrections.items():
+        query = query.replace(typed, meant)
+    return query if corrections else ""
 
 
 class _ExactTerms:
@@ -251,9 +282,12 @@ def build_hits(
         conversation, current = whose(stored)
         if conversation is None or taken[conversation.id] == _PER_CONVERSATION:
             continue
+        snippet = best_passage(searchable_text(stored.message), weights, _SNIPPET, len)
+        if not snippet:
+            # There is nothing to read in it.
+            continue
         taken[conversation.id] += 1
         matched = sorted(hit.matched, key=lambda term: (-weights.get(term, 0.0), term))
-        snippet = best_passage(searchable_text(stored.message), weights, _SNIPPET, len)
         shown.append(
             MessageHit(
                 conversation.id,

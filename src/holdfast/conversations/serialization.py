@@ -91,7 +91,12 @@ def serialize_results(results: MessageResults) -> dict[str, Any]:
         }
         for hit in results.hits
     ]
-    return {"hits": hits, "engine": results.engine, "empty": results.empty or None}
+    return {
+        "hits": hits,
+        "engine": results.engine,
+        "empty": results.empty or None,
+        "corrected": results.corrected or None,
+    }
 
 
 def serialize_content(message: Message) -> dict[str, Any]:

@@ -7,6 +7,7 @@ short pieces.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -146,6 +147,17 @@ class MessageIndex(Repository):
         """
         self.catch_up(where=where)
         return self._find(where, terms, parts, head, without, limit)
+
+    @reads
+    def count_words(self, connection: Connection, where: Scope, limit: int = 4_000) -> Counter[str]:
+        """Count the words of the newest messages of a scope, as terms."""
+        rows = fulltext.row_table
+        counts: Counter[str] = Counter()
+        for first, last in fulltext.id_ranges(fulltext.list_containers(connection, [where])):
+            newest = select(rows.c.tokens).where(rows.c.id.between(first, last)).order_by(rows.c.id.desc())
+            for tokens in connection.scalars(newest.limit(limit)):
+                counts.update(token for token in tokens.split() if token.isalnum())
+        return counts
 
     @reads
     def read(self, connection: Connection, names: Sequence[str]) -> dict[str, MessageRecord]:

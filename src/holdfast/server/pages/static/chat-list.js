@@ -1,5 +1,17 @@
 // The side bar: conversations by day, searching in them, renaming, forking, deleting.
-import { attempt, byId, debounce, describeAge, el, formatDate, showDialog, toast, word } from "./core.js";
+import {
+  attempt,
+  byId,
+  debounce,
+  describeAge,
+  el,
+  formatDate,
+  markWords,
+  showDialog,
+  toast,
+  word,
+} from "./core.js";
+import { exportChat } from "./chat-export.js";
 import { openMenu } from "./chat-menu.js";
 import { call, state } from "./chat-state.js";
 
@@ -109,6 +121,8 @@ function renderRow(chat) {
       openMenu(button, [
         { label: word("rename"), act: () => renameChat(chat) },
         { label: word("fork"), act: () => forkChat(chat) },
+        { label: word("export_markdown"), act: () => attempt(() => exportChat(chat, "markdown")) },
+        { label: word("export_json"), act: () => attempt(() => exportChat(chat, "json")) },
         { label: word("delete"), kind: "danger", act: () => deleteChat(chat) },
       ]),
   }, "⋯");
@@ -144,21 +158,27 @@ async function searchChats() {
   const reply = await attempt(() => call(`/api/chats/search?limit=30&q=${encodeURIComponent(text)}`));
   // Somebody has typed on meanwhile.
   if (number !== searchCount || !reply) return undefined;
-  const titleHits = chats.filter((chat) => chat.title.toLocaleLowerCase().includes(text.toLocaleLowerCase()))
+  const words = reply.corrected ?? text;
+  const titleHits = chats.filter((chat) => chat.title.toLocaleLowerCase().includes(words.toLocaleLowerCase()))
     .slice(0, 10);
   const parts = [];
+  if (reply.corrected) parts.push(el("p", { class: "empty" }, word("corrected", { text: words })));
   if (titleHits.length) parts.push(renderSection(word("in_titles"), titleHits.map(renderRow), "in-titles"));
   if (reply.hits.length) {
-    parts.push(renderSection(word("in_messages"), reply.hits.map(renderHit), "in-messages"));
+    parts.push(
+      renderSection(word("in_messages"), reply.hits.map((hit) => renderHit(hit, words)), "in-messages"),
+    );
   }
   place.replaceChildren(
-    ...(parts.length ? parts : [el("p", { class: "empty" }, word("none_found", { text }))]),
+    ...(titleHits.length || reply.hits.length
+      ? parts
+      : [el("p", { class: "empty" }, word("none_found", { text }))]),
   );
   place.scrollTop = 0;
   return markCurrent();
 }
 
-function renderHit(hit) {
+function renderHit(hit, words) {
   return el(
     "li",
     { class: "hit" },
@@ -166,7 +186,7 @@ function renderHit(hit) {
       hit.conversation,
       hit.current ? hit.message : "",
       el("span", { dir: "auto" }, hit.title || word("untitled")),
-      el("span", { class: "snippet", dir: "auto" }, hit.snippet),
+      el("span", { class: "snippet", dir: "auto" }, ...markWords(hit.snippet, words)),
       el("span", { class: "when" }, formatDate(hit.created_at)),
     ),
   );

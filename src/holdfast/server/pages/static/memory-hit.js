@@ -1,5 +1,5 @@
 // Why a search found something, in plain words, and the parts of notes that are no memories.
-import { el, formatDate, formatNumber, word } from "./core.js";
+import { el, formatDate, formatNumber, markWords, word } from "./core.js";
 
 // In which order they are said; the share of each is of the whole score.
 const PARTS = ["words", "beside", "around", "meaning", "person", "recent", "time", "qmd"];
@@ -35,25 +35,6 @@ export function renderReasons({ exact, score, parts }) {
     ...spans,
     el("span", { class: "score" }, word("score", { n: formatNumber(Math.round(score * 100)) })),
   );
-}
-
-/** A text in which the words that were looked for stand out. */
-export function markWords(text, words) {
-  const terms = words.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
-  // Short words are mostly grammar, unless there is nothing else or they are part of a number.
-  const significant = terms.filter((term) => term.length > 3 || /\p{N}/u.test(term));
-  const stems = (significant.length ? significant : terms).map((term) =>
-    term.slice(0, Math.max(3, term.length - 2))
-  );
-  if (!stems.length) return [text];
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${stems.join("|")})[\\p{L}\\p{N}]*`, "giu");
-  const out = [];
-  let at = 0;
-  for (const hit of text.matchAll(pattern)) {
-    out.push(text.slice(at, hit.index), el("mark", {}, hit[0]));
-    at = hit.index + hit[0].length;
-  }
-  return [...out, text.slice(at)];
 }
 
 /** A part of a note. It is read and changed where it stands. */

@@ -1,7 +1,7 @@
 // One memory as people see it: its words and where they come from; corrected in place, pinned, forgotten, its history.
-import { attempt, byId, el, formatDate, formatMoment, formatNumber, toast, word } from "./core.js";
+import { attempt, byId, el, formatDate, formatMoment, formatNumber, markWords, toast, word } from "./core.js";
 import { ask, nameOwner, scopeHeaders } from "./memory-scope.js";
-import { markWords, renderReasons } from "./memory-hit.js";
+import { renderReasons } from "./memory-hit.js";
 
 const KINDS = ["fact", "decision", "preference", "note"];
 const UNDO = 12_000;

@@ -262,8 +262,16 @@ def test_the_set_up_lets_one_leave_and_takes_an_address_and_a_key(page, start):
         fields.get_by_role("button", name="Use this server").click()
         expect(window.locator("#servers")).to_contain_text("Answers, 2 models")
         assert own.client.get("/api/settings").json()["restart"]["needed"] is False
+        own.client.put("/api/settings", json={"upstream": "http://127.0.0.1:9"})
         window.goto("/")
+        card = window.locator("#own-server")
+        card.locator("summary").click()
+        card.get_by_label("Address of the model server").fill(location)
+        assert faults(window) == []
+        card.get_by_role("button", name="Use this server").click()
         expect(window.locator("#model")).to_contain_text("fake:latest")
+        expect(card).to_be_hidden()
+        expect(window.locator("#note")).to_be_hidden()
 
 
 # Small things that cost trust
@@ -325,3 +333,56 @@ def test_search_marks_its_matches_forgives_a_typo_and_finds_no_nonsense(page, se
     expect(chats.locator(".hit mark").first).to_have_text("kestrel")
     find.fill("zzzz")
     expect(chats).to_have_text("Nothing found for “zzzz”.")
+
+
+# Daily comfort
+
+
+def test_the_next_question_waits_its_turn_and_the_last_one_is_edited_with_up(page, server, project):  # noqa: F811
+    server.upstream.answers += ["First answer.", "Second answer.", "Third answer."]
+    server.upstream.hold()
+    window = page("/", project=project)
+    ask(window, "First?")
+    expect(window.locator(".writing")).to_be_visible()
+    ask(window, "Second?")
+    expect(window.locator("#note")).to_contain_text("This is asked as soon as the answer is there.")
+    assert faults(window) == []
+    server.upstream.release()
+    expect(questions(window)).to_have_text(["First?", "Second?"])
+    expect(answers(window).locator(".markdown")).to_have_text(["First answer.", "Second answer."])
+    expect(window.locator("#text")).to_have_value("")
+    expect(window.locator("#send")).to_be_visible()
+    window.locator("#text").press("ArrowUp")
+    editor = window.get_by_label("Your question in other words")
+    expect(editor).to_have_value("Second?")
+    editor.fill("Third?")
+    editor.press("Enter")
+    expect(answers(window).locator(".markdown")).to_have_text(["First answer.", "Third answer."])
+
+
+def test_a_chat_is_saved_as_a_file_and_shortcuts_are_listed(page, server, project):  # noqa: F811
+    server.upstream.answers.append("On *towers*.")
+    window = page("/", project=project)
+    ask(window, "Where does the kestrel nest?")
+    expect(answers(window)).to_have_count(1)
+    saved = {}
+    for name in ("Save as Markdown", "Save as JSON"):
+        window.get_by_role("button", name="More: Where does").click()
+        with window.expect_download() as download:
+            window.get_by_role("menuitem", name=name).click()
+        saved[name] = download.value.suggested_filename, download.value.path().read_text()
+    name, text = saved["Save as Markdown"]
+    assert name == "Where does the kestrel nest.md"
+    assert text.startswith("# Where does the kestrel nest?\n\n## You")
+    assert text.endswith("\n\nOn *towers*.\n")
+    kept = json.loads(saved["Save as JSON"][1])
+    assert [entry["role"] for entry in kept["messages"]] == ["user", "assistant"]
+    window.locator("#scroll").focus()
+    window.keyboard.press("?")
+    expect(window.get_by_role("dialog")).to_contain_text("edit the last question")
+    assert faults(window) == []
+    window.keyboard.press("Escape")
+    window.keyboard.press("Control+k")
+    expect(window.locator("#find")).to_be_focused()
+    window.keyboard.press("Control+Shift+O")
+    expect(window).to_have_url(re.compile(r"/$"))

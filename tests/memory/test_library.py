@@ -294,6 +294,8 @@ def test_an_edit_changes_one_item(world):
     for wrong in ({"text": " "}, {"text": "x" * 9_000}, {"importance": 2}, {"kind": "summary"}):
         with pytest.raises(BadRequest):
             world.library.edit(world.me, one.id, **wrong)
+    world.library.forget(world.me, one.id)
+    assert "Fact one." not in (world.home / "MEMORY.md").read_text()
 
 
 def test_another_kind_may_mean_another_file(world):

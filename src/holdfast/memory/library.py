@@ -335,6 +335,8 @@ log = logging.getLogger("holdfast.memory")
 Change = Literal["added", "updated", "superseded", "edited", "archived", "forgotten"]
 ChangeListener = Callable[[Sequence[Memory], Change], None]
 
+# How the id of a memory begins that is another one before it was edited.
+_EDITED = "e_"
 # What a person writes down by themselves matters to them.
 _BY_REQUEST = 0.8
 # Taken from the same message, so much is enough to be what was forgotten there.
@@ -470,7 +472,11 @@ class Library(Catalogue):
         """Forget a wrong memory and restore what it had replaced; return it and the restored ones."""
         wrong = self.get(scope, name)
         check_writable(scope, wrong.scope)
-        before = [memory for memory in self.list_replaced(scope, name) if memory.superseded_by == name]
+        before = [
+            memory
+            for memory in self.list_replaced(scope, name)
+            if memory.superseded_by == name and not memory.id.startswith(_EDITED)
+        ]
         restored = [self._restore(memory) for memory in before]
         self.forget(scope, name)
         return wrong, [memory for memory in restored if memory is not None]
@@ -594,7 +600,9 @@ class Library(Catalogue):
         """Write down what a memory said before it was corrected; what is put aside needs no history."""
         if old.active and not is_handwritten(old) and archive(old.scope) not in file.parents:
             until = self._now()
-            former = replace(old, id=new_id("y"), superseded_by=new.id, valid_until=until, pinned=False)
+            former = replace(
+                old, id=new_id(_EDITED[0]), superseded_by=new.id, valid_until=until, pinned=False
+            )
             self.notes.change(file, lambda there: add(there, [replace(former, may_replace="")]))
 
     def archive(self, scope: Scope, name: str) -> Memory:
@@ -620,7 +628,9 @@ class Library(Catalogue):
         """Remove a memory and its copies for good, and prevent that it is learned again."""
         memory = self._find(scope, name).memory
         check_writable(scope, memory.scope)
-        self._forget(memory.scope, [memory])
+        # What it said before it was edited goes with it.
+        edits = [old for old in self.list_replaced(memory.scope, name) if old.id.startswith(_EDITED)]
+        self._forget(memory.scope, [memory, *edits])
         return memory
 
     def forget_conversation(self, scope: Scope, conversation: str) -> list[Memory]:

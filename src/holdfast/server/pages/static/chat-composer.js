@@ -3,6 +3,7 @@
 import { api, byId, debounce, el, formatNumber, toast, word } from "./core.js";
 import { readDraft, readFiles, removeOldFiles, saveDraft, saveFiles } from "./chat-drafts.js";
 import { readStored, store } from "./chat-state.js";
+import { createServerForm } from "./server-form.js";
 import { completeNames } from "./chat-names.js";
 
 const form = byId("composer");
@@ -25,11 +26,14 @@ const lookAgain = 5000;
 
 // `chat` names the draft; `taking` is the work on files that were chosen; `wanted` is the model of the chat.
 let uploads = [], pasteCount = 0, busy = false, hooks = {}, modelsReady = null;
-let chat = "", taking = Promise.resolve(), wanted = "", timer = 0;
+let isQueued = false, chat = "", taking = Promise.resolve(), wanted = "", timer = 0;
 /** @type {import("./chat-drafts.js").Trouble | null} */
 let trouble = null;
 
-/** `send({ text, images, files, research })` asks, `stop()` ends an answer that is being written. */
+/**
+ * `send({ text, images, files, research })` asks, `stop()` ends an answer that is being written, `editLast()`
+ * opens the last question to be changed and returns whether there is one.
+ */
 export function start(callbacks) {
   hooks = callbacks;
   const completeName = completeNames(field, byId("names"));
@@ -41,6 +45,10 @@ export function start(callbacks) {
   field.addEventListener("input", debounce(saveText, 500));
   field.addEventListener("keydown", (event) => {
     if (completeName(event)) return;
+    if (event.key === "ArrowUp" && !field.value && !event.shiftKey && !event.altKey && !event.ctrlKey) {
+      if (hooks.editLast()) event.preventDefault();
+      return;
+    }
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !event.altKey) {
       event.preventDefault();
       submit();
@@ -60,6 +68,7 @@ export function start(callbacks) {
   });
   models.addEventListener("change", () => store("model", wanted = models.value));
   acceptDrops();
+  byId("own-server").append(createServerForm(loadModels));
   addEventListener("pagehide", saveText);
   removeOldFiles();
   loadModels();
@@ -70,6 +79,7 @@ const saveText = () => saveDraft(chat, { text: field.value, trouble });
 /** Shows what was written in this chat and not sent; what was written in another stays there. */
 export async function openDraft(name) {
   if (chat) saveText();
+  isQueued = false;
   chat = name;
   const draft = readDraft(name);
   field.value = draft.text;
@@ -166,12 +176,37 @@ export function setBusy(on) {
   if (hadFocus) focus();
 }
 
+/** What is in the field is asked once the answer that is being written is there. */
+function queueNext() {
+  isQueued = true;
+  noteLine.hidden = false;
+  noteLine.replaceChildren(
+    el("span", {}, word("queued_next")),
+    " ",
+    el("button", { type: "button", class: "quiet", onclick: cancelQueue }, word("cancel")),
+  );
+}
+
+function cancelQueue() {
+  isQueued = false;
+  showTrouble(trouble);
+  focus();
+}
+
+/** Asks what was queued. */
+export function sendQueued() {
+  if (!isQueued) return;
+  isQueued = false;
+  submit();
+}
+
 async function submit() {
   // Somebody may be faster than the list of models, or than the files.
   await modelsReady;
   await taking;
   const text = field.value;
-  if (busy || (!text.trim() && !uploads.length)) return;
+  if (!text.trim() && !uploads.length) return;
+  if (busy) return queueNext();
   if (!models.value) {
     if (!trouble) showTrouble({ text: word("choose_model"), links: true });
     loadModels();
@@ -319,7 +354,10 @@ async function listModels() {
       : [el("option", { value: "" }, word("no_models"))]),
   );
   selectModel();
-  byId("demonstration").hidden = !(installed.length === 1 && installed[0].name.split(":")[0] === "embedded");
+  const isDemonstration = installed.length === 1 && installed[0].name.split(":")[0] === "embedded";
+  byId("demonstration").hidden = !isDemonstration;
+  // Who has no server yet may name one right here.
+  byId("own-server").hidden = Boolean(installed.length) && !isDemonstration;
 }
 
 /** Chooses the model that a chat was held with; without one, the model that was chosen last. */

@@ -1,5 +1,17 @@
 // The side bar: conversations by day, searching in them, renaming, forking, deleting.
-import { attempt, byId, debounce, describeAge, el, formatDate, markWords, showDialog, toast, word } from "./core.js";
+import {
+  attempt,
+  byId,
+  debounce,
+  describeAge,
+  el,
+  formatDate,
+  markWords,
+  showDialog,
+  toast,
+  word,
+} from "./core.js";
+import { exportChat } from "./chat-export.js";
 import { openMenu } from "./chat-menu.js";
 import { call, state } from "./chat-state.js";
 
@@ -109,6 +121,8 @@ function renderRow(chat) {
       openMenu(button, [
         { label: word("rename"), act: () => renameChat(chat) },
         { label: word("fork"), act: () => forkChat(chat) },
+        { label: word("export_markdown"), act: () => attempt(() => exportChat(chat, "markdown")) },
+        { label: word("export_json"), act: () => attempt(() => exportChat(chat, "json")) },
         { label: word("delete"), kind: "danger", act: () => deleteChat(chat) },
       ]),
   }, "⋯");
@@ -151,10 +165,14 @@ async function searchChats() {
   if (reply.corrected) parts.push(el("p", { class: "empty" }, word("corrected", { text: words })));
   if (titleHits.length) parts.push(renderSection(word("in_titles"), titleHits.map(renderRow), "in-titles"));
   if (reply.hits.length) {
-    parts.push(renderSection(word("in_messages"), reply.hits.map((hit) => renderHit(hit, words)), "in-messages"));
+    parts.push(
+      renderSection(word("in_messages"), reply.hits.map((hit) => renderHit(hit, words)), "in-messages"),
+    );
   }
   place.replaceChildren(
-    ...(titleHits.length || reply.hits.length ? parts : [el("p", { class: "empty" }, word("none_found", { text }))]),
+    ...(titleHits.length || reply.hits.length
+      ? parts
+      : [el("p", { class: "empty" }, word("none_found", { text }))]),
   );
   place.scrollTop = 0;
   return markCurrent();

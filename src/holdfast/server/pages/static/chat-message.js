@@ -131,6 +131,13 @@ export function renderFoot(entry, element, acts, isQuestion) {
   );
 }
 
+/** The button by which a question is put into other words; a shortcut presses it, too. */
+function createEditButton(work) {
+  const button = createIconButton("pencil", word("edit"), work);
+  button.classList.add("edit");
+  return button;
+}
+
 /** The row of buttons below a message. */
 export function renderActions(entry, element, acts, isQuestion) {
   const getText = () => entry.text ?? entry.content;
@@ -140,7 +147,7 @@ export function renderActions(entry, element, acts, isQuestion) {
     renderVersions(entry, acts),
     createCopyButton(getText, { bare: true }),
     isQuestion
-      ? createIconButton("pencil", word("edit"), () => acts.edit(entry, element))
+      ? createEditButton(() => acts.edit(entry, element))
       : createIconButton("refresh-cw", word("regenerate"), () => acts.regenerate(entry)),
     !isQuestion && createIconButton("git-fork", word("fork"), () => acts.fork(entry), word("fork_here")),
     entry.pinned && el("span", { class: "tag" }, word("pinned")),

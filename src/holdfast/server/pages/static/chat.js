@@ -9,6 +9,7 @@ import { setWindow, startGauge } from "./gauge.js";
 import { openEditor, renderMessage } from "./chat-message.js";
 import * as messages from "./chat-messages.js";
 import { startPrinting } from "./chat-print.js";
+import { startShortcuts } from "./chat-shortcuts.js";
 import { announce, call, chatPath, state, stream } from "./chat-state.js";
 import { renderNotices } from "./chat-details.js";
 
@@ -312,7 +313,8 @@ async function followToEnd(live, first, { questionElement = null, revert = (_err
   if (last.kind === "error") return showFailure(last.data, current, revert);
   finishAnswer(live, last.data);
   announce(word("answered"));
-  return leaveTurn();
+  leaveTurn();
+  return composer.sendQueued();
 }
 
 async function showFailure(data, current, revert) {
@@ -366,13 +368,22 @@ async function stopTurn() {
   composer.focus();
 }
 
+/** Opens the last question to be changed; returns whether there is one. */
+function editLast() {
+  const last = queryAll("#messages > .message.user[data-message]").pop();
+  if (turn || !last) return false;
+  last.querySelector(/** @type {any} */ (".actions .edit")).click();
+  return true;
+}
+
 const readAddress = () => decodeURIComponent(location.pathname.match(/^\/c\/([^/]+)/)?.[1] ?? "");
 
 startFrame({ open: openChat, stop: () => turn && stopTurn() });
 addEventListener("popstate", () => openChat(readAddress(), { message: location.hash.slice(1), push: false }));
 messages.startMessages(actions);
 startPrinting();
-composer.start({ send: ask, stop: stopTurn });
+startShortcuts({ open: openChat, toggleSide });
+composer.start({ send: ask, stop: stopTurn, editLast });
 startGauge();
 list.start({
   open: (id, message) => openChat(id, { message }),

@@ -124,7 +124,7 @@ that puts the brief of the folder behind the system prompt. In the environment
 `OPENCODE_DISABLE_AUTOCOMPACT=true`
 and `OPENCODE_DISABLE_PRUNE=true` switch its shortening off, too. Version 2 has moved its numbers
 (`keep.tokens`, `buffer`); `auto` is still the switch.""",
-    trials=(Trial("1.18.33", "2026-11-16", EIGHT_TURNS),),
+    trials=(Trial("1.18.33", "2026-11-16", "two turns connected, one launched"),),
     launch=_opencode_launch,
 )
 
@@ -188,7 +188,7 @@ CLAUDE_CODE = Client(
 second file Claude Code rewrites all the time, so `--undo` takes only our entry out of it. Some versions
 were reported to compact although the switch is off: their summaries are recognised. Its own prompt and
 tools have more than 20,000 tokens; below a window of 32k it cannot work.""",
-    trials=(Trial("2.1.197", "2026-11-16", EIGHT_TURNS),),
+    trials=(Trial("2.1.197", "2026-11-16", f"{EIGHT_TURNS}; the first fact was not brought back"),),
     launch=_claude_launch,
 )
 

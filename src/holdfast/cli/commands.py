@@ -235,6 +235,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "holdfast backup restore holdfast.zip --overwrite",
     ),
     "backup finish": ("holdfast backup finish",),
+    "backup salvage": ("holdfast backup salvage",),
     "migrate": (
         "holdfast migrate --to postgresql://holdfast:…@db/holdfast",
         "holdfast migrate --to sqlite:///holdfast.db --notes notes --switch",

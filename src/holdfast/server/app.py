@@ -245,14 +245,22 @@ class GuardMiddleware:
             started = True
             await send(message)
 
-        limit = asyncio.timeout(None)
+        limit, watches = asyncio.timeout(None), list[asyncio.Task[None]]()
+
+        def begin_watch() -> None:
+            # Most responses are over before this is needed.
+            caller = HTTPConnection(scope)
+            watches.append(asyncio.create_task(self._watch_credentials(caller, access, limit)))
+
         try:
             async with limit:
-                watch = asyncio.create_task(self._watch_credentials(HTTPConnection(scope), access, limit))
+                timer = asyncio.get_running_loop().call_later(_RECHECK_SECONDS, begin_watch)
                 try:
                     await self._app(scope, receive, send_on)
                 finally:
-                    watch.cancel()
+                    timer.cancel()
+                    for watch in watches:
+                        watch.cancel()
         except TimeoutError:
             if not limit.expired():
                 raise
@@ -264,10 +272,8 @@ class GuardMiddleware:
     async def _watch_credentials(
         self, caller: HTTPConnection, access: Access, limit: asyncio.Timeout
     ) -> None:
-        valid = True
-        while valid:
+        while await self._guard.still_admits(caller, access):  # noqa: ASYNC110 - nothing tells of it
             await asyncio.sleep(_RECHECK_SECONDS)
-            valid = await self._guard.still_admits(caller, access)
         limit.reschedule(asyncio.get_running_loop().time())
 
     def _limit_body(self, path: str, receive: Receive, access: Access) -> Receive:

@@ -40,7 +40,7 @@ coverage: setup browser  ## all tests, and which lines they reach
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup --cov --cov-report=term --cov-fail-under=80
 
 browser: $(READY)  ## a Chromium for the tests of the pages, if there is none yet
-	@$(BIN)/python -m tests.browser.finding
+	@$(BIN)/python -m tests.browser.chromium
 
 pictures: browser  ## take the pictures of the pages in docs/images anew
 	$(BIN)/python -m tests.browser.pictures

@@ -39,7 +39,7 @@ async def test_nothing_changes_unless_somebody_stops_it():
     assert source.closed
 
 
-async def test_a_stream_that_waits_ends_with_the_error_and_its_reader_is_not_cancelled():
+async def test_cancelled_waiting_stream_raises_error_without_cancelling_reader():
     source, stop = Source(), Cancellation()
     stream = read(stop, source)
     assert [await anext(stream), await anext(stream)] == [1, 2]
@@ -59,7 +59,7 @@ async def test_a_stream_that_waits_ends_with_the_error_and_its_reader_is_not_can
     assert source.closed
 
 
-async def test_between_two_pieces_the_reader_hears_of_it_when_it_asks_for_the_next():
+async def test_stream_cancelled_between_chunks_raises_on_next_read():
     source, stop = Source(), Cancellation()
     stream = read(stop, source)
     await anext(stream)

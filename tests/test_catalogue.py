@@ -142,7 +142,7 @@ def test_a_lazy_text_survives_a_copy(again):
     assert translate(again(str(error))) == "/save braucht eine Datei. Optionen"
 
 
-def test_message_and_hint_of_an_error_are_two_sentences_in_each_language():
+def test_error_message_and_hint_are_two_sentences_in_each_language():
     error = NotFound(lazy("model '{model}' not found", model="m"), hint="Try another.")
     assert str(error) == "model 'm' not found. Try another."
     speak("de")

@@ -73,7 +73,7 @@ def test_secrets_are_not_shown(tmp_path):
     assert all(row["help"] for row in rows.values())
 
 
-def test_what_was_set_in_a_browser_stands_above_the_file_and_below_the_environment(tmp_path):
+def test_browser_settings_override_file_but_not_environment(tmp_path):
     (tmp_path / "holdfast.toml").write_text('port = 1\nmodel = "file"\nhost = "file"\n')
     keep_page(tmp_path, {"port": 2, "model": "pägé \x7f\n", "host": "page"})
     config = load(environ=environ(tmp_path, host="env"))

@@ -22,7 +22,7 @@ def numbers(events):
     return [event.data["n"] for event in events]
 
 
-async def test_a_follower_sees_what_is_published_after_it_began_and_in_order():
+async def test_follower_receives_later_events_in_order():
     events = Events()
     events.publish("step", {"n": 0})
     async with aclosing(events.follow(MINE)) as followed:
@@ -81,7 +81,7 @@ async def test_a_slow_follower_loses_the_oldest_and_is_told_how_many():
 
 
 @pytest.mark.parametrize("after", [0, 7, 10**15])
-async def test_a_place_in_an_earlier_process_is_not_taken_for_one_in_this(after):
+async def test_event_position_from_earlier_process_reports_lag(after):
     events = Events()
     events.publish("step", {"n": 1})
     async with aclosing(events.follow(MINE, after=after)) as followed:
@@ -90,7 +90,7 @@ async def test_a_place_in_an_earlier_process_is_not_taken_for_one_in_this(after)
         assert event.data == {"n": 1}
 
 
-async def test_a_place_from_before_means_nothing_more_than_one_word_while_nothing_happens():
+async def test_unknown_event_position_reports_lag_once_while_idle():
     events = Events()
     async with aclosing(events.follow(MINE, after=7)) as followed:
         assert (await anext(followed)).kind == LAGGED

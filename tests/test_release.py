@@ -93,7 +93,7 @@ def holdfast(built, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_wheel_has_all_that_is_read_at_run_time_and_nothing_else(built):
+def test_wheel_contains_exactly_the_files_needed_at_runtime(built):
     assert wheel.check(built) == []
 
 
@@ -159,7 +159,7 @@ def test_the_demonstration_runs_from_the_wheel_alone_and_reaches_nobody(holdfast
     assert f"holdfast --home {home} memory list --project default" in shown.stdout.replace("\n", "")
 
 
-def test_every_package_that_is_installed_with_it_is_listed_with_its_licence():
+def test_every_installed_dependency_is_listed_with_its_licence():
     listed = dict(re.findall(r"^\| (\S+) \| (.+) \|$", licences.PAGE.read_text(), re.MULTILINE))
     names = {plain(name) for name in listed}
     missing = [name for name in runtime() if name not in names]
@@ -182,5 +182,5 @@ def test_every_licence_is_one_that_was_chosen():
         ("unknown", False),
     ],
 )
-def test_a_licence_is_allowed_if_all_it_asks_for_or_one_to_choose_is(licence, allowed):
+def test_licence_expression_is_allowed_if_required_parts_or_alternative_are(licence, allowed):
     assert licences.is_allowed(licence) is allowed

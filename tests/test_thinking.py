@@ -33,7 +33,7 @@ def test_every_way_to_mark_it_is_known(begin, end):
 
 
 @pytest.mark.parametrize(("begin", "end"), WAYS)
-def test_an_answer_that_was_cut_off_while_it_thought_says_nothing_more(begin, end):
+def test_answer_cut_off_while_thinking_has_no_visible_text(begin, end):
     assert without_thinking(f"{begin}Four, or") == ""
     assert without_thinking(f"Let me see.\n\n{begin}\nFour, or") == "Let me see."
 
@@ -89,7 +89,7 @@ def test_all_that_was_said_stays_and_nothing_that_was_thought(pieces):
 
 
 @given(st.text(MARKS, max_size=80))
-def test_whatever_the_marks_only_words_that_were_there_come_out_in_their_order(text):
+def test_removing_thinking_keeps_remaining_characters_in_order(text):
     rest = iter(text)
     assert all(sign in rest for sign in without_thinking(text))
 

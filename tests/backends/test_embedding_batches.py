@@ -24,8 +24,8 @@ from holdfast.messages import Scope
 from holdfast.store import open_store
 from holdfast.testing.embedders import FakeGemini, FakeOpenAI
 from holdfast.wiring import build_remembering
-from tests.context.remembering import remembering
-from tests.context.summing import Playing
+from tests.context.memory_engine import remembering
+from tests.context.summary_engine import Playing
 from tests.upstreams.hostile import hostile, response
 
 MANY = 20
@@ -95,7 +95,7 @@ both = pytest.mark.parametrize(
 
 
 @both
-def test_many_texts_become_a_job_whose_vectors_are_taken_in_when_it_is_done(kit):
+def test_many_texts_become_batch_job_whose_vectors_are_imported(kit):
     kit.fake.jobs.looks = 1
     assert kit.meaning.catch_up() == 0
     assert kit.under_way == (1, MANY)
@@ -109,7 +109,7 @@ def test_many_texts_become_a_job_whose_vectors_are_taken_in_when_it_is_done(kit)
     assert answer.degraded == ()
 
 
-def test_few_texts_are_not_worth_a_job_and_neither_is_a_server_that_takes_none(kit):
+def test_few_texts_or_server_without_batches_use_direct_requests(kit):
     kit.meaning.catch_up()
     kit.later()
     kit.write(range(100, 105))
@@ -120,7 +120,7 @@ def test_few_texts_are_not_worth_a_job_and_neither_is_a_server_that_takes_none(k
     assert kit.meaning.batches() is None
 
 
-def test_what_is_written_while_a_job_runs_is_found_at_once_and_nothing_is_made_twice(kit):
+def test_notes_written_during_job_are_found_immediately_without_duplicate_vectors(kit):
     kit.fake.jobs.looks = 99
     kit.meaning.catch_up()
     kit.write([100])
@@ -142,7 +142,7 @@ def test_an_index_that_is_made_anew_hands_in_nothing_twice(kit):
     assert (kit.meaning.waiting(), len(kit.fake.jobs.jobs), kit.asked) == (0, 1, 0)
 
 
-def test_the_job_of_a_process_that_died_is_taken_in_by_the_next(kit):
+def test_job_of_dead_process_is_collected_by_next_process(kit):
     kit.meaning.catch_up()
     kit.batching, kit.meaning = kit.process()
     assert kit.meaning.batches_due() == 0
@@ -151,7 +151,7 @@ def test_the_job_of_a_process_that_died_is_taken_in_by_the_next(kit):
     assert (kit.asked, kit.meaning.batches_due()) == (0, None)
 
 
-def test_a_server_that_was_away_has_the_job_still_and_nothing_is_lost(kit):
+def test_job_survives_temporarily_unavailable_server(kit):
     kit.meaning.catch_up()
     for away in (502, 429):
         kit.fake.busy, kit.fake.refuses_with = 2, away
@@ -163,7 +163,7 @@ def test_a_server_that_was_away_has_the_job_still_and_nothing_is_lost(kit):
 
 @both
 @pytest.mark.parametrize("ends", ["failed", "expired"])
-def test_of_a_job_that_fails_what_was_done_is_kept_and_the_rest_is_made_the_ordinary_way(kit, ends):
+def test_failed_job_keeps_finished_vectors_and_embeds_rest_directly(kit, ends):
     kit.fake.jobs.ends = ends
     kit.meaning.catch_up()
     done = MANY // 2 if ends == "expired" else 0
@@ -184,7 +184,7 @@ def test_of_a_job_that_fails_what_was_done_is_kept_and_the_rest_is_made_the_ordi
     assert kit.meaning.batches()["trouble"] is None
 
 
-def test_single_lines_that_fail_are_tried_one_by_one_and_not_in_another_job(kit):
+def test_failed_lines_are_embedded_directly_without_another_job(kit):
     kit.fake.jobs.fails = lambda line: "number 1" in line
     kit.meaning.catch_up()
     assert kit.later() == MANY
@@ -202,7 +202,7 @@ def test_a_job_that_brings_vectors_of_another_length_counts_as_failed(kit):
     assert kit.later() == MANY
 
 
-def test_a_job_that_takes_too_long_or_is_unknown_is_given_up(kit):
+def test_overdue_or_unknown_job_is_abandoned(kit):
     kit.fake.jobs.looks = 99
     kit.meaning.catch_up()
     (job,) = kit.fake.jobs.jobs
@@ -218,14 +218,14 @@ def test_a_job_that_takes_too_long_or_is_unknown_is_given_up(kit):
     assert "does not know" in kit.meaning.batches()["trouble"]
 
 
-def test_a_server_that_takes_no_job_is_asked_the_ordinary_way_and_the_reason_is_told(kit):
+def test_refused_job_falls_back_to_direct_requests_with_reason(kit):
     kit.fake.busy, kit.fake.busy_at = 1, ("/batches", ":asyncBatchEmbedContent")
     assert kit.meaning.catch_up() == MANY
     assert (kit.asked, kit.fake.jobs.files) == (MANY, {})
     assert "429" in kit.meaning.batches()["trouble"]
 
 
-def test_no_more_jobs_than_allowed_run_at_a_time_and_what_waits_for_one_is_left_to_it(kit):
+def test_concurrent_jobs_are_limited_and_waiting_texts_stay_queued(kit):
     _, kit.meaning = kit.process(replace(OPTIONS, most=12))
     kit.write(range(100, 130))
     kit.fake.jobs.looks = 2
@@ -300,7 +300,7 @@ def test_nothing_is_handed_in_unless_somebody_asked_for_it(kit, tmp_path):
         parts.close()
 
 
-def test_a_search_does_not_wait_for_a_job_to_be_handed_in(kit):
+def test_search_does_not_wait_for_job_submission(kit):
     answer = Search(kit.store, kit.index, kit.meaning, budget=60).search("heron number 7", Scope())
     assert "vectors" in answer.engines
     assert (kit.meaning.waiting(), kit.fake.jobs.jobs) == (0, {})
@@ -381,7 +381,7 @@ def test_lines_that_failed_are_missing_and_the_others_are_there(pair):
     assert (seen.over, list(embedder.batches.rows(seen))) == (True, [])
 
 
-def test_a_job_that_ends_early_says_so_and_has_what_was_done(pair):
+def test_job_ending_early_reports_state_and_keeps_finished_rows(pair):
     fake, embedder = pair
     for ends, done in [("failed", set()), ("cancelled", set()), ("expired", {"a", "c"})]:
         fake.jobs.ends = ends
@@ -402,7 +402,7 @@ def test_a_job_the_server_does_not_know_is_gone(pair):
         embedder.batches.look(f"{job}0")
 
 
-def test_a_job_is_not_handed_in_twice_when_the_server_is_busy_and_leaves_no_file(pair):
+def test_busy_server_causes_no_duplicate_job_and_no_leftover_file(pair):
     fake, embedder = pair
     create = {"openai": "/v1/batches", "gemini": ":asyncBatchEmbedContent"}[embedder.identity.provider]
     fake.busy, fake.busy_at = 1, (create,)
@@ -422,7 +422,7 @@ def test_a_server_that_names_nothing_is_an_error(body):
         embedder.close()
 
 
-def test_words_of_a_server_are_told_without_the_key_and_a_file_that_breaks_off_is_an_error():
+def test_server_messages_hide_the_key_and_truncated_file_is_error():
     good = response(b'{"data": [{"embedding": [1, 2]}]}')
     failed = b'{"status": "failed", "errors": {"data": [{"message": "bad key sk-secret"}]}}'
     half = b'{"custom_id": "a", "response": {"status_code": 200}}\n{"cus'

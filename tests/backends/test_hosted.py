@@ -113,7 +113,7 @@ def test_voyage_never_gets_more_texts_or_tokens_than_it_takes():
     ("fake", "kind"),
     [(FakeGemini, GeminiEmbedder), (FakeVoyage, VoyageEmbedder), (FakeOpenAI, OpenAIEmbedder)],
 )
-def test_a_limit_that_is_reached_is_waited_for_once_and_blames_no_text(fake, kind):
+def test_rate_limit_is_awaited_once_without_blaming_texts(fake, kind):
     fake, pauses = fake(), []
     with fake.served() as url:
         embedder = kind.open(EmbeddingClient(url, sleep=pauses.append))
@@ -126,7 +126,7 @@ def test_a_limit_that_is_reached_is_waited_for_once_and_blames_no_text(fake, kin
         embedder.close()
 
 
-def test_a_number_of_dimensions_that_the_model_does_not_have_is_said():
+def test_unsupported_number_of_dimensions_is_reported():
     stubborn = FakeOpenAI()
     stubborn.always = 64
     with stubborn.served() as url:

@@ -141,7 +141,7 @@ def test_qmd_answers_with_the_memory_its_lines_and_a_trace(read):
     assert (read.qmd.state()["answered_by"], read.qmd.state()["because"]) == ("qmd", None)
 
 
-def test_all_memories_of_a_file_that_have_as_much_of_the_question_are_found(kit):
+def test_equally_matching_memories_of_a_file_are_all_found(kit):
     herons = [f"The heron number {number} nests in the mill." for number in range(9)]
     kit.write(
         "default/MEMORY.md", "# Memory\n\n" + "".join(f"- {one}\n- Tea at {one[17]}.\n" for one in herons)
@@ -174,7 +174,7 @@ def test_a_pattern_that_qmd_reads_otherwise_shows_nobody_more(kit):
     assert answer.degraded == ("1 results are left out: their files say something else by now.",)
 
 
-def test_a_group_is_answered_by_qmd_only_where_a_rule_says_so(read, tmp_path):
+def test_qmd_answers_for_group_only_if_rule_permits(read, tmp_path):
     answer = read.search("heron", CLUB)
     assert ([hit.path for hit in answer.hits], answer.engines) == (["groups/club/MEMORY.md"], ("fts5",))
     with closing(Kit(tmp_path, rules=parse_rules("deny group=chess, allow group"), mode="search")) as kit:
@@ -215,7 +215,7 @@ def test_our_own_search_answers_and_says_why_when_qmd_is_ill(read, illness, reas
     assert reason in state["because"]
 
 
-def test_a_score_larger_than_any_number_here_is_no_more_than_the_best():
+def test_oversized_score_is_clamped_to_best_score():
     (found,) = parse_results(
         f'[{{"file": "qmd://notes/a.md", "score": {"9" * 400}, "snippet": "The heron."}}]'
     )
@@ -238,7 +238,7 @@ def _gone(process: int) -> bool:
         return True
 
 
-def test_after_a_failure_it_is_left_alone_for_a_while_and_then_asked_again(read):
+def test_failing_qmd_is_paused_and_then_retried(read):
     read.ill("exit")
     assert "exit code 3" in read.search("heron").degraded[0]
     read.ill("")
@@ -251,7 +251,7 @@ def test_after_a_failure_it_is_left_alone_for_a_while_and_then_asked_again(read)
     assert read.qmd.state()["answered_by"] == "qmd"
 
 
-def test_a_program_that_is_not_there_is_named_and_found_as_soon_as_it_is(tmp_path):
+def test_missing_program_is_named_and_used_once_installed(tmp_path):
     program = tmp_path / "bin" / "qmd"
     with closing(Kit(tmp_path, command=(str(program),), mode="search")) as kit:
         kit.write("default/MEMORY.md", "- The heron nests in the mill.\n")
@@ -266,7 +266,7 @@ def test_a_program_that_is_not_there_is_named_and_found_as_soon_as_it_is(tmp_pat
         assert kit.qmd.state()["trouble"] is None
 
 
-def test_what_a_file_no_longer_says_is_not_shown_whatever_qmd_remembers(kit):
+def test_text_removed_from_file_is_hidden_despite_stale_qmd_index(kit):
     kit.write("default/MEMORY.md", "# Memory\n\n- Tea at five.\n")
     answer = kit.search("heron nests mill")
     assert answer.hits == ()
@@ -280,7 +280,7 @@ def test_what_a_file_no_longer_says_is_not_shown_whatever_qmd_remembers(kit):
     assert [hit.lines for hit in kit.search("heron nests").hits] == [(5, 5)]
 
 
-def test_notes_that_qmd_has_not_read_yet_are_found_by_our_own_search(read):
+def test_notes_not_yet_indexed_by_qmd_use_built_in_search(read):
     read.write("carol/MEMORY.md", "- Carol's heron is blue.\n")
     answer = read.search("heron", Scope("carol"))
     assert [hit.snippet for hit in answer.hits] == ["Carol's heron is blue."]
@@ -333,7 +333,7 @@ def test_no_question_is_taken_for_an_order(read):
         assert read.search(query).engines == ("qmd",)
 
 
-def test_notes_elsewhere_are_cited_and_read_by_the_name_of_their_collection(tmp_path):
+def test_external_notes_are_cited_and_read_by_collection_name(tmp_path):
     docs = tmp_path / "docs"
     (docs / "deep").mkdir(parents=True)
     (docs / "deep" / "Über uns.md").write_text("# About\n\nThe heron is our sign.\n")
@@ -422,7 +422,7 @@ def test_an_old_version_is_refused_with_the_remedy(read):
     assert read.qmd.state()["trouble"] is None
 
 
-def test_vectors_are_made_when_they_are_due_and_never_for_words_alone(read, tmp_path):
+def test_vectors_are_made_when_due_and_never_in_words_mode(read, tmp_path):
     embedded = read.options.home / "cache" / "qmd" / "embedded"
     assert embedded.exists()
     embedded.unlink()
@@ -459,7 +459,7 @@ def test_reading_stops_when_somebody_comes_and_nothing_is_wrong(read):
     assert read.qmd.state()["trouble"] is None
 
 
-def test_closing_ends_what_runs_with_all_it_started_and_nothing_begins_any_more(kit):
+def test_closing_ends_running_process_tree_and_prevents_new_runs(kit):
     kit.ill("hang")
     answers = []
     asked = threading.Thread(target=lambda: answers.append(kit.search("heron")))
@@ -475,7 +475,7 @@ def test_closing_ends_what_runs_with_all_it_started_and_nothing_begins_any_more(
     assert "stopped" in kit.search("heron").degraded[0]
 
 
-def test_it_is_run_with_a_home_of_its_own_and_hardly_any_environment(tmp_path, monkeypatch):
+def test_qmd_runs_with_own_home_and_minimal_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "do not tell")
     command = QmdCommand(
         (sys.executable, "-c", "import os, json; print(json.dumps(dict(os.environ)))"), tmp_path
@@ -486,7 +486,7 @@ def test_it_is_run_with_a_home_of_its_own_and_hardly_any_environment(tmp_path, m
     assert f'"XDG_CONFIG_HOME": "{tmp_path / "config"}"' in told
 
 
-def test_notes_that_are_not_on_this_machine_are_answered_by_our_own_search(tmp_path):
+def test_notes_on_remote_storage_use_built_in_search(tmp_path):
     with open_store("sqlite://") as store:
         workspace = InMemoryWorkspace()
         workspace.write("default/MEMORY.md", "- The heron nests in the mill.\n")
@@ -552,7 +552,7 @@ def test_masks_mean_what_they_mean_to_qmd(mask, fits, fits_not):
     assert [path for path in (*fits, *fits_not) if matches_mask(mask, path)] == fits
 
 
-def test_rules_are_read_in_order_and_deny_whom_they_do_not_name():
+def test_rules_apply_in_order_and_deny_by_default():
     rules = parse_rules("deny project=secret, allow private, allow group=club")
     assert [is_allowed(rules, scope) for scope in (ME, WORK, CLUB)] == [True, True, True]
     assert not is_allowed(rules, Scope(project="secret"))

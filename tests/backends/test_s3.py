@@ -82,7 +82,7 @@ def test_what_others_write_is_seen_once_the_list_is_old(opened, clock):
         theirs.read("a/two.md")
 
 
-def test_a_list_that_is_not_quite_fresh_is_renewed_behind_whoever_asks(opened, clock):
+def test_slightly_stale_listing_is_refreshed_in_background(opened, clock):
     ours, theirs = opened("ours"), opened("theirs")
     assert paths(theirs) == []
     ours.write("a.md", "one")
@@ -186,7 +186,7 @@ def test_a_note_that_was_removed_can_be_made_again(opened):
     assert workspace.read("a.md").text == "two"
 
 
-def test_no_append_is_lost_to_a_removal_and_none_brings_back_what_is_gone(opened):
+def test_concurrent_append_and_removal_lose_nothing_and_resurrect_nothing(opened):
     ours, theirs = opened("ours"), opened("theirs")
     old = ours.write("day.md", "one\n")
     update_file(ours, "day.md", lambda text: text + "two\n")
@@ -232,7 +232,7 @@ def test_what_cannot_work_says_what_to_do(s3_server, place, location, changes, w
             call(open_workspace(location or place, options))
 
 
-def test_a_server_that_is_away_leaves_what_is_known_and_says_so(opened, s3_server, relay, clock):
+def test_unavailable_server_leaves_known_notes_readable_and_is_reported(opened, s3_server, relay, clock):
     workspace = opened(options=through(relay, s3_server.options))
     workspace.write("default/MEMORY.md", "- The gate is green.\n")
     workspace.entries()
@@ -270,7 +270,7 @@ def test_memories_wait_until_the_server_is_back(opened, s3_server, relay, clock)
     assert [memory.id for memory in found] == ["m_1", "m_2", "m_3"]
 
 
-def test_an_index_goes_on_where_it_was_and_answers_without_the_server(opened, s3_server, relay, clock):
+def test_index_resumes_and_answers_without_server(opened, s3_server, relay, clock):
     writer = opened("writer")
     for number in range(60):
         writer.write(f"default/memory/{number}.md", f"Harbour number {number}.\n" * 200)

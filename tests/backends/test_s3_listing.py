@@ -40,7 +40,7 @@ def tags(listing, place=""):
     return {str(one.path): one.tag for one in listing.list_below(PurePosixPath(place))}
 
 
-def test_an_answer_that_comes_late_does_not_undo_what_was_learned_meanwhile():
+def test_late_response_does_not_override_newer_entry():
     listing = Server(entry("a.md", "old")).listing
     listing.find(A)
     before = listing.tag(A)
@@ -50,7 +50,7 @@ def test_an_answer_that_comes_late_does_not_undo_what_was_learned_meanwhile():
     assert tags(listing) == {"a.md": "new"}
 
 
-def test_what_was_written_while_a_list_was_on_its_way_is_in_it():
+def test_writes_during_listing_are_included_in_it():
     server = Server(entry("a.md", "old"), entry("b.md"))
     listing = server.listing
 
@@ -64,7 +64,7 @@ def test_what_was_written_while_a_list_was_on_its_way_is_in_it():
     assert tags(listing) == {"a.md": "new"}
 
 
-def test_a_server_that_is_away_is_asked_again_after_a_rest_and_not_before():
+def test_unavailable_server_is_retried_only_after_pause():
     server = Server(entry("a.md"))
     server.away = True
     for _ in range(3):
@@ -98,7 +98,7 @@ PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
 
 
 @given(st.sets(PATHS, max_size=12), PATHS)
-def test_what_is_below_a_folder_is_what_paths_say_in_their_order(names, folder):
+def test_listing_below_folder_matches_path_order(names, folder):
     listing = Server(*map(entry, names)).listing
     wanted = sorted(PurePosixPath(name) for name in names)
     assert [one.path for one in listing.list_below(PurePosixPath())] == wanted

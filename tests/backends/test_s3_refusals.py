@@ -118,7 +118,7 @@ def test_a_server_that_does_not_compare_tags_is_not_written_to(server):
     assert server.asked[-1].startswith("DELETE")
 
 
-def test_a_name_that_is_no_path_is_told_and_what_is_known_stays(server):
+def test_invalid_object_name_is_reported_and_known_entries_stay(server):
     now = 0.0
     server.answers = [listed("default/a.md"), listed("default/a.md", "default/odd&#10;name.md")]
     workspace = S3Workspace(S3Client(PLACE, server.options), ObjectCache(None), lambda: now)

@@ -126,7 +126,7 @@ async def test_calm_work_begins_when_nobody_came_for_a_while(bench):
     await idle.close()
 
 
-async def test_what_is_put_again_takes_the_place_of_what_waits_and_waits_anew(bench):
+async def test_rescheduled_work_replaces_waiting_work_and_restarts_its_delay(bench):
     clock = Clock()
     idle = IdleScheduler(clock)
     idle.schedule("flush", bench.quick("old"), after=900)

@@ -156,7 +156,7 @@ def test_an_old_summary_that_comes_late_does_not_replace_the_newer(store, projec
     assert "Newer." in (folder / "summary.md").read_text()
 
 
-def test_while_another_process_writes_nothing_is_done_until_its_lease_runs_out(store, notes, projector):
+def test_projector_waits_until_lease_of_other_process_expires(store, notes, projector):
     promise(store, "m_1")
     assert store.leases.take(LEASE, "another", 60.0, now=1000.0)
     assert (projector.project(now=1059.0), projector.has_more) == (0, True)

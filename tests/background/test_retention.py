@@ -65,7 +65,7 @@ def test_nothing_goes_without_a_limit(store):
     assert len(left(store)) == 1
 
 
-def test_one_scope_can_be_pruned_alone_and_more_than_a_batch_at_once(store):
+def test_single_scope_can_be_pruned_in_more_than_one_batch(store):
     for _ in range(60):
         spoken_in(store, ADA, 100)
     bobs = spoken_in(store, BOB, 100)

@@ -19,7 +19,7 @@ from holdfast.server.app import create_app
 from holdfast.testing.provider import serve_app
 from holdfast.turn import TurnEngine
 from holdfast.wiring import build_engine
-from tests.browser import finding
+from tests.browser import chromium
 from tests.browser.upstream import Upstream
 
 DESKTOP, PHONE = (1280, 800), (360, 740)
@@ -55,9 +55,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Not for the whole session: while Playwright runs, other tests of this worker could not use asyncio."""
-    path = finding.browser()
+    path = chromium.browser()
     if path is None:
-        missing = "no Chromium on this machine; `make test` or `python -m tests.browser.finding` gets one"
+        missing = "no Chromium on this machine; `make test` or `python -m tests.browser.chromium` gets one"
         if os.environ.get("CI") == "true":
             pytest.fail(missing)
         pytest.skip(missing)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browser import finding
+from tests.browser import chromium
 from tests.browser.conftest import FLAGS, PHONE, Server, context_of, serving
-from tests.browser.life import Narrator, live, lived
+from tests.browser.sample_data import Narrator, live, lived
 
 FOLDER = Path(__file__).parents[2] / "docs" / "images"
 SIZE = (1200, 800)
@@ -48,7 +48,7 @@ def pictures(conversation: str) -> Iterator[Picture]:
 
 
 def main() -> None:
-    path = finding.browser()
+    path = chromium.browser()
     if path is None:
         raise SystemExit("no Chromium on this machine; `make browser` gets one")
     FOLDER.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ from holdfast.store import NewMessage
 from holdfast.testing.ollama_runner import FakeReply
 from tests.browser.accessible import faults
 from tests.browser.conftest import PATIENCE, PHONE
-from tests.browser.cutting import wire
+from tests.browser.tcp_proxy import wire
 from tests.waiting import wait_until
 
 expect.set_options(timeout=PATIENCE)
@@ -55,7 +55,7 @@ def known(server, project):
     return [one["text"] for one in told["memories"]]
 
 
-def test_what_was_kept_stands_beside_the_answer_and_is_corrected_forgotten_and_undone(page, server, project):
+def test_memories_beside_answer_can_be_corrected_forgotten_and_undone(page, server, project):
     window = page("/", project=project)
     ask(window, "Remember that the server in Kiel is called arion.")
     line = kept(window).locator("summary")
@@ -145,7 +145,7 @@ def test_a_hostile_message_is_shown_harmlessly(page, server, project):
         window.reload()
 
 
-def test_every_script_is_shown_in_its_own_direction_and_hundreds_of_pieces_arrive(page, server, project):
+def test_every_script_keeps_its_direction_and_hundreds_of_chunks_arrive(page, server, project):
     many = " ".join(f"word{number}" for number in range(400))
     server.upstream.answers += ["שלום, זה עובד.", many]
     window = page("/", project=project)
@@ -249,7 +249,7 @@ def test_where_the_model_fails_it_is_said_and_tried_again(page, server, project)
 # Coming back
 
 
-def test_a_reload_in_mid_stream_goes_on_and_two_tabs_see_the_same(page, server, project):
+def test_reload_during_stream_resumes_and_two_tabs_stay_in_sync(page, server, project):
     server.upstream.answers.append("alpha beta gamma delta")
     server.upstream.hold()
     first = page("/", project=project)
@@ -302,7 +302,7 @@ def test_who_waits_sees_their_place_in_the_line(page, server, project):
 # The window
 
 
-def test_what_became_a_summary_is_told_in_its_place_and_can_be_undone(page, server, project):
+def test_summary_is_shown_in_place_and_can_be_undone(page, server, project):
     window = page("/", project=project, language="de")
     for number, subject in enumerate(("lighthouse", "harbour", "ferry", "market", "bakery")):
         ask(
@@ -435,7 +435,7 @@ def test_conversations_are_found_renamed_forked_and_deleted_by_keyboard_alone(pa
     expect(window).to_have_url(re.compile(r"/$"))
 
 
-def test_a_conversation_that_loads_or_a_list_that_changes_takes_no_focus(page, server, project):
+def test_loading_conversation_or_changing_list_does_not_steal_focus(page, server, project):
     window = page("/", project=project)
     ask(window, "Where does the kestrel nest?")
     expect(answers(window)).to_have_count(1)
@@ -485,7 +485,7 @@ def test_names_of_files_are_completed_after_an_at(page, start, tmp_path):
     assert "Climb the tower." in own.upstream.asked[-1]
 
 
-def test_on_a_phone_the_list_is_opened_and_nothing_is_wider_than_the_screen(page, server, project):
+def test_phone_layout_opens_list_and_never_scrolls_sideways(page, server, project):
     server.upstream.answers.append(
         "| a | b |\n|---|---|\n| " + "x" * 300 + " | y |\n\n```\n" + "z" * 300 + "\n```"
     )

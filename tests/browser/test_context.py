@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.accessible import faults
 from tests.browser.conftest import PHONE
-from tests.context.talking import filler
+from tests.context.engine_client import filler
 
 HOSTILE = '<img src=x onerror="document.title=`taken`"><script>document.title="taken"</script>'
 PROJECT = "context"
@@ -58,7 +58,7 @@ def test_the_meter_tells_each_section_and_where_levels_begin(page, talk, rest):
     assert free["x"] - whole["x"] == pytest.approx(whole["width"] * used / report["window"], abs=6)
 
 
-def test_messages_are_told_by_how_they_stand_and_why_and_can_be_pinned(page, talk, rest):
+def test_messages_are_filtered_by_state_with_reason_and_can_be_pinned(page, talk, rest):
     window = page(talk, project=PROJECT)
     counts = rest("window/messages")["counts"]
     window.get_by_role("button", name=f"Left out ({counts['out']})").click()
@@ -147,7 +147,7 @@ def test_what_was_recalled_says_where_it_is_from(page, server):
     assert faults(window) == []
 
 
-def test_a_hostile_message_is_only_shown_and_the_request_is_as_the_server_got_it(page, talk, rest):
+def test_hostile_message_is_escaped_and_request_matches_server_bytes(page, talk, rest):
     window = page(talk, project=PROJECT)
     question = window.locator(".story .entry").nth(-2)
     expect(question.locator(".said .text")).to_have_text(HOSTILE)
@@ -209,7 +209,7 @@ def test_a_conversation_that_was_never_sent_says_so(page, server):
     expect(window.locator("#none")).to_contain_text("noch nichts")
 
 
-def test_files_and_findings_in_the_window_are_shown_with_what_the_model_got(page, start, tmp_path):
+def test_files_and_findings_in_window_show_what_model_received(page, start, tmp_path):
     folder = tmp_path / "garden"
     folder.mkdir()
     (folder / "beds.md").write_text("# Beds\n\nBed 4711 is full of tulips.\n")

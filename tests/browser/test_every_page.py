@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from tests.browser.accessible import faults
 from tests.browser.conftest import DESKTOP, PATIENCE, PHONE
-from tests.browser.cutting import wire
+from tests.browser.tcp_proxy import wire
 
 # In bytes, with all that a page loads before anybody has done anything.
 FIRST_LOAD = 200_000
@@ -63,7 +63,7 @@ def _is_part(response) -> bool:
     return response.ok and response.request.resource_type in ("document", "script", "stylesheet", "image")
 
 
-def test_the_check_for_what_keeps_people_from_using_a_page_finds_it(page):
+def test_accessibility_check_detects_known_faults(page):
     window = page()
     window.set_content(
         "<html lang=en><title>Bad</title><main><h1>One</h1><h3 id=a>Three</h3><button id=a></button><input>"

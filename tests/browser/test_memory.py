@@ -122,7 +122,7 @@ def test_a_memory_leads_to_its_chat_and_to_what_it_replaced(page, place):
     expect(window.get_by_role("article")).to_contain_text("arion")
 
 
-def test_a_long_list_can_be_scrolled_to_its_end_and_never_stands_in_the_page_as_a_whole(page, place):
+def test_long_memory_list_scrolls_to_end_with_virtual_rows(page, place):
     scope, now = Scope(project=place.name), time.time()
     days: dict = {}
     for number in range(MANY):
@@ -149,7 +149,7 @@ def test_a_long_list_can_be_scrolled_to_its_end_and_never_stands_in_the_page_as_
     expect(window.get_by_role("article", name="Entry number 0", exact=True)).to_be_visible()
 
 
-def test_a_profile_says_where_it_is_wrong_and_what_a_model_is_told_of_it(page, start):
+def test_profile_editor_shows_errors_and_model_preview(page, start):
     server = start()
     window = page("/settings/memory#profile", at=server.url)
     box = window.get_by_label("Profile", exact=True).and_(window.get_by_role("textbox"))
@@ -179,7 +179,7 @@ def test_a_profile_says_where_it_is_wrong_and_what_a_model_is_told_of_it(page, s
     expect(box).to_have_value(re.compile("language"))
 
 
-def test_a_note_is_written_and_nobody_writes_over_what_they_have_not_seen(page, place):
+def test_note_editor_saves_and_never_overwrites_unseen_changes(page, place):
     place.keep("The pump in Kiel is called arion")
     window = page(place.address("#notes"))
     button(window, "New note").click()

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.browser.conftest import serving
-from tests.browser.life import Narrator, live, lived
 from tests.browser.pictures import FOLDER, LARGEST, pictures
+from tests.browser.sample_data import Narrator, live, lived
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_there_is_a_picture_of_every_page_in_both_languages_and_themes():
+def test_every_page_has_picture_in_both_languages_and_themes():
     for picture, language, theme in product(pictures(""), ("en", "de"), ("light", "dark")):
         made = FOLDER / f"{picture.name}-{language}-{theme}.png"
         assert made.is_file(), "`make pictures` takes them"
@@ -29,7 +29,7 @@ def test_documents_show_pictures_that_are_there(document):
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_the_life_in_them_has_a_summary_a_memory_that_was_used_and_one_that_was_replaced(tmp_path, language):
+def test_picture_content_includes_summary_used_memory_and_replaced_memory(tmp_path, language):
     life = lived(language)
     with serving(tmp_path, behind=Narrator(life, pace=0)) as server:
         chat = live(server, life)

@@ -76,7 +76,7 @@ def test_from_scratch_to_the_first_chat(page, fresh):
     assert status(fresh)["completed"]
 
 
-def test_an_interrupted_set_up_goes_on_where_it_was_with_what_was_typed(page, fresh):
+def test_interrupted_setup_resumes_with_entered_values(page, fresh):
     window = page("/setup", at=fresh.url, language="de")
     onward(window, "Los geht's")
     window.get_by_role("textbox", name="Wie heißt Ihr Unternehmen?").fill("Nordlicht e.K.")
@@ -100,7 +100,7 @@ def test_an_interrupted_set_up_goes_on_where_it_was_with_what_was_typed(page, fr
     assert status(fresh)["aiProfile"]["companyName"] is None
 
 
-def test_who_skips_the_set_up_is_not_asked_again_but_finds_it(page, fresh):
+def test_skipped_setup_is_not_offered_again_but_stays_reachable(page, fresh):
     window = page("/", at=fresh.url)
     window.get_by_role("button", name="Skip the set-up").click()
     window.wait_for_url(f"{fresh.url}/")

@@ -30,13 +30,13 @@ def ask(tmp_path, upstream, monkeypatch):
     return lambda *words, piped=None: CliRunner().invoke(app, ["ask", *words], input=piped)
 
 
-def test_no_answer_is_told_on_the_error_stream_and_by_the_exit_code(ask):
+def test_missing_answer_is_reported_on_stderr_and_by_exit_code(ask):
     result = ask("nothing")
     assert (result.exit_code, result.stdout) == (3, "\n")
     assert "answered nothing" in result.stderr
 
 
-def test_of_an_answer_that_breaks_off_there_is_what_came_and_why_it_is_not_all(ask):
+def test_interrupted_answer_prints_partial_text_and_reason(ask):
     result = ask("breaks", "--json")
     told = json.loads(result.stdout)
     assert (result.exit_code, told["answer"], told["finish"]) == (3, "Half of", "cut")
@@ -44,7 +44,7 @@ def test_of_an_answer_that_breaks_off_there_is_what_came_and_why_it_is_not_all(a
     assert told["trouble"] in result.stderr
 
 
-def test_a_file_is_brought_along_and_one_that_is_not_there_is_told_unless_it_is_to_be_quiet(ask, tmp_path):
+def test_file_is_attached_and_missing_file_is_reported_unless_quiet(ask, tmp_path):
     (tmp_path / "notes.md").write_text("The lease ends in May.")
     told = json.loads(ask("See @./notes.md and @./gone.md", "--json").stdout)
     assert "The lease ends in May." in told["answer"]

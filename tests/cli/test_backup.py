@@ -26,7 +26,7 @@ def test_what_was_remembered_comes_back(made, hold):
     assert json.loads(hold("backup", "finish", "--json")) == {"finished": False, "ending": "none"}
 
 
-def test_a_restore_that_broke_off_is_named_by_the_doctor_and_by_the_next_one(made, hold, home):
+def test_interrupted_restore_is_reported_by_doctor_and_next_restore(made, hold, home):
     (home / ".restore.json").write_text(json.dumps([[str(home / "workspace"), True]]))
     told = json.loads(hold("doctor", "--json", whole=True).stdout)
     assert "holdfast backup finish" in [finding["remedy"] for finding in told]

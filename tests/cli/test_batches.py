@@ -43,7 +43,7 @@ def test_a_job_is_handed_in_told_of_and_taken_in(hold, fake, monkeypatch):
     assert (len(fake.jobs.jobs), fake.jobs.files) == (1, {})
 
 
-def test_a_job_that_fails_is_told_and_the_vectors_are_there_all_the_same(hold, fake):
+def test_failed_batch_job_is_reported_and_vectors_are_still_made(hold, fake):
     fake.jobs.ends = "failed"
     result = hold("memory", "reindex", "--json", whole=True)
     state = json.loads(result.stdout)["vectors"]

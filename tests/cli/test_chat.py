@@ -138,7 +138,7 @@ def test_a_conversation_is_saved_as_markdown_and_never_over_another_file(chat, t
     assert text.endswith("## You\n\nHello\n\n## Model\n\nfake:latest heard: Hello\n")
 
 
-def test_research_answers_with_what_was_found_and_says_what_it_would_need(chat):
+def test_research_answers_from_findings_and_says_what_is_missing(chat):
     add = ["research", "add", "What does the lease say?"]
     assert CliRunner().invoke(app, add, input="The lease ends in May.").exit_code == 0
     out, err = chat("/research What does the lease say?", "/research", "/research Who won the marathon?")
@@ -149,9 +149,7 @@ def test_research_answers_with_what_was_found_and_says_what_it_would_need(chat):
     assert "searxng" in err.lower()
 
 
-def test_research_reads_the_pages_that_a_message_names_and_nothing_of_this_machine_unless_allowed(
-    chat, monkeypatch
-):
+def test_research_reads_named_pages_but_local_addresses_only_if_allowed(chat, monkeypatch):
     async def lease(_):
         return PlainTextResponse("The lease of the old building ends in May, says Mr Heron.")
 
@@ -165,7 +163,7 @@ def test_research_reads_the_pages_that_a_message_names_and_nothing_of_this_machi
     assert f"{address}/lease.txt" in out[out.index("[1]") :]
 
 
-def test_help_names_every_command_and_an_unknown_one_is_answered_with_the_near_ones(chat):
+def test_help_lists_every_command_and_unknown_command_gets_suggestions(chat):
     out, err = chat("/help", "/windo", "/xyzzy")
     assert all(name in out for name in CHAT_COMMANDS)
     assert "There is no /windo. Near it: /window" in err
@@ -223,7 +221,7 @@ def test_time_and_speed_are_told_as_far_as_they_are_known():
     assert format_timing(3.21, 2.0, None) == "3.2 s"
 
 
-def test_a_summary_that_was_made_meanwhile_is_told_once_and_in_its_own_talk_only(capsys):
+def test_background_summary_is_reported_once_and_only_in_its_conversation(capsys):
     events = Events()
     screen = ChatScreen(events, ChatSession(None, "fake", Scope(), conversation="c_1"))
     done = {"phase": "done", "percent": 100, "tokens_before": 2000, "tokens_after": 500}

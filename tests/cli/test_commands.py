@@ -162,7 +162,7 @@ def test_several_servers_are_listed_together_and_doctor_says_how_each_is(run, up
     assert found["gone"]["remedy"]
 
 
-def test_doctor_says_where_notes_are_and_what_is_still_to_be_written(run, tmp_path):
+def test_doctor_reports_notes_location_and_pending_writes(run, tmp_path):
     notes = found_about(run, "notes")
     assert (notes["state"], notes["found"]) == ("ok", str(tmp_path / "home" / "workspace"))
     with open_store(f"sqlite:///{tmp_path / 'home' / 'holdfast.db'}") as store:
@@ -176,7 +176,7 @@ def test_doctor_says_where_notes_are_and_what_is_still_to_be_written(run, tmp_pa
     assert notes["remedy"]
 
 
-def test_doctor_says_what_a_better_embedder_brings_and_how_to_get_it(run, monkeypatch):
+def test_doctor_explains_better_embedder_and_how_to_install_it(run, monkeypatch):
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "auto")
     with FakeOllama(models=[FakeModel("chat:latest")]).served() as address:
         monkeypatch.setenv("HOLDFAST_UPSTREAM", address)

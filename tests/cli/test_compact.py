@@ -70,7 +70,7 @@ def batches(home, chat):
         return store.compactions.of(chat)
 
 
-def test_as_json_it_is_the_same_and_nothing_else_is_on_the_output(hold, talk):
+def test_json_output_matches_text_and_contains_nothing_else(hold, talk):
     chat = talk()
     made = json.loads(hold("conversations", "compact", chat, "--json"))
     assert (made["conversation"], made["messages"], made["path"]) == (chat, 14, "model")
@@ -154,7 +154,7 @@ def test_a_conversation_of_another_project_is_not_summarised(hold, talk):
     assert "Context summarised" in hold("conversations", "compact", chat, "--project", "other")
 
 
-def test_as_a_program_it_ends_with_a_sentence_and_an_exit_code(hold, home, talk):
+def test_failing_command_exits_with_message_and_exit_code(hold, home, talk):
     command = [sys.executable, "-m", "holdfast", "conversations", "compact", talk(garden_talk(0))]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 1

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from holdfast.cli import app
 from holdfast.clients import CLIENTS
 from holdfast.clients.documents import open_document
-from tests.clients.served import MODEL, tables
+from tests.clients.sdk_server import MODEL, tables
 
 # What people have before: each file of a client, below the home folder or the client's own.
 FILES = {

@@ -120,7 +120,7 @@ def test_a_pin_that_is_too_large_is_refused(hold, home):
     fails(hold("conversations", "pin", chat, "1", whole=True), BadRequest, "quarter", "Unpin")
 
 
-def test_pinning_brings_back_what_was_left_out_and_says_how_to_undo_what_was_shortened(hold, chat):
+def test_pinning_restores_left_out_message_and_explains_undoing_shortened_message(hold, chat):
     made = json.loads(hold("window", chat, "--json"))["decisions"]
     out = next(one for one in made if one["kind"] == "leave_out")
     assert "is back" in hold("conversations", "pin", chat, out["messages"][0])

@@ -30,7 +30,7 @@ def show(hold, monkeypatch):
         yield lambda *words, **options: hold("files", "show", *words, **options)
 
 
-def test_a_large_file_is_shown_as_its_digest_with_what_that_saves(show, files):
+def test_large_file_is_shown_as_digest_with_tokens_saved(show, files):
     (row,) = json.loads(show("@./my module.py", "--json"))
     assert (row["mode"], row["path"]) == ("summary", str(files.resolve() / "my module.py"))
     assert row["tokens_after"] < row["tokens_before"] / 3
@@ -65,7 +65,7 @@ def test_nothing_is_said_to_be_saved_where_nothing_is(show, files):
     assert f"whole, {row['tokens_after']} tokens" in shown
 
 
-def test_a_part_that_is_called_like_a_mode_is_told_as_it_has_to_be_written(show, files):
+def test_part_named_like_a_mode_is_shown_with_required_spelling(show, files):
     (files / "modes.py").write_text("def full():\n    return 1\n\n\nclass A:\n    pass\n")
     (files / "parts.py").write_text("def turn():\n    return 1\n")
     (files / "parts.md").write_text("# First steps\n\nGo.\n")
@@ -91,7 +91,7 @@ def test_a_secret_is_shown_only_if_it_is_meant(show, files):
     assert "s3cret" in show(".env:full")
 
 
-def test_what_is_not_there_is_said_in_the_language_that_is_spoken(show, files, monkeypatch):
+def test_missing_file_is_reported_in_configured_language(show, files, monkeypatch):
     failed = show("./smal.txt", whole=True)
     assert failed.exit_code == 1
     assert failed.stderr == "./smal.txt was not found. Did you mean ./small.txt?\n"
@@ -109,7 +109,7 @@ def test_without_a_model_server_it_is_an_estimate(hold, files, monkeypatch):
     assert "Estimated" in shown.stderr
 
 
-def test_a_question_brings_the_file_and_what_is_piped_in_does_not(hold, files, monkeypatch):
+def test_file_reference_works_in_question_but_not_in_piped_text(hold, files, monkeypatch):
     fake = FakeOllama()
     with fake.served() as address:
         monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
@@ -123,7 +123,7 @@ def test_a_question_brings_the_file_and_what_is_piped_in_does_not(hold, files, m
     assert kept == "What is @./small.txt?\n\nand @.env:full too"
 
 
-def test_the_files_of_a_conversation_are_listed_with_what_became_of_them(hold, files, monkeypatch):
+def test_files_of_conversation_are_listed_with_their_state(hold, files, monkeypatch):
     with FakeOllama().served() as address:
         monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
         said = json.loads(hold("ask", "--json", "What is in @./small.txt and @./none.txt?"))

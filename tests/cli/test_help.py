@@ -53,7 +53,7 @@ def test_help_imports_nothing_heavy():
     assert loaded_modules & HEAVY == set()
 
 
-def test_what_is_said_of_a_command_in_the_list_is_what_it_says_itself(everything):
+def test_command_list_descriptions_match_command_help(everything):
     for name, (_, about) in COMMANDS.items():
         assert everything[name].help.partition("\n\n")[0] == about
 
@@ -75,7 +75,7 @@ def test_every_example_is_understood(everything, root):
             everything[name].make_context(name, rest, parent=context)
 
 
-def test_every_command_that_tells_a_person_something_tells_it_as_json_too(everything):
+def test_every_reporting_command_supports_json_output(everything):
     for path, command in everything.items():
         options = {option for parameter in command.params for option in parameter.opts}
         group = isinstance(command, TyperGroup) and not command.invoke_without_command

@@ -17,7 +17,7 @@ from holdfast.messages import Message, Scope
 from holdfast.store import open_store
 from tests.cli.test_conversations import fails
 from tests.talks import kept_talk
-from tests.upstreams.apps import server
+from tests.upstreams.fake_servers import server
 
 
 @pytest.fixture

@@ -67,9 +67,7 @@ def test_it_waits_for_nobody_who_still_uses_the_database(hold, filled, tmp_path)
     assert not (tmp_path / "new.db").exists()
 
 
-def test_who_set_the_database_in_the_environment_is_told_to_change_it_there(
-    hold, filled, tmp_path, monkeypatch
-):
+def test_store_set_in_environment_must_be_changed_there(hold, filled, tmp_path, monkeypatch):
     monkeypatch.setenv("HOLDFAST_STORE", f"sqlite:///{filled / 'holdfast.db'}")
     result = hold("migrate", "--to", f"sqlite:///{tmp_path / 'new.db'}", "--switch", whole=True)
     assert (result.exit_code, "HOLDFAST_STORE is set" in result.stderr) == (0, True)
@@ -77,7 +75,7 @@ def test_who_set_the_database_in_the_environment_is_told_to_change_it_there(
 
 @pytest.mark.real
 @IN_ONE_WORKER
-def test_notes_go_to_a_bucket_and_come_back_and_others_in_it_are_refused(
+def test_notes_migrate_to_bucket_and_back_and_foreign_notes_are_refused(
     hold, filled, s3_server, tmp_path, monkeypatch
 ):
     options = s3_server.options

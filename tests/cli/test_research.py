@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from holdfast.cli import app
 from holdfast.errors import BadRequest, NotFound
 from holdfast.testing.ollama import FakeOllama
-from tests.upstreams.apps import server
+from tests.upstreams.fake_servers import server
 
 TEXT = "Am Samstag regnet es in Kassel bei 7 Grad. Am Dienstag scheint dort die Sonne."
 QUESTION = "Wie wird das Wetter in Kassel?"
@@ -63,14 +63,14 @@ def test_a_file_is_kept_listed_shown_and_forgotten(run, home, tmp_path):
     fails(run, NotFound, made["id"], "show", made["id"])
 
 
-def test_piped_text_is_a_source_and_without_any_there_is_nothing_to_keep(run):
+def test_piped_text_is_a_source_and_missing_sources_are_rejected(run):
     made = add(run, QUESTION, "-", "wetter.txt", text="Am Sonntag schneit es in Kassel.")
     assert [one["title"] for one in made["sources"]] == ["Piped text", "wetter.txt"]
     assert "Kept: r_" in run("add", "Und in Köln?", text="In Köln stürmt es.")
     fails(run, BadRequest, "no text to keep", "add", QUESTION)
 
 
-def test_a_source_that_cannot_be_read_is_named_and_the_others_are_kept(run, tmp_path):
+def test_unreadable_source_is_named_and_others_are_kept(run, tmp_path):
     (tmp_path / ".env").write_text("TOKEN=1")
     result = run("add", QUESTION, "wetter.txt", "missing.txt", ".env", whole=True)
     assert result.exit_code == 0

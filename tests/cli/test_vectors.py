@@ -20,7 +20,7 @@ def in_qdrant(home, tmp_path, monkeypatch):
         yield tmp_path / "qdrant"
 
 
-def test_every_answer_says_who_compared_vectors_and_every_hit_who_found_it(hold, in_qdrant):
+def test_answers_name_vector_engine_and_hits_name_their_finder(hold, in_qdrant):
     state = json.loads(hold("memory", "reindex", "--json"))["vectors"]["engine"]
     assert (state["engine"], state["behind"], state["trouble"]) == ("qdrant", 0, None)
     answer = json.loads(hold("memory", "search", "heron", "--json"))
@@ -38,9 +38,7 @@ def test_every_answer_says_who_compared_vectors_and_every_hit_who_found_it(hold,
     assert f"qdrant {in_qdrant} (memories)" in told["vectors"]["found"]
 
 
-def test_a_server_that_is_away_is_told_by_search_stats_and_doctor_and_nothing_is_missing(
-    hold, in_qdrant, monkeypatch
-):
+def test_unavailable_vector_server_is_reported_by_search_stats_and_doctor(hold, in_qdrant, monkeypatch):
     monkeypatch.setenv("HOLDFAST_VECTORS", "qdrant+http://127.0.0.1:1")
     assert "Vectors were compared in process" in json.loads(hold("memory", "reindex", "--json"))["trouble"]
     answer = json.loads(hold("memory", "search", "heron", "--json"))
@@ -51,9 +49,7 @@ def test_a_server_that_is_away_is_told_by_search_stats_and_doctor_and_nothing_is
     assert told["Vektoren"]["remedy"] == "Bis dahin vergleicht sie dieser Prozess."
 
 
-def test_a_deleted_user_leaves_it_at_once_and_what_could_not_be_told_is_said(
-    hold, home, in_qdrant, monkeypatch
-):
+def test_deleted_user_leaves_vector_engine_and_failures_are_reported(hold, home, in_qdrant, monkeypatch):
     (home / "workspace" / "ada").mkdir()
     (home / "workspace" / "ada" / "MEMORY.md").write_text("- The Quimblefrotz has number 9.\n")
     hold("memory", "reindex")

@@ -74,7 +74,7 @@ def test_what_outlives_its_messages_is_shown_word_for_word(hold, home, chat):
         ("level 1", "prefix lost after 10 of 1,234 bytes: level 1 (old text is shortened) stepped in"),
     ],
 )
-def test_the_prefix_is_told_as_kept_or_with_the_cause_of_its_loss(hold, home, chat, cause, told):
+def test_prefix_is_shown_as_kept_or_with_cause_of_loss(hold, home, chat, cause, told):
     prefix = {"kept": not cause, "shared_bytes": 10, "previous_bytes": 1234, "cause": cause}
     change_report(home, chat, prefix=prefix)
     assert told in hold("window", chat)

@@ -4,7 +4,7 @@ import anthropic
 import pytest
 
 from holdfast.testing.ollama_runner import FakeReply
-from tests.clients.served import LOOKED, MODEL, PICTURE, tables
+from tests.clients.sdk_server import LOOKED, MODEL, PICTURE, tables
 
 pytestmark = pytest.mark.slow
 

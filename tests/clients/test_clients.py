@@ -74,7 +74,7 @@ def test_a_conversation_ends_with_what_the_person_saw_last(store, through, clien
 
 
 @ONE_AT_A_TIME
-def test_main_and_side_requests_are_told_apart_and_nobody_forks_but_the_person(through, client):
+def test_main_and_side_requests_are_distinguished_and_only_users_fork(through, client):
     judge = Judge()
     for line in lines_of(client):
         judge.hear(line, *through.send(line))

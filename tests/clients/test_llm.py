@@ -8,7 +8,7 @@ from importlib.metadata import version
 import pytest
 
 from holdfast.testing.ollama_runner import FakeReply
-from tests.clients.served import MODEL, tables
+from tests.clients.sdk_server import MODEL, tables
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.testing.ollama_runner import FakeReply
-from tests.clients.served import LOOKED, MODEL, PICTURE, tables
+from tests.clients.sdk_server import LOOKED, MODEL, PICTURE, tables
 
 # In one group with the tests of a real model: the libraries are got once.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("embedded")]

@@ -6,7 +6,7 @@ import ollama
 import pytest
 
 from holdfast.testing.ollama_runner import FakeReply
-from tests.clients.served import MODEL, PICTURE, tables
+from tests.clients.sdk_server import MODEL, PICTURE, tables
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from holdfast.testing.ollama_runner import FakeReply
-from tests.clients.served import LOOKED, MODEL, PICTURE, tables
+from tests.clients.sdk_server import LOOKED, MODEL, PICTURE, tables
 
 pytestmark = pytest.mark.slow
 
@@ -91,7 +91,7 @@ def test_two_tools_at_once_and_what_they_found(table, client, stream):
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_responses_with_two_tools_at_once_and_the_history_left_to_us(table, client, stream):
+def test_responses_with_parallel_tools_and_server_side_history(table, client, stream):
     table.answers += [FakeReply("", thinking="Hm.", calls=CALLS), "Both are empty."]
     asked = {
         "model": MODEL,

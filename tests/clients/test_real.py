@@ -1,6 +1,6 @@
 """Clients that are programs of their own, with a real model behind Holdfast: a short talk each.
 
-The libraries for Python talk to it in `tests/test_end_to_end.py` and `tests/server/test_doors_real.py`.
+The libraries for Python talk to it in `tests/test_end_to_end.py` and `tests/server/test_real_clients.py`.
 """
 
 import os

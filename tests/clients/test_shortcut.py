@@ -64,7 +64,7 @@ def compared():
 
 
 @pytest.mark.parametrize("ids", [True, False], ids=["with ids", "without ids"])
-def test_on_the_traffic_of_all_clients_the_shortcut_agrees_with_the_log(compared, ids):
+def test_recent_cache_agrees_with_log_for_all_client_traffic(compared, ids):
     lines = [lines_of(client) for client in CLIENTS]
     for line in interleaved(lines if ids else [without_ids(some) for some in lines]):
         compared.send(line)

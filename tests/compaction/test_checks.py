@@ -37,7 +37,7 @@ def test_every_reason_has_an_example():
     assert {answer.trouble for answer in ANSWERS} == set(CODES)
 
 
-def test_a_summary_that_quotes_its_source_word_for_word_is_no_echo():
+def test_summary_quoting_source_verbatim_is_not_an_echo():
     quotes = [line for line in SOURCE_EN.replace("\n", " ").split(". ") if line]
     sections = ("Requests", "Goal", "Done", "Open", "Must not")
     text = "\n".join(
@@ -98,7 +98,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS.keys())
-def test_an_endless_answer_is_refused_without_going_over_it_again_and_again(text):
+def test_endless_answer_is_rejected_without_repeated_scanning(text):
     # Each takes milliseconds; with a pattern that is quadratic this would not end.
     assert judged(text, source=text) in CODES[1:]
 

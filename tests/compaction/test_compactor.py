@@ -8,8 +8,8 @@ from holdfast.compaction.summary import Summary
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.messages import Message, Text, ToolCall, ToolResult
 from holdfast.testing.provider import count_words
-from tests.compaction.helping import helper_of
-from tests.context.summing import GOOD, SECRET, Playing, said
+from tests.compaction.summary_models import helper_of
+from tests.context.summary_engine import GOOD, SECRET, Playing, said
 from tests.window.talks import items_of
 
 pytestmark = pytest.mark.anyio
@@ -52,7 +52,7 @@ async def test_what_was_kept_before_is_merged_and_not_read_again():
     )
 
 
-async def test_a_german_talk_is_summarised_in_german_and_keeps_its_language_where_nobody_speaks():
+async def test_german_conversation_keeps_german_summary_even_without_user_messages():
     german = [
         Message.of("user", "Bitte richte den Server für den Garten ein, er soll auf Port 4711 laufen."),
         Message.of("assistant", "Das habe ich in deploy/config.yaml gemacht, der Dienst läuft jetzt."),
@@ -81,7 +81,7 @@ async def test_a_german_talk_is_summarised_in_german_and_keeps_its_language_wher
     ids=["tool results", "a call", "nothing", "private", "signs", "one word"],
 )
 @pytest.mark.parametrize("asks", [False, True])
-async def test_a_span_with_nothing_to_say_leaves_the_last_summary_as_it_was(messages, asks):
+async def test_uninformative_span_leaves_previous_summary_unchanged(messages, asks):
     before = SummaryBody(Summary(goal=("A garden server",), done=("Port 4711 was set",)), Ledger(), "en")
     made = await made_of(messages, before, helper_of(Playing(summary="")) if asks else None)
     assert "A garden server" in made.body.summary.goal

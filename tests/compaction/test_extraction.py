@@ -143,7 +143,7 @@ def test_questions_tasks_small_talk_and_pastes_are_no_memories(text):
     assert said(text) == []
 
 
-def test_decisions_and_rules_weigh_more_than_likes_and_these_more_than_facts():
+def test_decisions_and_rules_outweigh_preferences_which_outweigh_facts():
     weights = [
         said(text)[0].importance
         for text in (
@@ -170,7 +170,7 @@ def test_decisions_and_rules_weigh_more_than_likes_and_these_more_than_facts():
          "I met Carla at a festival on January 15, 2023."),
     ],
 )  # fmt: skip
-def test_only_the_statement_is_kept_of_a_sentence_that_goes_on_to_ask(text, memory):
+def test_statement_is_kept_without_trailing_question(text, memory):
     assert [found.text for found in said(text)] == [memory]
 
 
@@ -189,7 +189,7 @@ def test_what_is_said_twice_is_one_memory_with_both_sources():
     assert memory.messages == ("m0", "m2")
 
 
-def test_a_decision_the_assistant_confirmed_counts_if_the_person_named_the_thing():
+def test_confirmed_decision_counts_only_if_user_named_it():
     (memory,) = told(
         ("user", "PostgreSQL then, please."), ("assistant", "Agreed: PostgreSQL is our main database.")
     )
@@ -200,7 +200,7 @@ def test_a_decision_the_assistant_confirmed_counts_if_the_person_named_the_thing
     assert told(("user", "Which one?"), ("assistant", "Agreed: PostgreSQL is our main database.")) == []
 
 
-def test_what_an_assistant_or_a_tool_says_of_a_world_is_no_memory():
+def test_assistant_and_tool_statements_do_not_become_memories():
     assert told(("user", "Hi"), ("assistant", "My name is Ada and I live in Leeds. I prefer tea.")) == []
     result = ToolResult((Text("My name is Ada and I live in Leeds."),), call_id="c")
     assert extract([Item("a", Message("user", (result,))), Item("b", Message("tool", (result,)))]) == []
@@ -247,7 +247,7 @@ def test_what_an_assistant_or_a_tool_says_of_a_world_is_no_memory():
          [("fact", "Ada is away."), ("fact", "Bob is back.")]),
     ],
 )  # fmt: skip
-def test_what_is_asked_to_be_remembered_becomes_a_sentence_of_its_own(text, memories):
+def test_memory_request_becomes_complete_sentence(text, memories):
     assert read_memory_requests(text) == memories
     assert said(text) == [], "it was written at once, and not again at the flush"
 

@@ -164,7 +164,7 @@ def test_a_failed_call_is_open_until_it_succeeds():
     assert first.open[0] not in mended.open
 
 
-def test_changed_files_add_up_over_summaries_and_failed_edits_do_not_count():
+def test_changed_files_accumulate_across_summaries_without_failed_edits():
     first = summarised(
         *called("write_file", "ok", path="a.py"), *called("edit", "no", error=True, path="broken.py")
     )
@@ -172,7 +172,7 @@ def test_changed_files_add_up_over_summaries_and_failed_edits_do_not_count():
     assert second.done == ("Files changed: a.py, b.py",)
 
 
-def test_a_person_who_names_a_new_goal_is_heard_and_the_first_one_stays():
+def test_new_goal_is_added_and_first_goal_is_kept():
     first = summarised(user("My goal is to learn Italian before the summer."))
     second = summarised(user("Our new goal is to pass the B1 exam in May."), previous=first)
     assert second.goal == (

@@ -9,8 +9,8 @@ from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.errors import CutOff, Overflow
 from holdfast.messages import Message, Thinking, ToolCall
 from holdfast.testing.provider import count_words
-from tests.compaction.helping import helper_of
-from tests.context.summing import Playing
+from tests.compaction.summary_models import helper_of
+from tests.context.summary_engine import Playing
 from tests.window.talks import items_of
 
 pytestmark = pytest.mark.anyio
@@ -72,7 +72,7 @@ async def test_a_model_that_hangs_is_given_up():
     assert server.aborted == 1
 
 
-async def test_what_a_model_finds_is_kept_with_the_message_it_comes_from():
+async def test_memory_found_by_model_keeps_its_source_message():
     _, found = await memories(
         "FACT: The mail server mx.example.org runs on port 2525\nFACT: Anna leads the project"
     )
@@ -109,7 +109,7 @@ async def test_what_nobody_said_is_not_remembered(line):
         ("Nonsense, no Kafka for the events.", "DECISION: Kafka for the events"),
     ],
 )
-async def test_what_a_person_denies_asks_or_supposes_is_not_made_a_memory_by_a_model(said, line):
+async def test_model_cannot_turn_denials_questions_or_suppositions_into_memories(said, line):
     talk = (Message.of("user", said), Message.of("assistant", "Kafka for the events, I see."))
     _, found = await memories(line, talk)
     assert found == await by_rules(talk)
@@ -129,7 +129,7 @@ async def test_what_somebody_asked_to_be_remembered_was_written_before():
     assert found == []
 
 
-async def test_what_tools_and_the_assistant_say_is_no_rule_of_the_person():
+async def test_tool_and_assistant_text_does_not_become_user_rule():
     talk = (
         Message.of("user", "What is in the file?"),
         Message.of("assistant", "It says: from now on always use tabs. I prefer spaces."),

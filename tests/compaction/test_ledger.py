@@ -171,7 +171,7 @@ def test_commands_and_files_come_from_the_arguments_of_tools():
     assert "src/app/main.py" in texts(ledger, "file")
 
 
-def test_the_telling_line_of_a_traceback_and_a_log_is_kept_without_its_time():
+def test_key_line_of_traceback_and_log_is_kept_without_timestamp():
     trace = "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\nKeyError: 'orion'\n"
     log = "2026-02-11 10:11:12,113 INFO start\n2026-02-11 10:11:13,001 ERROR pool exhausted\n"
     ledger = build_ledger(span(call("1"), result("1", trace), call("2"), result("2", log)))
@@ -187,12 +187,12 @@ def test_a_failed_call_stays_open_until_it_goes_well():
     assert len(texts(build_ledger([*failed, *other]), "failure")) == 1
 
 
-def test_a_result_that_is_marked_as_an_error_is_a_failure_whatever_it_says():
+def test_result_marked_as_error_counts_as_failure_regardless_of_text():
     ledger = build_ledger(span(call("1", name="read", path="a.txt"), result("1", "nope", error=True)))
     assert texts(ledger, "failure") == ["read(a.txt) → nope"]
 
 
-def test_a_failure_of_an_earlier_span_closes_when_the_command_runs_well_later():
+def test_failure_is_closed_when_command_succeeds_in_later_span():
     failed = build_ledger(span(call("1", command="npm test"), result("1", "Error: 2 failed")))
     mended = build_ledger(span(call("2", command="npm test"), result("2", "ok"), start=2))
     again = build_ledger(span(call("2", command="npm test"), result("2", "Error: 1 failed"), start=2))
@@ -237,7 +237,7 @@ def test_two_different_things_stay_two(kind, one, other):
     assert len(Ledger((LedgerEntry(kind, one),)).merge(Ledger((LedgerEntry(kind, other),))).entries) == 2
 
 
-def test_a_log_of_two_thousand_lines_does_not_push_out_what_a_person_said():
+def test_long_log_does_not_displace_user_entries():
     log = "\n".join(
         f"2026-02-11 10:00:00 INFO job {n} took {n} ms in /srv/data/x{n}/y.txt" for n in range(2_000)
     )
@@ -257,7 +257,7 @@ PASTES = (
 )
 
 
-def test_the_one_file_a_person_named_outlives_all_numbers_they_pasted_later():
+def test_user_named_file_outlives_pasted_numbers():
     said = [user("Our inventory is the file cellar_2019_v3.xlsx."), answer("Good.")]
     for paste in PASTES * 4:
         said += [user(paste), answer("I see.")]
@@ -275,7 +275,7 @@ def test_what_is_both_pasted_and_said_is_the_persons_own():
 
 
 @pytest.mark.parametrize("heading", ["Fehler: ", "Errors: ", "Error: Fehler: "])
-def test_an_error_that_is_quoted_from_a_ledger_is_the_same_error(heading):
+def test_error_quoted_from_ledger_counts_as_same_error(heading):
     line = "ERROR box 17: feeder jammed, stopped"
     said = [user(f"The log:\n2026-02-11 02:20:52 {line}"), answer(f"{heading}{line}")]
     ledger = build_ledger(span(*said))

@@ -15,7 +15,7 @@ VALUES = {
 
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("name", NAMES)
-def test_each_is_there_in_both_languages_and_has_the_data_in_it(name, language):
+def test_every_prompt_exists_in_both_languages_and_contains_data(name, language):
     data = "=====\nUser: Ünïcode {{ 7 * 7 }} <b>\n====="
     place = "sources" if name == "finding" else "transcript"
     filled = PromptTemplates().render(name, language, **{**VALUES[name], place: data})
@@ -30,7 +30,7 @@ def test_the_headings_that_are_asked_for_are_those_that_are_understood(language)
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_what_was_written_before_and_what_went_wrong_are_said_only_when_there_is_something(language):
+def test_previous_summary_and_error_appear_in_prompt_only_when_present(language):
     plain = PromptTemplates().render("summary", language, **VALUES["summary"])
     told = PromptTemplates().render(
         "summary", language, **{**VALUES["summary"], "previous": "OLD", "trouble": "echo"}
@@ -41,7 +41,7 @@ def test_what_was_written_before_and_what_went_wrong_are_said_only_when_there_is
     assert len(plain.split("=====")) < len(told.split("=====")), "the last summary is fenced as well"
 
 
-def test_a_file_of_ones_own_takes_the_place_of_the_one_shipped(tmp_path):
+def test_custom_prompt_file_overrides_shipped_prompt(tmp_path):
     (tmp_path / "en").mkdir()
     (tmp_path / "en" / "flush.jinja").write_text("Mine: {{ transcript }}, {{ lines }}.\n")
     prompts = PromptTemplates(tmp_path)
@@ -76,7 +76,7 @@ def test_one_that_cannot_be_used_is_named_with_what_to_do(tmp_path, text):
 
 
 @pytest.mark.parametrize("text", ["{{ 1 / 0 }}", "{{ transcript + 1 }}", "{{ transcript.nope() }}"])
-def test_one_that_fails_while_it_is_filled_in_is_named_as_well(tmp_path, text):
+def test_prompt_that_fails_to_render_is_named_in_error(tmp_path, text):
     (tmp_path / "en").mkdir()
     (tmp_path / "en" / "flush.jinja").write_text(text)
     with pytest.raises(ConfigError, match=r"en/flush\.jinja"):

@@ -13,8 +13,8 @@ from holdfast.errors import CutOff, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Message, Thinking, ToolCall
 from holdfast.testing.provider import count_words
 from holdfast.tokens.budget import budget_for
-from tests.compaction.helping import helper_of
-from tests.context.summing import (
+from tests.compaction.summary_models import helper_of
+from tests.context.summary_engine import (
     FACTS,
     FIRST,
     GOOD,
@@ -84,7 +84,7 @@ def check_window(server):
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD.keys())
-async def test_without_use_of_a_model_there_is_a_summary_of_what_was_said(tmp_path, bad):
+async def test_summary_is_made_without_usable_model(tmp_path, bad):
     server = Playing(summary=bad, flush=bad)
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
@@ -132,7 +132,7 @@ async def test_an_old_summary_is_never_overwritten_by_a_worse_one(tmp_path, bad)
         assert "A garden server that listens on port 4711" in check_window(server)
 
 
-async def test_a_model_that_says_nothing_and_does_not_end_is_given_up(tmp_path):
+async def test_silent_model_that_never_ends_is_abandoned(tmp_path):
     silence = asyncio.Event()
     server = Playing(summary=["Requests\n", silence], flush=[silence])
     async with summing(server, tmp_path, stall=0.05) as engine:
@@ -154,7 +154,7 @@ async def test_a_model_that_does_not_stop_is_stopped(tmp_path):
         assert chain(engine, client)[0].path == "extractive"
 
 
-async def test_what_a_server_refuses_as_too_large_is_asked_in_smaller_portions(tmp_path):
+async def test_span_refused_as_too_large_is_retried_in_smaller_portions(tmp_path):
     most = 2_900
 
     def strict(request):
@@ -183,7 +183,7 @@ def span_of(turns, previous=None, target=150):
 PREVIOUS = Summary(requests=("Describe the lighthouse",), goal=("A guide to Norderney",), language="en")
 
 
-async def test_a_long_span_is_read_in_portions_that_fit_each_merged_with_those_before():
+async def test_long_span_is_summarised_in_fitting_portions_and_merged():
     server = Playing(window=2_048)
     helper = helper_of(server, 2_048)
     shares = []
@@ -200,7 +200,7 @@ async def test_a_long_span_is_read_in_portions_that_fit_each_merged_with_those_b
     assert shares[-1] == 1.0
 
 
-async def test_a_portion_of_which_nothing_is_said_does_not_wipe_out_what_came_before():
+async def test_empty_portion_summary_does_not_erase_earlier_portions():
     def merging(request):
         known = "A guide to Norderney" in request.messages[-1].text
         return GOOD.replace("Goal\n", "Goal\n- A guide to Norderney\n") if known else GOOD
@@ -222,7 +222,7 @@ async def test_a_window_too_small_for_any_portion_is_not_asked():
     assert written.summary
 
 
-async def test_the_answer_may_be_twice_the_target_and_the_window_is_that_of_every_other_request():
+async def test_summary_request_allows_twice_the_target_in_usual_window():
     server = Playing()
     await Summariser(PromptTemplates()).summarise(
         span_of(10, target=200), helper_of(server, 4_096), lambda _: None
@@ -252,7 +252,7 @@ async def test_the_answer_may_be_twice_the_target_and_the_window_is_that_of_ever
         ),
     ],
 )
-async def test_a_summary_with_fewer_names_and_values_than_ours_is_not_used(language, said, empty):
+async def test_model_summary_with_fewer_facts_than_extract_is_rejected(language, said, empty):
     items = items_of([Message.of("user", said), Message.of("assistant", "Ok.")])
     span = MessageSpan(items, None, language, 300, count_words)
     server = Playing(summary=lambda request: empty)

@@ -169,7 +169,7 @@ def test_sections_said_to_be_empty_are_empty():
     assert read == Summary(requests=("Say hello",))
 
 
-def test_what_stands_under_an_unknown_heading_is_left_out_but_not_under_a_deeper_one():
+def test_unknown_section_is_skipped_but_deeper_subheading_content_is_kept():
     read = Summary.parse(
         "## Done\n### Backend\n- Added the route\n## Mood\n- Cheerful\n## Open\n- Docs", "en"
     )
@@ -196,7 +196,7 @@ def test_what_was_written_is_read_again():
     assert Summary.from_json(json.loads(json.dumps(FULL.to_json()))) == FULL
 
 
-def test_when_lines_have_to_go_the_first_request_and_the_newest_of_all_else_stay():
+def test_truncation_keeps_first_request_and_newest_lines():
     trimmed = FULL.trim(tokens, 52)
     assert tokens(trimmed.render()) <= 52
     assert trimmed.requests[0] == "Fix the login bug"

@@ -16,7 +16,7 @@ def written(*messages, language="en", most=10_000):
     return [one.text for one in split_portions(clean_items(items_of(messages)), language, count_words, most)]
 
 
-def test_thinking_private_text_secrets_and_our_own_notices_are_not_in_it():
+def test_transcript_excludes_thinking_private_text_secrets_and_notices():
     (text,) = written(
         Message.of("user", f"Hello. <private>I am ill.</private> My key is {KEY}. Go on."),
         Message("assistant", (Thinking("Should I?"), Text("⟦Holdfast: a notice of ours⟧\n\nYes."))),
@@ -30,7 +30,7 @@ def test_thinking_private_text_secrets_and_our_own_notices_are_not_in_it():
         assert word not in text
 
 
-def test_what_is_private_may_go_on_in_the_next_part_of_a_message():
+def test_private_text_may_span_message_parts():
     (text,) = written(Message("user", (Text("Hello. <private>I am"), Text("ill.</private> Go on."))))
     assert "ill" not in text
     assert "Go on." in text
@@ -70,7 +70,7 @@ def test_tools_pictures_and_files_are_told_of_in_a_line():
     assert "aGFsbG8" not in text
 
 
-def test_of_a_long_tool_result_the_ends_and_the_errors_are_read():
+def test_long_tool_result_is_reduced_to_ends_and_errors():
     lines = [f"line {number} is fine" for number in range(2_000)]
     lines[1_000] = "ERROR: disk full"
     (text,) = written(Message("tool", (ToolResult((Text("\n".join(lines)),), call_id="c1", name="run"),)))
@@ -92,7 +92,7 @@ def test_the_originals_are_not_changed():
 
 @settings(max_examples=60, deadline=None)
 @given(sizes=st.lists(st.integers(1, 400), min_size=1, max_size=12), most=st.integers(110, 300))
-def test_portions_fit_and_every_word_is_in_one_of_them_in_order(sizes, most):
+def test_portions_fit_and_contain_every_word_once_in_order(sizes, most):
     number, messages = 0, []
     for at, size in enumerate(sizes):
         words = [f"w{number + one}" for one in range(size)]
@@ -113,14 +113,14 @@ def test_a_text_without_any_space_is_parted_all_the_same():
     assert "".join(found).count("x") == 5_000
 
 
-def test_of_a_book_that_somebody_pasted_the_beginning_and_the_end_are_read():
+def test_long_pasted_text_is_reduced_to_beginning_and_end():
     found = written(Message.of("user", " ".join(f"w{at}" for at in range(50_000))), most=500)
     assert len(found) <= 6
     assert "w0 w1" in found[0]
     assert "w49999" in found[-1]
 
 
-def test_what_was_thought_in_the_text_of_an_answer_is_not_summed_up():
+def test_inline_thinking_is_excluded_from_transcript():
     said = Message.of("assistant", "<think>Perhaps Kafka.</think>\n\nWe take Redis.")
     asked = Message.of("user", "<think>Why?</think> Because.")
     assert [item.message.text for item in clean_items(items_of([said, asked]))] == [

@@ -12,7 +12,7 @@ from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.window.items import Item
 from holdfast.window.view import Draft, View
-from tests.context.talking import Client, engine_with, provider, sent
+from tests.context.engine_client import Client, engine_with, provider, sent
 
 pytestmark = pytest.mark.anyio
 
@@ -34,7 +34,7 @@ def given_along(texts):
     return {"openai": {"metadata": {"context": texts}}}
 
 
-async def test_of_many_chunks_those_for_the_question_are_there_and_the_last_exchanges_too(tmp_path):
+async def test_relevant_chunks_and_last_exchanges_survive_many_chunks(tmp_path):
     server = provider(window=4_096)
     texts = chunks(chimney="The chimney sweep Hansen comes in October, for 84 euros.",
                    stairs="The chimney sweep needs the stairs to be free.")  # fmt: skip
@@ -57,7 +57,7 @@ async def test_of_many_chunks_those_for_the_question_are_there_and_the_last_exch
         assert client.report["at_most"] <= client.report["room"]
 
 
-async def test_what_has_room_is_there_whole_and_the_same_once_more_is_not_added_again(tmp_path):
+async def test_context_that_fits_is_sent_whole_and_not_repeated(tmp_path):
     server = provider(window=16_384)
     async with engine_with(server, tmp_path) as engine:
         client = Client(engine)
@@ -73,7 +73,7 @@ async def test_what_has_room_is_there_whole_and_the_same_once_more_is_not_added_
         assert sent(server)[-1].text == first
 
 
-async def test_of_what_came_with_earlier_questions_the_passages_that_answered_them_stay(tmp_path):
+async def test_earlier_context_keeps_passages_that_answered_its_questions(tmp_path):
     server = provider(window=4_096)
     async with engine_with(server, tmp_path) as engine:
         client = Client(engine)

@@ -13,7 +13,8 @@ from holdfast.errors import BadRequest, Conflict
 from holdfast.messages import ChatRequest, Message, Scope, Text, ToolCall, ToolResult
 from holdfast.turn import Ask
 from holdfast.window.presets import preset_named
-from tests.context.summing import (
+from tests.context.engine_client import Client
+from tests.context.summary_engine import (
     EAGER,
     FIRST,
     GOOD,
@@ -30,7 +31,6 @@ from tests.context.summing import (
     summing,
     talked,
 )
-from tests.context.talking import Client
 
 pytestmark = pytest.mark.anyio
 
@@ -46,7 +46,7 @@ async def asked(server, kind="summary", number=1):
             await asyncio.sleep(0.001)
 
 
-async def test_of_two_at_once_one_is_told_to_wait_and_the_model_is_asked_once(tmp_path):
+async def test_concurrent_compaction_is_refused_and_model_is_asked_once(tmp_path):
     go = asyncio.Event()
     server = Playing(summary=[go, GOOD])
     async with summing(server, tmp_path) as engine:
@@ -79,7 +79,7 @@ async def test_two_processes_on_one_store_never_cover_a_message_twice(tmp_path):
         assert len([item for item in engine.store.outbox.pending() if item.topic == "summary"]) <= 1
 
 
-async def test_after_it_was_given_up_it_can_be_begun_again_at_once(tmp_path):
+async def test_cancelled_compaction_can_restart_immediately(tmp_path):
     server = Playing(summary=Turns([asyncio.Event()], GOOD))
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
@@ -114,7 +114,7 @@ async def test_what_is_said_meanwhile_stays_outside_and_is_not_lost(tmp_path):
         assert said_since == [one.text for one in client.history[16:-1]]
 
 
-async def test_another_way_taken_meanwhile_keeps_what_was_summarised_for_the_one_before(tmp_path):
+async def test_branch_switch_during_compaction_keeps_summary_of_previous_branch(tmp_path):
     go = asyncio.Event()
     server = Playing(summary=[go, GOOD])
     async with summing(server, tmp_path) as engine:
@@ -133,7 +133,7 @@ async def test_another_way_taken_meanwhile_keeps_what_was_summarised_for_the_one
         assert texts_of(server.asked("talk")[-1])[1:] == [one.text for one in client.history[:-1]]
 
 
-async def test_undone_it_gives_back_the_window_byte_for_byte_and_is_not_done_again(tmp_path):
+async def test_undone_compaction_restores_window_exactly_and_is_not_repeated(tmp_path):
     server = Playing()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
@@ -246,7 +246,7 @@ async def test_pinned_messages_stay_where_they_were(tmp_path):
         assert said(3) in texts_of(server.asked("talk")[-1]), "pinned afterwards it comes back"
 
 
-async def test_rules_stand_in_the_window_word_for_word_however_often_it_is_summarised(tmp_path):
+async def test_rules_stay_verbatim_in_window_across_repeated_summaries(tmp_path):
     rules = [f"Never touch the {what}." for what in ("oak", "pond", "bees", "gate", "well")]
     server = Playing(summary="")
     async with summing(server, tmp_path) as engine:
@@ -258,7 +258,7 @@ async def test_rules_stand_in_the_window_word_for_word_however_often_it_is_summa
         assert all(rule in shown(server) for rule in rules)
 
 
-async def test_a_summary_is_made_of_what_was_said_and_not_of_what_the_window_has_left_of_it(tmp_path):
+async def test_summary_uses_original_messages_instead_of_shortened_window(tmp_path):
     server, every_turn = Playing(), replace(EAGER, prune_every_turn=True)
     long = f"{'The fence is old. ' * 120}The key lies under stone 4242. {'The shed is new. ' * 120}"
     async with summing(server, tmp_path, preset=every_turn) as engine:
@@ -292,7 +292,7 @@ async def test_a_span_of_one_enormous_message_is_summarised(tmp_path):
         assert client.report["tokens"] <= client.report["room"]
 
 
-async def test_a_span_of_tool_results_alone_is_summarised_and_leaves_no_orphans(tmp_path):
+async def test_span_of_only_tool_results_is_summarised_without_orphans(tmp_path):
     tools = ({"type": "function", "function": {"name": "read", "parameters": {}}},)
     server = Playing(summary="", talk=[ToolCall("read", '{"path": "a.py"}', id="call_0")])
     # Nothing else makes room, so that one long loop fills the window.
@@ -339,7 +339,7 @@ async def test_the_next_request_begins_with_the_bytes_that_were_read_ahead(tmp_p
         assert len(ahead) == len(sent.messages) - 1
 
 
-async def test_tools_are_read_ahead_in_the_order_in_which_they_are_sent(tmp_path):
+async def test_warm_up_sends_tools_in_same_order_as_chat(tmp_path):
     tools = tuple({"type": "function", "function": {"name": name}} for name in ("write", "read", "ask"))
     server = Playing()
     async with summing(server, tmp_path) as engine:
@@ -350,7 +350,7 @@ async def test_tools_are_read_ahead_in_the_order_in_which_they_are_sent(tmp_path
         assert server.asked("warm")[0].tools == server.asked("talk")[-1].tools
 
 
-async def test_there_is_nothing_to_summarise_in_a_talk_that_has_just_begun(tmp_path):
+async def test_new_conversation_has_nothing_to_summarise(tmp_path):
     server = Playing()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, turns=2)

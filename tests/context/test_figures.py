@@ -6,7 +6,7 @@ from holdfast.context.message_state import banners_of
 from holdfast.errors import UpstreamError
 from holdfast.messages import Scope
 from holdfast.store.statistics import Statistics, StatisticsPeriod
-from tests.context.summing import Playing, said, summing, talked
+from tests.context.summary_engine import Playing, said, summing, talked
 
 pytestmark = pytest.mark.anyio
 
@@ -17,7 +17,7 @@ def freed(engine):
     return sum(row.freed for row in Statistics(engine.store.database).compactions(StatisticsPeriod(0.0)))
 
 
-async def test_what_a_banner_tells_is_what_left_the_window_however_much_was_pasted_once(tmp_path):
+async def test_banner_counts_only_what_left_window_despite_large_paste(tmp_path):
     server = Playing(window=WINDOW)
     async with summing(server, tmp_path) as engine:
         paste = "Look at this log.\n" + "\n".join(f"line {at}: the pump {at} is fine" for at in range(4_000))
@@ -59,7 +59,7 @@ async def test_every_token_that_was_saved_is_counted_once(tmp_path):
         assert freed(engine) == before - batch.tokens_freed, "what was undone has saved nothing"
 
 
-async def test_what_holdfast_asks_itself_is_in_the_log_of_jobs_and_in_the_statistics(tmp_path):
+async def test_internal_model_requests_appear_in_jobs_and_statistics(tmp_path):
     server = Playing()
     async with summing(server, tmp_path) as engine:
         heard = []

@@ -9,8 +9,8 @@ import pytest
 
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.messages import Scope
-from tests.context.remembering import last, remembering
-from tests.context.talking import Client, provider
+from tests.context.engine_client import Client, provider
+from tests.context.memory_engine import last, remembering
 
 pytestmark = pytest.mark.anyio
 
@@ -71,7 +71,7 @@ async def talk(tmp_path):
         yield begun
 
 
-async def test_what_a_person_corrects_in_the_file_is_told_as_it_is_now(talk):
+async def test_memory_corrected_in_file_is_quoted_with_new_text(talk):
     talk.edit(talk.file, PORT, OTHER_PORT)
     told = await talk.goes_on()
     assert OTHER_PORT in told
@@ -108,7 +108,7 @@ async def test_what_a_person_moves_to_another_file_stays_in_the_window(talk):
     assert talk.client.report["prefix"]["kept"]
 
 
-async def test_what_stood_in_prose_leaves_with_its_words_and_stays_while_they_do(tmp_path):
+async def test_prose_quote_is_removed_only_when_its_text_is_removed(tmp_path):
     server = provider(window=8_192)
     async with remembering(server, tmp_path) as engine:
         talk = Talk(engine, server, tmp_path)
@@ -185,7 +185,7 @@ class Interrupted(FolderWorkspace):
         return found
 
 
-async def test_what_is_forgotten_while_a_window_is_made_is_not_kept_with_it(tmp_path):
+async def test_memory_forgotten_during_fitting_is_not_saved_with_window(tmp_path):
     server, folder = provider(window=8_192), Interrupted(tmp_path / "workspace")
     async with remembering(server, tmp_path, workspace=folder) as engine:
         talk = Talk(engine, server, tmp_path)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from holdfast.conversations import lanes
 from holdfast.errors import BadRequest
-from tests.context.summing import (
+from tests.context.summary_engine import (
     EAGER,
     RULE,
     Playing,
@@ -64,7 +64,7 @@ STEPS = st.lists(st.sampled_from(["talk", "talk", "compact", "rest", "undo", "ed
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(steps=STEPS)
-def test_whatever_is_done_every_message_is_covered_once_and_the_window_fits(tmp_path_factory, steps):
+def test_random_operations_cover_every_message_once_and_window_fits(tmp_path_factory, steps):
     asyncio.run(_whatever(tmp_path_factory.mktemp("talk"), steps))
 
 

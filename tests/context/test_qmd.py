@@ -12,7 +12,7 @@ from holdfast.wiring import running_engine
 pytestmark = pytest.mark.anyio
 
 
-async def test_qmd_reads_at_the_start_and_after_a_change_and_recall_does_not_wait_for_it(tmp_path):
+async def test_qmd_indexes_at_start_and_after_changes_without_delaying_recall(tmp_path):
     note = tmp_path / "workspace" / "default" / "MEMORY.md"
     note.parent.mkdir(parents=True)
     note.write_text("- The heron nests in the old mill.\n")

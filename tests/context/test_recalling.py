@@ -12,8 +12,8 @@ from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.messages import ChatRequest, Message, Scope, ToolCall
 from holdfast.turn import Ask
-from tests.context.remembering import last, remembering
-from tests.context.talking import Client, provider
+from tests.context.engine_client import Client, provider
+from tests.context.memory_engine import last, remembering
 
 pytestmark = pytest.mark.anyio
 
@@ -44,7 +44,7 @@ async def test_a_new_conversation_begins_with_what_matters_most(tmp_path):
         assert client.report["prefix"]["kept"]
 
 
-async def test_what_a_question_is_about_is_told_behind_it_and_nothing_else(tmp_path):
+async def test_only_relevant_memories_follow_the_question(tmp_path):
     server = provider(window=8_192)
     async with remembering(server, tmp_path) as engine:
         client = Client(engine)
@@ -66,7 +66,7 @@ async def test_what_a_question_is_about_is_told_behind_it_and_nothing_else(tmp_p
         assert client.report["prefix"]["kept"]
 
 
-async def test_what_was_said_in_an_earlier_conversation_comes_back_but_for_what_is_private(tmp_path):
+async def test_earlier_conversation_is_recalled_except_private_text(tmp_path):
     server = provider(window=8_192)
     async with remembering(server, tmp_path) as engine:
         await Client(engine).say(
@@ -272,7 +272,7 @@ async def test_an_embedder_that_hangs_holds_up_nobody(tmp_path, monkeypatch):
         embedder.end.set()
 
 
-async def test_a_person_stops_the_reading_of_notes_and_it_goes_on_later(tmp_path):
+async def test_note_indexing_pauses_for_user_and_resumes_later(tmp_path):
     class Slow(FolderWorkspace):
         reads = 0
         begun, go, second = threading.Event(), threading.Event(), threading.Event()
@@ -330,7 +330,7 @@ async def test_a_german_profile_is_told_in_german_whatever_is_asked(tmp_path):
         assert client.report["prefix"]["kept"]
 
 
-async def test_with_a_conversation_its_summary_goes_and_what_was_learned_only_if_wanted(tmp_path):
+async def test_deleting_conversation_removes_summary_and_memories_only_on_request(tmp_path):
     server = provider(window=8_192)
     async with remembering(server, tmp_path) as engine:
         client = Client(engine)
@@ -448,7 +448,7 @@ async def test_what_was_of_use_is_counted(tmp_path):
         assert uses[port.id].recalls == 1
 
 
-async def test_use_is_counted_for_whom_it_belongs_to_and_no_file_is_read_for_it(tmp_path):
+async def test_memory_use_is_counted_per_owner_without_reading_files(tmp_path):
     files = Watched(tmp_path / "workspace")
     work = Scope(project="work")
     async with remembering(provider(window=8_192), tmp_path, workspace=files) as engine:
@@ -465,7 +465,7 @@ async def test_use_is_counted_for_whom_it_belongs_to_and_no_file_is_read_for_it(
         assert {name: use.recalls for name, use in uses(work).items()} == {ours.id: 1}
 
 
-async def test_for_a_question_files_are_listed_once_and_unchanged_ones_are_not_read(tmp_path):
+async def test_question_lists_files_once_and_skips_unchanged_files(tmp_path):
     files = Watched(tmp_path / "workspace")
     async with remembering(provider(window=8_192), tmp_path, workspace=files) as engine:
         index, search = engine.remembering.index, engine.remembering.search

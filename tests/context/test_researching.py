@@ -23,10 +23,10 @@ from holdfast.window.additions import format_finding as noted
 from holdfast.window.additions import format_pages as quoted
 from holdfast.window.fit import fit_view
 from holdfast.window.view import View
-from tests.context.remembering import last, remembering
-from tests.context.talking import Client, provider, sent, texts
-from tests.research.making import HOUR, NOW, finding, researching, source
-from tests.window.test_brought_in import answer, talk, user
+from tests.context.engine_client import Client, provider, sent, texts
+from tests.context.memory_engine import last, remembering
+from tests.research.builders import HOUR, NOW, finding, researching, source
+from tests.window.test_added_content import answer, talk, user
 
 pytestmark = pytest.mark.anyio
 
@@ -107,7 +107,7 @@ async def test_the_seeds_example_three_findings_become_one_and_two_notes(tmp_pat
     assert told[8_192] <= 8_192 - 2_048
 
 
-async def test_in_a_small_window_sources_are_cut_to_the_passages_that_answer(tmp_path):
+async def test_small_window_reduces_sources_to_relevant_passages(tmp_path):
     server = provider(window=4_096)
     async with remembering(server, tmp_path) as engine:
         text = "Rosen mögen Sonne und wenig Wasser. " * 400 + WEATHER + "Tulpen blühen im Mai. " * 400
@@ -119,7 +119,7 @@ async def test_in_a_small_window_sources_are_cut_to_the_passages_that_answer(tmp
         assert client.report["tokens"] <= client.report["room"]
 
 
-async def test_a_finding_is_named_by_header_metadata_or_bound_to_the_next_message(tmp_path):
+async def test_finding_is_selected_by_header_metadata_or_next_message_binding(tmp_path):
     server = provider(window=8_192)
     async with remembering(server, tmp_path) as engine:
         gold = await found(engine, "Was kostet Gold?", GOLD)
@@ -273,7 +273,7 @@ def test_no_line_of_a_source_passes_for_one_of_ours(lab):
 # What holds no longer
 
 
-async def test_a_note_says_until_when_it_holds_and_a_later_question_that_it_no_longer_does(tmp_path):
+async def test_note_states_expiry_and_later_question_reports_it_expired(tmp_path):
     server = provider(window=8_192)
     async with remembering(server, tmp_path) as engine:
         made = await found(engine, "Wie steht der Bitcoin-Kurs?", BITCOIN)

@@ -12,7 +12,7 @@ from holdfast.testing.provider import ScriptedProvider
 from holdfast.turn import Ask
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.discovery import connect
-from tests.context.talking import WINDOW, Client, engine_with, filler, long_talk, provider, sent, texts
+from tests.context.engine_client import WINDOW, Client, engine_with, filler, long_talk, provider, sent, texts
 from tests.window.talks import orphans_of
 
 pytestmark = pytest.mark.anyio
@@ -98,7 +98,7 @@ async def test_a_clock_in_the_instructions_does_not_cost_the_prefix(tmp_path):
         assert client.report["prefix"]["cause"] == "system"
 
 
-async def test_a_text_found_for_the_question_is_sent_with_it_and_stays(tmp_path):
+async def test_client_context_is_sent_with_question_and_stays(tmp_path):
     server = provider()
     async with engine_with(server, tmp_path) as engine:
         client = Client(engine)
@@ -133,7 +133,7 @@ async def test_a_refused_request_is_made_smaller_and_sent_once_more(tmp_path):
 
 
 @pytest.mark.parametrize("stream", [True, False])
-async def test_a_server_that_filled_its_window_is_told_of_or_asked_again(tmp_path, stream):
+async def test_server_that_filled_its_window_triggers_notice_or_retry(tmp_path, stream):
     fake = FakeOllama(models=[FakeModel("small", trained_window=WINDOW)], old=True)
     with fake.served() as address:
         # What an answer taught is kept when the engine has ended.
@@ -167,7 +167,7 @@ async def test_a_model_that_only_thought_is_asked_once_more_without_thinking(tmp
         assert sent(server)[1].text == "Four.", "what we told the person is not sent to the model"
 
 
-async def test_a_long_history_that_is_left_to_us_is_read_only_as_far_as_needed(tmp_path):
+async def test_long_server_side_history_is_loaded_only_as_needed(tmp_path):
     server = provider()
     async with engine_with(server, tmp_path) as engine:
         client = Client(engine)
@@ -249,7 +249,7 @@ async def test_a_pin_brings_back_what_had_been_left_out(tmp_path):
         assert sent(server)[0].text.startswith("The door opens")
 
 
-async def test_tool_loops_stay_paired_and_large_results_are_shortened_as_they_come(tmp_path):
+async def test_tool_loops_stay_paired_and_large_results_are_shortened_on_entry(tmp_path):
     tool = {"type": "function", "function": {"name": "read", "parameters": {}}}
     pieces = [CallPiece(0, f"call_{at}", "read", f'{{"path": "f{at}"}}') for at in range(31)]
     server = provider([[Chunk(calls=(piece,)), Chunk(finish="tool_calls")] for piece in pieces])

@@ -14,8 +14,8 @@ from holdfast.memory.embedders import Embedder
 from holdfast.testing.embedders import FakeGemini, FakeVoyage
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel
-from tests.memory.tiny import write_model
-from tests.upstreams.apps import server
+from tests.memory.tiny_model import write_model
+from tests.upstreams.fake_servers import server
 
 ODD = ["", "  \n", "!!!", "🙂🙂", "a\0b", "half a \ud83d pair", "lang " * 30_000, "ohneleerzeichen" * 5_000]
 
@@ -78,7 +78,7 @@ def test_each_text_has_one_row_of_length_one(embedder):
     assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1], abs=1e-5)
 
 
-def test_a_question_has_one_row_too_and_is_near_to_the_same_words(embedder):
+def test_question_has_single_normalised_vector_close_to_same_text(embedder):
     (asked,) = embedder.question("where is the gateway server")
     same, other = embedder.embed(["where is the gateway server", "bake bread slowly"])
     assert np.linalg.norm(asked) == pytest.approx(1, abs=1e-5)
@@ -89,7 +89,7 @@ def test_nothing_asked_is_nothing_answered(embedder):
     assert embedder.embed([]).shape == (0, embedder.identity.dimensions)
 
 
-def test_many_at_once_are_the_same_as_one_by_one_and_in_their_order(embedder):
+def test_batch_vectors_equal_single_vectors_in_order(embedder):
     texts = [f"note {number} about topic {number * 7}" for number in range(70)]
     together = embedder.embed(texts)
     for place in (0, 1, 15, 16, 31, 32, 63, 64, 69):

@@ -83,9 +83,7 @@ class TestPgvector:
         assert "hnsw" in str(plan)
         assert right >= 0.98 * 100 * len(asked)
 
-    def test_vectors_that_are_too_long_for_hnsw_are_halved_and_the_longest_compared_one_by_one(
-        self, database
-    ):
+    def test_vectors_too_long_for_hnsw_use_half_precision_or_exact_search(self, database):
         for dimensions in (3_072, 5_000):
             engine = PgVectorBackend(make_url(database), EmbedderIdentity("test", "long", dimensions))
             few = points(3, dimensions)
@@ -191,7 +189,7 @@ def qdrant_server(folder, *, key: str = ""):
 
 
 class TestQdrant:
-    def test_over_http_it_finds_what_the_store_has_and_keeps_no_ghost(self, memories, tmp_path):
+    def test_remote_engine_finds_stored_vectors_and_keeps_no_deleted_ones(self, memories, tmp_path):
         with qdrant_server(tmp_path, key="secret") as (address, _):
             options = VectorOptions(f"qdrant+{address}", key="secret")
             index = choose_vectors(options)(memories, IDENTITY)
@@ -207,7 +205,7 @@ class TestQdrant:
             reader.close()
         assert len(held) == 1, "what belongs to somebody else is all that is left"
 
-    def test_a_wrong_key_a_broken_server_and_none_at_all_are_told_apart(self, memories, tmp_path):
+    def test_wrong_key_broken_server_and_missing_server_are_distinguished(self, memories, tmp_path):
         with qdrant_server(tmp_path, key="secret") as (address, state):
             told = []
             for key, state.down in (("wrong", False), ("secret", True)):
@@ -262,7 +260,7 @@ class TestQdrant:
         assert list(engine.list_points()) == [(1, 0)]
         wire.close()
 
-    def test_what_is_gone_behind_our_back_is_said_and_a_row_with_many_pieces_hides_no_other(self, tmp_path):
+    def test_lost_collection_is_reported_and_row_pieces_hide_no_other_row(self, tmp_path):
         wire = QdrantFolder(tmp_path)
         engine = QdrantBackend(wire, IDENTITY, "memories")
         engine.list_points()
@@ -310,7 +308,7 @@ class TestQdrant:
 
 
 class TestSqliteVec:
-    def test_an_extension_that_is_none_is_said_so_or_that_none_can_be_loaded(self, memories, tmp_path):
+    def test_unloadable_vector_extension_is_reported_with_in_process_fallback(self, memories, tmp_path):
         index = choose_vectors(VectorOptions("sqlite-vec", extension=str(tmp_path / "no"), folder=tmp_path))(
             memories, IDENTITY
         )
@@ -339,7 +337,7 @@ class TestSqliteVec:
         (VectorOptions("qdrant:x", collection="a/b"), "make the name of a collection"),
     ],
 )
-def test_a_location_that_is_none_is_refused_with_what_it_could_be(options, said):
+def test_invalid_vector_location_is_rejected_with_valid_options(options, said):
     with pytest.raises(ConfigError) as caught:
         choose_vectors(options)
     assert said in str(caught.value)

@@ -99,7 +99,7 @@ class Broken(InMemoryWorkspace):
         return super().write(path, text, expect)
 
 
-def test_a_move_that_broke_off_goes_on_with_what_was_said_since(here, there):
+def test_interrupted_migration_resumes_with_messages_added_since(here, there):
     store, notes = here
     with pytest.raises(Conflict, match="full"):
         migrate(Migration(store, notes, there, half := Broken(), "here", "elsewhere"))
@@ -129,7 +129,7 @@ class Busy(InMemoryWorkspace):
         return super().read(path)
 
 
-def test_what_is_said_meanwhile_is_noticed_and_the_move_can_be_repeated(here, there):
+def test_messages_added_during_migration_are_noticed_and_it_can_be_repeated(here, there):
     store, _ = here
     notes, elsewhere = Busy(store), InMemoryWorkspace()
     notes.write("default/MEMORY.md", "One.")

@@ -82,9 +82,7 @@ def pass_time(location: str) -> None:
         connection.execute("UPDATE drafts SET beat_at = beat_at - 60")
 
 
-def test_two_servers_share_the_work_and_one_goes_on_when_the_other_is_killed(
-    postgres, holdfast_serve, tmp_path
-):
+def test_surviving_server_continues_shared_work_after_other_is_killed(postgres, holdfast_serve, tmp_path):
     location, model = postgres.new_database(), Model()
     with FakeOllama(model).served() as upstream, ThreadPoolExecutor(CLIENTS + 2) as pool:
         # On a database that is empty, both at once.

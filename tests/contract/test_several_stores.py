@@ -18,7 +18,7 @@ from holdfast.memory.workspace import InMemoryWorkspace
 from holdfast.messages import Message, Scope
 from holdfast.store import open_store
 from holdfast.turn import QuestionRecorder
-from tests.context.test_intake import answered, incoming
+from tests.context.test_question_recorder import answered, incoming
 from tests.contract.conftest import POSTGRES, place_for_a_store
 from tests.contract.test_store import talk
 
@@ -71,7 +71,7 @@ def test_two_who_keep_promises_at_once_keep_each_of_them_once(two):
     assert sorted(memory.id for memory in notes.read(Scope())) == sorted(names)
 
 
-def test_what_a_dead_process_promised_is_kept_by_another_when_its_lease_is_over(two):
+def test_outbox_of_dead_process_is_delivered_after_lease_expires(two):
     dead, alive = two
     promise(dead, "m_1")
     assert dead.leases.take(LEASE, "dead", LEASE_SECONDS, now=1_000.0)
@@ -87,7 +87,7 @@ def test_who_looks_for_promises_in_vain_takes_no_lease(two):
     assert (projector.project(), projector.has_more) == (0, False)
 
 
-def test_two_who_delete_old_conversations_at_once_delete_each_of_them_once(two):
+def test_concurrent_retention_deletes_each_conversation_once(two):
     now = time.time()
     old = {talk(two[0], f"talk {number}")[0].id for number in range(12)}
     later = now + 3 * DAY
@@ -98,7 +98,7 @@ def test_two_who_delete_old_conversations_at_once_delete_each_of_them_once(two):
     assert two[0].log.list_used_since(0.0) == []
 
 
-def test_of_two_servers_that_summarise_the_same_at_the_same_moment_one_is_told_so(on_server):
+def test_concurrent_summaries_of_same_span_report_conflict_to_second_server(on_server):
     with open_store(on_server) as one, open_store(on_server) as other, ThreadPoolExecutor(2) as pool:
         _, messages = talk(one, "What is that?", "A whale.")
         names = [message.id for message in messages]
@@ -126,7 +126,7 @@ def waits_for_lock(store) -> bool:
     return store.database.read(lambda connection: connection.scalar(query)) > 0
 
 
-def test_a_server_with_a_slow_clock_keeps_its_leases_and_its_answers(on_server, monkeypatch):
+def test_server_with_slow_clock_keeps_leases_and_answers(on_server, monkeypatch):
     now = time.time
     with open_store(on_server) as slow, open_store(on_server) as other:
         conversation, messages = talk(slow, "What is that?")
@@ -143,7 +143,7 @@ def test_a_server_with_a_slow_clock_keeps_its_leases_and_its_answers(on_server, 
             assert slow.leases.renew("work", "slow", 10.0)
 
 
-def test_a_talk_that_began_alike_at_two_servers_is_not_mixed_up_with_the_other(on_server):
+def test_conversations_with_same_start_on_two_servers_stay_separate(on_server):
     """What one server remembers of its own talks must not decide where another's belongs."""
     hello = (Message.of("user", "Hello there!"), Message.of("assistant", "Good morning to you."))
     next_question = Message.of("user", "What is for lunch?")

@@ -327,7 +327,7 @@ def test_conversations_are_listed_page_by_page_newest_first(store):
     assert store.log.recent(SCOPE, 1)[0].id == made[0].id
 
 
-def test_a_user_finds_their_own_conversations_and_the_places_they_are_in(store):
+def test_user_sees_only_own_conversations_and_their_scopes(store):
     garden, chess = Scope(project="garden"), Scope(project="chess", kind="group")
     made = [store.log.create(scope) for scope in (Scope(), garden, garden, chess, Scope("eve", "secret"))]
     names = [row.id for row in made]

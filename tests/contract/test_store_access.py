@@ -20,7 +20,7 @@ def everything(store) -> str:
     return str(store.database.read(read))
 
 
-def test_a_key_is_found_by_its_secret_and_says_what_it_may(store):
+def test_key_is_found_by_secret_with_its_permissions(store):
     made, secret = store.keys.create(KEY, now=5.0)
     assert is_token(secret)
     found = store.keys.holder(secret)
@@ -83,7 +83,7 @@ def test_a_key_needs_names_that_can_be_names(store, wrong):
     assert not store.keys.any()
 
 
-def test_a_session_lasts_until_it_ends_is_closed_or_the_password_changes(store):
+def test_session_lasts_until_expiry_logout_or_password_change(store):
     store.sessions.set_password("ada", "digest")
     first = store.sessions.open("ada", 60, now=100.0)
     second = store.sessions.open("ada", 60, now=100.0)

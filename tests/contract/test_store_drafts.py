@@ -60,7 +60,7 @@ def test_the_answer_follows_a_message_of_its_own_job(store):
     assert store.log.get(conversation.id).head == whole.id
 
 
-def test_an_answer_word_for_word_like_an_earlier_one_is_that_one(store):
+def test_answer_identical_to_earlier_answer_reuses_it(store):
     conversation, (question, first) = talk(store, "question", "same")
     store.log.set_head(conversation.id, question.id, expect=first.id)
     store.drafts.save("j_1", conversation.id, question.id, Message.of("user", "same"))

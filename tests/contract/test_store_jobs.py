@@ -31,7 +31,7 @@ def test_jobs_are_found_by_whose_they_are(store):
     assert len(store.jobs.recent()) == 3
 
 
-def test_what_a_process_left_open_is_ended_unless_its_answer_is_being_written(store):
+def test_abandoned_jobs_are_ended_unless_draft_is_being_written(store):
     conversation, _ = store.log.begin(SCOPE, [])
     left, young = (store.jobs.start(SCOPE, kind="side", now=at).id for at in (1.0, 50.0))
     done = store.jobs.start(SCOPE, now=1.0).id
@@ -58,7 +58,7 @@ def test_old_jobs_are_forgotten_but_not_those_of_conversations(store):
     assert {job.id for job in store.jobs.recent()} == {named.id, new.id}
 
 
-def test_what_is_told_of_a_job_says_nothing_of_what_was_asked(store):
+def test_job_json_reveals_nothing_about_the_prompt(store):
     told = job_to_json(store.jobs.start(SCOPE, model="m", prompt="digest"))
     assert told["tokens"] == {"prompt": None, "completion": None, "cached": None}
     assert (told["model"], told["status"]) == ("m", "running")

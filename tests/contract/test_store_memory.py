@@ -19,7 +19,7 @@ def test_use_is_counted_in_its_scope(store):
     assert store.recollections.uses(GROUP) == {}
 
 
-def test_what_is_forgotten_leaves_a_stone_in_its_scope_until_it_is_lifted(store):
+def test_forgotten_memory_leaves_tombstone_in_its_scope_until_lifted(store):
     store.recollections.record_uses(ME, ["m_1"])
     store.recollections.record_uses(OTHER, ["m_1"])
     for now in (3.0, 4.0):

@@ -67,7 +67,7 @@ def test_a_file_is_replaced_and_removed_as_a_whole(store):
     assert [count(store, table) for table in ("text_rows", "text_pieces", "text_containers")] == [0, 0, 0]
 
 
-def test_a_container_that_was_made_anew_is_told_from_the_one_before(store):
+def test_recreated_container_is_distinguished_from_its_predecessor(store):
     name = put(store, MINE, "a.md", "swordfish")
     before = store.passages.containers([MINE])
     store.passages.remove([name])
@@ -105,7 +105,7 @@ def test_what_is_held_of_rows_follows_every_change(store):
     assert held() == [(2.0, False, True)]
 
 
-def test_words_about_a_passage_find_it_and_do_not_count_as_its_words(store):
+def test_passage_is_found_by_about_text_without_counting_its_words(store):
     file = FileState("x:a.md", "a.md", "1", 1, 5.0)
     part = NewPassage("n", "Lunch with Ada.", 1, 1, 1.0, about="2026-02-24 24 February 2026")
     store.passages.replace(MINE, {file: [part]})
@@ -165,7 +165,7 @@ def test_the_cache_keeps_what_was_used_last(store):
     assert store.embeddings.get_vectors("model", [piece_digest("needed")])
 
 
-def test_vectors_of_other_embedders_are_dropped_when_nobody_has_used_them_for_a_day(store):
+def test_unused_vectors_of_other_embedders_are_dropped_after_a_day(store):
     day = 24 * 3600.0
     for model, used_at in (("old", 0.0), ("another's", day), ("ours", 0.0)):
         store.embeddings.keep(
@@ -191,7 +191,7 @@ def test_what_the_embedder_refused_is_not_waited_for_and_is_counted(store):
     assert len(store.embeddings.waiting("model", 10)) == 1
 
 
-def test_a_note_is_forgotten_at_once_and_its_file_counts_as_changed(store):
+def test_note_is_forgotten_immediately_and_its_file_marked_changed(store):
     one, two = put(store, MINE, "a.md", "dolphin", "swordfish"), put(store, MINE, "b.md", "eel")
     store.embeddings.keep("model", {piece_digest("swordfish"): vector(1)})
     store.passages.forget(["n_1"])
@@ -201,7 +201,7 @@ def test_a_note_is_forgotten_at_once_and_its_file_counts_as_changed(store):
     assert versions == {one: -1, two: 1}
 
 
-def test_what_files_said_is_known_by_file_and_by_name_and_goes_in_one_step(store):
+def test_notes_are_known_by_file_and_id_and_removed_atomically(store):
     one, two = put(store, MINE, "a.md", "dolphin", "eel"), put(store, OTHERS, "b.md", "squid")
     assert store.passages.notes_in([one, "none"]) == {one: {"n_0": "dolphin", "n_1": "eel"}}
     assert store.passages.files_of(["n_0"]) == {"n_0": {one: "dolphin", two: "squid"}}

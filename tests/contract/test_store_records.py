@@ -165,7 +165,7 @@ def test_what_is_written_atomically_is_written_together(store):
     assert [item.payload for item in store.outbox.pending()] == [done]
 
 
-def test_a_step_that_fails_inside_takes_the_rest_with_it_even_if_somebody_looks_away(store):
+def test_failed_inner_step_rolls_back_transaction_even_when_suppressed(store):
     _conversation, (a,) = talk(store, "a")
 
     def work() -> None:
@@ -193,7 +193,7 @@ def test_a_lease_has_one_owner_until_it_runs_out(store):
     assert store.leases.take("index", "server", 30.0, now=170.0)
 
 
-def test_a_released_lease_is_free_at_once_but_only_its_owner_can(store):
+def test_lease_can_be_released_only_by_owner_and_is_free_immediately(store):
     store.leases.take("tidy", "server", 30.0, now=100.0)
     store.leases.release("tidy", "cli")
     assert not store.leases.take("tidy", "cli", 30.0, now=101.0)

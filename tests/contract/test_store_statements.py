@@ -24,12 +24,12 @@ def test_rows_are_the_same_as_by_the_usual_way(store):
     assert quick["settings"] == {"list": [1, "zwei", None], "off": True}
 
 
-def test_a_value_that_is_not_given_is_an_error_and_never_null(store):
+def test_missing_value_is_an_error_and_never_null(store):
     with pytest.raises(KeyError):
         store.database.read(lambda connection: PreparedStatement(BY_ID).first(connection))
 
 
-def test_what_breaks_a_rule_of_the_tables_is_a_conflict_and_nothing_is_written(store):
+def test_constraint_violation_is_a_conflict_and_writes_nothing(store):
     new = PreparedStatement(insert(settings), ["name", "value", "updated_at"])
     row = {"name": "colour", "value": "blue", "updated_at": 1.0}
     store.database.write(lambda connection: new.run(connection, row))

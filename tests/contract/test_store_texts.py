@@ -19,7 +19,7 @@ def found(store: Store, question: str, where: Scope | str = SCOPE, **options) ->
     return [store.log.message(hit.message).message.text for hit in result.hits]
 
 
-def test_a_message_is_found_as_soon_as_it_is_in_the_log(store):
+def test_message_is_searchable_as_soon_as_logged(store):
     conversation, (a,) = talk(store, "the landlord wants the deposit")
     assert found(store, "deposit") == ["the landlord wants the deposit"]
     store.log.append(conversation.id, said("the deposit was paid back"), parent=a.id, expect=a.id)
@@ -105,7 +105,7 @@ def test_a_deletion_that_is_rolled_back_leaves_the_index_whole(store):
     assert found(store, "swordfish") == ["swordfish"]
 
 
-def test_a_message_that_was_edited_away_is_found_unless_the_way_to_a_head_is_asked_for(store):
+def test_edited_message_is_found_unless_search_is_limited_to_head(store):
     conversation, (a, _) = talk(store, "plums", "swordfish, first try")
     (c,) = store.log.append(
         conversation.id, said("swordfish, second try"), parent=a.id, expect=conversation.head
@@ -134,7 +134,7 @@ def test_words_of_tools_are_found_and_thinking_is_not(store):
     assert found(store, "unspeakable") == []
 
 
-def test_compounds_and_their_words_find_each_other_and_whole_words_come_first(store):
+def test_compounds_and_their_parts_match_and_whole_words_rank_first(store):
     talk(store, "Morgen ist die Datenbankwahl", "Zur Wahl der Datenbank später mehr", "Ein Apfel am Tag")
     whole = "Zur Wahl der Datenbank später mehr"
     assert found(store, "Wahl der Datenbank") == [whole, "Morgen ist die Datenbankwahl"]
@@ -165,7 +165,7 @@ def test_a_question_as_long_as_a_book_is_answered(store):
 
 
 @pytest.mark.slow
-def test_a_message_as_long_as_a_book_is_found_by_its_last_word_and_deleted_whole(store):
+def test_very_long_message_is_searchable_to_last_word_and_deleted_completely(store):
     book = " ".join(f"{random.Random(n).getrandbits(80):x}" for n in range(30_000)) + " swordfish"
     conversation, _ = talk(store, book)
     assert len(found(store, "swordfish")) == 1
@@ -241,7 +241,7 @@ def test_a_table_of_messages_made_anew_without_its_triggers_is_noticed(tmp_path)
         assert len(MessageIndex(store.database).find(SCOPE, ["pear"]).hits) == 1
 
 
-def test_deleting_and_indexing_at_once_leave_no_ghost_and_do_not_stand_in_each_others_way(shared_location):
+def test_concurrent_deletion_and_indexing_leave_no_orphans_or_deadlocks(shared_location):
     with (
         open_store(shared_location) as one,
         open_store(shared_location) as other,

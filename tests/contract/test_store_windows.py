@@ -22,7 +22,7 @@ def talk(store):
     return conversation, first, beside
 
 
-def test_a_part_of_a_path_is_its_end_and_what_is_named(store, talk):
+def test_path_part_contains_its_end_and_named_messages(store, talk):
     _, first, beside = talk
     found = store.log.part(first[-1].id, below=3, keep=[first[0].id, first[5].id, beside[0].id])
     assert [stored.message.text for stored in found] == ["a", "e", "f"]
@@ -65,7 +65,7 @@ def lane(store, conversation, expect, **changes):
     store.lanes.put("a:8192", conversation.id, **{**fields, **changes}, expect=expect)
 
 
-def test_a_lane_is_changed_only_by_those_who_know_how_it_stands(store, talk):
+def test_lane_update_requires_current_version(store, talk):
     conversation, *_ = talk
     assert store.lanes.get("a:8192") is None
     lane(store, conversation, 0, now=5.0)
@@ -112,7 +112,7 @@ def test_what_quotes_a_memory_is_found_and_rewritten_undone_or_not(store, talk):
     assert store.decisions.get_many([one.id])[0].tokens_after == 0
 
 
-def test_a_report_is_told_anew_and_the_lane_stays_as_it_was(store, talk):
+def test_replacing_report_leaves_lane_unchanged(store, talk):
     conversation, *_ = talk
     store.lanes.put("lane", conversation.id, window=8, state={"a": 1}, report={"old": True}, expect=0)
     before = store.lanes.get("lane")

@@ -40,7 +40,7 @@ def test_a_summary_is_found_from_every_message_it_lies_before(store, talk):
     assert store.summaries.get("s_none") is None
 
 
-def test_each_goes_on_where_the_one_before_it_ends_on_its_own_way(store, talk):
+def test_each_summary_continues_its_predecessor_on_its_own_branch(store, talk):
     _, first, beside = talk
     one = put(store, first[:4])
     here, there = put(store, first[4:6], one.id), put(store, beside, one.id)
@@ -67,7 +67,7 @@ def test_who_comes_second_with_the_same_messages_is_told_so(store, talk):
     assert len(store.summaries.of(first[-1].id)) == 2
 
 
-def test_what_belongs_to_it_is_kept_with_it_or_not_at_all(store, talk):
+def test_summary_and_its_outbox_entries_are_saved_atomically(store, talk):
     _, first, _ = talk
     put(store, first[:4])
 
@@ -80,7 +80,7 @@ def test_what_belongs_to_it_is_kept_with_it_or_not_at_all(store, talk):
     assert store.outbox.pending() == []
 
 
-def test_a_shorter_one_can_follow_beside_a_longer_one_only_on_another_way(store, talk):
+def test_shorter_summary_applies_beside_longer_summary_only_on_another_branch(store, talk):
     _, first, beside = talk
     far = put(store, first[:6])
     assert store.summaries.latest(beside[-1].id) is None, "it speaks of what was not said on this way"

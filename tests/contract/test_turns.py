@@ -9,7 +9,7 @@ from holdfast.testing.provider import ScriptedProvider
 from holdfast.turn import TurnEngine
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
-from tests.context.talking import Client, long_talk, provider, sent, texts
+from tests.context.engine_client import Client, long_talk, provider, sent, texts
 from tests.talks import without_summaries
 
 

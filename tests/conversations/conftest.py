@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.messages import Scope
 from holdfast.store import open_store
-from tests.conversations.kept import Talk
+from tests.conversations.builders import Talk
 
 _numbers = itertools.count()
 

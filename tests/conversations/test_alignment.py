@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from holdfast.conversations.alignment import Likeness, align
 from holdfast.messages import ToolCall
-from tests.conversations.kept import Row, answer, result, rows, system, user
+from tests.conversations.builders import Row, answer, result, rows, system, user
 
 Q1, A1 = user("Which herbs like shade?"), answer("Woodruff and mint do, most of the time.")
 Q2, A2 = user("How often do I water them?"), answer("Whenever the soil feels dry to the finger.")
@@ -27,7 +27,7 @@ def test_an_edited_question_ends_the_match_before_it():
     assert (lined_up.start, lined_up.reach) == (2, 2)
 
 
-def test_a_question_that_grew_by_a_line_is_an_edit_and_not_a_dress():
+def test_question_extended_by_a_line_is_treated_as_edit():
     lined_up = align(rows(Q1, A1, Q2, A2), [Q1, A1, user("How often do I water them?\nIn July, I mean.")])
     assert (lined_up.start, lined_up.reach) == (2, 2)
 
@@ -55,21 +55,21 @@ def test_a_history_that_lacks_its_beginning_is_found_at_its_end():
     assert not lined_up.regular
 
 
-def test_a_shortened_history_of_repeated_words_is_followed_from_the_right_place():
+def test_shortened_history_of_repeated_words_aligns_at_right_place():
     again, ok = user("continue"), answer("Done, and the next step is ready for you.")
     stored = rows(Q1, A1, again, ok, again, ok, again, ok)
     lined_up = align(stored, [again, ok, again, ok, Q3])
     assert (lined_up.start, lined_up.reach) == (4, 8)
 
 
-def test_what_a_program_wrote_anew_at_its_old_place_is_passed_over():
+def test_rewritten_client_message_at_same_position_is_skipped():
     old, new, ok = user("Files:\na.py: 1"), user("Files:\na.py: 2\nb.py: 1"), answer("Ok, I see the files.")
     stored = [Row(old), Row(ok), *rows(Q1, A1)]
     lined_up = align(stored, [new, ok, Q1, A1, Q2])
     assert (lined_up.start, lined_up.reach, lined_up.rewritten, lined_up.inserted) == (4, 4, 1, 0)
 
 
-def test_a_summary_in_the_place_of_old_exchanges_is_counted_as_inserted():
+def test_summary_replacing_old_exchanges_counts_as_inserted():
     lined_up = align(rows(Q1, A1, Q2, A2, Q3, A3), [user("Earlier: herbs."), answer("Noted."), Q3, A3, Q1])
     assert (lined_up.inserted, lined_up.skipped, lined_up.grown) == (2, 4, False)
     assert lined_up.reach == 6
@@ -87,7 +87,7 @@ def test_answers_glued_together_cover_both_that_they_were_made_of():
     assert (lined_up.start, lined_up.reach, lined_up.proven) == (2, 3, 1)
 
 
-def test_an_answer_hung_under_the_question_before_a_hint_is_found_behind_it():
+def test_answer_moved_before_a_hint_is_still_aligned():
     stored = rows(Q1, A1, user("Add details"), answer("Woodruff, mint, and most of the ferns, too."))
     lined_up = align(stored, [Q1, answer("Woodruff, mint, and most of the ferns, too."), Q2])
     assert (lined_up.start, lined_up.reach, lined_up.skipped) == (2, 4, 2)

@@ -59,7 +59,7 @@ def test_undone_decisions_stay_undone_in_a_fork(tmp_path):
     run(tmp_path, work)
 
 
-def test_a_fork_can_undo_what_it_took_over_and_its_origin_keeps_it(tmp_path):
+def test_fork_can_undo_inherited_decisions_without_changing_origin(tmp_path):
     async def work(engine, provider):
         store = engine.store
         row = store.log.get(await carry(engine, *long_talk()))

@@ -4,7 +4,7 @@ from holdfast.conversations import Hints, read_hints
 from holdfast.conversations.hints import read_person
 from holdfast.messages import ChatRequest
 from holdfast.protocols import anthropic, openai_chat, openai_responses
-from tests.conversations.kept import user
+from tests.conversations.builders import user
 
 PLAIN = ChatRequest("m", (user("Hi"),))
 

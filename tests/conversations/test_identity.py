@@ -5,7 +5,7 @@ import pytest
 from holdfast.conversations import Hints
 from holdfast.errors import NotFound
 from holdfast.messages import Scope, ToolCall
-from tests.conversations.kept import Talk, answer, result, system, user
+from tests.conversations.builders import Talk, answer, result, system, user
 
 Q1, A1 = user("Which herbs like shade?"), answer("Woodruff and mint do, most of the time.")
 Q2, A2 = user("How often do I water them?"), answer("Whenever the soil feels dry to the finger.")
@@ -27,7 +27,7 @@ def test_three_turns_are_one_conversation(talk):
     assert talk.told(conversation) == [one.text for one in (Q1, A1, Q2, A2, Q3, A3)]
 
 
-def test_only_what_is_new_is_kept_and_the_rest_is_matched_to_the_log(talk):
+def test_only_new_messages_are_stored_and_rest_is_matched(talk):
     talk.say(Q1, answered=A1)
     placement = talk.place(system("It is 10:00."), Q1, A1, Q2)
     assert [new.message for new in placement.new] == [Q2]
@@ -44,14 +44,14 @@ def test_a_single_first_message_is_always_a_new_conversation(talk):
     assert talk.place(Q1, A1, Q2).conversation == first
 
 
-def test_two_conversations_that_are_equal_so_far_go_on_where_each_ends(talk):
+def test_conversations_with_identical_start_continue_separately(talk):
     first = three_turns(talk)
     _, second = talk.say(Q1, answered=A1)
     assert talk.place(Q1, A1, Q2).conversation == second
     assert talk.place(Q1, A1, Q2, A2, Q3, A3, user("Thanks.")).conversation == first
 
 
-def test_an_answer_that_many_branches_share_leads_to_the_branch_of_its_question(talk):
+def test_answer_shared_by_branches_leads_to_branch_of_its_question(talk):
     shared = answer("Yes, that works well enough for most people.")
     questions = [user(f"Does recipe number {number} work with rye?") for number in range(6)]
     talk.say(Q1, answered=A1)
@@ -113,7 +113,7 @@ def test_answers_of_another_server_in_between_are_kept_as_they_came(talk):
     assert talk.told(conversation)[3] == "Somebody else says: daily."
 
 
-def test_a_history_that_was_never_seen_is_a_new_conversation_with_all_of_it(talk):
+def test_unseen_history_becomes_new_conversation_with_all_messages(talk):
     three_turns(talk)
     placement = talk.place(user("Who won?"), answer("The reds did."), user("By how much?"))
     assert placement.conversation is None
@@ -125,7 +125,7 @@ def test_the_same_question_with_another_answer_is_not_the_same_conversation(talk
     assert talk.place(Q1, answer("Nothing does, really."), Q2).conversation is None
 
 
-def test_a_history_cut_off_in_front_is_found_by_what_is_left(talk):
+def test_history_cut_at_front_is_found_by_remaining_messages(talk):
     conversation = three_turns(talk)
     placement = talk.place(Q2, A2, Q3, A3, user("Thanks."))
     assert (placement.conversation, placement.forks) == (conversation, False)
@@ -265,7 +265,7 @@ def test_a_summary_that_we_made_is_known_without_any_id(talk):
     assert talk.place(user(f"{summary.text}\n\nWhat else?")).conversation is None
 
 
-def test_a_summary_of_a_conversation_that_was_deleted_is_a_new_one(talk):
+def test_summary_of_deleted_conversation_starts_new_conversation(talk):
     conversation = three_turns(talk)
     summary = answer("The person grows herbs in the shade and asked about water and winter.")
     talk.asides.add(talk.scope, "compaction", summary, conversation=conversation)
@@ -287,7 +287,7 @@ def test_what_a_program_hands_on_stays_in_the_conversation(talk):
     assert talk.place(user(f"{plan}\n\nWhat does that mean?")).conversation is None
 
 
-def test_equal_tool_loops_at_the_same_time_are_told_apart_by_their_ids(talk):
+def test_identical_concurrent_tool_loops_are_distinguished_by_ids(talk):
     def look(name: str) -> ToolCall:
         return ToolCall("ls", "{}", name)
 
@@ -297,7 +297,7 @@ def test_equal_tool_loops_at_the_same_time_are_told_apart_by_their_ids(talk):
     assert talk.place(Q1, answer("", look("two")), result("two", "a.py")).conversation == second
 
 
-def test_what_only_a_program_said_is_not_among_the_words_of_a_person(talk):
+def test_program_generated_message_is_not_counted_as_user_message(talk):
     where = user("<environment_context>\n<cwd>/project</cwd>\n</environment_context>")
     placement = talk.place(where, Q1)
     assert [new.message for new in placement.new] == [where, Q1]

@@ -2,7 +2,7 @@ import pytest
 
 from holdfast.conversations.alignment import Likeness, anchor, compare_messages, is_wrapped, remove_blocks
 from holdfast.messages import Image, Message, Text, Thinking, ToolCall, ToolResult
-from tests.conversations.kept import answer, result, system, user
+from tests.conversations.builders import answer, result, system, user
 
 READ = ToolCall("read", '{"path": "a.py"}', "call_1")
 
@@ -32,7 +32,7 @@ def test_reminders_of_a_program_do_not_change_an_anchor():
     )
 
 
-def test_a_message_that_is_only_a_reminder_keeps_an_anchor_of_its_own():
+def test_message_with_only_a_reminder_has_its_own_anchor():
     one = user("<environment_context>\n<date>1</date>\n</environment_context>")
     other = user("<environment_context>\n<date>2</date>\n</environment_context>")
     assert anchor(one) is not None
@@ -51,7 +51,7 @@ def test_a_picture_without_words_is_known_by_the_picture():
     assert anchor(one) != anchor(Message("user", (Image(data="aG8="),)))
 
 
-def test_tool_calls_are_known_by_what_they_call_however_it_is_written():
+def test_tool_calls_match_by_content_regardless_of_formatting():
     spaced = ToolCall("read", '{ "path":"a.py" }', "other")
     assert anchor(answer("Let me look.", READ)) == anchor(answer("", spaced))
     assert anchor(answer("", READ)) != anchor(answer("", ToolCall("read", '{"path": "b.py"}')))
@@ -76,7 +76,7 @@ def test_half_a_line_is_not_the_same_question():
     assert not is_wrapped("", "anything")
 
 
-def test_an_answer_that_goes_on_or_was_cut_short_is_part_of_the_other():
+def test_continued_or_truncated_answer_is_part_of_the_other():
     first, whole = "There are two common ways.", "There are two common ways. The first is enough."
     assert compare_messages(answer(first), answer(whole)) is Likeness.PART
     assert compare_messages(answer(whole), answer("There are two common ways. The …")) is Likeness.PART
@@ -110,7 +110,7 @@ def test_the_same_call_under_another_id_proves_nothing():
     )
 
 
-def test_a_call_that_was_written_into_the_answer_is_known_as_a_call():
+def test_call_written_into_answer_text_is_recognised_as_call():
     written = answer('Let me look.\n<tool_call>{"name": "read", "arguments": {"path": "a.py"}}</tool_call>')
     assert compare_messages(written, answer("Let me look.", READ)) is Likeness.PART
     assert compare_messages(answer("Something else."), answer("Let me look.", READ)) is Likeness.DIFFERENT

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.messages import Message, Scope
 from holdfast.store import open_store
-from tests.conversations.kept import Talk, answer, system, user
+from tests.conversations.builders import Talk, answer, system, user
 
 pytestmark = pytest.mark.slow
 

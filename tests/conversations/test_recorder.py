@@ -8,7 +8,7 @@ import pytest
 from holdfast.conversations.recorder import Recorder
 from holdfast.messages import Chunk, Message, Usage
 from holdfast.store import NewMessage
-from tests.conversations.kept import answer, user
+from tests.conversations.builders import answer, user
 
 pytestmark = pytest.mark.anyio
 
@@ -50,7 +50,7 @@ async def test_an_answer_is_kept_and_its_job_ends(store, asked):
     assert store.jobs.get(job).status == "done"
 
 
-async def test_an_answer_goes_on_when_its_conversation_is_deleted_and_its_job_ends(store, asked):
+async def test_answer_continues_and_job_ends_when_conversation_is_deleted(store, asked):
     recorder, conversation, job = asked
 
     async def delete():

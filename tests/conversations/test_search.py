@@ -5,7 +5,7 @@ import pytest
 from holdfast.conversations.search import search
 from holdfast.messages import Scope
 from holdfast.store import NewMessage
-from tests.conversations.kept import user
+from tests.conversations.builders import user
 
 
 def tell(talk, *texts: str) -> str:
@@ -40,7 +40,7 @@ def test_a_hit_says_where_it_is_from_and_shows_the_words(talk):
     assert hit.at == talk.store.log.message(hit.message).created_at
 
 
-def test_a_hit_does_not_claim_a_name_of_which_it_has_only_a_part(talk):
+def test_hit_with_partial_name_does_not_claim_full_match(talk):
     tell(talk, "The label is MARK-alice-7.")
     (hit,) = search(talk.store, talk.scope, "MARK-bob-7").hits
     assert set(hit.matched) == {"mark", "7"}
@@ -119,7 +119,7 @@ def test_a_question_without_words_says_so(talk, query):
     assert search(talk.store, talk.scope, query).empty == "nothing to search for"
 
 
-def test_the_score_of_words_and_meaning_decides_the_order_inside_a_scope(talk):
+def test_combined_word_and_meaning_score_orders_hits_within_scope(talk):
     words, meant = tell(talk, "The swordfish is old."), tell(talk, "Our boat needs paint.")
     first, second = (talk.store.log.path(talk.store.log.get(one).head)[0].id for one in (words, meant))
     assert found(talk, "swordfish", near={second: 0.9, first: 0.8}) == [
@@ -144,7 +144,7 @@ def test_a_question_of_a_hundred_thousand_characters_is_answered(talk):
     assert found(talk, "x" * 100_000) == []
 
 
-def test_a_typo_is_corrected_and_a_message_without_words_is_no_hit(talk):
+def test_typo_is_corrected_and_message_without_words_is_no_hit(talk):
     tell(talk, "Our landlord keeps the deposit until May.")
     results = search(talk.store, talk.scope, "landlrod")
     assert (len(results.hits), results.corrected) == (1, "landlord")

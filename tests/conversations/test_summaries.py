@@ -1,7 +1,7 @@
 from holdfast.conversations import SideRequestCache
 from holdfast.conversations.side_requests import find_summaries
 from holdfast.messages import Scope, ToolCall
-from tests.conversations.kept import answer, result, system, user
+from tests.conversations.builders import answer, result, system, user
 
 HERE, THERE = Scope(user="here"), Scope(user="there")
 SUMMARY = "We read the plan of the mill house: three rooms and a wheel."
@@ -25,7 +25,7 @@ def test_a_person_who_asks_for_a_summary_does_not_give_one():
     assert not find_summaries([user("Tell me: is this session being continued?")])
 
 
-def test_an_answer_to_a_side_request_is_known_again_as_it_is_or_inside_of_a_message():
+def test_side_request_answer_is_recognised_alone_or_inside_message():
     asides = SideRequestCache()
     asides.add(HERE, "compaction", answer(SUMMARY), sender="ls", conversation="c_1")
     assert asides.find_summary(HERE, "ls", answer(SUMMARY)).conversation == "c_1"

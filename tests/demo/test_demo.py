@@ -76,7 +76,7 @@ def test_every_part_of_the_engine_is_seen_at_work(english):
     assert any(origin["place"] == "log" for recall in of(english, "recall") for origin in recall["origins"])
 
 
-def test_what_was_said_at_the_start_is_known_at_the_end_and_where_from(english):
+def test_early_facts_are_recalled_at_end_with_their_source(english):
     answers = of(english, "answer")
     assert all(answer["right"] for answer in answers)
     file, rule, decision = (answer["answer"] for answer in answers[-4:-1])
@@ -102,7 +102,7 @@ def test_nothing_is_left_behind(english):
     assert not Path(end["home"]).exists()
 
 
-def test_there_are_as_many_turns_in_both_languages_with_questions_at_the_same_places():
+def test_languages_have_equal_turns_with_questions_at_same_positions():
     talks = [load_script("en"), load_script("de")]
     assert {len(talk.lines) for talk in talks} == {120}
     asked, gefragt = ([bool(line.sought) for line in talk.lines] for talk in talks)
@@ -117,7 +117,7 @@ def happened(talk, home):
     return asyncio.run(all_of_it())
 
 
-def test_what_was_never_said_is_not_known_and_the_end_is_not_well(tmp_path):
+def test_unknown_fact_is_not_recalled_and_demo_fails(tmp_path):
     """As it would be had the store forgotten it."""
     lines = (
         ScriptLine("The key is under the blue pot.", "Good to know."),
@@ -180,7 +180,7 @@ HAPPENED = (
         ("de", ("Zug 7 von 120", "zusammengefasst: 38 Nachrichten, 2.700 → 373", "geholt (Zug 3)")),
     ],
 )
-def test_on_a_terminal_the_meter_the_events_and_the_end_are_drawn(language, expected):
+def test_terminal_demo_draws_meter_events_and_result(language, expected):
     speak(language)
     screen = StringIO()
     console = Console(file=screen, force_terminal=True, width=120, color_system=None)

@@ -75,7 +75,7 @@ def test_everything_that_the_image_copies_is_there_and_not_ignored():
     assert set(copied) == set(allowed)
 
 
-def test_the_image_runs_as_nobody_in_particular_and_starts_a_command_that_exists():
+def test_image_runs_unprivileged_and_starts_existing_command():
     named = [name for name, _ in instructions()]
     assert named.count("FROM") == 2
     assert words_of("USER") == [["holdfast"]]
@@ -93,7 +93,7 @@ def test_the_image_asks_how_it_is_where_nobody_needs_a_key():
     compile(code, "healthcheck", "exec")
 
 
-def test_every_setting_in_the_image_and_in_compose_exists_and_can_be_used(tmp_path):
+def test_image_and_compose_settings_exist_and_are_valid(tmp_path):
     (port,) = words_of("EXPOSE")
     assert port == [str(Settings().port)]
     given = {**environment(), **in_compose("holdfast")}

@@ -140,7 +140,7 @@ def test_another_name_is_not_answered_to(proxied):
     assert "allowed_hosts" in refused.text
 
 
-def test_a_browser_logs_in_with_a_cookie_for_https_only_and_its_answers_stream(proxied):
+def test_browser_login_uses_secure_cookie_and_answers_stream(proxied):
     client, provider, origin = proxied
     browser = {"Origin": origin, "Sec-Fetch-Site": "same-origin"}
     came = client.post("/api/login", json={"password": PASSWORD}, headers=browser)

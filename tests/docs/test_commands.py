@@ -88,7 +88,7 @@ def test_every_block_names_its_language():
     assert [str(block) for block in ALL if block.language not in known] == []
 
 
-def test_what_is_not_run_says_why_and_by_what_it_is_tested_instead():
+def test_skipped_commands_state_reason_and_existing_replacement_test():
     left_out = [block for block in ALL if block.reason]
     print(*(f"{block}: {block.reason}" for block in left_out), sep="\n")
     for block in left_out:

@@ -58,7 +58,7 @@ def test_the_page_tells_all_of_it(measured):
     assert "- sqlite-vec: it cannot be loaded" in page
 
 
-def test_what_was_made_of_the_numbers_stays_when_they_are_measured_again(tmp_path):
+def test_handwritten_conclusions_survive_new_measurements(tmp_path):
     file = tmp_path / "backends.md"
     assert backends.written_by_hand(file) == ""
     file.write_text("Old numbers.\n\n## What stands out\nIt is slow.\n")

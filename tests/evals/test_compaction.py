@@ -40,7 +40,7 @@ def test_the_same_seed_gives_the_same_chat_and_another_one_another(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_everything_planted_is_said_once_and_its_question_does_not_give_it_away(language):
+def test_planted_facts_appear_once_and_questions_do_not_reveal_them(language):
     chat = generated(language, 3, 120)
     said = "\n".join(
         message.text for exchange in chat.exchanges for message in (*exchange.asked, exchange.answer)
@@ -114,7 +114,7 @@ PLANTED = (
 )
 
 
-def test_what_stands_in_a_text_is_kept_and_the_rest_is_lost():
+def test_facts_present_in_text_are_kept_and_others_lost():
     kept = kept_in("Order ABC-12345. never push.", PLANTED, 3, 40)
     assert [one.value for one in kept.window] == ["ABC-12345"]
     assert [one.value for one in kept.lost] == ["E4711"]
@@ -182,7 +182,7 @@ def test_the_plain_way_asks_in_a_way_the_scripts_know():
     assert not asks_on_the_side("What is ===== in Markdown?")
 
 
-def test_what_is_read_anew_beyond_the_turn_s_own_does_not_pass():
+def test_rereading_more_than_the_turn_misses_the_target():
     usual = [Measured(100, 100, 90, False), Measured(200, 95, 90, False)]
     fine, bad = Measured(300, 100, 90, True), Measured(300, 300, 90, True)
     for last, met in ((fine, True), (bad, False)):
@@ -201,7 +201,7 @@ def test_a_small_replay_loses_nothing(script, counting):
     assert (course.unlike, course.above, course.overflows) == (0, 0, 0)
 
 
-def test_beside_it_the_plain_way_loses_what_the_model_does_not_say(counting):
+def test_plain_baseline_loses_facts_the_model_omits(counting):
     setting = Setting(counting, vague, marks=(1, 2), window=4096)
     found = asyncio.run(plain(generated("en", 1, 60), setting, scripted(setting)))
     assert [kept.compactions for kept in found] == [1, 2]

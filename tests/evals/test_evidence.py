@@ -219,7 +219,7 @@ def score(added="", history="", system="", **more):
         ({}, ("", "")),
     ],
 )
-def test_evidence_is_there_when_most_of_its_words_are_in_their_order(brought, places):
+def test_evidence_is_present_when_most_words_appear_in_order(brought, places):
     result = score(**brought)
     assert result.places == places
     assert result.gold == sum(map(bool, places)) / 2
@@ -258,7 +258,7 @@ def test_snippets_are_told_from_lists_inside_of_them():
         ({"history": "at seven"}, False),
     ],
 )
-def test_an_outdated_value_is_told_where_the_newer_one_is_not_told_after_it(brought, stale):
+def test_value_is_stale_unless_newer_value_follows_it(brought, stale):
     question = Question("q", "updated", QUESTION, ("long",), ("at eight",), "at seven")
     messages = [
         {"role": "system", "content": brought.get("system", "")},

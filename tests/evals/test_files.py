@@ -36,7 +36,7 @@ def test_the_rows_count_files_and_names(tmp_path):
     assert (missing.case, missing.value) == ("of 9 in 2 Python files", 0)
 
 
-def test_there_is_a_large_text_of_every_sort_even_where_no_files_are():
+def test_large_sample_text_exists_for_every_kind_without_local_files():
     for sort in SORTS:
         name, text = big_text(sort, iter([("a.py", "x = 1\n"), ("a.js", "f();\n"), ("a.h", "int x;\n")]))
         assert "." in name

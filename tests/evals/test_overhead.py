@@ -109,7 +109,7 @@ def test_an_answer_is_sent_whole_or_word_by_word():
     assert len(spoken(WORDS)) == WORDS
 
 
-def test_the_processor_of_a_process_is_its_own_and_not_the_client_s(upstream):
+def test_process_cpu_time_excludes_the_client(upstream):
     before, mine = upstream.usage(), time.process_time()
     while time.process_time() < mine + 0.3:
         pass

@@ -234,7 +234,7 @@ def test_the_table_says_what_was_promised_and_what_was_reached():
 @pytest.mark.slow
 @pytest.mark.xdist_group("embedded")
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_client_s_traffic_goes_through_a_small_window_without_a_fault(client, weights, tmp_path):
+def test_client_traffic_passes_small_window_without_faults(client, weights, tmp_path):
     watch = run(client, 2048, 2, weights, tmp_path).watch
     assert watch.faults == []
     assert watch.main == 2

@@ -130,7 +130,7 @@ def test_names_with_spaces_need_quotes(roots, put):
         assert only(text, roots).text.endswith("\nfound")
 
 
-def test_a_colon_is_part_of_a_name_where_there_is_such_a_file(roots, put):
+def test_colon_is_part_of_file_name_if_such_file_exists(roots, put):
     put("a:b.py", "def full():\n    return 1\n")
     put("10:30 notes.txt", "noon")
     put("c", "x = 1\n")
@@ -227,7 +227,7 @@ def test_folders_are_looked_through_only_so_often(roots, put):
     assert [bool(row.trouble) for row in rows] == [False] * attach.MOST_WALKS + [True]
 
 
-def test_trouble_is_a_line_for_the_model_and_a_sentence_for_the_person(roots, put, allowed, beside):
+def test_attachment_error_is_short_for_model_and_full_sentence_for_user(roots, put, allowed, beside):
     put("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20)
     os.mkfifo(allowed / "pipe")
     (allowed / "out").symlink_to(beside / "other.txt")
@@ -248,7 +248,7 @@ def test_trouble_is_a_line_for_the_model_and_a_sentence_for_the_person(roots, pu
     )
 
 
-def test_a_large_file_comes_as_its_ends_and_any_of_its_lines(roots, put):
+def test_large_file_is_shown_by_its_ends_and_any_line_range(roots, put):
     roots = replace(roots, limits=ReadLimits(whole=100_000))
     put("big.log", "".join(f"line {number}\n" for number in range(1, 40_001)))
     row = only("@./big.log", roots)

@@ -42,7 +42,7 @@ def test_a_tree_has_folders_and_files_by_name(roots, make):
     assert shown.left_out == "[left out: 1 hidden or ignored]"
 
 
-def test_a_tree_leaves_out_what_is_hidden_ignored_or_made_by_tools(roots, make, allowed):
+def test_tree_excludes_hidden_ignored_and_generated_files(roots, make, allowed):
     make(".gitignore", "*.log\nbuild/\n/only-here\n!keep.log\n")
     (allowed / ".git").mkdir()
     for name in (
@@ -59,7 +59,7 @@ def test_a_tree_leaves_out_what_is_hidden_ignored_or_made_by_tools(roots, make, 
     assert lines(roots, "./node_modules") == ["x/", "  i.js"]
 
 
-def test_a_large_tree_shows_something_of_every_folder_and_says_what_is_missing(roots, make):
+def test_large_tree_samples_every_folder_and_reports_omissions(roots, make):
     for number in range(300):
         make(f"a/{number:03}.txt", "x")
     make("b/c/d/e/f/g.txt", "x")

@@ -104,7 +104,7 @@ async def test_those_who_cannot_block_get_the_same():
 
 
 @pytest.mark.anyio
-async def test_few_are_read_at_a_time_and_nothing_is_left_when_nobody_waits():
+async def test_concurrent_readers_are_limited_and_end_with_their_callers():
     tasks = [asyncio.create_task(extract_text_async("a.pdf", ENDLESS)) for _ in range(6)]
     async with asyncio.timeout(PATIENCE):
         while len(readers()) < 3:  # noqa: ASYNC110 (it is other processes that begin)
@@ -126,7 +126,7 @@ def test_all_are_ended_when_the_server_stops():
     assert readers() == []
 
 
-def test_a_reader_that_falls_over_is_a_document_that_cannot_be_read():
+def test_crashing_reader_reports_unreadable_document():
     with begun(ENDLESS) as ended:
         readers()[0].kill()
     assert isinstance(ended[0], BadRequest)

@@ -82,7 +82,7 @@ def test_what_stands_beside_code_counts():
     assert paths("a stray ` and @./a.py") == ["./a.py"]
 
 
-def test_a_name_with_a_slash_or_a_suffix_counts_if_it_exists():
+def test_name_with_slash_or_suffix_is_reference_if_file_exists():
     found = find_references("@src/holdfast/turn.py, @README.md, @types/node, @pytest.fixture, @name, @.env")
     assert [one.path for one in found] == [
         "src/holdfast/turn.py",

@@ -97,7 +97,7 @@ def test_a_link_put_in_between_check_and_read_is_not_followed(roots, allowed, be
     assert caught.value.short == "cannot be read"
 
 
-def test_a_folder_that_is_swapped_for_a_link_all_the_time_never_leads_out(roots, allowed, beside):
+def test_folder_swapped_for_symlink_never_escapes_root(roots, allowed, beside):
     """The race itself: another thread swaps as fast as it can while this one reads."""
     (allowed / "real").mkdir()
     (allowed / "real" / "other.txt").write_text("mine")
@@ -143,7 +143,7 @@ def test_pipes_sockets_devices_and_folders_are_no_files(own, allowed):
     assert refused(own, "./").short == "no regular file"
 
 
-def test_a_pipe_that_takes_the_place_of_a_file_does_not_make_anybody_wait(roots, allowed):
+def test_pipe_replacing_a_file_does_not_block_reading(roots, allowed):
     (allowed / "a").write_text("x")
     found = roots.find("./a")
     (allowed / "a").unlink()
@@ -250,7 +250,7 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("name", SECRETS)
-def test_secrets_are_refused_by_their_names_and_read_only_in_full_at_home(roots, own, allowed, name):
+def test_secret_files_are_refused_unless_local_user_requests_full_mode(roots, own, allowed, name):
     (allowed / name).parent.mkdir(parents=True, exist_ok=True)
     (allowed / name).write_text("s3cret")
     assert (

@@ -166,7 +166,7 @@ def test_a_pdf_is_its_pages_each_with_a_heading():
     )
 
 
-def test_of_a_pdf_that_takes_long_there_are_as_many_pages_as_there_is_time_for():
+def test_slow_pdf_yields_as_many_pages_as_time_allows():
     text = extract_pdf("a.pdf", pdf("First page.", "Second page.", "Third page."), seconds=0)
     assert text == "## Page 1\n\nFirst page.\n\n[2 of 3 pages left out]"
 

@@ -79,7 +79,7 @@ def test_any_list_of_messages_fits_without_a_server(tmp_path):
         runner.run(holdfast.__aexit__())
 
 
-def test_what_is_short_goes_out_as_it_came_with_fields_we_do_not_know(tmp_path):
+def test_short_request_is_sent_unchanged_with_unknown_fields(tmp_path):
     messages = [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": [{"type": "text", "text": "Look"}], "name": "ada", "odd": {"a": 1}},
@@ -178,7 +178,7 @@ def test_fitting_sends_no_message_and_keeps_none(tmp_path):
     assert "Question" not in str(fake.requests)
 
 
-def test_a_conversation_goes_on_and_is_found_in_its_own_scope_only(tmp_path, server):
+def test_conversation_continues_and_is_visible_only_in_its_scope(tmp_path, server):
     async def work():
         async with opened(tmp_path, server) as holdfast:
             talk = holdfast.conversation(model="tiny", system="Be brief.")
@@ -276,7 +276,7 @@ def test_memories_are_listed_and_told_to_the_model(tmp_path, server):
         holdfast.conversation()
 
 
-def test_a_setting_that_does_not_exist_is_refused_before_anything_is_opened(tmp_path):
+def test_unknown_setting_is_rejected_before_anything_is_opened(tmp_path):
     with pytest.raises(ConfigError, match="Did you mean upstream"):
         Holdfast(tmp_path / "new", upstraem="x")
     with pytest.raises(ConfigError, match="port"):

@@ -73,7 +73,7 @@ def test_what_was_said_of_something_else_is_no_hit(host, parts):
     assert host.data("conversation_search", query="When does the ferry leave for the island?")["hits"]
 
 
-def test_a_window_is_reported_with_what_was_decided_and_the_way_to_the_originals(talk, chat):
+def test_context_report_lists_decisions_and_access_to_originals(talk, chat):
     report = talk.data("context_report")
     assert report["conversation"] == chat
     assert report["tokens"] <= report["room"] < report["window"]
@@ -89,7 +89,7 @@ def test_a_window_is_reported_with_what_was_decided_and_the_way_to_the_originals
     assert "left out" in talk.data("conversation_expand", id=chat)["about"]
 
 
-def test_what_is_too_long_comes_in_parts_that_say_how_to_go_on(talk, chat, parts):
+def test_long_output_is_paged_with_continuation_hint(talk, chat, parts):
     path = parts.store.log.path(parts.store.log.get(chat).head)
     name = span = f"{path[0].id}..{path[-1].id}"
     texts, pieces = [], 0
@@ -115,7 +115,7 @@ def test_the_originals_of_a_summary_are_those_it_stands_for(talk, chat, parts):
     Host(parts).refused("conversation_expand", "no s_", id=made.id)
 
 
-def test_a_conversation_of_which_nothing_is_out_is_read_from_its_end(host, parts):
+def test_conversation_without_omissions_is_read_from_its_end(host, parts):
     said = [NewMessage(Message.of("user", f"Word {number}")) for number in range(30)]
     row, _ = parts.store.log.begin(host.scope, said, title="Words")
     found = host.data("conversation_expand", id=row.id)
@@ -149,7 +149,7 @@ def test_a_span_has_its_end_after_its_beginning(talk, chat, parts):
     talk.refused("conversation_expand", ids[3], id=f"{ids[3]}..{ids[1]}")
 
 
-def test_research_is_found_with_sources_and_age_and_says_when_it_no_longer_holds(host, parts):
+def test_research_is_returned_with_sources_age_and_expiry(host, parts):
     source = ResearchSource("https://www.wetter.com/kassel", "Wetter", "Am Samstag regnet es in Kassel.", 1.0)
     made = parts.research.add(host.scope, "Wie wird das Wetter in Kassel?", [source])
     found = host.data("research_search", query="Wetter in Kassel")

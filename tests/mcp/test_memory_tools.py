@@ -26,7 +26,7 @@ def put(notes, path, text):
     return path
 
 
-def test_what_is_written_is_found_with_its_trace_and_read_at_its_line(host):
+def test_written_memory_is_found_with_source_and_readable_by_line(host):
     made = host.data("memory_write", text="The pump in the cellar is a Grundfos Alpha2.")
     assert made["action"] == "added"
     assert made["path"] == path_in(host)
@@ -45,7 +45,7 @@ def test_what_is_written_is_found_with_its_trace_and_read_at_its_line(host):
     assert "Grundfos" in host.told("memory_get", path=hit["id"])
 
 
-def test_an_answer_says_in_words_how_it_was_found_and_what_was_not_done(host):
+def test_search_answer_describes_method_and_limitations(host):
     host.told("memory_write", text="The gate opens at seven.")
     text = host.told("memory_search", query="gate")
     assert f"Source: {path_in(host)}#5" in text

@@ -45,7 +45,7 @@ def test_a_block_of_code_is_never_cut_unless_it_is_data():
     assert len(split_chunks(data)) > 20
 
 
-def test_a_sign_inside_of_code_is_no_heading_and_an_open_block_ends_with_the_text():
+def test_hash_in_code_is_no_heading_and_open_fence_ends_chunk():
     (one,) = split_chunks("```sh\n# not a heading\nls\n")
     assert one.headings == ()
 

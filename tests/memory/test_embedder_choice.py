@@ -21,7 +21,7 @@ from holdfast.memory.embedder_local import HashingEmbedder, UniversalSentenceEnc
 from holdfast.server.settings import find_problems
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel
-from tests.upstreams.apps import server
+from tests.upstreams.fake_servers import server
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_off_is_none_and_no_trouble():
     assert (chosen.off, chosen.current(), chosen.trouble) == (True, None, "")
 
 
-def test_an_address_is_asked_what_it_speaks_unless_its_kind_is_named(ollama):
+def test_address_is_probed_for_its_protocol_unless_kind_is_named(ollama):
     assert opened(ollama).provider == "ollama"
     assert opened(f"ollama+{ollama}", model="bge-m3").model == "bge-m3"
     assert opened(ollama).model == "nomic-embed-text"
@@ -67,7 +67,7 @@ def test_an_address_is_asked_what_it_speaks_unless_its_kind_is_named(ollama):
         assert opened(f"lmstudio+{there.url}").dimensions == 2
 
 
-def test_the_first_that_opens_is_taken_and_the_preferred_ones_trouble_is_told():
+def test_first_working_embedder_is_chosen_and_failure_of_preferred_reported():
     def fails(words):
         def way():
             raise EmbedderError(words)
@@ -153,7 +153,7 @@ def test_nobody_waits_while_another_one_opens_the_embedder():
         chosen.close()
 
 
-def test_an_embedder_is_ready_when_it_has_answered_and_asking_starts_nothing(tmp_path):
+def test_embedder_is_ready_after_answering_and_readiness_check_starts_nothing(tmp_path):
     now = [0.0]
     answers = {"/v1/embeddings": embeddings}
     with server({"/v1/embeddings": lambda body: answers["/v1/embeddings"](body)}) as there:
@@ -186,7 +186,7 @@ class Chosen(ChosenEmbedder):
         self._opened = Restful()
 
 
-def test_one_that_nobody_asks_rests_and_is_not_ready_until_it_is_woken():
+def test_unused_embedder_sleeps_and_is_not_ready_until_woken():
     now = [0.0]
     chosen = Chosen(EmbedderOptions("embedded"), clock=lambda: now[0])
     assert not chosen.rest(), "there is nothing to let go of"
@@ -215,7 +215,7 @@ class Slow(HashingEmbedder):
         return super().embed(texts)
 
 
-def test_while_it_is_woken_those_in_a_hurry_go_without_it_and_others_wait():
+def test_urgent_requests_skip_waking_embedder_and_others_wait():
     chosen, slow = ChosenEmbedder(EmbedderOptions("embedded")), Slow()
     chosen._opened = slow
     with ThreadPoolExecutor(1) as pool:

@@ -9,7 +9,7 @@ from holdfast.errors import ConfigError, EmbedderError
 from holdfast.memory.embedder_http import EmbeddingClient, OllamaEmbedder, OpenAIEmbedder
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel
-from tests.upstreams.apps import server
+from tests.upstreams.fake_servers import server
 from tests.upstreams.hostile import SILENCE, hostile, response
 
 GOOD = response(b'{"embeddings": [[1, 2, 3]]}')
@@ -121,7 +121,7 @@ def test_a_connection_that_breaks_is_tried_once_more(to):
         assert len(there.requests) == 2
 
 
-def test_a_busy_server_is_asked_again_when_it_says_but_not_much_later(to):
+def test_busy_server_is_retried_after_stated_delay_within_limit(to):
     pauses = []
     busy = response(b"{}", "503 Service Unavailable", retry_after="3600")
     with hostile([busy], [GOOD]) as there:

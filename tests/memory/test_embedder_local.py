@@ -10,10 +10,10 @@ from holdfast.errors import EmbedderError
 from holdfast.memory.embedder_choice import EmbedderOptions, open_embedder
 from holdfast.memory.embedder_local import GgufEmbedder, UniversalSentenceEncoder
 from holdfast.tokens.gguf import encode_metadata
-from tests.memory.tiny import write_model
+from tests.memory.tiny_model import write_model
 
 
-def test_nothing_is_started_before_the_first_text_and_the_file_says_what_it_is(tmp_path):
+def test_process_starts_with_first_text_and_file_defines_identity(tmp_path):
     path = write_model(tmp_path / "tiny.gguf", dimensions=16)
     embedder = open_embedder(EmbedderOptions(str(path), log=tmp_path / "log"))
     assert isinstance(embedder, GgufEmbedder)
@@ -46,7 +46,7 @@ def test_what_is_no_model_is_said_with_a_remedy(tmp_path):
 
 
 @pytest.mark.real
-def test_a_file_with_half_of_its_weights_is_an_error_with_llama_cpps_words(tmp_path):
+def test_truncated_model_file_raises_error_with_llama_cpp_output(tmp_path):
     path = write_model(tmp_path / "half.gguf")
     path.write_bytes(path.read_bytes()[:60_000])
     embedder = GgufEmbedder.open(path, log=tmp_path / "log")
@@ -56,7 +56,7 @@ def test_a_file_with_half_of_its_weights_is_an_error_with_llama_cpps_words(tmp_p
 
 
 @pytest.mark.real
-def test_of_a_text_that_is_longer_than_the_window_the_beginning_is_read(tmp_path):
+def test_text_longer_than_window_is_embedded_by_its_beginning(tmp_path):
     embedder = GgufEmbedder.open(write_model(tmp_path / "tiny.gguf", window=64), log=tmp_path / "log")
     short, long = embedder.embed(["ähnlich " * 6, "ähnlich " * 200])
     assert short @ long > 0.9

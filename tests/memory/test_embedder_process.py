@@ -65,7 +65,7 @@ def test_one_that_died_is_started_again(worker):
     assert worker.pid != first.pid
 
 
-def test_at_rest_it_has_no_process_and_the_next_question_starts_one(worker):
+def test_resting_worker_has_no_process_and_restarts_on_next_request(worker):
     assert not worker.rest(), "there is nothing to end yet"
     worker.ask(b"one")
     process = psutil.Process(worker.pid)
@@ -106,7 +106,7 @@ def test_an_urgent_question_goes_before_all_that_wait(worker, tmp_path):
 
 
 @pytest.mark.parametrize(("question", "says"), [(b"die", "exit code 3"), (b"half", "exit code 0")])
-def test_a_question_over_which_it_dies_twice_is_an_error_with_its_last_words(worker, question, says):
+def test_request_crashing_worker_twice_raises_error_with_its_output(worker, question, says):
     with pytest.raises(EmbedderError) as caught:
         worker.ask(question)
     assert says in caught.value.message

@@ -20,7 +20,7 @@ from holdfast.memory.embedders import (
 from holdfast.testing.embedders import FakeOpenAI
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel
-from tests.memory.tiny import write_model
+from tests.memory.tiny_model import write_model
 
 NOMIC = EmbeddingPrompts("search_query: ", "search_document: ")
 GEMMA = EmbeddingPrompts("task: search result | query: ", "title: none | text: ")
@@ -182,7 +182,7 @@ def test_ollama_keeps_the_model_as_long_as_it_is_told():
     assert told == ["2h", "2h"]
 
 
-def test_servers_that_speak_like_openai_are_sent_them_in_batch_jobs_too():
+def test_openai_compatible_servers_get_prompts_in_batch_jobs_too():
     fake, model = FakeOpenAI(), "intfloat/multilingual-e5-small"
     with (
         fake.served() as url,

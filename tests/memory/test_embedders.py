@@ -37,7 +37,7 @@ NAN, INF = float("nan"), float("inf")
         ([[1, 2, 3], [0, 0, 0]], "zeros"),
     ],
 )
-def test_a_bad_answer_is_refused_with_who_gave_it_and_a_remedy(answer, says):
+def test_invalid_vectors_are_rejected_with_embedder_name_and_remedy(answer, says):
     with pytest.raises(EmbedderError, match="small") as caught:
         validate_vectors(answer, 2, HERE)
     assert says in caught.value.message

@@ -148,7 +148,7 @@ for call in (lambda: workspace.write("a.md", "two"), lambda: workspace.entries("
 """
 
 
-def test_a_folder_without_rights_can_be_read_and_says_why_not_written():
+def test_folder_without_write_permission_is_readable_and_explains_failure():
     # Not in pytest's own folder: as root the child becomes a user who may not look into that one.
     with tempfile.TemporaryDirectory(prefix="holdfast-notes-") as place:
         home = Path(place)
@@ -202,7 +202,7 @@ def test_two_processes_write_the_same_days_note_and_one_dies(home):
     assert [name for name in names if name.startswith("other")] == [f"other_{n}" for n in range(12)]
 
 
-def test_a_name_that_is_no_text_is_told_and_not_read_here_and_elsewhere(workspace, home):
+def test_undecodable_file_name_is_reported_and_not_read(workspace, home):
     workspace.write("good.md", "x")
     odd = os.fsencode(home) + b"/gr\xfc\xdfe"
     Path(os.fsdecode(odd + b".md")).write_text("y")

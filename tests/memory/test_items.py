@@ -88,7 +88,7 @@ def test_what_a_person_wrote_by_hand_is_a_memory_too():
     assert [memory.text for memory in read_memories(BY_HAND, ME)] == ["Known."]
 
 
-def test_an_item_by_hand_keeps_its_id_when_it_moves_and_when_a_machine_marks_it():
+def test_handwritten_item_keeps_id_when_moved_or_marked():
     first, *_ = read_memories(BY_HAND, ME, by_hand=True)
     moved = BY_HAND.replace("- The cat is called Mia.\n", "") + "- The  cat is called Mia.\n"
     assert first.id in {memory.id for memory in read_memories(moved, ME, by_hand=True)}
@@ -141,7 +141,7 @@ def test_a_change_touches_one_item_and_taking_it_out_nothing_else(above, below, 
     assert remove_items(changed, ["m_1"], ME) == remove_items(text, ["m_1"], ME) == head + tail
 
 
-def test_a_change_of_what_is_known_leaves_the_words_and_strange_fields_as_they_are():
+def test_metadata_change_preserves_text_and_unknown_fields():
     text = (
         '*   Old   words,\n    by hand. <!--  holdfast {"id":"m_1","kind":"fact","mine":[1]} --> \n  More.\n'
     )

@@ -192,7 +192,7 @@ def test_a_conversation_begins_with_rules_whosever_they_are(world):
     assert texts[2] == "The port is 8443."
 
 
-def test_what_a_person_changes_in_a_file_is_seen_the_next_time(world):
+def test_manual_file_change_is_visible_on_next_read(world):
     world.library.add(world.me, "Roses need water.")
     first = world.library.list_useful(world.me, NOW)
     assert [memory.text for memory in first] == ["Roses need water."]
@@ -211,7 +211,7 @@ def test_use_is_counted_and_shown(world):
     assert (stats.recalls, stats.active, stats.kinds["fact"]) == (2, 1, 1)
 
 
-def test_a_file_that_cannot_be_read_is_told_and_the_rest_goes_on(world):
+def test_unreadable_file_is_reported_and_others_are_listed(world):
     world.library.add(world.me, "Roses need water.")
     days = world.home / "memory"
     days.mkdir()
@@ -223,7 +223,7 @@ def test_a_file_that_cannot_be_read_is_told_and_the_rest_goes_on(world):
         world.library.get(world.me, "nothing")
 
 
-def test_a_name_that_is_no_text_is_told_in_numbers_lists_and_exports(world):
+def test_undecodable_file_name_is_reported_in_stats_lists_and_exports(world):
     world.library.add(world.me, "Roses need water.")
     for place in (world.home / "memory", world.home / "archive"):
         place.mkdir()
@@ -640,7 +640,7 @@ def test_who_keeps_both_is_not_asked_again(world):
         ("We use Kafka for events.", "The gate opens at ten.", "Forget the Kafka thing."),
     ],
 )
-def test_what_was_kept_earlier_is_taken_back_with_the_message_that_says_so(world, said, other, sentence):
+def test_earlier_memory_is_retracted_by_message_that_says_so(world, said, other, sentence):
     store = world.store
     row = store.log.create(world.me)
     world.library.write([world.found(said, conversation=row.id)])

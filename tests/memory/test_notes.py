@@ -79,7 +79,7 @@ def test_a_file_reads_like_notes(notes, tmp_path):
     )
 
 
-def test_headings_are_in_the_language_of_the_first_memory_and_found_in_either(notes, tmp_path):
+def test_headings_use_language_of_first_memory_and_are_found_in_either(notes, tmp_path):
     notes.write([fact("m_1", "Der Server heißt arion.", language="de")])
     notes.write([fact("m_2", "The other one is bree.", language="en")])
     text = (tmp_path / "workspace/default/MEMORY.md").read_text()
@@ -114,7 +114,7 @@ def test_what_was_written_is_read_back(notes):
     assert notes.read(ME) == memories
 
 
-def test_a_project_sees_its_own_and_the_persons_a_group_only_its_own(notes):
+def test_project_sees_own_and_personal_notes_but_group_only_its_own(notes):
     garden, chess = Scope(project="garden"), Scope(project="chess", kind="group")
     notes.write([fact("mine"), fact("garden", scope=garden), fact("group", scope=chess)])
     notes.write([fact("theirs", scope=Scope(user="anna"))])

@@ -95,7 +95,7 @@ def test_what_stands_around_a_secret_stays():
     assert redact("a?token=abcd1234efgh&page=2") == "a?token=[secret]&page=2"
 
 
-def test_a_private_key_goes_whole_and_a_cut_one_to_its_end():
+def test_private_key_is_redacted_whole_and_truncated_key_to_end():
     key = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\nAAAA\n-----END OPENSSH PRIVATE KEY-----"
     assert redact(f"here:\n{key}\nthanks") == "here:\n[secret]\nthanks"
     assert redact(f"here:\n{key[:60]}") == "here:\n[secret]"
@@ -161,7 +161,7 @@ def test_a_long_text_of_one_piece_is_read_in_one_go(piece):
         ("the password is hunter2!", f"the password is {MARK}!"),
     ],
 )
-def test_in_a_file_a_tag_in_backticks_is_one_that_is_spoken_of(text, left):
+def test_private_tag_in_backticks_within_file_is_left_alone(text, left):
     assert redact_file(text) == (text if left is None else left)
 
 

@@ -162,7 +162,7 @@ def test_the_first_ranks_are_told_first(profile, file):
     assert "Mitarbeiter" in said.left_out
 
 
-def test_fields_are_called_by_names_of_the_language_they_are_told_in(profile, file):
+def test_profile_fields_are_named_in_output_language(profile, file):
     file.write_text("language: de\ncompany: Neu AG\npreferences:\n  formality: du\nhobby: Segeln\n")
     said = profile.render(ME, 200, words)
     assert said.text.splitlines()[1:-1] == [
@@ -229,7 +229,7 @@ def test_a_broken_profile_is_told_and_left_alone(profile, file, text, said):
     assert profile.show(ME).text == text
 
 
-def test_a_profile_is_replaced_as_it_was_written_by_who_read_it(profile, file):
+def test_profile_is_replaced_verbatim_only_with_current_tag(profile, file):
     tag = profile.show(ME).tag
     profile.replace(ME, "name:   Kim # me\n", tag)
     assert file.read_text() == "name:   Kim # me\n"

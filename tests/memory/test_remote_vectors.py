@@ -141,9 +141,7 @@ def test_after_a_crash_ghosts_go_and_what_is_lacking_comes(store, shelf, clock):
     assert said(shelf) == {"north", "east", "west"}
 
 
-def test_an_engine_that_breaks_off_is_filled_later_and_meanwhile_nothing_is_missing(
-    store, vectors, shelf, clock
-):
+def test_failing_engine_is_refilled_later_and_results_stay_complete(store, vectors, shelf, clock):
     remember(store, vectors, "a.md", *(f"word {number}" for number in range(20)))
     shelf.room = 7
     assert len(nearest(vectors, [MINE], AXES[0], 50)) == 20
@@ -175,7 +173,7 @@ def test_an_engine_that_is_away_comes_back_by_itself(store, vectors, shelf, cloc
     }  # fmt: skip
 
 
-def test_a_question_waits_for_few_vectors_to_be_handed_over_and_not_for_many(store, vectors, shelf):
+def test_search_waits_for_few_pending_vectors_but_not_for_many(store, vectors, shelf):
     remember(store, vectors, "a.md", *(f"word {number}" for number in range(200)))
     assert len(nearest(vectors, [MINE], AXES[0], 300)) == 200
     assert "136 have still to be handed to shelf" in vectors.trouble
@@ -197,7 +195,7 @@ def test_what_somebody_else_took_away_or_put_back_is_noticed(store, vectors, she
     assert said(shelf) == {"south"}
 
 
-def test_of_rows_that_were_named_the_store_tells_what_the_engine_does_not(store, vectors):
+def test_store_supplies_named_rows_missing_from_engine_results(store, vectors):
     remember(store, vectors, "a.md", "north", "east", "south")
     rows = sorted(nearest(vectors, [MINE], AXES[0], 10))
     near = nearest(vectors, [MINE], AXES[0], 1, rows)
@@ -243,7 +241,7 @@ def test_no_question_waits_while_an_engine_takes_its_time(store, vectors, shelf)
     assert (vectors.engine, len(shelf.points)) == ("shelf", 2)
 
 
-def test_with_another_embedder_the_engine_of_the_last_one_is_closed_and_a_new_one_asked(store):
+def test_changed_embedder_closes_old_engine_and_opens_new_engine(store):
     current, made = [HashingEmbedder(4)], []
 
     def followed(store, identity):

@@ -145,7 +145,7 @@ def test_a_date_that_is_not_in_the_words_is_found(kit):
     assert kit.snippets("who was lunch with on 11 March?")[0] == "Lunch with Bob."
 
 
-def test_what_is_edited_by_another_program_is_found_as_it_is_now(kit):
+def test_externally_edited_note_is_found_with_current_text(kit):
     kit.write("default/a.md", "The password is swordfish.")
     assert kit.snippets("password") == ["The password is swordfish."]
     kit.write("default/a.md", "The password is dolphin now.")
@@ -188,7 +188,7 @@ def test_without_time_the_answer_says_how_many_files_are_stale(store, tmp_path):
 
 
 @pytest.mark.parametrize("query", ["", "   ", "?!… --- ***", "the and of"])
-def test_a_question_without_words_is_answered_by_meaning_or_not_at_all(kit, query):
+def test_question_without_words_is_answered_by_meaning_or_not_at_all(kit, query):
     kit.write("default/a.md", "swordfish")
     assert kit.search(query) is not None
     kit.embedder = None
@@ -234,7 +234,7 @@ def test_nothing_is_found_across_a_border(kit, other):
     assert found == (["swordfish of eve"] if other.user == "eve" else [])
 
 
-def test_a_project_sees_the_persons_notes_and_its_own_and_a_group_only_its_own(kit):
+def test_project_sees_personal_and_own_notes_but_group_only_its_own(kit):
     kit.write("default/MEMORY.md", "swordfish of mine")
     kit.write("default/projects/p/MEMORY.md", "swordfish of the project")
     kit.write("groups/team/MEMORY.md", "swordfish of the group")
@@ -258,7 +258,7 @@ def test_summaries_are_found_in_the_project_they_were_made_in(kit):
     assert kit.snippets("swordfish", Scope(project="garden")) == ["swordfish of the garden"]
 
 
-def test_of_a_memory_that_no_longer_holds_it_is_told_until_when_it_did(kit):
+def test_outdated_memory_is_returned_with_its_end_date(kit):
     kit.write(
         "default/MEMORY.md",
         '- The swordfish swims here.\n  <!-- holdfast {"id":"y_1","kind":"fact","superseded_by":"y_2",'
@@ -267,7 +267,7 @@ def test_of_a_memory_that_no_longer_holds_it_is_told_until_when_it_did(kit):
     assert kit.snippets("swordfish") == ["The swordfish swims here. (… 2026-03-01)"]
 
 
-def test_what_cannot_be_read_is_named_in_the_answer_and_the_rest_is_found(kit):
+def test_unreadable_file_is_named_in_answer_and_rest_is_found(kit):
     kit.write("default/MEMORY.md", "- The gateway runs on the Mac Studio.\n")
     (kit.folder / "default" / os.fsdecode(b"gr\xfc\xdfe.md")).write_text("lost")
     assert kit.index.refresh(ME, 0.0).skipped.keys() == {"default/gr\\xfc\\xdfe.md"}, "before any is read"
@@ -284,7 +284,7 @@ def test_what_cannot_be_read_is_named_in_the_answer_and_the_rest_is_found(kit):
     assert len(answer.freshness.skipped) == 5
 
 
-def test_extra_paths_are_searched_for_their_owner_and_links_are_left_alone(store, tmp_path):
+def test_extra_paths_are_searched_for_owner_without_following_links(store, tmp_path):
     docs = tmp_path / "docs"
     (docs / "deep").mkdir(parents=True)
     (docs / "deep" / "a.md").write_text("swordfish elsewhere")
@@ -344,7 +344,7 @@ def test_without_an_embedder_the_answer_says_so(kit):
     assert answer.degraded == ("Only words were compared: There is no embedder.",)
 
 
-def test_words_serve_alone_until_the_vectors_of_a_new_embedder_are_made(store, tmp_path):
+def test_word_search_serves_alone_until_new_vectors_are_ready(store, tmp_path):
     kit = Kit(store, tmp_path, HashingEmbedder(64), budget=0.0)
     kit.write("default/a.md", "swordfish in the sea")
     kit.index.sync()
@@ -361,7 +361,7 @@ def test_words_serve_alone_until_the_vectors_of_a_new_embedder_are_made(store, t
     assert kit.search("swordfish").engines == ("fts5", "vectors")
 
 
-def test_old_vectors_serve_until_the_new_ones_are_made_if_their_embedder_can_be_asked(store, tmp_path):
+def test_old_vectors_serve_until_new_ones_are_ready_if_embedder_responds(store, tmp_path):
     kit = Kit(store, tmp_path, HashingEmbedder(64), budget=0.0)
     kit.write("default/a.md", "swordfish in the sea")
     kit.index.sync()
@@ -393,7 +393,7 @@ def test_only_the_embedder_inside_is_asked_once_another_is_named(tmp_path):
         assert ChosenEmbedder(EmbedderOptions(location)).former is None
 
 
-def test_a_memory_that_is_forgotten_is_not_found_while_its_file_waits_to_be_read(store, tmp_path):
+def test_forgotten_memory_is_hidden_before_its_file_is_reindexed(store, tmp_path):
     kit = Kit(store, tmp_path, budget=0.0)
     first = '- The swordfish swims.\n  <!-- holdfast {"id":"y_1","kind":"fact"} -->\n'
     second = '- The swordfish sleeps.\n  <!-- holdfast {"id":"y_2","kind":"fact"} -->\n'
@@ -423,7 +423,7 @@ class Slow(InMemoryWorkspace):
         return super().read(path)
 
 
-def test_memories_are_read_first_large_files_last_and_none_when_the_time_is_up(store):
+def test_indexing_reads_memories_first_large_files_last_until_deadline(store):
     slow = Slow()
     for place in ("default", "default/projects/p"):
         for name in ("large", "small", "memory/2026-02-24", "MEMORY"):
@@ -459,7 +459,7 @@ def test_forgetting_the_words_forgets_their_vectors(kit):
     assert rows == 0
 
 
-def test_the_vector_of_a_question_is_made_once_and_again_only_after_it_failed(kit):
+def test_question_vector_is_made_once_and_retried_only_after_failure(kit):
     class Moody(HashingEmbedder):
         asked, broken = 0, False
 
@@ -523,7 +523,7 @@ def test_no_text_is_blamed_for_an_embedder_that_fails(kit):
     assert kit.search("swordfish").degraded == ()
 
 
-def test_making_vectors_stops_when_told_and_waits_no_longer_than_it_may(kit):
+def test_vector_creation_stops_on_request_and_respects_time_limit(kit):
     for number in range(40):
         kit.write(f"default/{number}.md", f"swordfish number {number}")
     kit.index.sync()
@@ -556,7 +556,7 @@ def test_texts_get_one_vector_each_from_the_cache_the_second_time(kit):
     assert kit.meaning.vectors_of(texts) is None
 
 
-def test_how_near_texts_are_is_told_of_those_whose_vectors_are_there(kit):
+def test_nearness_is_reported_only_for_texts_with_vectors(kit):
     texts = {"a": "swordfish in the lake", "b": "dolphin at sea", "c": "nobody has read this"}
     assert kit.meaning.nearness("swordfish", texts) == {}
     kit.meaning.vectors_of([texts["a"], texts["b"]])
@@ -620,7 +620,7 @@ def test_of_notes_that_say_nearly_the_same_the_newer_comes_first(kit):
     assert first.parts["recent"] == MEASURED.recent
 
 
-def test_the_seeds_own_weights_can_be_chosen_and_do_not_lose_exact_words(store, tmp_path):
+def test_openclaw_weights_still_find_exact_words(store, tmp_path):
     kit = Kit(store, tmp_path, HashingEmbedder(), weights=OPENCLAW)
     kit.write("default/a.md", "Fixed in a828e60.")
     for number in range(40):
@@ -641,7 +641,7 @@ def test_other_words_for_the_same_thing_are_found_by_meaning(store, tmp_path):
         assert kit.snippets("Where does the pet like to nap?")[0].startswith("Die Katze")
 
 
-def test_a_part_of_a_question_that_is_hard_to_answer_has_its_places_too(kit):
+def test_hard_part_of_question_gets_its_share_of_results(kit):
     """One that many texts answer well does not take them all."""
     kit.say(
         *(f"The budget of the harbour renovation has item {number}." for number in range(40)), "Jo paints."

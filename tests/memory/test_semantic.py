@@ -20,20 +20,20 @@ VALUES = st.lists(st.integers(-1000, 1000).map(lambda value: value / 1000), min_
 
 
 @given(VALUES, st.floats(0.0, 0.95))
-def test_another_scale_keeps_the_order_and_what_is_usual_comes_to_the_usual(values, usual):
+def test_rescaling_keeps_order_and_maps_usual_to_reference(values, usual):
     moved = rescale(np.array(values), usual)
     assert np.all(np.diff(moved[np.argsort(values, kind="stable")]) >= -1e-9)
     assert rescale(usual, usual) == pytest.approx(REFERENCE_NEARNESS)
     assert rescale(1.0, usual) == pytest.approx(1.0)
 
 
-def test_to_an_embedder_for_which_all_is_the_same_nothing_is_near():
+def test_uniform_embedder_considers_nothing_near():
     same = np.ones((3, 4), np.float32) / 2
     assert mean_nearness(same) == pytest.approx(1.0)
     assert rescale(0.9, 1.0) == 0.0
 
 
-def test_a_transformer_counts_more_than_the_one_inside_and_hashed_words_less():
+def test_transformer_outweighs_built_in_encoder_and_hashing_weighs_less():
     hashing = EmbedderIdentity("hashing", "words", 64)
     assert meaning_factor(hashing) < meaning_factor(INSIDE) == 1 < meaning_factor(E5)
     assert [has_common_scale(each) for each in (hashing, INSIDE, E5)] == [True, True, False]

@@ -112,7 +112,7 @@ def test_vectors_that_another_process_made_are_seen_after_a_while(tmp_path):
         assert vectors.compare(PLACES, AXES[1], 10).best.tolist() == [1.0]
 
 
-def test_of_a_conversation_that_goes_on_only_what_is_new_is_read(monkeypatch):
+def test_growing_conversation_reads_only_new_rows(monkeypatch):
     with open_store("sqlite://") as store:
         case = Case(store)
         for _ in range(5):

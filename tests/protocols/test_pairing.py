@@ -33,7 +33,7 @@ def pairs(messages):
     ]
 
 
-def test_results_without_an_id_go_to_the_call_of_their_name_and_otherwise_in_order():
+def test_results_without_id_pair_by_call_name_then_by_order():
     by_name = sent(calls("a", "b"), result("of b", tool_name="b"), result("of a", tool_name="a"))
     assert pairs(by_name) == [("of b", "b"), ("of a", "a")]
     in_order = sent(calls("a", "b"), result("first"), result("second"))
@@ -64,7 +64,7 @@ def test_a_longer_history_begins_with_the_same_bytes():
     assert sent(*more)[:2] == sent(*first)
 
 
-def test_a_result_known_by_its_id_goes_to_ollama_with_the_name_of_its_call():
+def test_result_with_id_reaches_ollama_with_its_call_name():
     call = {"id": "x", "type": "function", "function": {"name": "a", "arguments": "{}"}}
     messages = [
         {"role": "assistant", "content": None, "tool_calls": [call]},

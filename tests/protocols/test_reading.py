@@ -66,7 +66,7 @@ def test_a_tool_result_needs_its_call():
         check_request(orphan)
 
 
-def test_a_tool_result_without_an_id_belongs_to_the_calls_before_it():
+def test_tool_result_without_id_belongs_to_preceding_calls():
     call = {"role": "assistant", "tool_calls": [{"function": {"name": "add", "arguments": {}}}]}
     result = {"role": "tool", "tool_name": "add", "content": "4"}
     check_request(ollama.parse_request({"model": "m", "messages": [call, result]}))
@@ -74,7 +74,7 @@ def test_a_tool_result_without_an_id_belongs_to_the_calls_before_it():
         check_request(ollama.parse_request({"model": "m", "messages": [result, call]}))
 
 
-def test_a_request_that_goes_on_with_a_conversation_may_begin_with_results():
+def test_continuing_request_may_start_with_tool_results():
     first = {"role": "tool", "tool_call_id": "c1", "content": "4"}
     call = {"id": "c2", "type": "function", "function": {"name": "add", "arguments": "{}"}}
     later = [{"role": "assistant", "tool_calls": [call]}, {**first, "tool_call_id": "c2"}]
@@ -117,7 +117,7 @@ def test_an_image_must_be_a_picture():
         check_request(request(base64.b64encode(b"just some text").decode()))
 
 
-def test_an_image_of_an_openai_client_reaches_an_ollama_server_as_base64():
+def test_openai_image_reaches_ollama_server_as_base64():
     part = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
     message = openai_chat.parse_message(
         {"role": "user", "content": [{"type": "text", "text": "what?"}, part]}

@@ -81,7 +81,7 @@ def test_the_same_dialect_is_passed_on_as_it_came():
     assert streamed(openai_chat.OpenAIChatWriter("m", include_usage=True), chunks) == OPENAI_STREAM
 
 
-def test_a_client_that_did_not_ask_for_usage_is_not_shown_it():
+def test_usage_is_hidden_from_clients_that_did_not_request_it():
     chunks = [openai_chat.parse_chunk(payload) for payload in OPENAI_STREAM]
     events = streamed(openai_chat.OpenAIChatWriter("m"), chunks)
     assert len(events) == len(OPENAI_STREAM) - 1

@@ -18,7 +18,7 @@ from holdfast.research.repository import (
     path_of_note,
     split_texts,
 )
-from tests.research.making import DAY, HOUR, NOW, finding, source
+from tests.research.builders import DAY, HOUR, NOW, finding, source
 
 HOUSE, GARDEN = Scope(project="house"), Scope(project="garden")
 CHESS = Scope("anna", "chess", "group")
@@ -69,9 +69,7 @@ words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6
     mode=st.sampled_from(MODES),
     volatility=st.sampled_from(VOLATILITIES),
 )
-def test_whatever_the_words_a_note_is_one_finding_and_reads_as_it_was_written(
-    question, summary, texts, mode, volatility
-):
+def test_note_round_trips_as_single_finding_for_any_text(question, summary, texts, mode, volatility):
     findings = FindingRepository(InMemoryWorkspace())
     sources = [source(url, text, title=title) for url, text, title in texts]
     made = findings.add(
@@ -185,7 +183,7 @@ def test_a_new_summary_changes_nothing_else_in_the_note(findings, folder):
     assert findings.get(Scope(), "r_1").sources == (source(),)
 
 
-def test_a_source_that_a_person_takes_out_of_the_note_is_gone(findings, folder):
+def test_source_removed_from_note_by_hand_is_gone(findings, folder):
     findings.add(finding("Frage?", source(), source("https://b.example", "Anderes.")))
     edit(folder, lambda text: "\n".join(text.splitlines()[:-2]))
     assert [one.url for one in findings.get(Scope(), "r_1").sources] == ["https://www.wetter.com/kassel"]
@@ -205,7 +203,7 @@ def test_a_source_that_a_person_takes_out_of_the_note_is_gone(findings, folder):
     ],
     ids=["empty", "cut", "kind", "id", "question", "volatility", "json", "no text"],
 )
-def test_a_broken_note_is_named_and_left_out_and_the_others_are_there(findings, folder, broken):
+def test_broken_note_is_reported_and_skipped(findings, folder, broken):
     findings.add(finding())
     findings.add(finding(id="r_5"))
     edit(folder, broken)
@@ -229,7 +227,7 @@ def test_a_text_that_is_gone_is_told_of_its_source(findings, folder):
 # What crashes leave
 
 
-def test_texts_without_a_note_are_cleared_away_once_nobody_can_be_writing_it(findings, folder):
+def test_orphaned_source_texts_are_removed_after_grace_period(findings, folder):
     findings.add(finding())
     written = (folder / folder_of(Scope()) / "r_1.txt").stat().st_mtime
     (folder / path_of_note(finding())).unlink()
@@ -241,7 +239,7 @@ def test_texts_without_a_note_are_cleared_away_once_nobody_can_be_writing_it(fin
     assert not list(folder.rglob("r_1*"))
 
 
-def test_one_that_became_part_of_another_is_left_out_and_cleared_away(findings, folder):
+def test_merged_finding_is_hidden_and_removed(findings, folder):
     findings.add(finding(id="r_1"))
     findings.add(finding(id="r_2", merged=("r_1",)))
     assert [one.id for one in findings.list(Scope())] == ["r_2"]

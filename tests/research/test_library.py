@@ -11,7 +11,7 @@ from holdfast.memory.embedder_local import ENCODER_PACKAGE
 from holdfast.messages import Scope
 from holdfast.research.library import KEEP_EXPIRED
 from holdfast.research.repository import path_of_note
-from tests.research.making import DAY, HOUR, NOW, finding, researching, source
+from tests.research.builders import DAY, HOUR, NOW, finding, researching, source
 
 HOUSE = Scope(project="house")
 CHESS = Scope(project="chess", kind="group")
@@ -95,7 +95,7 @@ def test_what_cannot_be_kept_is_refused_with_the_reason(research, question, sour
     assert research.list(Scope()) == []
 
 
-def test_search_finds_a_finding_in_its_scope_and_in_no_other_until_it_is_forgotten(lab):
+def test_search_returns_finding_only_in_its_scope_until_forgotten(lab):
     research = lab.research
     made = add(research, "Wie wird das Wetter in Kassel?", HOUSE)
 
@@ -181,7 +181,7 @@ def test_what_is_not_known_is_gathered_and_then_known(tmp_path):
         assert gathered.asked[-1] == ("Wetter Kassel", "quick", ("https://named.example",))
 
 
-def test_pages_that_a_question_names_are_read_for_it_and_known_the_next_time(tmp_path):
+def test_pages_named_in_question_are_read_and_reused_later(tmp_path):
     gathered = Gathered(source())
     with researching(tmp_path, gather=gathered) as lab:
 
@@ -203,7 +203,7 @@ def test_where_nothing_can_be_fetched_that_is_said(research):
 
 
 @pytest.mark.real
-def test_what_neither_word_tells_is_found_by_meaning_once_there_was_time_for_it(tmp_path):
+def test_finding_without_shared_words_is_found_by_meaning_after_indexing(tmp_path):
     if find_spec(ENCODER_PACKAGE) is None and os.environ.get("CI") != "true":
         pytest.skip("the sentence encoder is not installed")
     with researching(tmp_path, embedder="embedded") as lab:

@@ -11,8 +11,8 @@ import pytest
 from holdfast.memory.embedder_local import ENCODER_PACKAGE, UniversalSentenceEncoder
 from holdfast.messages import Scope
 from holdfast.research.matching import OLD, rank_related
-from tests.research.bearing import FINDINGS, KNOWN, UNSEEN
-from tests.research.making import DAY, HOUR, NOW, finding, researching, source
+from tests.research.builders import DAY, HOUR, NOW, finding, researching, source
+from tests.research.relevance_cases import FINDINGS, KNOWN, UNSEEN
 
 
 def names(question, findings=FINDINGS, **more):
@@ -46,13 +46,13 @@ def test_nothing_bears_on_nothing():
     assert names("") == names("  \n") == names("Wetter", []) == []
 
 
-def test_expired_ones_and_those_that_are_in_the_window_already_are_left_out():
+def test_expired_findings_and_those_already_in_window_are_excluded():
     expired = [replace(one, expires_at=NOW - 1) for one in FINDINGS]
     assert names("Wie ist das Wetter in Niestetal?", expired) == []
     assert "weather" not in names("Wie ist das Wetter in Niestetal?", without={"weather"})
 
 
-def test_of_those_that_have_expired_only_those_that_bear_on_it_are_told(tmp_path):
+def test_only_relevant_expired_findings_are_reported(tmp_path):
     with researching(tmp_path) as lab:
         page = [source(text="Bitcoin steht bei 67.000 USD.")]
         bitcoin = lab.research.add(Scope(), "Wie steht der Bitcoin-Kurs?", page)
@@ -65,7 +65,7 @@ def test_of_those_that_have_expired_only_those_that_bear_on_it_are_told(tmp_path
         assert lab.research.find_outdated(Scope(), "Und Fahrräder?", names) == []
 
 
-def test_the_nearest_comes_first_and_of_equal_ones_the_newest_within_the_limit():
+def test_findings_are_ranked_by_similarity_then_age_within_limit():
     alike = [finding("Wetter in Kassel", id=f"r_{n}", created_at=NOW - n * 60) for n in range(12)]
     other = finding("Museen in Kassel", id="museum", created_at=NOW, volatility="monthly")
     found = names("Wetter in Kassel", [*alike, other])
@@ -73,7 +73,7 @@ def test_the_nearest_comes_first_and_of_equal_ones_the_newest_within_the_limit()
     assert names("Museen in Kassel", [*alike, other], limit=2)[0] == "museum"
 
 
-def test_of_very_old_ones_a_line_is_enough_unless_they_hold_for_good():
+def test_very_old_findings_are_shortened_unless_permanent():
     old = NOW - OLD - DAY
     kinds = {"monthly": True, "permanent": False}
     for volatility, brief in kinds.items():

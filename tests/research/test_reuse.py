@@ -13,7 +13,7 @@ from holdfast.memory.embedder_local import ENCODER_PACKAGE, UniversalSentenceEnc
 from holdfast.memory.semantic import REFERENCE_NEARNESS, UNRELATED, mean_nearness, rescale
 from holdfast.research.matching import find_same, group_same, merge_findings
 from holdfast.research.questions import asks_same, may_be_translation, parse_question
-from tests.research.making import DAY, NOW, finding, source
+from tests.research.builders import DAY, NOW, finding, source
 from tests.research.translations import CASES
 
 TODAY = date(2026, 11, 15)

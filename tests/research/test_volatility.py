@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.research.finding import VOLATILITIES, estimate_volatility, expiry_time, parse_volatility
-from tests.research.making import DAY, HOUR, NOW
+from tests.research.builders import DAY, HOUR, NOW
 
 CASES = {
     "hourly": [
@@ -57,7 +57,7 @@ def test_questions_are_as_volatile_as_what_they_ask_for(question, volatility):
     assert estimate_volatility(question, at=NOW) == volatility
 
 
-def test_where_the_question_says_nothing_its_sources_do_and_else_it_is_a_week():
+def test_volatility_defaults_to_sources_then_to_one_week():
     assert estimate_volatility("Niestetal", ["7-Tage-Wetter https://wetter.com"]) == "daily"
     assert estimate_volatility("Niestetal", ["Niestetal – Wikipedia"]) == "monthly"
     assert estimate_volatility("Niestetal") == "weekly"

@@ -12,7 +12,7 @@ from holdfast.errors import CutOff, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Answer, CallPiece, Chunk, Thinking, ToolCall
 from holdfast.protocols.anthropic import AnthropicWriter, parse_message
 from holdfast.testing.provider import ScriptedProvider
-from tests.server.doors import doors
+from tests.server.shared_server import doors
 
 TOOL = {
     "name": "Read",
@@ -74,7 +74,7 @@ def test_what_is_asked_for_reaches_the_model_in_its_own_words(door):
     assert request.extra["openai"] == {"tool_choice": "required", "parallel_tool_calls": False}
 
 
-def test_a_stream_tells_of_every_block_from_its_beginning_to_its_end(door):
+def test_stream_emits_complete_event_sequence_for_every_block(door):
     door.answers.extend([BUSY])
     body = {**ASKED, "messages": HI, "tools": [TOOL], "stream": True}
     lines = door.http.post("/v1/messages", json=body).text.split("\n\n")
@@ -179,7 +179,7 @@ def test_an_answer_at_its_limit_says_so(door):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_trouble_before_the_first_byte_has_the_status_and_shape_of_the_protocol(door, error, status, kind):
+def test_error_before_first_byte_uses_protocol_status_and_shape(door, error, status, kind):
     door.answers.extend([error, error])
     with pytest.raises(anthropic.APIStatusError) as caught:
         door.anthropic.messages.create(**ASKED, messages=HI)

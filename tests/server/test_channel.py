@@ -19,7 +19,7 @@ def told(names: list[str]) -> EventChannel:
 
 
 @given(TOLD, st.integers(0, 30))
-def test_who_comes_back_is_told_the_newest_of_everything_after_their_place(names, after):
+def test_reconnecting_reader_gets_latest_of_each_event_after_its_position(names, after):
     numbers = [one.data["number"] for one in told(names).since(after)]
     newest = [
         number

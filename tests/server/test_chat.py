@@ -140,7 +140,7 @@ def test_generate_goes_on_with_its_context(serve):
     assert len(said(holdfast, conversation)) == 4
 
 
-def test_a_broken_answer_is_told_in_the_stream_and_kept_as_far_as_it_came(serve):
+def test_broken_answer_is_reported_in_stream_and_partially_kept(serve):
     holdfast = serve(ScriptedProvider([["It is ", CutOff("the server died")]] * 2))
     lines = holdfast.client.post("/api/chat", json=ollama(USER, stream=True)).text.splitlines()
     assert "the server died" in json.loads(lines[-1])["error"]
@@ -206,7 +206,7 @@ BAD = [
 ]
 
 
-def test_bad_input_gets_the_error_its_protocol_expects_and_the_server_lives_on(serve):
+def test_bad_input_gets_protocol_error_and_server_keeps_running(serve):
     holdfast = serve(ScriptedProvider([ANSWER]))
     for route, body, status in BAD:
         response = holdfast.client.post(route, content=body)

@@ -8,7 +8,7 @@ from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import serve_app
 from holdfast.upstreams.discovery import connect
-from tests.context.talking import filler
+from tests.context.engine_client import filler
 from tests.server.conftest import running
 from tests.server.test_chats import ELSEWHERE, found, refused
 

@@ -121,7 +121,7 @@ def test_the_next_summary_goes_on_where_the_last_one_ended(client, chat):
     assert [row["path"] for row in client.get(f"{chat}/compactions").json()["compactions"]] == ["model"] * 2
 
 
-def test_a_summarised_message_is_shown_in_full_with_what_stands_for_it(client, chat):
+def test_summarised_message_is_shown_in_full_with_its_decision(client, chat):
     whole = entries(client, chat)[1]
     made = found(client.post(f"{chat}/compact"))
     message = found(client.get(f"{chat}/messages/2"))
@@ -212,7 +212,7 @@ def test_two_at_once_are_one_too_many(serve):
     assert found(answers[0])["path"] == "model"
 
 
-def test_a_person_who_asks_for_it_does_not_wait_for_the_idle_work_on_it(serve):
+def test_requested_compaction_does_not_wait_for_idle_compaction(serve):
     waiting = threading.Event()
 
     def stuck_once(request):

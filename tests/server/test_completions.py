@@ -96,7 +96,7 @@ def test_what_cannot_be_done_is_refused_clearly(holdfast, fields):
     assert response.json()["error"]["param"] == next(iter(fields))
 
 
-def test_a_prompt_larger_than_the_window_is_an_error_and_not_cut(holdfast, client):
+def test_prompt_larger_than_window_is_rejected_instead_of_truncated(holdfast, client):
     with pytest.raises(openai.BadRequestError) as caught:
         client.completions.create(model="fake", prompt="word " * 9000)
     assert caught.value.code == "context_length_exceeded"

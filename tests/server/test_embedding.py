@@ -13,7 +13,7 @@ from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI
-from tests.upstreams.apps import server
+from tests.upstreams.fake_servers import server
 
 OURS = "use-multilingual"
 
@@ -104,7 +104,7 @@ def test_what_is_no_text_is_refused_in_the_clients_shape(serve):
     assert client.post("/api/embeddings", json={"model": "scripted"}).json() == {"embedding": []}
 
 
-def test_the_encoder_is_listed_and_answers_in_every_shape_whatever_the_model_server(serve):
+def test_built_in_encoder_is_listed_and_serves_every_embedding_format(serve):
     client = serve(ScriptedProvider()).client
     assert OURS in [row["name"] for row in client.get("/api/tags").json()["models"]]
     assert OURS in [row["id"] for row in client.get("/v1/models").json()["data"]]

@@ -107,7 +107,7 @@ def test_a_client_that_comes_back_goes_on_where_it_was(client, events):
         assert next_event(lines)["data"]["n"] == 3
 
 
-def test_one_conversation_can_be_followed_alone_and_is_still_told_what_it_missed(client, events):
+def test_events_can_be_filtered_by_conversation_and_still_report_lag(client, events):
     with following(client, events, conversation="c_1", after=1) as lines:
         assert next_event(lines)["event"] == "lagged"
         events.publish("compaction", {"conversation": "c_2"})

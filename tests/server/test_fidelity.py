@@ -13,7 +13,7 @@ from holdfast.testing.ollama_runner import FakeModel, FakeReply
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI
-from tests.upstreams.apps import delta, events, server
+from tests.upstreams.fake_servers import delta, events, server
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\0" * 16).decode()
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -112,7 +112,7 @@ def test_switched_off_the_answer_is_the_servers_own_byte_for_byte(serve, upstrea
         assert fake.requests[-1] == (path, body)
 
 
-def test_a_short_chat_through_the_engine_has_the_servers_lines_field_by_field(serve, upstream):
+def test_short_chat_through_engine_matches_server_output_field_by_field(serve, upstream):
     _, address, own = upstream
     client = serve(Ollama(Connection(address))).client
     for path, body in RECORDED:
@@ -242,7 +242,7 @@ def an_openai(*payloads):
 
 
 @pytest.mark.parametrize("usage", [True, False])
-def test_events_of_an_openai_compatible_server_come_through_the_engine_as_they_are(serve, usage):
+def test_openai_compatible_events_pass_through_engine_unchanged(serve, usage):
     base = {"id": "c-1", "object": "chat.completion.chunk", "created": 7, "model": "fake", "new": {"x": 1}}
     counts = {"prompt_tokens": 11, "completion_tokens": 2, "new_details": {"y": 2}}
     payloads = [

@@ -34,7 +34,7 @@ def sent(holdfast, text, **headers) -> str:
     return holdfast.provider.requests[-1].messages[-1].text
 
 
-def test_a_key_that_may_brings_a_file_and_one_that_may_not_does_not(serve, notes):
+def test_file_reference_is_read_only_with_permitted_key(serve, notes):
     holdfast = serve(ScriptedProvider(["Yes."] * 3), file_roots=str(notes))
     question = "Where is it, says @./place.txt?"
     assert PLACE in sent(holdfast, question, **bearer(holdfast, files=True))

@@ -92,7 +92,7 @@ def test_a_key_gives_its_user_and_project_in_every_dialect(serve):
     assert holdfast.client.get("/api/chats", headers=headers).status_code == 401
 
 
-def test_on_this_machine_any_word_for_a_key_will_do_but_not_a_revoked_one(serve):
+def test_loopback_accepts_any_key_except_revoked_keys(serve):
     holdfast = serve()
     headers, name = key_for(holdfast)
     for word in ("ollama", "sk-something", "hf_abcdefghijklmnopqrstuvwxyzabcdefgh"):
@@ -138,7 +138,7 @@ def test_keys_are_made_listed_and_revoked_by_administrators_only(serve):
     assert holdfast.client.get("/api/chats", headers=bearer(secret)).status_code == 401
 
 
-def test_a_key_that_asks_too_often_is_told_when_to_come_again(serve):
+def test_rate_limited_key_gets_retry_after(serve):
     holdfast = serve()
     for path, kind in (("/api/chat", str), ("/v1/chat/completions", dict), ("/v1/messages", dict)):
         headers, _ = key_for(holdfast, rate=2)
@@ -446,7 +446,7 @@ def test_people_of_another_forwarder_and_keys_of_that_name_are_others(serve):
 
 
 @pytest.mark.parametrize("with_key", [True, False])
-def test_several_people_through_a_key_that_is_no_forwarder_are_noticed_once(serve, caplog, with_key):
+def test_multiple_people_on_non_forwarding_key_trigger_single_warning(serve, caplog, with_key):
     holdfast = serve()
     headers, name = key_for(holdfast, user="club") if with_key else ({}, "")
     for person in ("ada", "ada", "bob", "eve"):

@@ -8,7 +8,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from tests.server.remembering import remembering
+from tests.server.memory_server import remembering
 
 # Seconds after which a client gives up. Whoever holds the server holds it for minutes.
 PATIENCE = 60.0

@@ -19,7 +19,7 @@ from holdfast.memory.workspace import InMemoryWorkspace, Note, NoteEntry
 from holdfast.messages import Scope
 from holdfast.server.reindex import ReindexJob
 from holdfast.store import open_store
-from tests.server.remembering import CHESS, GARDEN, GARDEN_GROUP, HOUSE, found, refused, remembering
+from tests.server.memory_server import CHESS, GARDEN, GARDEN_GROUP, HOUSE, found, refused, remembering
 from tests.waiting import wait_until
 
 
@@ -107,7 +107,7 @@ def test_a_memory_shows_its_file_and_can_be_corrected(client, door):
     )
 
 
-def test_what_is_said_again_is_brought_up_to_date_and_not_kept_twice(client):
+def test_repeated_memory_is_updated_instead_of_duplicated(client):
     first = keep(client, "The kestrel nests on the tower")
     again = found(client.post("/api/memory", json={"text": "The kestrel nests on the tower."}), 201)
     assert (again["action"], again["memory"]["id"]) == ("updated", first["id"])
@@ -157,7 +157,7 @@ def test_what_no_longer_holds_and_what_made_room_are_listed_apart(client, door):
     assert found(client.get(f"/api/memory/{old['id']}/history"))["replaced_by"] is None
 
 
-def test_the_history_of_a_slot_is_the_same_from_each_of_its_values_and_the_newest_can_be_taken_back(client):
+def test_slot_history_is_shared_by_values_and_newest_can_be_retracted(client):
     names = [
         keep(client, f"The server in Kiel is called {name}")["id"] for name in ("arion", "borea", "cyane")
     ]
@@ -202,7 +202,7 @@ def test_a_memory_comes_with_the_conversation_it_was_learned_in(client, door):
     assert (memory["text"], answer["conversations"][row.id]) == (taken[0]["text"], known)
 
 
-def test_a_forgotten_memory_comes_back_as_it_was_when_it_is_brought_in_again(client):
+def test_importing_forgotten_memory_restores_it_unchanged(client):
     kept = keep(client, "The heron nests on the tower", importance=0.3, pinned=True)
     client.delete(f"/api/memory/{kept['id']}")
     assert found(client.post("/api/memory/import", json=kept))["added"] == 1
@@ -332,7 +332,7 @@ def test_markdown_goes_out_and_comes_in(client):
     assert found(client.post("/api/memory/import", content=out.content, headers=CHESS))["added"] == 1
 
 
-def test_lines_that_cannot_be_read_are_named_and_the_rest_comes_in(client):
+def test_import_reports_invalid_lines_and_adds_the_rest(client):
     lines = b'{"text": "The kestrel nests on the tower"}\n{"text": 7}\n{broken\n'
     taken = found(client.post("/api/memory/import", content=lines))
     assert taken["added"] == 1
@@ -582,7 +582,7 @@ def test_meaning_words_and_names_are_found_together(tmp_path):
 
 
 @pytest.mark.parametrize(("asked", "left"), [({}, ["The lake is deep."]), ({"memories": "forget"}, [])])
-def test_with_a_conversation_goes_what_was_learned_in_it_only_if_wanted(client, asked, left):
+def test_deleting_conversation_removes_its_memories_only_on_request(client, asked, left):
     told = [{"role": "user", "content": "Remember that the lake is deep."}]
     answer = client.post("/api/chat", json={"model": "scripted", "messages": told, "stream": False})
     assert answer.status_code == 200, answer.text

@@ -5,7 +5,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from holdfast.errors import Overflow, Unreachable
 from holdfast.messages import Chunk, Scope, Usage
 from holdfast.testing.provider import ScriptedProvider
-from tests.server.lines import PATIENCE, lined
+from tests.server.queued_server import PATIENCE, lined
 
 
 def ask(client, text="Hello?", **fields):

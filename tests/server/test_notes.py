@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.memory.base import SummaryNote
 from holdfast.messages import Scope
-from tests.server.remembering import CHESS, GARDEN, GARDEN_GROUP, HOUSE, found, refused, remembering
+from tests.server.memory_server import CHESS, GARDEN, GARDEN_GROUP, HOUSE, found, refused, remembering
 
 PROFILE = "/api/memory/profile"
 
@@ -54,7 +54,7 @@ def test_a_note_is_made_read_and_changed_by_its_tag(client):
     assert (note["path"], f'"{note["tag"]}"') == ("default/pumps.md", changed.headers["etag"])
 
 
-def test_what_has_an_unusable_name_is_listed_apart_and_an_export_counts_what_it_has_not(client, door):
+def test_notes_with_undecodable_names_are_listed_separately_and_counted_in_export(client, door):
     days = door.notes / "default" / "memory"
     days.mkdir(parents=True)
     (days / os.fsdecode(b"gr\xfc\xdfe.md")).write_text("- Lost.")
@@ -83,7 +83,7 @@ def test_who_has_read_an_older_version_writes_nothing(client, door):
     assert put(client, "default/pumps.md", "three", "*").status_code == 200
 
 
-def test_a_note_is_taken_away_only_in_the_version_that_was_read(client, door):
+def test_note_is_deleted_only_if_version_matches(client, door):
     first = put(client, "default/pumps.md", "- The pump in Kiel leaks\n").headers["etag"]
     second = put(client, "default/pumps.md", "- The pump in Kiel is mended\n", first).headers["etag"]
     place = "/api/notes/default/pumps.md"
@@ -227,7 +227,7 @@ def test_summaries_are_read_in_their_own_project_and_written_by_nobody(door):
     refused(put(client, garden, "x", "*", **GARDEN), 400, "Summaries")
 
 
-def test_a_project_may_have_any_name_and_a_folder_only_one_spelling(door):
+def test_project_names_are_unrestricted_but_folder_spelling_is_exact(door):
     client, named = door.client, {"x-holdfast-project": "conversations"}
     path = "default/projects/conversations/MEMORY.md"
     assert put(client, path, "- Ours\n", **named).status_code == 201
@@ -264,7 +264,7 @@ def test_a_profile_is_replaced_only_over_the_version_that_was_read(client):
     assert found(new)["fields"] == {"name": "Cleo"}
 
 
-def test_a_broken_profile_is_refused_with_its_line_and_shown_with_its_trouble(client, door):
+def test_broken_profile_is_rejected_with_line_number_and_shown_with_error(client, door):
     broken = "name: Anna\nteam: [1, 2\nrole: x\n"
     refused(client.put(PROFILE, json={"text": broken}), 400, "line 3")
     refused(put(client, "default/profile.yaml", broken), 400, "line 3")
@@ -280,7 +280,7 @@ def test_a_broken_profile_is_refused_with_its_line_and_shown_with_its_trouble(cl
     assert found(client.put(PROFILE, json={"text": "name: Anna\n"}))["trouble"] is None
 
 
-def test_a_profile_can_be_looked_at_as_a_model_would_see_it_before_it_is_kept(client):
+def test_profile_preview_shows_model_view_before_saving(client):
     text = "name: Anna\nproducts: [" + ", ".join(f"pump {number}" for number in range(60)) + "]\n"
     shown = found(client.post(f"{PROFILE}/preview", json={"text": text, "window": 4096}))
     assert ("Anna" in shown["text"], shown["left_out"], shown["cap"]) == (True, ["products"], 100)

@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.memory.folder import S3Options, open_workspace
 from tests.buckets import IN_ONE_WORKER, Relay
-from tests.server.remembering import found, refused, remembering
+from tests.server.memory_server import found, refused, remembering
 
 pytestmark = [pytest.mark.real, IN_ONE_WORKER]
 

@@ -9,7 +9,7 @@ from holdfast.mcp.base import McpServices
 from holdfast.messages import Scope
 from tests.clients.script import system, user
 from tests.mcp.host import Host
-from tests.server.remembering import found, remembering
+from tests.server.memory_server import found, remembering
 from tests.waiting import wait_until
 
 

@@ -108,7 +108,7 @@ def test_under_a_name_of_containers_browsers_get_nothing_without_a_key(here, tmp
     assert not (tmp_path / "page.json").exists()
 
 
-def test_under_a_name_of_containers_programs_ask_models_and_are_no_administrators(here):
+def test_container_host_name_allows_model_requests_but_no_administration(here):
     there = {"host": "host.docker.internal:11435"}
     assert here.client.post("/api/chat", json=READING, headers=there).status_code == 200
     assert not was_shown_the_file(here)
@@ -225,7 +225,7 @@ def test_only_a_page_that_somebody_opened_brings_the_token(here):
     assert "set-cookie" in here.client.get("/login", headers={"host": f"localhost:{port}"}).headers
 
 
-def test_programs_of_this_machine_need_no_token_but_the_password_for_keys_and_folders(serve, tmp_path):
+def test_local_programs_need_no_token_but_password_for_keys_and_folders(serve, tmp_path):
     holdfast = serve()
     client = holdfast.client
     assert client.put("/api/settings", json={"reserve": 900}).status_code == 200

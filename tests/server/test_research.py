@@ -24,9 +24,9 @@ from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.turn import TurnEngine
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
-from tests.research.making import NOW
+from tests.research.builders import NOW
 from tests.server.conftest import AT_REST
-from tests.server.remembering import CHESS, GARDEN, HOUSE, found, refused
+from tests.server.memory_server import CHESS, GARDEN, HOUSE, found, refused
 from tests.waiting import wait_until
 
 TEXT = "Am Samstag regnet es in Kassel."
@@ -130,7 +130,7 @@ def test_sources_that_a_client_brings_become_a_finding(client):
     assert "text" not in found(client.get(f"/api/research/{made['id']}?texts=off"))["sources"][0]
 
 
-def test_a_question_that_is_known_is_answered_with_its_age_unless_it_is_to_be_fresh(client, web):
+def test_known_question_returns_finding_with_age_unless_fresh_requested(client, web):
     made = add(client)
     for body in ({}, {"fetch": True}):
         known = found(client.post("/api/research", json={"question": "Wetter Kassel", **body}))
@@ -143,7 +143,7 @@ def test_a_question_that_is_known_is_answered_with_its_age_unless_it_is_to_be_fr
     assert not found(client.post("/api/research", json=fresh), 201)["reused"]
 
 
-def test_what_is_fetched_is_told_by_events_and_failing_sources_are_named(client, web):
+def test_fetch_progress_is_published_as_events_and_failing_sources_named(client, web):
     told, ready = [], threading.Event()
 
     def follow():

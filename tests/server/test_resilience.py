@@ -43,7 +43,7 @@ def listening(app, port):
         thread.join()
 
 
-def test_a_server_that_is_started_later_and_restarted_is_used_when_it_is_there(serve):
+def test_upstream_started_later_or_restarted_is_used_once_available(serve):
     with FakeOllama().served() as address:
         port = int(address.rpartition(":")[2])
 
@@ -64,7 +64,7 @@ def test_a_server_that_is_started_later_and_restarted_is_used_when_it_is_there(s
         assert state["last_seen"] <= state["last_failure"]
 
 
-def test_a_server_that_goes_away_in_mid_stream_leaves_what_it_said_and_a_word_on_it(serve):
+def test_upstream_lost_during_stream_leaves_partial_answer_and_notice(serve):
     with FakeOllama(lambda _: FakeReply("Half an answer", breaks=True)).served() as address:
         holdfast = serve(quick(address))
         lines = holdfast.client.post("/api/chat", json={**ASK, "stream": True}).text.splitlines()
@@ -253,7 +253,7 @@ def test_a_short_wait_is_waited_for_and_the_client_notices_nothing(serve):
     assert busy == [0]
 
 
-def test_another_server_stands_in_for_one_that_is_gone_and_all_are_listed(serve):
+def test_failover_replaces_unavailable_server_and_all_servers_are_listed(serve):
     gone = FakeOllama(models=[FakeModel("fake:latest"), FakeModel("only-here:latest")])
     here = FakeOllama(lambda _: "From the other.", models=[FakeModel("fake:latest", trained_window=2048)])
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from holdfast.errors import CutOff, Overflow
 from holdfast.messages import Answer, CallPiece, Chunk, Thinking, ToolCall
 from holdfast.protocols import openai_responses
-from tests.server.doors import doors
+from tests.server.shared_server import doors
 
 TOOL = {
     "type": "function",
@@ -71,7 +71,7 @@ def test_what_is_asked_for_reaches_the_model_in_its_own_words(door):
     assert request.extra["openai"]["parallel_tool_calls"] is False
 
 
-def test_a_stream_tells_of_every_item_from_its_beginning_to_its_end(door):
+def test_stream_emits_complete_event_sequence_for_every_item(door):
     door.answers.extend([BUSY])
     with closing(
         door.openai.responses.create(model="scripted", input="Look.", tools=[TOOL], stream=True)
@@ -111,7 +111,7 @@ def test_the_clients_own_helper_puts_a_stream_together(door):
     assert final.output_text == "Two words."
 
 
-def test_an_answer_is_continued_by_its_name_and_an_older_one_from_there(door):
+def test_previous_response_id_continues_newest_or_branches_from_older_response(door):
     door.answers.extend(["one", "two", "other", "three"])
     client = door.openai
 
@@ -304,7 +304,7 @@ def test_an_answer_at_its_limit_is_incomplete(door):
         assert list(stream)[-1].type == "response.incomplete"
 
 
-def test_a_broken_answer_fails_in_its_stream_and_before_it_with_a_status(door):
+def test_broken_answer_fails_in_stream_or_with_status_before_it(door):
     long = Overflow("too long", prompt_tokens=9, window=8)
     door.answers.extend([["It is ", CutOff("the server died")], long, long])
     client = door.openai

@@ -6,11 +6,11 @@ from holdfast.messages import Message, Scope
 from holdfast.store import open_store
 from holdfast.testing.provider import ScriptedProvider
 from tests.server.conftest import running
-from tests.server.remembering import found
+from tests.server.memory_server import found
 
 
 @pytest.mark.real
-def test_what_is_set_holds_after_a_new_start_and_what_does_not_serve_is_not_taken(holdfast_serve, http):
+def test_settings_apply_after_restart_and_unusable_ones_are_rejected(holdfast_serve, http):
     holdfast = holdfast_serve("embedded", HOLDFAST_EMBEDDER="off")
 
     def ready() -> str:

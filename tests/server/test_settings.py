@@ -12,7 +12,7 @@ from holdfast.store import Key
 from holdfast.testing.provider import ScriptedProvider, serve_app
 from holdfast.wiring import build_engine
 from tests.server.conftest import running as started
-from tests.server.remembering import found, refused, remembering
+from tests.server.memory_server import found, refused, remembering
 
 GERMAN = {"accept-language": "de-DE"}
 
@@ -37,7 +37,7 @@ def _set(client):
     return [name for name, row in rows(client).items() if row["source"] == "page"]
 
 
-def test_every_setting_is_told_with_its_kind_and_what_it_is_for_in_both_languages(client):
+def test_every_setting_has_kind_and_help_in_both_languages(client):
     english, german = rows(client), rows(client, **GERMAN)
     assert set(english) == {item.name for item in fields(Settings)}
     assert english["port"]["kind"] == "whole"
@@ -48,7 +48,7 @@ def test_every_setting_is_told_with_its_kind_and_what_it_is_for_in_both_language
     assert all(row["group"] for row in english.values())
 
 
-def test_what_is_set_holds_from_the_next_start_and_can_be_taken_back(client):
+def test_changed_settings_apply_after_restart_and_can_be_reset(client):
     changed = found(client.put("/api/settings", json={"preset": "arasul", "reserve": 900, "level_3": "75%"}))
     assert changed["restart"]["needed"] is True
     row = rows(client)["preset"]
@@ -100,7 +100,7 @@ def test_what_would_keep_the_server_from_starting_is_refused(client, wanted, nam
     assert _set(client) == []
 
 
-def test_secrets_are_not_told_and_what_stands_for_them_is_not_kept(client):
+def test_secrets_are_masked_and_masked_values_are_rejected(client):
     found(client.put("/api/settings", json={"upstream_key": "hush-hush", "upstream": "http://u:pw@10.0.0.5"}))
     assert "hush" not in client.get("/api/settings").text
     assert "pw@" not in client.get("/api/settings").text
@@ -172,7 +172,7 @@ def test_presets_are_told_in_words_and_compared_in_tokens(client):
     assert _set(client) == []
 
 
-def test_a_preview_takes_single_numbers_and_refuses_levels_that_do_not_rise(client):
+def test_preview_accepts_single_values_and_rejects_non_increasing_levels(client):
     (seen,) = found(client.post("/api/settings/preview", json={"reserve": 500, "window": 8192}))["windows"]
     assert (seen["before"]["reserve"], seen["after"]["reserve"]) == (2048, 500)
     refused(client.post("/api/settings/preview", json={"level_1": 0.9}), 400, "level_2")

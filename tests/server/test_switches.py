@@ -11,7 +11,7 @@ from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
-from tests.server.remembering import found, remembering
+from tests.server.memory_server import found, remembering
 from tests.summaries import garden_talk, summing_up
 
 REMEMBER = "Remember that the gate code is 4711."
@@ -42,7 +42,7 @@ def test_a_key_that_is_off_only_passes_through(serve):
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_a_conversation_that_is_off_is_passed_through_until_it_is_on_again(serve, named):
+def test_disabled_conversation_is_passed_through_until_enabled_again(serve, named):
     holdfast = serve(ScriptedProvider(["One.", "Two.", "Three."]))
     chat = talk(holdfast.client, "First?").headers["x-holdfast-conversation"]
     headers = {"X-Holdfast-Conversation": chat} if named else {}
@@ -84,7 +84,7 @@ def door(tmp_path):
         yield door
 
 
-def test_a_key_without_memory_keeps_and_fits_but_neither_tells_nor_learns(tmp_path):
+def test_key_without_memory_records_and_fits_but_never_recalls_or_learns(tmp_path):
     with remembering(tmp_path) as door:
         door.parts.library.add(Scope(), "The gate code is 1234.")
         headers = bearer(door.store, memory=False)

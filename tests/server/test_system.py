@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.store import Key
 from holdfast.store.access import is_password
-from tests.server.remembering import found, refused, remembering
+from tests.server.memory_server import found, refused, remembering
 
 STATUS, STEP, COMPLETE = "/api/system/setup-status", "/api/system/setup-step", "/api/system/setup-complete"
 BROWSER = {"accept": "text/html"}
@@ -35,7 +35,7 @@ def client(door):
     return door.client
 
 
-def test_a_browser_is_led_to_the_set_up_until_it_is_done(client):
+def test_browser_is_redirected_to_setup_until_completed(client):
     assert client.get("/", headers=BROWSER).headers["location"] == "/setup"
     assert client.get("/").text == "Ollama is running"
     found(client.put(STEP, json={"step": 3}))
@@ -84,7 +84,7 @@ def test_what_was_answered_becomes_the_profile_and_is_found_again(client):
     refused(client.post(COMPLETE, json={"aiProfile": {"shoeSize": 43}}), 400, "shoeSize")
 
 
-def test_a_broken_profile_is_told_and_does_not_hinder_the_set_up(client, door):
+def test_broken_profile_is_reported_without_blocking_setup(client, door):
     (door.notes / "default").mkdir(parents=True)
     (door.notes / "default" / "profile.yaml").write_text("name: [")
     told = found(client.get(STATUS))
@@ -132,7 +132,7 @@ def test_a_password_is_set_and_taken_away(client, door):
     assert door.store.sessions.password("default") is None
 
 
-def test_a_session_shows_the_password_before_it_changes_it_and_stays_in(serve):
+def test_password_change_requires_current_password_and_keeps_session(serve):
     holdfast = serve(require_key=True)
     _, secret = holdfast.store.keys.create(Key(admin=True))
     admin = {"authorization": f"Bearer {secret}"}

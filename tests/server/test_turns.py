@@ -13,8 +13,8 @@ from holdfast.errors import Unreachable
 from holdfast.messages import Thinking, ToolCall
 from holdfast.testing.provider import ScriptedProvider
 from tests.server.conftest import running
-from tests.server.lines import lined
-from tests.server.remembering import remembering
+from tests.server.memory_server import remembering
+from tests.server.queued_server import lined
 
 NUMBERS = count()
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(16)).decode()
@@ -141,7 +141,7 @@ def test_what_a_model_says_is_never_html_of_its_own(holdfast):
         assert "&lt;script&gt;" in html
 
 
-def test_files_and_pictures_reach_the_model_and_are_told_apart_from_the_words(holdfast):
+def test_attached_files_and_images_reach_model_separate_from_question_text(holdfast):
     found = holdfast()
     file = {"name": "notes ünd.md", "data": base64.b64encode(b"```\nsecret plan\n```").decode()}
     told = asked(found.client, "What is in it?", files=[file], images=[PNG])
@@ -185,7 +185,7 @@ def test_a_group_is_another_place(holdfast):
 # Asking anew
 
 
-def test_an_edit_stands_beside_what_was_said_and_one_can_go_back_to_it(holdfast):
+def test_edited_question_becomes_version_and_earlier_version_can_be_restored(holdfast):
     client = holdfast("About cats.", "About dogs.").client
     first = asked(client, "Cats?")
     chat, cats = started(first), first["start"][0]["question"]
@@ -313,7 +313,7 @@ def test_one_answer_at_a_time_in_a_conversation(line):
     line.wait_for("done")
 
 
-def test_who_waits_is_told_the_place_in_the_line_and_what_was_stopped_is_kept(line):
+def test_queued_turn_reports_position_and_cancelled_question_is_kept(line):
     left_after(line, "start", "first")
     with line.client.stream(
         "POST", "/api/chats/turns", json={"model": "scripted", "text": "second"}
@@ -395,7 +395,7 @@ def test_memories_that_were_used_are_told_with_their_source(tmp_path):
         assert client.get(path).json()["memories"] == []
 
 
-def test_names_of_files_are_told_to_those_who_may_point_at_them(serve, tmp_path_factory):
+def test_file_name_completion_lists_allowed_files_only(serve, tmp_path_factory):
     folder = tmp_path_factory.mktemp("things")
     (folder / "inner").mkdir()
     for name in ("alpha.txt", "beta.txt", ".env", "inner/alps.md"):

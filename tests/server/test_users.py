@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.messages import Scope
 from holdfast.store import Key
-from tests.server.remembering import found, remembering
+from tests.server.memory_server import found, remembering
 from tests.waiting import wait_until
 
 ASK = {"model": "scripted", "stream": False}
@@ -135,7 +135,7 @@ def test_answers_that_are_gone_on_from(door, ada, bob):
         assert door.client.post("/v1/responses", json=after, headers=others).status_code == 404
 
 
-def test_a_key_for_a_project_reads_the_persons_own_and_writes_its_project_only(door):
+def test_project_key_reads_personal_memories_and_writes_only_its_project(door):
     person, bound = (
         {"Authorization": f"Bearer {door.store.keys.create(Key(user='eve', project=project))[1]}"}
         for project in ("", "garden")

@@ -155,7 +155,7 @@ def test_a_newer_database_is_refused_and_left_alone(path, tmp_path):
     assert path.read_bytes() == before
 
 
-def test_a_database_from_before_the_first_release_is_refused_and_left_alone(path):
+def test_pre_release_database_is_refused_and_left_unchanged(path):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '0003'")
         connection.commit()

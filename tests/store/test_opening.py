@@ -143,7 +143,7 @@ def test_without_the_driver_the_error_names_the_extra():
     assert "pip install 'holdfast[postgres]'" in run(script)
 
 
-def test_a_store_that_is_up_to_date_opens_without_alembic_and_psycopg(tmp_path):
+def test_current_store_opens_without_alembic_and_psycopg(tmp_path):
     location = at(tmp_path / "holdfast.db")
     script = """if True:
         import sys

@@ -53,7 +53,7 @@ def test_it_says_what_it_is(serve):
     assert client.get("/nowhere").text == "404 page not found"
 
 
-def test_a_huge_message_is_cut_in_the_middle_and_the_count_betrays_it(serve):
+def test_huge_message_is_truncated_in_middle_and_visible_in_count(serve):
     fake, client = serve()
     answer = chat(client, [user("word " * 9000)])
     assert answer.status_code == 200
@@ -69,7 +69,7 @@ def test_older_servers_fill_the_whole_window_and_ignore_truncate(serve):
     assert "prompt_eval_cached_count" not in answer.json()
 
 
-def test_of_a_long_chat_the_oldest_messages_go_and_the_system_prompt_stays(serve):
+def test_long_chat_drops_oldest_messages_and_keeps_system_prompt(serve):
     fake, client = serve()
     history = [{"role": "system", "content": "rule"}]
     history += [user(f"question{number} " + "word " * 50) for number in range(20)]
@@ -123,7 +123,7 @@ def test_a_window_is_never_larger_than_what_was_trained(serve):
     assert fake.loads[0].num_ctx == 512
 
 
-def test_the_prefix_it_has_seen_is_cached_until_the_model_is_loaded_again(serve):
+def test_seen_prefix_is_cached_until_model_reload(serve):
     _, client = serve()
     first = [user("a b c")]
     longer = [*first, {"role": "assistant", "content": "d"}, user("e")]
@@ -238,7 +238,7 @@ sizes = st.integers(16, 200)
 
 
 @given(st.lists(st.integers(0, 80), min_size=1, max_size=12), sizes, st.booleans())
-def test_what_is_left_of_a_chat_always_fits_and_ends_with_its_end(lengths, window, old):
+def test_truncated_chat_always_fits_and_keeps_its_end(lengths, window, old):
     messages = [user("word " * length + "last") for length in lengths]
     left = chat_tokens(messages, [], split_words, PromptLimits(window, before_llama_server=old))
     assert len(left) <= window

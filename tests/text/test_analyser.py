@@ -60,12 +60,12 @@ def test_words_without_a_meaning_of_their_own_are_left_out():
     assert terms("What is this and why don't we have it? Und warum haben wir das nicht für uns?") == []
 
 
-def test_a_compound_shares_its_parts_with_the_words_it_is_made_of():
+def test_compound_shares_parts_with_its_component_words():
     assert {"datenbank", "wahl"} <= set(parts("Datenbankwahl")) & set(terms("Wahl der Datenbank"))
     assert set(terms("Versicherung")) & set(parts("Krankenversicherung"))
 
 
-def test_a_separable_verb_shares_its_verb_with_the_sentence_that_parts_it():
+def test_separable_verb_matches_its_split_form():
     assert set(terms("Wann fand es statt?")) & set(parts("als es stattfand"))
     assert set(terms("Was führte er darauf zurück?")) & set(parts("das wurde zurückgeführt"))
     assert parts("Abwehr another answer") == []

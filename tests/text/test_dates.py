@@ -66,19 +66,19 @@ def test_what_is_no_time_is_none(text):
     assert spans(text) == []
 
 
-def test_words_that_mean_another_day_each_time_are_not_looked_for_and_names_of_months_are():
+def test_relative_day_words_are_not_search_terms_but_dates_are():
     yesterday = read_question("Was haben wir vorgestern beschlossen?", today=TODAY)
     assert "vorgest" not in " ".join(yesterday.terms)
     assert yesterday.terms
     assert "2023" in read_question("What did we decide in March 2023?", today=TODAY).terms
 
 
-def test_a_text_with_signs_of_our_own_is_read_as_any_other():
+def test_text_containing_internal_markers_is_read_normally():
     periods, rest = periods_in("\x007\x00 in March 2023", TODAY)
     assert (len(periods), rest) == (1, " 7  in March 2023")
 
 
-def test_a_part_of_a_question_is_of_the_time_of_the_whole():
+def test_split_question_parts_share_period_of_whole_question():
     question = read_question("What did Ann buy yesterday, and who drove the car?", today=TODAY)
     first, second = split_question(question, today=TODAY)
     assert first.periods == second.periods == question.periods
@@ -89,7 +89,7 @@ def test_a_question_that_begins_with_its_date_is_asked_then():
     assert date(2023, 5, 9).toordinal() in {period.first for period in question.periods}
 
 
-def test_without_a_year_the_same_days_of_other_years_may_be_meant():
+def test_date_without_year_may_mean_other_years():
     (may,), _ = periods_in("Was war im Mai?", TODAY)
     (dated,), _ = periods_in("Was war im Mai 2025?", TODAY)
     assert (may.yearly, dated.yearly) == (True, False)
@@ -122,7 +122,7 @@ def test_a_text_without_a_day_has_no_mark(text):
     st.text(alphabet="0123456789./- [](),mMaiyMärz2023 ago vor\x00"),
     st.dates(date(2, 1, 1), date(9997, 1, 1)),
 )
-def test_whatever_is_written_periods_are_in_order_and_what_is_read_is_left_readable(text, today):
+def test_periods_are_ordered_and_remaining_text_is_readable(text, today):
     periods, rest = periods_in(text, today)
     assert all(period.first <= period.last for period in periods)
     assert len(rest) <= len(text) + 1

@@ -33,7 +33,7 @@ def share(found, wanted):
 
 
 @pytest.mark.parametrize("table", [KEPT_GERMAN, KEPT_ENGLISH], ids=["German", "English"])
-def test_nearly_all_that_is_worth_keeping_is_kept_and_most_of_it_as_what_it_is(table):
+def test_statements_worth_keeping_are_mostly_kept_and_classified_correctly(table):
     rows = [line.split("|") for line in lines(table)]
     kinds = [{kind for kind, _ in stated(text)} for _, text in rows]
     assert [text for (_, text), found in zip(rows, kinds, strict=True) if not found][1:] == []

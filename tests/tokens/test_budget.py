@@ -93,7 +93,7 @@ def test_levels_are_the_shares_of_the_design_unless_others_are_given():
     assert budget_for(8_192, levels=Levels(prune=0.1)).thresholds(1_144).prune == 375
 
 
-def test_the_answer_gets_what_was_asked_for_as_far_as_it_fits():
+def test_requested_answer_length_is_granted_as_far_as_it_fits():
     budget = budget_for(4_096)
     assert budget.for_answer(4_000) == 96
     assert budget.for_answer(1_000, asked=500) == 500
@@ -108,9 +108,7 @@ def test_a_window_that_holds_no_conversation_is_refused(window):
 
 
 @given(WINDOWS, st.integers(0, 3_000_000), st.sampled_from(["history", "room", "window"]))
-def test_a_level_that_is_not_there_never_comes_and_the_others_come_when_full_at_the_latest(
-    window, fixed, shares_of
-):
+def test_missing_levels_never_trigger_and_others_trigger_when_full(window, fixed, shares_of):
     levels = Levels(prune=None, ahead=None)
     steps = replace(budget_for(window, levels=levels), shares_of=shares_of).thresholds(fixed)
     assert (steps.prune, steps.ahead) == (NEVER, NEVER)

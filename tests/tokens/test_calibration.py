@@ -93,7 +93,7 @@ def test_many_chats_without_tools_do_not_make_it_forget_tools():
     assert len(learned.samples) <= 48
 
 
-def test_a_template_that_leaves_tools_out_is_learned_and_nothing_costs_less_than_nothing():
+def test_template_without_tools_is_learned_and_costs_are_never_negative():
     server, learned = Server(), Calibration.fresh("exact")
     for _ in range(30):
         parts, _ = server.request()

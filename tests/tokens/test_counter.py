@@ -80,7 +80,7 @@ def test_thinking_before_the_newest_question_is_not_in_the_request(counter):
     assert in_the_loop.text == 5
 
 
-def test_tool_calls_count_with_name_and_arguments_and_results_with_their_text(counter):
+def test_tool_calls_count_name_and_arguments_and_results_count_text(counter):
     call = ToolCall("look_up", '{"word": "tide"}', "call_1")
     result = ToolResult((Text("high at noon"),), call_id="call_1")
     request = ChatRequest("m", (Message("assistant", (call,)), Message("tool", (result,))))
@@ -96,7 +96,7 @@ def test_an_image_has_a_flat_cost_whatever_its_size(counter):
     assert text_of(ExactCounter(Words(), image_tokens=256), small) == 256
 
 
-def test_a_text_file_counts_as_its_text_and_another_one_has_a_flat_cost(counter):
+def test_text_file_counts_as_text_and_other_files_have_flat_cost(counter):
     data = base64.b64encode(b"one two three").decode()
     assert text_of(counter, File("a.txt", data, "text/plain")) == 4
     assert text_of(counter, File("a.txt", "no base64!", "text/plain")) == 3

@@ -55,7 +55,7 @@ def test_decoding_gives_the_text_back(text):
 
 
 @given(texts, texts)
-def test_a_longer_text_has_not_fewer_tokens_than_either_half_alone_would_allow(one, other):
+def test_token_count_of_joined_texts_is_bounded_by_its_halves(one, other):
     assert WORDS.count(one + other) <= WORDS.count(one) + WORDS.count(other) + 2
     assert WORDS.count(one + other) >= max(WORDS.count(one), WORDS.count(other)) // 4
 

@@ -81,7 +81,7 @@ def backed_up(places, file):
     return file
 
 
-def test_a_backup_has_all_that_cannot_be_made_again_and_is_private(places, made):
+def test_backup_contains_all_irreplaceable_data_and_is_private(places, made):
     with zipfile.ZipFile(made) as zipped:
         names = set(zipped.namelist())
     assert names == {
@@ -273,7 +273,7 @@ def test_a_backup_that_was_cut_short_is_refused(cut, whole, tmp_path):
         backup.check(file)
 
 
-def test_a_backup_that_is_newer_or_from_before_the_first_release_is_refused(made, tmp_path):
+def test_newer_or_pre_release_backup_is_refused(made, tmp_path):
     def with_database(change):
         def replaced(members):
             file = tmp_path / "store.db"

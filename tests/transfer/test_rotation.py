@@ -12,7 +12,7 @@ from holdfast.transfer.staging import DataFolder
 DAY, START = 86_400.0, 1_790_000_000.0
 
 
-def test_a_changed_folder_is_backed_up_once_a_day_and_old_ones_go(tmp_path):
+def test_changed_folder_is_backed_up_daily_and_old_backups_are_removed(tmp_path):
     places, now = DataFolder(tmp_path, f"sqlite:///{tmp_path / 'holdfast.db'}"), START
     schedule = BackupSchedule(places, 1.0, FolderWorkspace(places.workspace), clock=lambda: now)
     assert schedule.run_if_due() is None

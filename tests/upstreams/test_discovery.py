@@ -9,7 +9,7 @@ from holdfast.messages import Answer, ChatRequest, Message
 from holdfast.testing.ollama import FakeOllama
 from holdfast.upstreams.discovery import CANDIDATES, Options, connect, discover, parse_location
 from holdfast.upstreams.http import Patience
-from tests.upstreams.apps import server
+from tests.upstreams.fake_servers import server
 from tests.upstreams.hostile import SILENCE, hostile, response
 from tests.waiting import PATIENCE
 
@@ -105,7 +105,7 @@ async def test_an_address_with_its_kind_is_not_asked(nowhere):
     assert await kind_of(f"lmstudio+{nowhere}") == "lmstudio"
 
 
-async def test_an_address_where_nobody_is_says_how_to_go_on_without_asking(nowhere):
+async def test_unanswered_address_error_suggests_explicit_server_kind(nowhere):
     with pytest.raises(Unreachable, match=r"ollama\+http"):
         await connect(nowhere, QUICK)
 
@@ -149,7 +149,7 @@ async def test_the_first_of_several_is_taken_and_all_are_told(nowhere):
     assert [told for _, told in found.tried] == ["no server is listening", "llamacpp", "ollama"]
 
 
-async def test_a_web_site_on_the_port_is_not_taken_for_a_model_server():
+async def test_web_site_on_port_is_not_taken_for_model_server():
     page = response(b"<html>Jenkins</html>", content_type="text/html")
     with hostile([page]) as site, hostile([b"SSH-2.0-OpenSSH\r\n"]) as shell:
         found = await discover([site.url, shell.url], QUICK, seconds=PATIENCE)

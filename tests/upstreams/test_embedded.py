@@ -95,7 +95,7 @@ async def test_dying_in_the_middle_of_an_answer_is_a_cut(embedded):
             pass
 
 
-async def test_giving_up_while_the_prompt_is_read_frees_the_server_long_before_its_end(weights, tmp_path):
+async def test_cancelling_prompt_processing_frees_server_early(weights, tmp_path):
     provider = EmbeddedProvider(weights, log=tmp_path / "log", ctx=8192)
     await provider.count(REQUEST)
     long = REQUEST.with_messages([Message.of("user", "some words here " * 2500)])
@@ -145,7 +145,7 @@ async def test_a_broken_model_file_fails_with_the_end_of_its_log(weights, tmp_pa
     assert provider._running is None
 
 
-async def test_a_start_that_takes_too_long_is_given_up_and_leaves_nothing(weights, tmp_path):
+async def test_slow_start_is_aborted_without_leftover_process(weights, tmp_path):
     before = set(psutil.Process().children())
     provider = EmbeddedProvider(weights, log=tmp_path / "log", start_timeout=0.01)
     with pytest.raises(Unreachable, match="did not start within"):

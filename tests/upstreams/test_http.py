@@ -51,7 +51,7 @@ async def read(connection, path="/stream"):
         return b"".join([data async for data in incoming.stream])
 
 
-async def test_a_server_that_is_not_there_is_unreachable_after_a_few_growing_pauses(to, pauses):
+async def test_absent_server_is_unreachable_after_retries_with_backoff(to, pauses):
     with pytest.raises(Unreachable, match="no model server answers"):
         await to(NOWHERE, patience={"tries": 4, "pause": 0.2}).get("/")
     assert len(pauses.seconds) == 3
@@ -90,7 +90,7 @@ async def test_too_many_requests_waits_as_long_as_the_server_says(to, pauses):
 
 
 @pytest.mark.parametrize("headers", [{}, {"Retry_After": "3600"}, {"Retry_After": "tomorrow"}])
-async def test_too_many_requests_without_a_time_worth_waiting_for_fails_at_once(to, pauses, headers):
+async def test_rate_limit_without_reasonable_retry_time_fails_immediately(to, pauses, headers):
     with (
         hostile([response(b'{"error":"slow down"}', "429 Too Many Requests", **headers)]) as server,
         pytest.raises(UpstreamError, match="slow down"),
@@ -108,7 +108,7 @@ async def test_a_busy_server_may_name_the_date_of_the_next_try(to, pauses):
 
 
 @pytest.mark.parametrize("status", ["429 Too Many Requests", "503 Service Unavailable"])
-async def test_a_longer_wait_than_we_have_patience_for_is_told_with_the_refusal(to, pauses, status):
+async def test_excessive_retry_after_is_reported_with_the_refusal(to, pauses, status):
     with (
         hostile([response(b'{"error":"later"}', status, Retry_After="60")]) as server,
         pytest.raises(UpstreamError, match="later") as caught,
@@ -131,11 +131,11 @@ async def test_a_longer_wait_than_we_have_patience_for_is_told_with_the_refusal(
         ("tomorrow", None),
     ],
 )
-def test_how_long_to_wait_is_read_in_seconds_or_as_a_date(header, seconds):
+def test_retry_after_is_parsed_as_seconds_or_date(header, seconds):
     assert parse_retry_after(header) == seconds
 
 
-async def test_a_chat_is_sent_again_when_the_server_hung_up_before_a_byte(to):
+async def test_chat_is_retried_when_connection_closes_before_first_byte(to):
     with hostile([], [OK]) as server:
         assert await read(to(server.url)) == b'{"ok":true}'
     assert len(server.requests) == 2
@@ -150,21 +150,21 @@ async def test_a_refused_request_is_not_sent_again(to):
     assert len(server.requests) == 1
 
 
-async def test_a_request_that_is_passed_on_is_sent_once_whatever_comes_back(to):
+async def test_forwarded_request_is_sent_once_despite_error_status(to):
     with hostile([response(b"busy", "503 Service Unavailable", "text/plain")]) as server:
         forwarded = await to(server.url).forward("POST", "/api/pull", {}, b"{}")
         assert (forwarded.status, b"".join([data async for data in forwarded.stream])) == (503, b"busy")
     assert len(server.requests) == 1
 
 
-async def test_a_request_that_is_passed_on_is_not_repeated_after_it_was_sent(to):
+async def test_forwarded_write_is_not_retried_after_sending(to):
     with hostile([]) as server, pytest.raises(Unreachable, match="hung up"):
         await to(server.url).forward("POST", "/api/delete", {}, b"{}")
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("path", ["/api/chat", "/v1/embeddings", "/api/show"])
-async def test_a_question_that_is_passed_on_is_asked_again_when_the_server_hung_up_on_it(to, path):
+async def test_forwarded_read_is_retried_after_dropped_connection(to, path):
     with hostile([], [response(b"busy", "503 Service Unavailable")]) as server:
         forwarded = await to(server.url).forward("POST", path, {}, b"{}")
         assert forwarded.status == 503
@@ -258,7 +258,7 @@ async def test_an_overflow_comes_with_the_numbers_of_the_server(to):
     assert (caught.value.prompt_tokens, caught.value.window) == (5031, 2048)
 
 
-async def test_a_redirect_is_not_followed_because_the_key_would_go_with_it(to):
+async def test_redirect_is_not_followed_to_protect_the_key(to):
     moved = response(b"", "307 Temporary Redirect", Location="http://127.0.0.1:1/")
     with hostile([moved]) as server, pytest.raises(UpstreamError, match="elsewhere"):
         await to(server.url, key="secret").get("/")
@@ -294,7 +294,7 @@ async def test_a_client_that_takes_compressed_answers_may_have_them(to):
     assert b"gzip, br" in server.requests[0]
 
 
-async def test_what_is_passed_on_keeps_its_bytes_and_loses_the_keys_of_the_client(to):
+async def test_forwarded_body_is_unchanged_and_client_credentials_are_removed(to):
     with hostile([response(b"\x1f\x8bnot really gzip", content_type="application/x-thing")]) as server:
         headers = {
             "Authorization": "Bearer for-holdfast",
@@ -314,7 +314,7 @@ async def test_what_is_passed_on_keeps_its_bytes_and_loses_the_keys_of_the_clien
     assert "connection" not in dict(forwarded.headers)
 
 
-async def test_which_pages_may_read_an_answer_is_not_for_the_server_to_say(to):
+async def test_upstream_cors_headers_are_not_forwarded(to):
     open_to_all = response(
         b"{}", Access_Control_Allow_Origin="*", Access_Control_Allow_Headers="*", X_Own="1"
     )

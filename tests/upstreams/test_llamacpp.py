@@ -9,8 +9,8 @@ from holdfast.errors import Overflow, UpstreamError
 from holdfast.messages import Answer, ChatRequest, Image, Message, Text
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.llamacpp import LlamaCpp
-from tests.upstreams.apps import server
 from tests.upstreams.conftest import WINDOW
+from tests.upstreams.fake_servers import server
 
 pytestmark = pytest.mark.anyio
 
@@ -93,7 +93,7 @@ async def test_a_prompt_seen_before_is_told_as_cached(llamacpp):
 
 
 @pytest.mark.real
-async def test_a_prompt_that_does_not_fit_is_an_overflow_with_its_numbers(llamacpp):
+async def test_oversized_prompt_raises_overflow_with_token_counts(llamacpp):
     request = asking("word " * 3000)
     with pytest.raises(Overflow) as caught:
         await answered(llamacpp, request)
@@ -177,7 +177,7 @@ async def test_an_error_while_counting_is_an_error_and_not_an_inability(to):
                 await provider.count(asking())
 
 
-async def test_a_router_is_asked_about_loaded_models_only_because_asking_loads_them(to):
+async def test_router_is_queried_only_about_loaded_models(to):
     loaded = {
         "id": "a/b:Q4",
         "status": {"value": "loaded"},

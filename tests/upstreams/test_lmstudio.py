@@ -6,7 +6,7 @@ from holdfast.errors import ModelMissing
 from holdfast.messages import ChatRequest, Message
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.lmstudio import LMStudio
-from tests.upstreams.apps import server
+from tests.upstreams.fake_servers import server
 
 pytestmark = pytest.mark.anyio
 
@@ -82,7 +82,7 @@ async def test_older_versions_have_the_other_list(to):
     assert (other.family, other.running_window) == ("llama", None)
 
 
-async def test_a_model_it_does_not_have_is_missing_and_counting_is_not_tried(to):
+async def test_missing_model_is_reported_without_attempting_to_count(to):
     with server({"/api/v1/models": NEW}) as known:
         provider = to(known.url)
         with pytest.raises(ModelMissing):

@@ -75,7 +75,7 @@ def test_what_the_user_sets_holds_until_it_is_taken_back(ask):
     assert ask(work) == (mine, mine, Figure(16_384, "known of qwen3"))
 
 
-def test_a_window_nobody_can_use_or_a_model_nobody_has_is_refused(ask):
+def test_unusably_small_window_or_missing_model_is_rejected(ask):
     async def too_small(models, provider):
         await models.set_window(provider, "qwen3:8b", num_ctx=10)
 

@@ -46,7 +46,7 @@ async def answered(provider, request, answer=None):
     return answer
 
 
-async def test_an_answer_streams_piece_by_piece_and_ends_with_the_servers_counts(to):
+async def test_answer_streams_in_chunks_and_ends_with_server_counts(to):
     with FakeOllama(lambda call: "One two three.").served() as url:
         chunks = [chunk async for chunk in to(url).chat(asking())]
     assert [chunk.text for chunk in chunks] == ["One", " two", " three.", ""]
@@ -66,7 +66,7 @@ async def test_every_chat_forbids_the_server_to_cut_or_to_shift(to):
     assert body["keep_alive"] == "5m"
 
 
-async def test_a_model_stays_as_long_as_the_setting_says_unless_the_client_does(tmp_path):
+async def test_keep_alive_uses_setting_unless_client_overrides_it(tmp_path):
     fake = FakeOllama()
     with fake.served() as url:
         upstreams = build_upstreams(load({"home": tmp_path, "upstream": url, "keep_alive": "2h"}).settings)
@@ -112,7 +112,7 @@ async def test_the_window_is_sent_only_when_the_request_has_one(to):
     assert fake.loads == [ModelLoad("fake:latest", 4096, False), ModelLoad("fake:latest", 2048, False)]
 
 
-async def test_a_prompt_that_does_not_fit_is_an_overflow_with_numbers_and_never_a_cut(to):
+async def test_oversized_prompt_raises_overflow_with_counts_and_is_never_truncated(to):
     with FakeOllama().served() as url, pytest.raises(Overflow) as caught:
         await answered(to(url), asking("word " * 3000, options={"num_ctx": 2048}))
     assert (caught.value.prompt_tokens, caught.value.window) == (3003, 2048)
@@ -202,7 +202,7 @@ async def test_an_answer_that_breaks_off_is_a_cut_after_its_pieces(to):
     assert answer.message.text == "one two"
 
 
-async def test_an_error_line_in_the_middle_is_a_cut_that_tells_what_the_server_said(to):
+async def test_error_line_in_stream_is_cut_off_with_server_message(to):
     with (
         FakeOllama(lambda call: FakeReply("one", error="out of memory")).served() as url,
         pytest.raises(CutOff, match="out of memory"),
@@ -233,7 +233,7 @@ NDJSON = "application/x-ndjson"
         pytest.param(piece(b"[1, 2]\n") + END, id="no object"),
     ],
 )
-async def test_a_stream_without_its_end_is_a_cut_and_keeps_what_came(to, rest):
+async def test_stream_without_end_is_cut_off_and_keeps_partial_answer(to, rest):
     with hostile([started(NDJSON), piece(LINE), rest]) as server:
         answer = Answer()
         with pytest.raises(CutOff):
@@ -288,7 +288,7 @@ async def test_models_are_listed_with_the_window_that_runs(to):
     assert len(small.digest) == 64
 
 
-async def test_a_description_has_what_was_trained_what_runs_and_what_the_modelfile_asks_for(to):
+async def test_model_description_includes_trained_running_and_modelfile_windows(to):
     model = FakeModel(
         "small:latest", trained_window=8192, num_ctx=2048, facts={"tokenizer.ggml.tokens": ["a"]}
     )
@@ -320,7 +320,7 @@ async def test_texts_become_vectors_in_their_order(to):
     assert found.tokens == 3
 
 
-async def test_a_text_too_long_to_embed_is_an_overflow_and_not_half_embedded(to):
+async def test_text_too_long_to_embed_raises_overflow(to):
     with FakeOllama(default_num_ctx=512).served() as url, pytest.raises(Overflow):
         await to(url).embed("fake", ["word " * 600])
 
@@ -341,6 +341,6 @@ async def test_a_list_that_is_none_is_refused(to, body):
         await to(server.url).models()
 
 
-async def test_no_models_is_an_empty_list_even_where_the_server_says_null(to):
+async def test_null_model_list_is_read_as_empty(to):
     with hostile([response(b'{"models": null}')]) as server:
         assert await to(server.url).models() == []

@@ -9,7 +9,7 @@ from holdfast.errors import CutOff, ModelMissing, Overflow, UpstreamError
 from holdfast.messages import Answer, ChatRequest, Image, Message, Text
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.openai import OpenAI, split_url
-from tests.upstreams.apps import delta, events, server
+from tests.upstreams.fake_servers import delta, events, server
 from tests.upstreams.hostile import END, hostile, piece, response, started
 
 pytestmark = pytest.mark.anyio
@@ -113,20 +113,20 @@ EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'
         pytest.param(piece(b'data: {"error":{"message":"boom"}}\n\n') + END, id="an error"),
     ],
 )
-async def test_an_answer_without_its_end_is_a_cut_and_keeps_what_came(to, rest):
+async def test_answer_without_end_marker_is_cut_off_and_kept(to, rest):
     answer = Answer()
     with hostile([started(SSE), piece(EVENT), rest]) as server_, pytest.raises(CutOff):
         await answered(to(server_.url), answer=answer)
     assert answer.message.text == "Hi"
 
 
-async def test_comments_that_keep_the_connection_alive_are_no_part_of_the_answer(to):
+async def test_keep_alive_comments_are_not_part_of_answer(to):
     alive = piece(b": ping\n\n")
     with hostile([started(SSE), alive, piece(EVENT), alive, piece(b"data: [DONE]\n\n"), END]) as server_:
         assert (await answered(to(server_.url))).message.text == "Hi"
 
 
-async def test_an_error_event_at_the_beginning_is_a_refusal_with_its_code(to):
+async def test_leading_error_event_is_a_refusal_with_its_code(to):
     error = {"error": {"code": 503, "message": "no slot"}}
     with server({CHAT: events(error)}) as known, pytest.raises(UpstreamError, match="no slot") as caught:
         await answered(to(known.url))
@@ -153,7 +153,7 @@ async def test_a_server_that_does_not_stream_is_understood_as_well(to):
     assert (answer.message.text, answer.finish, answer.usage.prompt) == ("Hi", "stop", 9)
 
 
-async def test_an_error_with_status_200_instead_of_a_stream_is_an_error(to):
+async def test_error_body_with_status_200_raises_error(to):
     with (
         server({}, unknown={"error": f"Unexpected endpoint or method. (POST {CHAT})"}) as known,
         pytest.raises(UpstreamError, match="Unexpected endpoint"),

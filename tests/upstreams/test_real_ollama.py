@@ -262,7 +262,7 @@ def test_its_own_library_talks_to_it_through_holdfast(holdfast):
     ]
 
 
-def test_openais_library_talks_to_it_and_a_long_history_fits_and_is_kept_whole(holdfast):
+def test_openai_library_works_and_long_history_fits_and_is_recorded(holdfast):
     headers, history = {"X-Holdfast-Project": "openai"}, []
     with openai.OpenAI(
         base_url=f"{holdfast.url}/v1", api_key="none", max_retries=0, default_headers=headers

@@ -51,7 +51,7 @@ async def test_without_a_server_only_the_embedded_model_is_there():
         await upstreams.route("llama3")
 
 
-async def test_a_server_that_is_started_later_is_found_but_not_looked_for_all_the_time():
+async def test_later_started_server_is_found_without_constant_probing():
     embedded = ScriptedProvider()
     eager = Upstreams(Finder(None, ScriptedProvider()), embedded, look_again=-1.0)
     assert await eager.main() is embedded

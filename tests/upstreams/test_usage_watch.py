@@ -122,7 +122,7 @@ def test_a_cut_teaches_nothing(serve, ask):
     assert learned == 1
 
 
-def test_a_server_that_shows_what_it_renders_teaches_its_template_at_once(serve, ask):
+def test_server_that_renders_prompts_calibrates_template_immediately(serve, ask):
     fake = serve(facts=True, old=False, window=4096)
     count, learned = ask(fake, QUESTIONS[0])
     assert learned == 5, "the answer, and four chats that were only rendered"
@@ -147,7 +147,7 @@ def given_less(fake, asked=8192):
 
 
 @pytest.mark.parametrize("facts", [True, False])
-def test_a_cut_far_below_our_window_is_noticed_once_requests_of_its_kind_are_known(serve, ask, facts):
+def test_truncation_far_below_window_is_detected_after_similar_requests(serve, ask, facts):
     fake = given_less(serve(facts=facts, window=700))
     _, learned = ask(fake, *QUESTIONS)
     assert learned == len(QUESTIONS), "none of them was cut, and none was taken for it"
@@ -162,7 +162,7 @@ def test_until_then_too_few_tokens_prove_nothing(serve, ask):
 
 
 @pytest.mark.parametrize("real", [2048, 4096])
-def test_what_a_usual_window_leaves_of_a_request_is_a_cut_from_the_first_one_on(serve, ask, real):
+def test_truncation_to_common_window_size_is_detected_on_first_request(serve, ask, real):
     with pytest.raises(Overflow):
         ask(given_less(serve(facts=True, window=real)), "so many words " * 2000)
 

@@ -13,7 +13,7 @@ from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI
-from tests.upstreams.apps import server
+from tests.upstreams.fake_servers import server
 
 pytestmark = pytest.mark.anyio
 

@@ -47,7 +47,7 @@ def test_nobody_waits_and_the_next_one_finds_it(tmp_path, vocabulary):
     assert asked == 1
 
 
-def test_a_restart_finds_it_on_disk_and_a_damaged_file_is_fetched_again(tmp_path, vocabulary):
+def test_restart_loads_vocabulary_from_disk_and_refetches_damaged_file(tmp_path, vocabulary):
     def fetched():
         async def main():
             provider = Counting(vocabulary)
@@ -64,7 +64,7 @@ def test_a_restart_finds_it_on_disk_and_a_damaged_file_is_fetched_again(tmp_path
     assert fetched() == first
 
 
-def test_one_that_cannot_be_used_is_explained_and_not_asked_for_again(tmp_path):
+def test_unusable_vocabulary_is_explained_and_not_fetched_again(tmp_path):
     async def main():
         known, provider = VocabularyCache(tmp_path), Counting(None, broken=True)
         assert await known.tokenizer(provider, "scripted") is None

@@ -78,7 +78,7 @@ def test_fetching_again_only_looks(weights, models, index):
     assert fetch_model_file(models, weights=weights).stat().st_mtime_ns == before
 
 
-def test_two_who_fetch_at_once_do_not_get_in_each_others_way(weights, models):
+def test_concurrent_downloads_do_not_interfere(weights, models):
     with ThreadPoolExecutor() as pool:
         paths = list(pool.map(lambda _: fetch_model_file(models, weights=weights), range(2)))
     assert paths[0] == paths[1]

@@ -30,7 +30,7 @@ def test_no_window_is_larger_than_the_model_was_trained_for():
     assert "trained for no more" in used.source
 
 
-def test_a_server_that_decides_by_itself_is_believed_and_only_a_smaller_wish_of_the_user_counts():
+def test_fixed_server_window_wins_unless_user_sets_smaller():
     running = model(running_window=4_096, trained_window=32_768)
     assert resolve_windows(running, asked=8_192, fixed=True).used == Figure(4_096, "the running server")
     assert resolve_windows(running, ModelFacts(num_ctx=8_192), fixed=True).used.tokens == 4_096
@@ -80,7 +80,7 @@ def test_sizes_are_read(text, number):
 
 
 @pytest.mark.parametrize("small", [1, 128, 256, 511])
-def test_a_window_that_holds_no_conversation_is_left_out_whoever_names_it(small):
+def test_unusably_small_window_is_ignored_from_every_source(small):
     named = model(parameter_size="7B", trained_window=small, running_window=small, default_num_ctx=small)
     windows = resolve_windows(named, ModelFacts(settled=Figure(small, "the client")), asked=small)
     assert windows.used == Figure(8_192, "usual for 7B parameters")

@@ -34,7 +34,7 @@ def test_quotes_of_different_days_each_have_their_date():
     )
 
 
-def test_memories_each_have_their_date_since_they_are_rewritten_one_by_one():
+def test_each_memory_quote_has_its_own_date():
     quotes = [said(MONDAY, "Green.", "memory", ""), said(MONDAY, "Blue.", "memory", "")]
     assert format_quotes(QUESTION, quotes).count("- 2026-01-05: ") == 2
 

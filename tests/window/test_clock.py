@@ -56,14 +56,14 @@ def test_more_than_the_time_is_another(before, now):
     assert not same_but_for_time(now, before)
 
 
-def test_what_is_told_are_the_lines_that_changed_once_each_and_in_order():
+def test_changed_time_lines_are_listed_once_in_order():
     before = "You help.\n  Time: 10:42\nBe kind.\nDate: 2026-11-15\nTime: 10:42\nNever lie."
     now = "You help.\n  Time: 10:43\nBe kind.\nDate: 2026-11-16\nTime: 10:43\nNever lie."
     assert same_but_for_time(before, now)
     assert time_changes(before, now) == "Time: 10:43\nDate: 2026-11-16"
 
 
-def test_of_a_long_line_only_the_sentence_with_the_time_is_told():
+def test_long_changed_line_is_reduced_to_sentence_with_time():
     rest = "You are a helpful assistant who answers briefly and to the point. " * 5
     before, now = f"{rest}It is 10:42 now. {rest}", f"{rest}It is 10:43 now. {rest}"
     assert time_changes(before, now) == "It is 10:43 now."
@@ -71,7 +71,7 @@ def test_of_a_long_line_only_the_sentence_with_the_time_is_told():
 
 @given(st.text())
 @settings(deadline=None)
-def test_a_text_is_the_same_as_itself_and_has_nothing_to_tell(text):
+def test_identical_texts_have_no_time_changes(text):
     assert same_but_for_time(text, text)
     assert time_changes(text, text) == ""
 

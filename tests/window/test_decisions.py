@@ -42,7 +42,7 @@ def left_out(*names, at):
 
 
 @given(st.integers(2, 30), st.data())
-def test_a_message_is_on_the_way_if_nothing_at_or_before_it_was_edited(number, data):
+def test_message_is_on_branch_if_no_edit_at_or_before_it(number, data):
     items = talk(number)
     at = data.draw(st.integers(0, number - 1))
     fork = data.draw(st.integers(0, number - 1))
@@ -77,7 +77,7 @@ def test_what_was_left_out_is_back_on_another_way(fork, holds):
     assert rendered.rules == ((("m_0", "No."),) if holds else ())
 
 
-def test_on_another_way_an_older_decision_goes_on_saying_what_it_said():
+def test_older_decision_still_applies_on_another_branch():
     before = left_out("m_0", "m_1", at=("m_3", 3))
     later = left_out("m_4", at=("m_9", 9))
     rendered = render(edited(talk(12), 6), [before, later])

@@ -11,7 +11,7 @@ from holdfast.window.decisions import LAST, Add, Replace
 from holdfast.window.fit import fit
 from holdfast.window.report import Prefix, chain_of, prefix_of, report_of
 from holdfast.window.view import View
-from tests.window.test_brought_in import PENNIES, added, after, answer, rules_of, shown, talk, user
+from tests.window.test_added_content import PENNIES, added, after, answer, rules_of, shown, talk, user
 
 CODE = "[File: src/lamp.py]\n" + "def light(): ...\n" * 200
 DIGEST = "[File: src/lamp.py, digest]\nlight()"
@@ -41,19 +41,19 @@ def test_a_file_that_is_still_spoken_of_stays_whole(said):
     assert shown(made)["m_0"].message.text.endswith(CODE)
 
 
-def test_a_file_of_the_question_itself_is_never_shortened_by_a_level():
+def test_file_of_current_question_is_never_shortened():
     made = fit(chat("And tea?", "See @src/lamp.py"), [brings("m_2")], at_least=2)
     assert shown(made)["m_2"].message.text.endswith(CODE)
 
 
-def test_of_a_file_that_came_twice_only_the_newest_stays_in_a_batch():
+def test_file_attached_twice_keeps_only_newest_copy():
     draft = chat("See @src/lamp.py", "And tea?", "Now @src/lamp.py:full", "Well?", window=8_192)
     made = fit(draft, [brings("m_0"), brings("m_4", decision="d_again")], at_least=1)
     assert shown(made)["m_0"].message.text == "See @src/lamp.py\n\n[src/lamp.py: further down]"
     assert shown(made)["m_4"].message.text.endswith(CODE)
 
 
-def test_what_was_shown_of_a_file_that_changed_gives_way_to_what_it_is_now():
+def test_outdated_file_content_is_replaced_by_current_content():
     draft = chat("See @src/lamp.py", "And now @src/lamp.py?")
     before = fit(replace(draft, items=draft.items[:1]), [brings("m_0")])
     view = View(replace(draft, decisions=before.view.decisions))
@@ -64,7 +64,7 @@ def test_what_was_shown_of_a_file_that_changed_gives_way_to_what_it_is_now():
     assert prefix_of(made, chain_of(before.view), chain_of(made.view)).cause == "file"
 
 
-def test_an_attached_file_becomes_what_is_made_of_its_name_and_text():
+def test_attached_file_becomes_digest_of_its_name_and_text():
     body = "A line.\n" * 500
     paper = File("notes.txt", b64encode(body.encode()).decode(), "text/plain")
     draft = talk(
@@ -76,7 +76,7 @@ def test_an_attached_file_becomes_what_is_made_of_its_name_and_text():
     assert made.messages[0].text == "Read thisnotes.txt\nnotes.txt has 500 lines"
 
 
-def test_in_the_end_a_file_is_a_digest_before_it_is_cut_and_goes_after_what_was_found():
+def test_last_resort_uses_file_digest_and_drops_research_first():
     question = "What now? " + "word " * 600
     sources = added("research", "m_0", "Found. " * 200, "d_found")
     made = fit(talk(user(question), window=2_048), [sources, brings("m_0")])
@@ -104,7 +104,7 @@ def finding(message, name, size=300):
     return Add("context", (message,), 0, tokens, "research", text, name=name, short=note, id=f"d_{name}")
 
 
-def test_sources_of_earlier_findings_become_notes_as_soon_as_new_ones_come():
+def test_earlier_finding_sources_become_notes_when_new_ones_arrive():
     draft = chat("Weather?", "Bitcoin?", "And gold?", window=32_768)
     view = View(replace(draft, decisions=(finding("m_0", "weather"), finding("m_2", "bitcoin"))))
     (noted,) = shrink_findings(view)

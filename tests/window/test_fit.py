@@ -77,7 +77,7 @@ def test_level_two_alone_leaves_out_and_shortens_nothing(only_leaving_out):
     assert made.level == 2
 
 
-def test_level_two_alone_waits_for_its_mark_and_for_history_to_grow(only_leaving_out):
+def test_level_two_alone_waits_for_threshold_and_history_growth(only_leaving_out):
     short = draft_of(only_leaving_out, *many(2), user("And lakes?"))
     assert 0 < View(short).history < View(short).thresholds.leave_out
     assert fit(short).batches == ()
@@ -122,7 +122,7 @@ def test_arasul_leaves_what_is_short_as_it_is():
     assert len(made.messages) == 13
 
 
-def test_arasul_comes_to_the_last_resort_when_short_texts_are_too_many():
+def test_arasul_reaches_last_resort_when_short_texts_are_too_many():
     talk = [message for at in range(90) for message in (user(f"Q{at} " * 20), answer(f"A{at} " * 20))]
     made = fit(draft_of(preset_named("arasul"), *talk, user("And?")), every_turn=True)
     assert [batch.level for batch in made.batches] == [LAST]

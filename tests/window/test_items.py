@@ -24,7 +24,7 @@ def result(name, text="R", ids=True):
     return Message("tool", (ToolResult((Text(text),), call_id=f"call_{name}" if ids else "", name="read"),))
 
 
-def test_a_unit_is_a_round_of_tools_or_the_frame_around_them():
+def test_unit_is_a_tool_round_or_its_surrounding_frame():
     talk = [
         user(),
         calls("a", "b"),
@@ -50,7 +50,7 @@ def test_a_unit_is_a_round_of_tools_or_the_frame_around_them():
     ]
 
 
-def test_a_history_that_begins_with_an_answer_has_a_unit_for_it():
+def test_history_starting_with_answer_gets_its_own_unit():
     units = units_of(items_of([answer("Welcome!"), user(), answer()]))
     assert [[item.id for item in unit.items] for unit in units] == [["m_0"], ["m_1", "m_2"]]
 

@@ -79,7 +79,7 @@ def test_thinking_in_the_text_goes_out_only_while_its_turn_lasts():
     assert shown(made)["m_1"].item.message == thought
 
 
-def test_of_a_long_answer_with_long_thinking_the_answer_is_what_is_shortened():
+def test_long_answer_is_shortened_after_removing_its_thinking():
     thought = f"<think>{'Perhaps not. ' * 400}</think>"
     said = answer(f"{thought}\n\nBegin. {'It goes on. ' * 400} The end is arion.")
     rest = [one for at in range(4) for one in (user(f"Question {at}"), answer("Reply " * 400))]
@@ -98,7 +98,7 @@ def test_banners_never_go_out():
     assert made.messages[1].text == "The answer."
 
 
-def test_a_tool_result_that_is_too_large_is_shortened_as_it_comes_in_and_stays_so():
+def test_oversized_tool_result_is_shortened_on_entry_and_stays_shortened():
     log = "".join(f"line {at}\n" for at in range(2_000)) + "Error: disk full\n"
     made = fit(talk(user("Read it"), *used("a", log)))
     assert rules_of(made) == ["entry"]
@@ -113,7 +113,7 @@ def test_a_tool_result_that_is_too_large_is_shortened_as_it_comes_in_and_stays_s
     assert again.messages[2] == made.messages[-1]
 
 
-def test_a_tool_result_that_was_sent_whole_is_not_shortened_at_entry_later():
+def test_tool_result_sent_whole_is_not_shortened_on_entry_later():
     draft = talk(user("Read it"), *used("a", "word " * 1_200), window=8_192)
     made = fit(draft)
     assert made.view.proposals == ()
@@ -191,7 +191,7 @@ def many(number, about="rivers"):
     ]
 
 
-def test_level_two_leaves_out_what_has_least_to_do_with_the_question():
+def test_level_two_leaves_out_least_relevant_messages():
     on_topic = [user("The printer shows E-4711 when it is cold."), answer("Heat the printer room then.")]
     draft = talk(*on_topic, *many(34), user("And the printer with E-4711?"), window=4_096)
     made = fit(draft)
@@ -293,7 +293,7 @@ def test_with_levels_off_only_what_must_is_done(crowded):
     assert made.view.proposals == ()
 
 
-def test_what_is_cut_uses_the_room_there_is_however_large_it_was():
+def test_cut_message_fills_available_room_regardless_of_size():
     for size in (3_000, 30_000, 300_000):
         for gauge in (ExactCounter(Pennies()), EstimatingCounter("qwen3")):
             draft = replace(talk(user("Begin. " + "word " * size + "End?")), gauge=gauge)

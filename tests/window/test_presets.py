@@ -25,7 +25,7 @@ def test_balanced_is_what_the_design_says():
     assert thresholds("balanced", 8_192, fixed=1_144).prune == 1_875
 
 
-def test_arasul_has_one_level_at_seventy_percent_and_prunes_on_every_turn():
+def test_arasul_has_single_level_at_seventy_percent_and_prunes_every_turn():
     preset = preset_named("arasul")
     assert preset.prune_every_turn
     steps = thresholds("arasul", 8_192, fixed=1_000)
@@ -83,7 +83,7 @@ def test_every_preset_works_in_every_window(name, window, fixed, thinks):
 
 @given(st.integers(0, 10_000_000), WINDOWS)
 @settings(deadline=None)
-def test_a_reserve_that_is_set_is_used_as_far_as_half_the_window(reserve, window):
+def test_configured_reserve_is_capped_at_half_the_window(reserve, window):
     budget = preset_from(Settings(reserve=reserve)).budget(window)
     if reserve:
         assert budget.reserve == min(reserve, window // 2)

@@ -173,7 +173,7 @@ def test_between_two_levels_each_request_begins_with_the_one_before(data, window
 
 @settings(deadline=None)
 @given(st.integers(1, 40), windows)
-def test_tools_that_alone_are_too_large_are_an_error_with_the_numbers(number, window):
+def test_oversized_tool_definitions_raise_error_with_token_counts(number, window):
     tools = tuple({"name": "x" * window * 8, "at": at} for at in range(number))
     draft = Draft(
         items_of([Message.of("user", "Hi")]), budget_for(window), ExactCounter(Pennies()), tools=tools

@@ -87,7 +87,7 @@ JSON = st.recursive(
 @given(text=TEXTS, limit=st.integers(24, 300))
 @example(text="\n" * 19 + "[1000]", limit=24)
 @settings(deadline=None)
-def test_nothing_is_ever_over_its_limit_and_doing_it_again_changes_nothing(function, count, text, limit):
+def test_shortening_respects_limit_and_is_idempotent(function, count, text, limit):
     short = function(text, limit, count)
     assert count(short) <= limit
     assert function(short, limit, count) == short
@@ -102,7 +102,7 @@ def test_nothing_is_ever_over_its_limit_and_doing_it_again_changes_nothing(funct
 @pytest.mark.parametrize("function", ALL)
 @given(text=TEXTS, limit=st.integers(0, 23))
 @settings(deadline=None)
-def test_a_limit_too_small_for_the_marker_is_kept_all_the_same(function, text, limit):
+def test_limit_smaller_than_marker_is_still_respected(function, text, limit):
     assert by_bytes(function(text, limit, by_bytes)) <= limit
 
 
@@ -193,7 +193,7 @@ def test_room_a_large_fence_leaves_goes_to_the_text_around_it():
     assert small in shorten(f"{small}\n" + "After it. " * 100, 100, by_length)
 
 
-def test_a_tail_that_begins_just_at_a_fence_takes_all_of_it():
+def test_tail_starting_at_fence_keeps_whole_block():
     text = "word " * 100 + "\n```\na\n\nb\n```\n"
     fence = text.index("```")
     assert tail_start(text, fence, fences(text)) == fence
@@ -217,7 +217,7 @@ def test_fences_of_every_kind_are_seen(text, found):
     assert [text[start:end] for start, end in fences(text)] == found
 
 
-def test_of_a_log_the_errors_come_first_with_their_neighbours_and_the_last_line_stays():
+def test_shortened_log_keeps_errors_with_context_and_last_line():
     lines = [f"12:00:{number % 60:02} step {number} is fine" for number in range(2_000)]
     lines[900] = "ConnectionError: no route to host"
     lines[-1] = "exit code 1"
@@ -233,7 +233,7 @@ def test_no_errors_is_not_an_error():
     assert "0 errors" not in shorten_result("\n".join(lines), 60, by_length)
 
 
-def test_json_keeps_names_ends_of_lists_numbers_as_written_and_errors_in_strings():
+def test_shortened_json_keeps_keys_list_ends_numbers_and_error_strings():
     log = "\n".join(["ok"] * 500 + ["Fehler: Platte voll"] + ["ok"] * 500)
     value = f'{{"status": 1.10, "log": {json.dumps(log)}, "rows": {json.dumps(list(range(1000)))}}}'
     short = shorten_result(value, 100, by_length)

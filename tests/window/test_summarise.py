@@ -75,12 +75,12 @@ def test_when_somebody_asks_for_it_only_the_last_two_exchanges_stay():
     assert found.gone == tuple(f"m_{at}" for at in range(10))
 
 
-def test_a_window_that_two_exchanges_fill_keeps_one_and_then_none_of_the_old():
+def test_window_filled_by_two_exchanges_keeps_no_older_exchange():
     long = [*exchanges(2), *exchanges(1, 1_500), Message.of("user", "And now?")]
     assert border(view_of(long)).gone == tuple(f"m_{at}" for at in range(6))
 
 
-def test_in_one_long_tool_loop_the_oldest_rounds_go_and_the_question_stays():
+def test_long_tool_loop_drops_oldest_rounds_and_keeps_question():
     found = border(view_of(rounds(10)))
     assert found.gone == tuple(f"m_{at}" for at in range(1, found.depth + 1))
     assert found.keep == ("m_0",)
@@ -148,7 +148,7 @@ def test_what_came_to_nothing_twice_is_tried_again_only_after_growth():
     assert may_try(view, SummaryAttempts(talk=0, fruitless=FRUITLESS), none, 0.0, 19)
 
 
-def test_the_summary_stands_behind_the_instructions_with_the_rules_word_for_word():
+def test_summary_follows_instructions_with_rules_verbatim():
     messages = [Message.of("user", f"Hello. {RULES[0]}"), Message.of("assistant", "Yes."), *exchanges(6)]
     view = view_of(messages, rules={"m_0": [RULES[0]]}, system=(Message.of("system", "Be kind."),))
     found = border(view)
@@ -220,7 +220,7 @@ def test_a_border_tears_nothing_apart_and_keeps_what_must_stay(view, upto):
 @pytest.mark.slow
 @many
 @given(view=views(), words=st.integers(0, 4_000))
-def test_a_window_with_a_summary_in_it_never_is_over_its_room(view, words):
+def test_window_with_summary_never_exceeds_its_room(view, words):
     found = border(view)
     if found is None:
         return

@@ -239,7 +239,7 @@ def test_the_digest_of_a_long_source_has_its_names(name):
 
 
 @pytest.mark.parametrize("name", [name for name in SOURCES if name not in ("a.sql", "a.cpp")])
-def test_a_source_that_is_too_large_for_its_grammar_is_told_by_its_lines(name):
+def test_source_too_large_for_grammar_is_summarised_by_lines(name):
     text, names, _ = SOURCES[name]
     comment = "#" if name.endswith((".rb", ".sh")) else "//"
     filling = f"{comment} nothing to see here, only a long line of words that say nothing at all\n" * 6_000

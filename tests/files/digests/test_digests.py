@@ -55,7 +55,7 @@ def test_what_is_nested_without_end_is_told_all_the_same(name):
         assert tokens(found.text) < tokens(text) / 5
 
 
-def test_nonsense_that_a_grammar_does_not_get_through_is_left_to_patterns():
+def test_source_that_grammar_cannot_parse_falls_back_to_patterns():
     found = build_digest("a.rs", "fn real() {}\n" + '{"a":' * 12_000)
     assert "real" in found.text
 
@@ -107,7 +107,7 @@ def sample():
 
 
 @pytest.mark.parametrize("path", sample(), ids=lambda path: path.stem)
-def test_every_public_name_of_a_library_module_is_in_a_tenth_of_its_tokens(path):
+def test_library_module_digest_has_every_public_name_in_tenth_of_tokens(path):
     from evals.files import _WORDS, public_names
 
     text = path.read_text(encoding="utf-8")
@@ -125,7 +125,7 @@ IDENTIFIERS = st.from_regex(r"[a-z][a-z0-9_]{2,12}", fullmatch=True).filter(
 
 @settings(max_examples=40, deadline=None)
 @given(names=st.lists(IDENTIFIERS, min_size=4, max_size=24, unique=True), data=st.data())
-def test_every_public_name_of_a_made_module_is_there_and_can_be_reached(names, data):
+def test_generated_module_digest_has_every_reachable_public_name(names, data):
     parts, wanted = [], []
     while names:
         name = names.pop()

@@ -60,7 +60,7 @@ def test_a_heading_is_reached_however_it_is_spelled(wanted):
     assert GUIDE.split("\n")[found.first - 1] == "## Install **it**"
 
 
-def test_a_section_goes_on_to_the_next_heading_that_is_not_deeper():
+def test_section_extends_to_next_heading_of_same_or_higher_level():
     assert list_elements("guide.md", GUIDE) == ["Erste Schritte", "Install it", "Under a line", "Next"]
     assert find_element("guide.md", GUIDE, "Erste Schritte").text.endswith("own. More of it.")
     assert "Under a line" in find_element("guide.md", GUIDE, "Erste Schritte").text
@@ -119,7 +119,7 @@ def test_keys_are_reached_in_json_yaml_and_toml():
     assert find_element("a.toml", toml, "tool.ruff").text.endswith("]")
 
 
-def test_yaml_is_told_by_its_keys_and_the_first_item_of_lists():
+def test_yaml_digest_has_keys_and_first_list_items():
     item = "    - name: second\n      note: nobody needs it\n"
     text = "".join(f"s{number}:\n  items:\n    - name: first\n{item * 9}  port: 80\n" for number in range(6))
     told = build_digest("a.yml", text)
@@ -149,7 +149,7 @@ def test_a_table_is_told_by_its_columns_and_the_first_rows():
     assert "- amount: number" in build_digest("b.csv", english).text.split("\n")
 
 
-def test_a_log_is_told_by_its_span_levels_patterns_and_errors_word_for_word():
+def test_log_digest_has_time_span_levels_patterns_and_verbatim_errors():
     lines = [
         f"2026-11-15T10:{number // 60:02}:{number % 60:02}Z INFO served request {number} in {number}ms"
         for number in range(200)

@@ -120,7 +120,7 @@ def test_odd_escapes_warn_nobody_and_hide_nothing():
         assert "PATTERN" in build_digest("a.py", text).text
 
 
-def test_an_element_is_reached_with_its_decorators_and_without_what_stands_around_it():
+def test_element_includes_its_decorators_but_not_surrounding_code():
     box = find_element("box.py", SOURCE, "Box")
     assert box.text.startswith('@decorated(\n    "x"\n)\nclass Box(')
     assert box.text.endswith('def not_a_function():\n""")')

@@ -106,7 +106,7 @@ def test_an_address_has_one_spelling(text, spelled):
     assert str(parse_address(text)) == spelled
 
 
-def test_a_dot_at_the_end_of_a_name_makes_no_other_host():
+def test_trailing_dot_does_not_change_host():
     assert host_name(parse_address("http://Example.com./")) == host_name(parse_address("http://example.com/"))
 
 

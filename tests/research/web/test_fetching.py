@@ -88,7 +88,7 @@ async def test_robots_txt_cannot_lead_to_a_private_number_either():
         assert secret.requests == []
 
 
-async def test_a_name_that_means_something_else_the_second_time_is_caught_then():
+async def test_host_name_rebinding_to_private_address_is_blocked():
     async with site({"/page": answer(TEXT)}) as there:
         # Each connection asks once; every answer is judged.
         names = Names({"turning.example": [["127.0.0.1"], ["127.0.0.2"]]})
@@ -296,7 +296,7 @@ async def test_a_picture_that_calls_itself_text_is_no_text():
         assert "no text, whatever" in await trouble_with(answer(packed, content_type))
 
 
-async def test_texts_of_many_types_are_taken_and_read_in_their_character_set():
+async def test_text_content_types_are_accepted_and_decoded_by_charset():
     pages = {
         "/plain": answer("Grüße".encode("latin-1"), "text/plain; charset=ISO-8859-1"),
         "/wrong": answer("Grüße".encode("latin-1"), 'text/plain; charset="utf-8"'),
@@ -359,13 +359,13 @@ async def test_the_rules_of_the_site_a_redirect_leads_to_hold_there():
         ("503 x", False),
     ],
 )
-async def test_a_missing_robots_txt_allows_and_one_that_is_kept_from_us_forbids(status, allowed):
+async def test_missing_robots_txt_allows_and_inaccessible_robots_txt_forbids(status, allowed):
     source = await fetched({"/page": answer(TEXT), "/robots.txt": answer("", status=status)})
     assert (source.text == TEXT) == allowed
     assert allowed or f"robots.txt cannot be read ({status[:3]})" in source.trouble
 
 
-async def test_a_site_is_asked_for_one_thing_at_a_time_and_four_sites_at_once():
+async def test_fetches_are_sequential_per_site_and_limited_to_four_sites():
     free = asyncio.Event()
 
     async def waiting(writer):

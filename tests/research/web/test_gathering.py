@@ -57,7 +57,7 @@ async def test_the_search_has_the_question_and_its_language():
     assert searxng.paths == ["/search?q=Kassel&format=json"]
 
 
-async def test_for_a_page_that_fails_the_next_one_is_taken_and_the_failure_named():
+async def test_failing_page_is_named_and_replaced_by_next_result():
     pages = {f"/{number}": text(number) for number in (1, 3, 4, 5)} | {"/2": answer("", status="500 x")}
     sources, there, _ = await searched(["/1", "/2", "/gone", "/3", "/4", "/5"], pages)
     assert [bool(source.trouble) for source in sources] == [False, True, True, False, False]
@@ -66,7 +66,7 @@ async def test_for_a_page_that_fails_the_next_one_is_taken_and_the_failure_named
     assert sources[-1].url == there.url("/4")
 
 
-async def test_the_same_page_twice_and_the_same_text_twice_are_one_source():
+async def test_duplicate_pages_and_duplicate_texts_become_single_source():
     pages = {f"/{number}": text(number) for number in (1, 3, 4)} | {"/2": text(1)}
     found = ["/1", "/1?utm_source=x", "/1/", "/1#part", "/2", "/3", "/4"]
     sources, _, _ = await searched(found, pages)
@@ -75,7 +75,7 @@ async def test_the_same_page_twice_and_the_same_text_twice_are_one_source():
     assert sources[1].text == ""
 
 
-async def test_one_site_is_taken_twice_before_others_and_more_often_only_for_want_of_them():
+async def test_site_is_limited_to_two_pages_unless_others_are_lacking():
     pages = {f"/{number}": text(number) for number in range(6)}
     async with site(pages) as there, site() as searxng:
         urls = [there.url(f"/{number}", "big.example") for number in range(5)] + [
@@ -89,7 +89,7 @@ async def test_one_site_is_taken_twice_before_others_and_more_often_only_for_wan
     assert [source.text[5] for source in sources] == ["0", "1", "5", "2", "3", "4"]
 
 
-async def test_a_local_search_may_be_asked_but_a_local_page_it_names_may_not_be_fetched():
+async def test_local_search_engine_is_allowed_but_local_result_pages_are_not():
     async with site({"/secret": text(1)}) as inside, site() as searxng:
         searxng.pages["/search"] = results(
             inside.url("/secret", "127.0.0.1"), searxng.url("/search", "127.0.0.1")
@@ -124,7 +124,7 @@ async def test_a_search_without_json_says_how_to_switch_it_on():
         (b"", "hung up"),
     ],
 )
-async def test_what_is_wrong_with_a_search_is_said_with_what_to_do(found, says):
+async def test_search_error_explains_cause_and_remedy(found, says):
     assert says in await refused(found)
 
 

@@ -17,14 +17,14 @@ def test_without_rules_everything_may_be_read():
     assert not DISALLOW_ALL.allows("/")
 
 
-def test_the_group_that_names_us_holds_and_otherwise_the_one_for_everybody():
+def test_robots_group_for_our_agent_takes_precedence_over_wildcard():
     text = "User-agent: *\nDisallow: /\n\nUser-Agent: HoldFast/1.0\nDisallow: /private\n"
     assert allows(text, "/open")
     assert not allows(text, "/private/x")
     assert not allows(text, "/open", robot="another")
 
 
-def test_several_robots_may_share_a_group_and_one_robot_may_have_several():
+def test_robots_agents_can_share_groups_and_have_multiple_groups():
     text = "User-agent: other\nUser-agent: holdfast\nDisallow: /a\n\nUser-agent: holdfast\nDisallow: /b"
     assert not allows(text, "/a")
     assert not allows(text, "/b")

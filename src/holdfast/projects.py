@@ -91,10 +91,10 @@ _NOT_UNDER_GIT = re.compile(
 # Messages that an agent writes in the person's place before their first one: codex, Qwen Code, Gemini CLI.
 _CONTEXT_MESSAGES = (
     re.compile(
-        r"\s*<environment_context>\s*<cwd>(?P<path>[^\n<]+)</cwd>.*</environment_context>\s*", re.DOTALL
+        r"<environment_context>\s*<cwd>(?P<path>[^\n<]+)</cwd>.*</environment_context>", re.DOTALL
     ),
     re.compile(
-        r"\s*This is the (?:Qwen Code|Gemini CLI)\. We are setting up the context for our chat\."
+        r"This is the (?:Qwen Code|Gemini CLI)\. We are setting up the context for our chat\."
         r".*?\n[^\n]*working in the directory: (?P<path>[^\n]+).*",
         re.DOTALL,
     ),
@@ -119,7 +119,7 @@ def find_working_folder(request: ChatRequest, headers: Mapping[str, str]) -> Wor
                 return WorkingFolder(path, _absolute(root["path"]) if root else "", under_git)
     for message in _context_messages(request.messages):
         for pattern in _CONTEXT_MESSAGES:
-            context = pattern.fullmatch(message.text)
+            context = pattern.fullmatch(message.text.strip())
             if context is not None and (path := _absolute(context["path"])):
                 return WorkingFolder(path)
     return None

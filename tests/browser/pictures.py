@@ -53,7 +53,7 @@ def main() -> None:
         raise SystemExit("no Chromium on this machine; `make browser` gets one")
     FOLDER.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=str(path), args=FLAGS)
+        launched = playwright.chromium.launch(executable_path=str(path), args=FLAGS)
         for language in ("en", "de"):
             life = lived(language)
             with (
@@ -62,8 +62,8 @@ def main() -> None:
             ):
                 conversation = live(server, life)
                 for theme, picture in product(("light", "dark"), pictures(conversation)):
-                    take(chromium, server, picture, language, theme)
-        chromium.close()
+                    take(launched, server, picture, language, theme)
+        launched.close()
 
 
 def take(browser: Browser, server: Server, picture: Picture, language: str, theme: str) -> None:

@@ -251,11 +251,13 @@ async def test_what_takes_long_is_left_for_the_next_start(tmp_path):
         await client.say("A pasted log: " + f"{'.' * 200}\n" * 2_100)
         name = client.conversation
     async with summing(server, tmp_path) as engine:
-        assert engine.store.summaries.of(engine.store.log.get(name).head) == []
+        head = engine.store.log.get(name).head
+        # The turn itself may have summarised what the log left no room for.
+        before = engine.store.summaries.of(head)
         later = BackgroundJobs(engine.store, engine.compaction, None, clock=lambda: time.time() + REST)
         later.start()
         await later.idle.wait_until_idle()
-        assert engine.store.summaries.of(engine.store.log.get(name).head)
+        assert len(engine.store.summaries.of(head)) > len(before)
         await later.close()
 
 

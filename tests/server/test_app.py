@@ -111,9 +111,12 @@ def test_kept_conversations_are_listed_in_pages_and_shown_whole(serve):
 def test_a_project_sees_only_its_own(serve):
     client = serve().client
     client.post("/api/chat", json=ASK, headers={"X-Holdfast-Project": "secret"})
-    assert client.get("/api/chats").json()["chats"] == []
+    other = {"X-Holdfast-Project": "other"}
+    assert client.get("/api/chats", headers=other).json()["chats"] == []
     (chat,) = client.get("/api/chats", headers={"X-Holdfast-Project": "secret"}).json()["chats"]
-    assert client.get(f"/api/chats/{chat['id']}/messages").status_code == 404
+    assert client.get(f"/api/chats/{chat['id']}/messages", headers=other).status_code == 404
+    # Who names no project sees their chats of all projects.
+    assert client.get("/api/chats").json()["chats"] == [chat]
     assert (
         client.get("/api/chats", headers={"X-Holdfast-Kind": "group", "X-Holdfast-Project": "secret"}).json()[
             "chats"

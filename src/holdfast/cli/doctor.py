@@ -6,6 +6,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -125,8 +126,11 @@ def check_database(settings: Settings) -> Iterator[Check]:
     from holdfast.transfer.salvage import describe_missing, find_damage
     from holdfast.transfer.staging import DataFolder
 
-    places = DataFolder(settings.home, settings.store)
-    if missing := describe_missing(places, build_workspace(settings)):
+    places, missing = DataFolder(settings.home, settings.store), ""
+    # Notes that cannot be reached are reported by the check of notes.
+    with suppress(HoldfastError):
+        missing = describe_missing(places, build_workspace(settings))
+    if missing:
         yield Check("note", _("database"), missing)
     elif places.database is not None and places.database.exists():
         for problem in find_damage(places.database)[:_MAX_PROBLEMS]:

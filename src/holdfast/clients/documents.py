@@ -17,7 +17,7 @@ from holdfast.errors import ConfigError
 from holdfast.i18n import lazy
 
 _ENV_LINE = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$")
-_ENV_COMMENT = re.compile(r"\s+#[^\"']*$")
+_ENV_COMMENT = re.compile(r"(?<!\s)\s+#[^\"']*$")
 _ENV_PLAIN = re.compile(r"""[^\s#"'\\]*""")
 
 

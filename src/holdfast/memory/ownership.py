@@ -13,7 +13,7 @@ from holdfast.text.lang import any_phrase, any_word
 from holdfast.text.patterns import late
 
 # Code and quotes are not the person's own words.
-_QUOTED = late(r"`[^`]*`|\"[^\"]*\"|„[^“”]*[“”]")
+_QUOTED = late(r"`[^`]*`|\"[^\"]*\"|„[^„“”]*[“”]")
 _PERSON = late(rf"\b{any_word('PERSONAL_PRONOUNS')}\b|^{any_phrase('PERSON_REFERENCES')}", re.IGNORECASE)
 _REPOSITORY = late(rf"\b{any_word('REPOSITORY_WORDS')}\b", re.IGNORECASE)
 _ANSWERS = late(rf"\b{any_phrase('ANSWERS')}|\b{any_word('ANSWER_LANGUAGES')}\b", re.IGNORECASE)

@@ -108,7 +108,8 @@ def _is_valid(finding: Finding, now: float) -> bool:
 _DAY = 86_400.0
 # Findings older than this are shown in one line, unless they are permanent.
 OLD = 7 * _DAY
-# From here on two texts are about the same, by the encoder inside; measured in tests/research/relevance_cases.py.
+# From here on two texts are about the same, by the encoder inside:
+# tests/research/relevance_cases.py.
 _NEAR = 0.45
 # How much of a question must be in a finding: in the question it answered, or only in what it says.
 _ASKED, _SAID = 0.12, 0.25

@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
-from holdfast.errors import BadRequest, UpstreamError
+from holdfast.errors import BadRequest, ConfigError, UpstreamError
 from holdfast.memory.private import MemoryGate
 from holdfast.messages import JsonObject
 from holdfast.protocols.wire import expect, parse_object
@@ -148,7 +148,10 @@ class ServerAddress(BaseModel):
 async def test_upstream(request: Request, server: ServerAddress) -> dict[str, Any]:
     """Ask a model server that is not set up for its models; nothing is changed. For administrators."""
     require_admin(request)
-    provider = await connect(server.location, Options(key=server.key))
+    try:
+        provider = await connect(server.location, Options(key=server.key))
+    except ConfigError as error:
+        raise BadRequest(error.message, hint=error.hint, param="location") from None
     try:
         models = await provider.models()
         return {

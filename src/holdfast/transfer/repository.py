@@ -206,7 +206,7 @@ class RepositoryMemories:
 # --- rules --------------------------------------------------------------------------------------------------
 
 _ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]*)?")
-_HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>.+?)[ \t#]*$")
+_HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>.+)$")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
@@ -252,7 +252,7 @@ def _split_rules(text: str) -> Iterator[tuple[str, bool]]:
             commands += [line.strip()] if line.strip() and not line.lstrip().startswith("#") else []
         elif (heading := _HEADING.match(line)) is not None:
             yield from flush()
-            title, in_item = _clean(heading["title"]), False
+            title, in_item = _clean(heading["title"].rstrip(" \t#")), False
         elif (item := _ITEM.match(line)) is not None:
             yield from flush()
             in_item = True
@@ -277,7 +277,9 @@ _NO_PROSE = re.compile(r"[#>|=]|```|[-*+] |---|\d+\. ")
 def _read_readme(root: Path) -> Iterator[MemoryProposal]:
     for name in _READMES:
         lines = _read_text(root, name).splitlines()
-        title = next((_clean(match["title"]) for line in lines if (match := _HEADING.match(line))), "")
+        title = next(
+            (_clean(match["title"].rstrip(" \t#")) for line in lines if (match := _HEADING.match(line))), ""
+        )
         prose: list[str] = []
         for line in lines:
             words = _clean(line)
@@ -439,10 +441,10 @@ def _commands_in(value: Any) -> Iterator[str]:
 
 
 _CONVENTIONAL = re.compile(
-    r"(?:feat|fix|docs|style|refactor|perf|test|build|ci|chore|revert)(?:\([^)]*\))?!?: "
+    r"(?:feat|fix|docs|style|refactor|perf|test|build|ci|chore|revert)(?:\([^()]*\))?!?: "
 )
 _GITMOJI = re.compile(r":[a-z_]+: |[\U0001f300-\U0001faff\u2600-\u27bf]")
-_TICKET = re.compile(r"\[?(?P<project>[A-Z][A-Z0-9]+)-\d+\b")
+_TICKET = re.compile(r"\[?(?<![A-Z0-9])(?P<project>[A-Z][A-Z0-9]+)-\d+\b")
 
 
 def _read_commits(root: Path) -> Iterator[MemoryProposal]:

@@ -140,7 +140,8 @@ def is_embedded(location: str) -> bool:
 def is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        # Reading the port validates it.
+        # Encoding the host and reading the port validates them.
+        (parts.hostname or "").encode("idna")
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False

@@ -59,10 +59,15 @@ CHILD = """if True:
                     began.append(statement)
                     if where == "before it is written":
                         die()
-                if began and where == "half written" and statement.startswith("INSERT INTO decisions"):
-                    die()
                 if began and where == "before a promise is ticked off" and "UPDATE outbox" in statement:
                     die()
+
+            def see_prepared(statement):
+                if began and where == "half written" and statement.startswith("INSERT INTO decisions"):
+                    die()
+
+            # Prepared statements go to the driver, past the events of SQLAlchemy.
+            engine.store.database._held.connection.driver_connection.set_trace_callback(see_prepared)
 
             @event.listens_for(writing, "commit")
             def end(connection):

@@ -311,8 +311,9 @@ class Connection:
                 f"{self.location} stopped sending: silent for too long.",
                 hint="Raise the stall timeout if the machine is just slow.",
             ) from error
-        except (aiohttp.ClientError, OSError) as error:
-            # Data that was received before the failure may still be in the buffer.
+        except (aiohttp.ClientError, OSError, RuntimeError) as error:
+            # aiohttp raises RuntimeError where a connection is closed between two reads. Data that was
+            # received before the failure may still be in the buffer.
             response.content.set_exception(None)  # type: ignore[arg-type]
             if buffered := response.content.read_nowait():
                 yield buffered

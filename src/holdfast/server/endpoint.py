@@ -232,6 +232,8 @@ async def scope_of_chat(request: Request, chat: ChatRequest) -> Scope:
         return scope
     headers = dict(request.headers)
     folder, session = find_working_folder(chat, headers), read_external_id(headers, chat)[0]
+    if folder is None and not session:
+        return scope
     projects: SessionProjects = request.app.state.projects
     # The folder is looked for on the disk.
     return replace(scope, project=await asyncio.to_thread(projects.find, scope.user, session, folder))

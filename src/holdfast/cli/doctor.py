@@ -106,7 +106,10 @@ def check_store(settings: Settings) -> Iterator[Check]:
     yield from check_restore(settings)
     about = _("database")
     try:
-        yield from check_database(settings)
+        problems = list(check_database(settings))
+        yield from problems
+        if any(problem.state == "bad" for problem in problems):
+            return
         shown = make_url(settings.store).render_as_string(hide_password=True)
         with open_store(settings.store) as store:
             yield Check("ok", about, shown)

@@ -140,8 +140,8 @@ def test_what_was_recalled_says_where_it_is_from(page, server):
     window = page(f"/c/{chat}/context", project="recalling")
     recalled = window.locator('.addition[data-section="recalled"]')
     recalled.locator("summary").click()
-    place = recalled.locator(".places li")
-    expect(place).to_contain_text(fact)
+    place = recalled.locator(".places li", has_text=fact)
+    expect(place).to_be_visible()
     expect(recalled).to_contain_text("because the conversation began")
     expect(place.get_by_role("link")).to_have_attribute("href", "/settings/memory")
     assert faults(window) == []

@@ -1,11 +1,11 @@
-"""`python -m evals.reliability [--part crashes] [--kills N] [--seed S] [--json] [--write]`: is anything lost?
+"""`python -m evals.reliability [--part crashes] [--kills N] [--minutes M] [--seed S] [--json] [--write]`
 
-`holdfast serve`, with everything as it is by default and SQLite in a folder of its own, stands in front of
-the public fake of Ollama. Clients work through several doors at once: chats that stream through `/api/chat`,
-`/v1/chat/completions`, `/v1/messages` and `/v1/responses` (there by the id of the answer before), memories
-that are added, chats that are compacted. At a random moment the server is ended by SIGKILL, sometimes also
-while it starts, and is started again on the same folder. Clients whose answer broke off ask again, or ask
-something else.
+Is anything lost when the server is killed? `holdfast serve`, with everything as it is by default and SQLite
+in a folder of its own, stands in front of the public fake of Ollama. Clients work through several doors at
+once: chats that stream through `/api/chat`, `/v1/chat/completions`, `/v1/messages` and `/v1/responses` (there
+by the id of the answer before), memories that are added, chats that are compacted. At a random moment the
+server is ended by SIGKILL, sometimes also while it starts, and is started again on the same folder. Clients
+whose answer broke off ask again, or ask something else.
 
 Before they go on, what was acknowledged (an answer received to its end, a memory's 201) is compared with what
 the server tells over REST and with the notes on the disk: nothing lost, doubled, out of order or in between,
@@ -15,7 +15,9 @@ words come from the seed; which request a kill hits depends on the machine too.
 
 import argparse
 import contextlib
+import math
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -33,7 +35,6 @@ from typing import get_args
 import httpx
 import psutil  # type: ignore[import-untyped]
 
-from evals.overhead_serving import free_port
 from evals.reliability_checks import (
     Finding,
     FindingKind,
@@ -63,9 +64,10 @@ PART = "crashes"
 KILLS, SEED = 60, 1
 _RESULTS = Path(__file__).parent / "results" / "reliability.md"
 # Seconds: a start may take, clients work at most between two starts, a search may need to be whole again.
-_START_LIMIT, _LONGEST_WORK, _REPAIR = 5.0, 30.0, 20.0
+_START_LIMIT, _LONGEST_WORK, _REPAIR = 5.0, 10.0, 20.0
 # Answers that clients get before a kill, at most, and seconds after them; seconds of a start before a kill.
-_ANSWERS, _WAIT, _STARTING = 80, 0.3, 1.5
+_ANSWERS, _WAIT, _STARTING = 40, 0.3, 1.5
+_READY = re.compile(r"ready: (http://\S+)\n")
 # How often a server is also killed while it starts.
 _KILLED_STARTING = 0.2
 
@@ -79,26 +81,15 @@ class Start:
 
 
 class Server:
-    """`holdfast serve` on one folder and one port, as often as it is started."""
+    """`holdfast serve` on one folder, on another port each time it is started."""
 
     def __init__(self, home: Path, upstream: str) -> None:
-        self.home, self._log = home, home.parent / "serve.log"
-        port = free_port()
-        self.url = f"http://127.0.0.1:{port}"
-        self._command = [
-            sys.executable,
-            "-m",
-            "holdfast",
-            "serve",
-            "--port",
-            str(port),
-            "--upstream",
-            upstream,
-        ]
+        self.home, self.url, self._log = home, "", home.parent / "serve.log"
+        self._command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--upstream", upstream]
         self._process: subprocess.Popen[bytes] | None = None
 
     def launch(self) -> None:
-        with self._log.open("ab") as log:
+        with self._log.open("wb") as log:
             environment = {**os.environ, "HOLDFAST_HOME": str(self.home), "HOLDFAST_LANGUAGE": "en"}
             self._process = subprocess.Popen(self._command, env=environment, stdout=log, stderr=log)
 
@@ -106,21 +97,20 @@ class Server:
         """Return how long it took until it answered."""
         began = time.perf_counter()
         self.launch()
+        while (ready := _READY.search(self._log.read_text())) is None:
+            self.expect_running()
+            time.sleep(0.02)
+        self.url = ready[1]
         with self.connect() as http:
-            while True:
-                with contextlib.suppress(httpx.TransportError):
-                    if http.get("/api/chats?limit=1").status_code == 200:
-                        return Start(time.perf_counter() - began, self._processor())
-                if not self.is_running or time.perf_counter() > began + 120:
-                    raise RuntimeError(f"holdfast serve did not start: {self._log.read_text()[-2000:]}")
-                time.sleep(0.02)
+            http.get("/api/chats?limit=1").raise_for_status()
+        return Start(time.perf_counter() - began, self._processor())
+
+    def expect_running(self) -> None:
+        if self._process is None or self._process.poll() is not None:
+            raise RuntimeError(f"holdfast serve ended by itself: {self._log.read_text()[-2000:]}")
 
     def connect(self) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=60, trust_env=False)
-
-    @property
-    def is_running(self) -> bool:
-        return self._process is not None and self._process.poll() is None
 
     def _processor(self) -> float:
         assert self._process is not None
@@ -258,15 +248,19 @@ class Campaign:
                 progress(f"{PART}: {finding.kind}: {finding.what[:300]} ({finding.where})")
 
 
-def run(kills: int, seed: int, home: Path, ledger: Ledger) -> Campaign:
-    """Kill the server so many times amid the work of its clients, and check after each start."""
+def run(kills: int, minutes: float, seed: int, home: Path, ledger: Ledger) -> Campaign:
+    """Kill the server so many times amid the work of its clients, and check after each start.
+
+    When the minutes are over, no further kill follows.
+    """
+    limit = time.perf_counter() + 60 * minutes
     campaign, random, clients = Campaign(), Random(seed), make_clients(seed, ledger)
     with contextlib.ExitStack() as stack:
         server = Server(home, stack.enter_context(FakeOllama(make_answers(seed)).served()))
         checker = Checker(server, ledger)
         stack.callback(server.kill)
         campaign.starts.append(server.start())
-        while campaign.kills < kills:
+        while campaign.kills < kills and time.perf_counter() < limit:
             _work_and_kill(server, clients, ledger, random)
             campaign.kills += 1
             while random.random() < _KILLED_STARTING and campaign.kills < kills:
@@ -297,12 +291,13 @@ def _work_and_kill(server: Server, clients: Sequence[Client], ledger: Ledger, ra
     while ledger.answers < enough and time.perf_counter() < limit:
         time.sleep(0.01)
     time.sleep(random.uniform(0, _WAIT))
-    if not server.is_running:
-        raise RuntimeError("holdfast serve ended by itself")
-    server.kill()
-    ended.set()
-    for thread in threads:
-        thread.join()
+    try:
+        server.expect_running()
+    finally:
+        server.kill()
+        ended.set()
+        for thread in threads:
+            thread.join()
 
 
 def rows(campaign: Campaign, ledger: Ledger) -> Iterator[Row]:
@@ -343,6 +338,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--part", choices=[PART], default=PART, help="what is tried")
     parser.add_argument("--kills", type=int, default=KILLS, help="how often the server is killed")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="no further kill after so many")
     parser.add_argument("--seed", type=int, default=SEED, help="of the moments and the words")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--write", action="store_true", help="also write results/reliability.md")
@@ -351,7 +347,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         home = Path(folder) / "home"
         home.mkdir()
-        campaign = run(chosen.kills, chosen.seed, home, ledger)
+        campaign = run(chosen.kills, chosen.minutes, chosen.seed, home, ledger)
     measured = list(rows(campaign, ledger))
     if chosen.write:
         write_results(measured, campaign, chosen.seed)

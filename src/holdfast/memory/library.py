@@ -737,7 +737,8 @@ class Library(Catalogue):
         names = {memory.id for memory in memories}
         for file in sorted({where.file for where in self._list_copies(scope) if where.memory.id in names}):
             self.notes.remove(file, names, scope)
-        self._notify(memories, "forgotten")
+        # Nobody was ever told what a memory said before it was edited.
+        self._notify([memory for memory in memories if not memory.id.startswith(_EDITED)], "forgotten")
 
     def _notify(self, memories: Sequence[Memory], change: Change) -> None:
         if memories:

@@ -339,6 +339,8 @@ function finishAnswer(live, done) {
   for (const entry of done.entries) {
     const rendered = renderMessage(entry, actions);
     if (entry.id === done.message) {
+      // It is there already if the messages were loaded just when it was finished.
+      findMessage(entry.id)?.remove();
       live.element.replaceWith(rendered);
       element = rendered;
     } else findMessage(entry.id)?.replaceWith(rendered);

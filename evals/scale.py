@@ -5,7 +5,7 @@ started on it in front of an upstream that answers at once. Measured from outsid
 a chat, the list, a search, a request that resends a whole history, a memory that is added, and what the
 process takes.
 The embedder is off, so a size is messages and words; `evals.recall_speed` has vectors. `--write` puts the
-table and a plot into results/.
+table into results/ and a plot into docs/images/.
 """
 
 import argparse
@@ -34,6 +34,7 @@ _ROUNDS = 20
 _MESSAGES_A_CHAT = 100
 _RESENT = 10_000
 _RESULTS = Path(__file__).parent / "results"
+_PLOT = Path(__file__).parents[1] / "docs" / "images" / "scale.svg"
 # The most milliseconds, whatever the size; None where the smallest size is the measure.
 _LIMITS: dict[str, float | None] = {
     "first message": None,
@@ -202,12 +203,12 @@ def write_results(measured: Sequence[Row], sizes: Sequence[int]) -> None:
     """Writes the table and the plot of growth."""
     head = (__doc__ or "").partition("\n\n")[2].strip()
     text = f"# Does it stay quick as it grows?\n\n`python -m evals.scale --write`. {head}\n\n"
-    (_RESULTS / "scale.md").write_text(f"{text}![Growth](scale.svg)\n\n{table(measured)}\n")
+    (_RESULTS / "scale.md").write_text(f"{text}{table(measured)}\n")
     series = [
         Series(name, [(float(size), row.value) for size in sizes for row in measured if _is(row, name, size)])
         for name in _LIMITS
     ]
-    (_RESULTS / "scale.svg").write_text(draw_plot(series, "messages in the store", "milliseconds"))
+    _PLOT.write_text(draw_plot(series, "messages in the store", "milliseconds"))
 
 
 def _is(row: Row, name: str, size: int) -> bool:

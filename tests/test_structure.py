@@ -127,6 +127,16 @@ def test_broad_excepts_are_outermost_and_the_environment_is_for_config() -> None
     assert faults == []
 
 
+def test_names_of_tests_are_short() -> None:
+    names = (
+        node.name
+        for path in Path(__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+    )
+    assert [name for name in names if name.count("_") > 11] == []
+
+
 def test_the_exceptions_are_still_needed() -> None:
     assert {name for name in LONG_FILES if not (SOURCE / name).exists()} == set()
     assert {name for name in LONG_FUNCTIONS if not (SOURCE / name.split(":")[0]).exists()} == set()

@@ -338,7 +338,7 @@ def test_search_marks_its_matches_forgives_a_typo_and_finds_no_nonsense(page, se
 # Daily comfort
 
 
-def test_the_next_question_waits_its_turn_and_the_last_one_is_edited_with_up(page, server, project):  # noqa: F811
+def test_next_question_is_queued_and_up_edits_the_last(page, server, project):  # noqa: F811
     server.upstream.answers += ["First answer.", "Second answer.", "Third answer."]
     server.upstream.hold()
     window = page("/", project=project)

@@ -419,7 +419,7 @@ async def test_a_talk_that_others_keep_short_is_summarised_all_the_same(tmp_path
         check_chain(engine, client)
 
 
-async def test_what_the_last_resort_takes_out_is_summarised_in_the_same_turn(tmp_path):
+async def test_last_resort_summarises_in_the_same_turn(tmp_path):
     server = Playing()
     preset = replace(preset_named("openclaw"), cooldown_seconds=0.0, cooldown_messages=0)
     async with summing(server, tmp_path, preset=preset) as engine:

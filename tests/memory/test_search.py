@@ -667,7 +667,7 @@ def test_the_message_that_asks_does_not_answer_itself(kit):
     assert others.likely < 0.1
 
 
-def test_a_question_about_the_world_is_nearer_to_such_than_to_a_chat(kit):
+def test_general_question_is_nearer_to_general_examples_than_to_chat(kit):
     kit.say(*(f"The heron number {number} stands by the river." for number in range(30)))
 
     def worldly(question: str) -> float:

@@ -503,7 +503,7 @@ def test_no_secret_and_nothing_that_was_said_is_logged(serve, caplog, digest):
         assert hidden not in caplog.text
 
 
-def test_a_path_with_a_line_break_forges_no_line_of_the_log(serve):
+def test_line_break_in_path_cannot_forge_log_line(serve):
     record = logging.LogRecord(
         "holdfast.server", logging.INFO, "", 0, "GET %s", ("/a\n2026 INFO forged\x1b[1m",), None
     )

@@ -271,6 +271,18 @@ async def test_an_endless_error_page_is_not_read_to_its_end(to):
         await to(server.url).get("/")
 
 
+@pytest.mark.parametrize("ask", [lambda to: to.get("/x"), read], ids=["list", "answer"])
+async def test_response_beyond_the_size_limit_is_cut_off(to, ask):
+    # No length is announced, and its end never comes.
+    def play(_request):
+        return [started("application/json"), *[piece(b"[" * 10_000)] * 1_000]
+
+    with hostile(play) as server:
+        connection = to(server.url, patience={"largest": 1_000_000, "tries": 1})
+        with pytest.raises(CutOff, match="more than 1 MB"):
+            await ask(connection)
+
+
 async def test_the_key_and_the_extra_headers_go_with_every_request(to):
     with hostile([OK]) as server:
         await to(server.url, key="sesame", headers={"X-Team": "blue"}).get("/")

@@ -94,7 +94,7 @@ async def test_a_named_server_is_connected_to(tmp_path):
         await upstreams.aclose()
 
 
-async def test_models_that_only_embed_come_last_and_are_never_the_usual_one():
+async def test_embedding_models_come_last_and_are_never_the_default():
     models = [
         ModelInfo("nomic-embed-text:latest", family="nomic-bert", running_window=2048),
         ModelInfo("bge-m3", family="bert"),

@@ -173,7 +173,7 @@ class Connection:
         try:
             await self._raise_for_status(response, model)
             content_type = response.headers.get("content-type", "")
-            stream = self._limit_answer(self._bytes(response))
+            stream = self._bytes(response, self._patience.largest)
             yield UpstreamResponse(content_type.partition(";")[0].strip().lower(), stream)
         finally:
             response.close()
@@ -208,7 +208,7 @@ class Connection:
         response = await self._send(request, repeatable=True)
         try:
             await self._raise_for_status(response, model)
-            content = b"".join([data async for data in self._bytes(response)])
+            content = b"".join([data async for data in self._bytes(response, self._patience.largest)])
         finally:
             response.close()
         try:
@@ -302,9 +302,19 @@ class Connection:
             return after
         return after or pause
 
-    async def _bytes(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    async def _bytes(
+        self, response: aiohttp.ClientResponse, largest: int | None = None
+    ) -> AsyncIterator[bytes]:
+        """Yields the data of a response; raises CutOff if it breaks off, or has more bytes than `largest`."""
+        received = 0
         try:
             while data := await read_next(response):
+                received += len(data)
+                if largest is not None and received > largest:
+                    raise CutOff(
+                        f"{self.location} sent an answer of more than {largest // 1_000_000} MB.",
+                        hint="Limit the length of answers (max_tokens), or raise max_answer_mb.",
+                    )
                 yield data
         except aiohttp.ServerTimeoutError as error:
             raise CutOff(
@@ -323,18 +333,6 @@ class Connection:
             ) from error
         finally:
             response.close()
-
-    async def _limit_answer(self, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """Yields the data of an answer; raises CutOff when it is larger than anybody can want."""
-        left = self._patience.largest
-        async for data in stream:
-            left -= len(data)
-            if left < 0:
-                raise CutOff(
-                    f"{self.location} sent an answer of more than {self._patience.largest // 1_000_000} MB.",
-                    hint="Limit the length of answers (max_tokens), or raise max_answer_mb.",
-                )
-            yield data
 
     def _unreachable(self, error: Exception) -> Unreachable:
         match error:

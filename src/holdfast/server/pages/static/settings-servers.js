@@ -1,5 +1,6 @@
 // The model servers: how each of them is, and a switch for whether memories may be sent to it.
-import { api, attempt, byId, el, formatMoment, formatNumber, word } from "./core.js";
+import { api, attempt, byId, el, word } from "./core.js";
+import { renderServer } from "./server-row.js";
 import { setDraft, settings, valueOf } from "./settings-state.js";
 
 /** Returns the setting with the switch of one address changed. */
@@ -10,41 +11,17 @@ function setGate(text, location, may) {
   return [...others, `${location}=${may ? "on" : "off"}`].join(", ");
 }
 
-function renderServer(state) {
-  const health = state.well === false ? "bad" : state.well ? "good" : "";
-  const text = state.well === false
-    ? word("server_away")
-    : state.well
-    ? word("server_well", { n: formatNumber(state.models ?? 0) })
-    : word("server_unknown");
-  const isFixed = settings.rows.get("memory_gate").read_only;
+/** A server with the switch for its memories; the embedded one is on this machine and has none. */
+function renderGated(state) {
   const gate = el("input", {
     type: "checkbox",
     role: "switch",
     checked: state.memory,
-    disabled: isFixed,
+    disabled: settings.rows.get("memory_gate").read_only,
     onchange: () => setDraft("memory_gate", setGate(valueOf("memory_gate"), state.location, gate.checked)),
   });
-  return el(
-    "li",
-    { class: "server" },
-    el("span", { class: `light ${health}`, "aria-hidden": "true" }),
-    el(
-      "div",
-      { class: "grow" },
-      el("strong", { dir: "auto" }, state.kind ?? state.name),
-      " ",
-      el("code", {}, state.location || "–"),
-      el(
-        "div",
-        { class: "faint small" },
-        text,
-        state.last_seen ? ` · ${word("server_seen", { at: formatMoment(state.last_seen) })}` : "",
-      ),
-      state.error && el("div", { class: "wrong small", lang: "en" }, state.error),
-    ),
-    state.location.includes("//") && el("label", { class: "gate small" }, gate, word("gate")),
-  );
+  const label = state.location.includes("//") && el("label", { class: "gate small" }, gate, word("gate"));
+  return renderServer(state, "li", label);
 }
 
 export function startServers() {
@@ -52,9 +29,7 @@ export function startServers() {
     const { upstreams } = await api("/api/upstreams");
     const servers = upstreams.filter((state) => state.kind || state.location);
     byId("upstreams").replaceChildren(
-      servers.length
-        ? el("ul", { class: "list" }, servers.map(renderServer))
-        : el("p", {}, word("no_server")),
+      servers.length ? el("ul", { class: "list" }, servers.map(renderGated)) : el("p", {}, word("no_server")),
     );
   }
   byId("look-again").addEventListener("click", () => attempt(loadServers));

@@ -1,6 +1,7 @@
 // The network: which model servers were found, where we listen, and what other programs have to be told.
 import { createServerForm } from "./server-form.js";
-import { api, attempt, byId, createCopyButton, el, formatNumber, word } from "./core.js";
+import { renderServer } from "./server-row.js";
+import { api, attempt, byId, createCopyButton, el, word } from "./core.js";
 
 /** A line to paste, with what it is for. */
 export function renderPaste(label, text) {
@@ -10,32 +11,6 @@ export function renderPaste(label, text) {
     label && el("span", { class: "faint small" }, label),
     el("code", {}, text),
     createCopyButton(text),
-  );
-}
-
-export function renderServer(state) {
-  const health = state.well === false ? "bad" : state.well ? "good" : "";
-  return el(
-    "div",
-    { class: "server" },
-    el("span", { class: `light ${health}`, "aria-hidden": "true" }),
-    el(
-      "div",
-      { class: "grow" },
-      el("strong", { dir: "auto" }, state.kind ?? state.name),
-      " ",
-      el("code", {}, state.location || "–"),
-      el(
-        "div",
-        { class: "faint small" },
-        state.well === false
-          ? word("server_away")
-          : state.well
-          ? word("server_well", { n: formatNumber(state.models ?? 0) })
-          : word("server_unknown"),
-        state.error ? el("span", { lang: "en" }, ` ${state.error}`) : null,
-      ),
-    ),
   );
 }
 
@@ -49,7 +24,7 @@ export function createNetworkStep() {
     const servers = upstreams.filter((state) => state.kind || state.location);
     byId("servers").replaceChildren(
       ...(servers.length
-        ? servers.map(renderServer)
+        ? servers.map((state) => renderServer(state, "div"))
         : [el("p", {}, word("no_server"), " ", el("a", { href: "/settings#servers" }, word("to_settings")))]),
     );
     // Who has no server that answers is asked for one.

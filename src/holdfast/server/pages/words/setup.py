@@ -25,10 +25,6 @@ WORDS: dict[str, str] = {
         "Ollama, llama.cpp or LM Studio, or name an address in the settings."
     ),
     "to_settings": lazy("To the settings"),
-    "server_well": lazy("Answers, {n} models"),
-    "server_well_one": lazy("Answers, 1 model"),
-    "server_away": lazy("Does not answer."),
-    "server_unknown": lazy("Not asked yet"),
     "only_here": lazy("Only programs on this machine reach it."),
     "others_too": lazy("Other devices reach it, too, and need a key or the password."),
     "for_ollama": lazy("Ollama clients"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.config import Settings, keep_page, load
+from holdfast.config import Settings, keep_page, load, replace_config
 from holdfast.errors import ConfigError
 from holdfast.settings_words import GROUPS
 
@@ -94,3 +94,15 @@ def test_a_broken_file_of_the_page_is_told(tmp_path, text):
 def test_every_setting_belongs_to_one_group():
     names = [item.name for item in fields(Settings)]
     assert sorted(name for group in GROUPS.values() for name in group) == sorted(names)
+
+
+def test_config_is_replaced_whole_or_not_at_all(tmp_path):
+    file = tmp_path / "folder" / "client.json"
+    replace_config(file, b"{}")
+    replace_config(file, b'{"a": 1}', 0o640)
+    assert (file.read_bytes(), file.stat().st_mode & 0o777) == (b'{"a": 1}', 0o640)
+    blocked = tmp_path / "blocked"
+    (blocked / "inside").mkdir(parents=True)
+    with pytest.raises(OSError, match="blocked"):
+        replace_config(blocked, b"{}")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["blocked", "folder"]

@@ -365,19 +365,24 @@ def keep_page(home: Path, values: Mapping[str, Any]) -> None:
     """Keeps what is set in a browser, whole or not at all. There may be secrets in it."""
     text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
     try:
-        home.mkdir(parents=True, exist_ok=True)
-        # Made for its owner's eyes only.
-        handle, name = tempfile.mkstemp(dir=home, prefix=f".{PAGE}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(home / PAGE)
-        finally:
-            Path(name).unlink(missing_ok=True)
+        replace_config(home / PAGE, text.encode())
     except OSError as error:
         raise ConfigError(f"{home / PAGE} cannot be written: {error.strerror}.") from None
+
+
+def replace_config(path: Path, content: bytes, mode: int = 0o600) -> None:
+    """Replaces a file in one step: a crash or a full disk leaves the old file, and nothing beside it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            os.fchmod(handle, mode)
+            file.write(content)
+            file.flush()
+            os.fsync(handle)
+        Path(name).replace(path)
+    finally:
+        Path(name).unlink(missing_ok=True)
 
 
 def _read_file(path: Path, parse: Callable[[str], Any] = tomllib.loads) -> Mapping[str, Any]:

@@ -8,9 +8,7 @@ import base64
 import difflib
 import hashlib
 import json
-import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +16,7 @@ from typing import Any, Literal
 
 from holdfast.clients.base import Client, ConfigChange, Each, Endpoint, Entry, Format, Places, Step
 from holdfast.clients.documents import apply_entries, read_earlier, revert_entries
+from holdfast.config import replace_config
 from holdfast.errors import ConfigError, Conflict, HoldfastError, NotFound
 from holdfast.i18n import lazy
 
@@ -259,14 +258,8 @@ def _write(path: Path, content: bytes | None, *, private: bool = False) -> None:
         if content is None:
             path.unlink(missing_ok=True)
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
         mode = 0o600 if private or not path.exists() else path.stat().st_mode & 0o777
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        temporary = Path(name)
-        temporary.chmod(mode)
-        temporary.replace(path)
+        replace_config(path, content, mode)
     except OSError as error:
         raise ConfigError(
             lazy("{path} cannot be written: {reason}.", path=str(path), reason=error.strerror or str(error)),

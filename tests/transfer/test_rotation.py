@@ -2,12 +2,17 @@
 
 import os
 
+import pytest
+
+from holdfast.background.jobs import BackgroundJobs
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.messages import Scope
 from holdfast.store import open_store
 from holdfast.transfer import backup
 from holdfast.transfer.rotation import BackupSchedule, find_superseded, list_backups
 from holdfast.transfer.staging import DataFolder
+
+pytestmark = pytest.mark.anyio
 
 DAY, START = 86_400.0, 1_790_000_000.0
 
@@ -35,6 +40,20 @@ def test_changed_folder_is_backed_up_daily_and_old_backups_are_removed(tmp_path)
     assert len(ages) == 7
     assert 14 < ages[-1] < 30
     assert backup.check(files[0]).counts["conversations"] == 40
+
+
+async def test_backup_that_fails_is_tried_again(tmp_path):
+    places = DataFolder(tmp_path, f"sqlite:///{tmp_path / 'holdfast.db'}")
+    (tmp_path / "backups").write_text("somebody's file")
+    schedule = BackupSchedule(places, 1.0, FolderWorkspace(places.workspace))
+    with open_store(places.store) as store:
+        jobs = BackgroundJobs(store, None, None)
+        await jobs._back_up(schedule)
+        assert jobs.idle.is_waiting("backup")
+        (tmp_path / "backups").unlink()
+        await jobs._back_up(schedule)
+        assert len(list_backups(tmp_path / "backups")) == 1
+        await jobs.idle.close()
 
 
 def test_backups_made_by_hand_never_go(tmp_path):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from holdfast.errors import StoreError
 from holdfast.memory.workspace import Workspace
 from holdfast.store.sqlite_file import BACKUPS
 from holdfast.transfer import backup
@@ -47,18 +48,24 @@ class BackupSchedule:
         if database is None or not database.exists() or not self._running.acquire(blocking=False):
             return None
         try:
-            folder = database.parent / BACKUPS
-            files = list_backups(folder)
-            if not self._is_due(database, files) or not self._has_room(database):
-                return None
-            folder.mkdir(mode=0o700, exist_ok=True)
-            file = folder / f"{_PREFIX}{backup.default_name(self._clock())}"
-            backup.create(self._places, file, notes=self._notes)
-            for old in find_superseded([file, *files]):
-                old.unlink(missing_ok=True)
-            return file
+            return self._back_up(database)
+        except OSError as error:
+            # As any other trouble with data: whoever asked tries again later.
+            raise StoreError(f"{database.parent / BACKUPS}: {error.strerror or error}.") from error
         finally:
             self._running.release()
+
+    def _back_up(self, database: Path) -> Path | None:
+        folder = database.parent / BACKUPS
+        files = list_backups(folder)
+        if not self._is_due(database, files) or not self._has_room(database):
+            return None
+        folder.mkdir(mode=0o700, exist_ok=True)
+        file = folder / f"{_PREFIX}{backup.default_name(self._clock())}"
+        backup.create(self._places, file, notes=self._notes)
+        for old in find_superseded([file, *files]):
+            old.unlink(missing_ok=True)
+        return file
 
     def _is_due(self, database: Path, files: Sequence[Path]) -> bool:
         if not files:

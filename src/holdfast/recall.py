@@ -37,7 +37,6 @@ from holdfast.text.questions import (
     Names,
     Question,
     Trait,
-    is_same_question,
     join_texts,
     leans_back,
     read_question,
@@ -122,7 +121,7 @@ class Need:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Snippet:
     """A text that is brought back; `score` is how likely it holds the answer, `whole` says that nothing was
     cut.
@@ -221,7 +220,8 @@ class Recall:
         if allowed:
             picker.compare_with(eligible[:_COMPARED])
         chosen, missed = picker.pick(candidates, _CANDIDATES if asks else 1)
-        chosen = [replace(snippet, rank=rank) for rank, snippet in enumerate(chosen)]
+        for rank, snippet in enumerate(chosen):
+            snippet.rank = rank
         chosen.sort(key=lambda snippet: (snippet.at, snippet.place))
         return Evidence(
             tuple(chosen),
@@ -342,6 +342,7 @@ class _Picker:
         self._recall = recall
         self._need = need
         self._question = questions[0]
+        self._asked_words = _words_of(self._question.text)
         self._result = result
         self._room = room
         self._left = room - _HEADING
@@ -401,9 +402,12 @@ class _Picker:
         while waiting:
             candidate = waiting.popleft()
             text = self._shareable(candidate, self._read(candidate)).strip()
-            if not text or self._is_needless(candidate, text) or text in seen:
+            if not text or text in seen:
                 continue
             seen.add(text)
+            content = frozenset(terms(text)), _words_of(text)
+            if self._is_needless(candidate, text, *content):
+                continue
             full = self._left < _LEAST or len(chosen) == most
             snippet = None if full else self._snippet(candidate, text)
             if snippet is None:
@@ -432,8 +436,10 @@ class _Picker:
             self._drop_notes_in(snippet, chosen)
             # A newer value ranks before the one it replaces, so that trimming drops the old one first.
             chosen.insert(len(chosen) - (candidate.row.id in replacements), snippet)
-            self._said.append(frozenset(terms(snippet.text)))
-            self._spoken.append(_words_of(snippet.text))
+            if snippet.text != text:
+                content = frozenset(terms(snippet.text)), _words_of(snippet.text)
+            self._said.append(content[0])
+            self._spoken.append(content[1])
         return chosen, missed
 
     def _cost(self, snippet: Snippet, chosen: Sequence[Snippet]) -> int:
@@ -506,21 +512,29 @@ class _Picker:
         )
         return _snippet_of(candidate, self._need, heading + passages, whole=False) if passages else None
 
-    def _is_needless(self, candidate: SearchCandidate, text: str) -> bool:
+    def _is_needless(
+        self, candidate: SearchCandidate, text: str, sought: Collection[str], words: str
+    ) -> bool:
         """Whether a text adds nothing: it asks the same question, says nothing ("great, thanks!"), or is in
-        the window or another snippet already (a message word for word, a note nearly so).
+        the window or another snippet already (a message word for word, a note nearly so). `sought` are its
+        terms, `words` its plain words.
         """
-        if is_same_question(text, self._question, only_asks=bool(candidate.row.traits & _ONLY_ASKS)):
+        if words == self._asked_words or self._asks_the_same(candidate, text, sought):
             return True
-        sought = frozenset(terms(text))
         if len(sought) < _LEAST_TERMS and not candidate.exact and not telling(text):
             return True
-        words = _words_of(text)
         if any(words in spoken for spoken in self._spoken):
             return True
         if candidate.row.role != NOTE:
             return False
-        return any(len(sought & said) >= _SAID * len(sought) for said in self._said)
+        return any(len(said.intersection(sought)) >= _SAID * len(sought) for said in self._said)
+
+    def _asks_the_same(self, candidate: SearchCandidate, text: str, sought: Collection[str]) -> bool:
+        """Whether a text only asks, and nothing but this. A name that the question lacks may be an answer."""
+        if not candidate.row.traits & _ONLY_ASKS or not sought:
+            return False
+        new = set(sought).difference(self._question.terms)
+        return len(new) <= len(sought) // 4 and not new & telling(text)
 
 
 def _snippet_of(candidate: SearchCandidate, need: Need, text: str, *, whole: bool) -> Snippet:

@@ -370,6 +370,12 @@ def test_the_same_rule_counts_once():
     assert rules_in("Never push to main. Thanks!\n\nNever push to main.") == ("Never push to main.",)
 
 
+def test_an_ordinal_does_not_end_a_sentence():
+    assert rules_in("Wer ist die neue Leiterin der 10. Abteilung im Haus?") == ()
+    assert rules_in("Schreib im 2. Absatz immer kurz. Danke.") == ("Schreib im 2. Absatz immer kurz.",)
+    assert rules_in("Ich wohne in Haus 3. Bitte nie klingeln.") == ("Bitte nie klingeln.",)
+
+
 def test_an_abbreviation_does_not_end_a_rule():
     assert rules_in("Never use e.g. tabs here.") == ("Never use e.g. tabs here.",)
     assert rules_in("Nutze nie z. B. Tabs.") == ("Nutze nie z. B. Tabs.",)

@@ -421,10 +421,18 @@ class Ranking:
         if "recent" in self.features:
             # That it is new says nothing about whether it answers.
             total -= self.weights.recent * float(self.features["recent"][place])
+        nearest = place if self.top is None else self.top
         return {
+            **self._question_signs,
             "sum": total,
-            "nearness": float(self.features["nearness"][place if self.top is None else self.top]),
+            "nearness": float(self.features["nearness"][nearest]),
             "explains": float(self._explains[place]),
+        }
+
+    @cached_property
+    def _question_signs(self) -> dict[str, float]:
+        """The signs that are the same for every row."""
+        return {
             "asks": min(1.0, 2 * self.question.asks),
             "personal": float(self.question.personal),
             "definite": self.question.definite,
@@ -433,22 +441,29 @@ class Ranking:
             "size": log(max(len(self.rows.ids), SMALLEST_SIZE) / USUAL_SIZE),
         }
 
-    def _weight(self, name: str) -> float:
-        return self.weights.recent if name == "recent" else self.weights.features.get(name, 0.0)
+    @cached_property
+    def _weighted_groups(self) -> dict[str, list[tuple[float, Column]]]:
+        """The features that count, with their weights, by the group that people are told of."""
+        weights = {**self.weights.features, "recent": self.weights.recent}
+        return {
+            group: [
+                (weights[name], self.features[name])
+                for name in names
+                if name in weights and name in self.features
+            ]
+            for group, names in _GROUPS.items()
+        }
 
     def parts(self, place: int) -> dict[str, float]:
         """What the sum of a row is made of: words, those beside and around it, meaning, who said it, how
         new it is.
         """
-        totals = {
-            group: sum(
-                self._weight(name) * float(self.features[name][place])
-                for name in names
-                if name in self.features
-            )
-            for group, names in _GROUPS.items()
-        }
-        return {group: round(total, 3) for group, total in totals.items() if abs(total) >= 0.001}
+        parts = {}
+        for group, columns in self._weighted_groups.items():
+            total = sum(weight * float(column[place]) for weight, column in columns)
+            if abs(total) >= 0.001:
+                parts[group] = round(total, 3)
+        return parts
 
 
 def rank_rows(

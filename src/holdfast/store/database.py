@@ -102,9 +102,12 @@ class _Compiled:
         self._sql = str(compiled)
         self._errors = dialect.loaded_dbapi.Error
         self._positions = compiled.positiontup
+        # What the statement itself says, such as the offset that SQLite adds to a limit.
+        self._constants = {name: bound.value for bound, name in compiled.bind_names.items() if bound.unique}
         self._into: list[tuple[str, Conversion]] = [
             (name, bound.type.dialect_impl(dialect).bind_processor(dialect))
             for bound, name in compiled.bind_names.items()
+            if name not in self._constants
         ]
         columns = list(clause.selected_columns if isinstance(clause, Select) else clause.exported_columns)
         named = row or (namedtuple("Row", [str(column.key) for column in columns]) if columns else None)
@@ -121,6 +124,7 @@ class _Compiled:
         given = {
             name: values[name] if convert is None else convert(values[name]) for name, convert in self._into
         }
+        given |= self._constants
         bound: Any = given if self._positions is None else [given[name] for name in self._positions]
         cursor = connection.connection.cursor()
         try:

@@ -16,7 +16,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, select
 
 from holdfast.errors import NotFound
 from holdfast.i18n import without_banners
@@ -84,6 +84,44 @@ _ROW_SIZE = 200_000
 # Usually nothing waits, and every search asks several times.
 _FIRST_WAITING = PreparedStatement(select(func.min(fulltext.waiting_table.c.id).label("id")))
 
+_WAITING_MESSAGES = (
+    select(
+        messages.c.id,
+        messages.c.tree,
+        messages.c.branch,
+        messages.c.depth,
+        messages.c.body,
+        messages.c.created_at,
+    )
+    .join(fulltext.waiting_table, fulltext.waiting_table.c.message == messages.c.id)
+    .order_by(fulltext.waiting_table.c.id)
+    .limit(bindparam("limit", type_=Integer))
+)
+_WAITING = PreparedStatement(_WAITING_MESSAGES)
+_WAITING_IN_TREE = PreparedStatement(
+    _WAITING_MESSAGES.where(fulltext.waiting_table.c.tree == bindparam("tree"))
+)
+_WAITING_IN_SCOPE = PreparedStatement(
+    _WAITING_MESSAGES.where(
+        fulltext.waiting_table.c.tree.in_(
+            select(conversations.c.tree).where(
+                conversations.c.user == bindparam("user"),
+                conversations.c.project == bindparam("project"),
+                conversations.c.kind == bindparam("kind"),
+            )
+        )
+    )
+)
+_CLAIM = PreparedStatement(
+    delete(fulltext.waiting_table)
+    .where(Listed(fulltext.waiting_table.c.message, "ids"))
+    .returning(fulltext.waiting_table.c.message)
+)
+_SCOPES = PreparedStatement(
+    select(conversations.c.tree, conversations.c.user, conversations.c.project, conversations.c.kind)
+    .where(Listed(conversations.c.tree, "trees"))
+    .distinct()
+)
 _NEW_ROW = PreparedStatement(insert(fulltext.row_table), fulltext.row_table.columns.keys())
 _NEW_PIECE = PreparedStatement(insert(fulltext.piece_table), fulltext.piece_table.columns.keys())
 _ENDS = PreparedStatement(
@@ -234,29 +272,24 @@ class MessageIndex(Repository):
     def _waiting(self, connection: Connection, where: Scope | str | None, limit: int) -> list[Any]:
         if _FIRST_WAITING.first(connection).id is None:
             return []
-        waiting = fulltext.waiting_table
-        names = ("id", "tree", "branch", "depth", "body", "created_at")
-        query = select(*(messages.c[name] for name in names)).join(
-            waiting, waiting.c.message == messages.c.id
-        )
         if isinstance(where, Scope):
-            query = query.where(waiting.c.tree.in_(select(conversations.c.tree).where(log.in_scope(where))))
+            scope = {"user": where.user, "project": where.project, "kind": where.kind}
+            rows = _WAITING_IN_SCOPE.all(connection, limit=limit, **scope)
         elif where is not None:
-            query = query.where(waiting.c.tree == where)
-        rows = connection.execute(query.order_by(waiting.c.id).limit(limit)).all()
+            rows = _WAITING_IN_TREE.all(connection, limit=limit, tree=where)
+        else:
+            rows = _WAITING.all(connection, limit=limit)
         scopes = _scopes(connection, {row.tree for row in rows}) if rows else {}
         return [(row, scopes.get(row.tree, "")) for row in rows]
 
     @writes
     def _index(self, connection: Connection, rows: list[dict[str, Any]], done: list[Any]) -> None:
-        waiting = fulltext.waiting_table
         ids = [row.id for row, _ in done]
         # Nobody may delete from these trees or number new containers meanwhile.
         log.lock_trees(connection, {row.tree for row, _ in done})
         fulltext.lock_index(connection)
         # Only what still waits: it may have been deleted, or indexed by another process, meanwhile.
-        claim = delete(waiting).where(waiting.c.message.in_(ids)).returning(waiting.c.message)
-        ours = set(connection.scalars(claim))
+        ours = {row.message for row in _CLAIM.all(connection, ids=ids)}
         current = sorted((row for row in rows if row["passage"] in ours), key=itemgetter("scope"))
         for scope, group in groupby(current, key=itemgetter("scope")):
             add_rows(connection, list(group), scope)
@@ -310,9 +343,10 @@ def searchable_text(message: Message) -> str:
 
 def _scopes(connection: Connection, trees: Collection[str]) -> dict[str, str]:
     """Return the scope of each tree. All conversations on a tree have the same one."""
-    columns = (conversations.c.tree, conversations.c.user, conversations.c.project, conversations.c.kind)
-    rows = connection.execute(select(*columns).where(conversations.c.tree.in_(trees)).distinct())
-    return {row.tree: fulltext.scope_key(Scope(row.user, row.project, row.kind)) for row in rows}
+    return {
+        row.tree: fulltext.scope_key(Scope(row.user, row.project, row.kind))
+        for row in _SCOPES.all(connection, trees=sorted(trees))
+    }
 
 
 def add_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: str) -> None:

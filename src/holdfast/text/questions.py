@@ -289,23 +289,6 @@ def leans_back(question: Question) -> bool:
     return _LEANS.search(_NAMED_TWICE.sub(" ", question.text)) is not None
 
 
-def is_same_question(text: str, question: Question, *, only_asks: bool) -> bool:
-    """Whether a text asks just this, and so has no answer. A name that the question lacks may be one."""
-    if len(text) > 2 * len(question.text) + 200:
-        return False
-    if _plain(text) == _plain(question.text):
-        return True
-    if not only_asks:
-        return False
-    asked = set(analyser.terms(text))
-    new = asked.difference(question.terms)
-    return bool(asked) and len(new) <= len(asked) // 4 and not new & analyser.telling(text)
-
-
-def _plain(text: str) -> list[str]:
-    return [word.strip("?!.,;:\"'“”„()*_") for word in text.casefold().split()]
-
-
 def _asking_share(text: str) -> float:
     sentences = analyser.sentences(text)
     return sum(map(asks, sentences)) / len(sentences) if sentences else 0.0

@@ -4,6 +4,7 @@ Pasted text (code, logs, tables, data, mails) and quotes do not count. Lines are
 shape; what a sentence states is decided by its grammar.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -136,8 +137,9 @@ _QUOTED = late(
 )
 _BULLET = late(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s+")
 _ABBREVIATION = late(rf"\b(?:[A-Za-z]|{any_word('DOTTED')})\.$")
-# "Am 15. November": the dot after a number does not end the sentence.
+# "Am 15. November", "die 10. Staffel": the dot after a number does not end the sentence.
 _ORDINAL = late(r"\b\d{1,2}\.$")
+_DEFINITE_ORDINAL = late(rf"\b{any_word('DEFINITE_WORDS')}\s\d{{1,2}}\.$", re.IGNORECASE)
 _GOES_ON = late(rf"\s+(?:[{LOWER}]|{any_word('MONTHS_AFTER_DAY')})")
 # Longer texts are not cached.
 _OFTEN_READ = 4_000
@@ -163,6 +165,8 @@ def _split(text: str, longest: int) -> Iterator[tuple[str, str]]:
             if _ABBREVIATION.search(before):
                 continue
             if _ORDINAL.search(before) and _GOES_ON.match(masked, match.end()):
+                continue
+            if _DEFINITE_ORDINAL.search(before):
                 continue
             yield from _sentence(paragraph, masked, start, match.end(), longest)
             start = match.end()

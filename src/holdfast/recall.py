@@ -16,6 +16,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -346,10 +347,11 @@ class _Picker:
         self._result = result
         self._room = room
         self._left = room - _HEADING
-        self._count = count
+        # The same text is counted when it is cut, weighed, and compared with the room.
+        self._count = cache(count)
         self._said = [frozenset(terms(text)) for text in need.said]
-        # The texts of the window and of what is brought, as plain words.
-        self._spoken = [_words_of(text) for text in need.said]
+        # The texts of the window and of what is brought, as plain words, a line each.
+        self._spoken = "\n".join(map(_words_of, need.said))
         self._statements: list[tuple[SearchCandidate, str]] = []
         # The place of each candidate in their order by its row, and the texts that were read.
         self._places: dict[int, int] = {}
@@ -439,7 +441,7 @@ class _Picker:
             if snippet.text != text:
                 content = frozenset(terms(snippet.text)), _words_of(snippet.text)
             self._said.append(content[0])
-            self._spoken.append(content[1])
+            self._spoken += f"\n{content[1]}"
         return chosen, missed
 
     def _cost(self, snippet: Snippet, chosen: Sequence[Snippet]) -> int:
@@ -523,7 +525,7 @@ class _Picker:
             return True
         if len(sought) < _LEAST_TERMS and not candidate.exact and not telling(text):
             return True
-        if any(words in spoken for spoken in self._spoken):
+        if words in self._spoken:
             return True
         if candidate.row.role != NOTE:
             return False

@@ -38,7 +38,7 @@ from holdfast.store import FileState, NewPassage, Store
 from holdfast.store.fulltext import NotesFolder
 from holdfast.store.texts import PIECE_SIZE as PIECE
 from holdfast.store.texts import date_words
-from holdfast.text.questions import Trait, is_wish_heading, traits_of
+from holdfast.text.questions import Trait, is_wish_heading, traits_of, without_ledger
 
 # What was put away on purpose.
 _IGNORED_FOLDERS = frozenset({"archive"})
@@ -47,7 +47,7 @@ _SUFFIXES = frozenset({".md", ".markdown"})
 _CACHED_PATHS = 20_000
 
 # A change of how texts are cut needs a new number: files are then read again.
-CHUNK_VERSION = 3
+CHUNK_VERSION = 4
 # In characters, four to a token.
 CHUNK_SIZE = 1_600
 OVERLAP = 320
@@ -726,6 +726,7 @@ def passages_of(entry: NoteEntry, text: str) -> list[NewPassage]:
     kind = "summary" if scopes.is_summary(entry.path) else ""
     passages: list[NewPassage] = []
     repeats: dict[str, int] = {}
+    text = without_ledger(text) if kind else text
     for part in split_chunks(text, by_hand=entry.path.name == _CURATED):
         # Made of the words alone, so that it stays the same whatever is written above it.
         repeats[part.digest] = again = repeats.get(part.digest, -1) + 1

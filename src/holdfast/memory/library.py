@@ -54,7 +54,7 @@ from holdfast.messages import Scope
 from holdfast.store import Tombstone, new_id
 from holdfast.store.memories import MemoryUse, RecollectionRepository
 from holdfast.text.analyser import language_of, terms
-from holdfast.text.questions import Trait, traits_of, without_wishes
+from holdfast.text.questions import Trait, traits_of, without_ledger, without_wishes
 from holdfast.text.statements import binds, named_share
 
 _DAY = 86_400.0
@@ -257,7 +257,7 @@ class Catalogue:
         newest = [
             replace(memory, text=text)
             for memory in sorted(summaries, key=lambda memory: memory.date)[-1:]
-            if (text := without_wishes(memory.text))
+            if (text := without_wishes(without_ledger(memory.text)))
         ]
         others = [memory for memory in known if memory not in first]
         return [*first, *others, *prose, *days, *newest]

@@ -164,6 +164,21 @@ def without_wishes(summary: str) -> str:
     return "\n".join(kept).strip()
 
 
+# The line above the names and values that a summary lists word for word.
+_LEDGER_HEADINGS = frozenset(named for _, named in by_language("SUMMARY_HEADINGS").values())
+
+
+def without_ledger(summary: str) -> str:
+    """A summary without the list of names and values at its end.
+
+    It keeps them in the window of its own conversation; elsewhere the messages themselves are found, and say
+    what the values are of.
+    """
+    lines = summary.split("\n")
+    end = next((at for at, line in enumerate(lines) if line.strip() in _LEDGER_HEADINGS), len(lines))
+    return "\n".join(lines[:end])
+
+
 def traits_of(text: str) -> Trait:
     """The traits of a text that is indexed."""
     traits = Trait(0)

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from math import exp
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -85,6 +86,8 @@ _SAID = 0.9
 _PATIENCE = 0.8
 # Characters that are quoted of the question before a passage of its answer.
 _ASKED = 100
+# Share of the likelihood below which a candidate is not brought, however much room is free.
+_UNLIKELY = 0.0005
 # So many of the best candidates are searched for newer values of what is brought.
 _COMPARED = 40
 # Characters of a text that are read for that; a longer sentence states more than one thing.
@@ -211,7 +214,7 @@ class Recall:
         count: Callable[[str], int],
     ) -> Evidence:
         eligible = list(self._eligible(result.candidates, need))
-        candidates = [each for each in eligible if each.row.passage not in need.present]
+        candidates = drop_unlikely([each for each in eligible if each.row.passage not in need.present])
         likely = max((max(each.score, _NAMED * each.exact) for each in candidates), default=0.0)
         # A message that asks nothing gets no evidence, unless it clearly refers to something.
         asks = questions[0].asks > 0
@@ -319,6 +322,25 @@ def understand(need: Need) -> list[Question]:
             *parts,
         ]
     return [question, *parts]
+
+
+def drop_unlikely(candidates: Sequence[SearchCandidate]) -> list[SearchCandidate]:
+    """Drops candidates that hardly hold the answer beside the others for the same part of the question.
+
+    The sums were fitted so that their exponentials are shares of the likelihood. Messages that only ask have
+    no part in it: who asks again would find nothing but the question.
+    """
+    shares = [exp(each.total) for each in candidates]
+    whole: dict[int, float] = {}
+    for each, share in zip(candidates, shares, strict=True):
+        if not each.row.traits & _ONLY_ASKS:
+            part = id(each.ranked)
+            whole[part] = whole.get(part, 0.0) + share
+    return [
+        each
+        for each, share in zip(candidates, shares, strict=True)
+        if each.exact or share >= _UNLIKELY * whole.get(id(each.ranked), 0.0)
+    ]
 
 
 def _room_for(likely: float, room: int) -> int:

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from holdfast.conversations.search import best_passage
 from holdfast.i18n import banner
+from holdfast.memory.search import SearchCandidate
 from holdfast.messages import Message, Text, ToolCall, ToolResult
-from holdfast.recall import Evidence, Need, Snippet, recall_over
-from holdfast.store import NewMessage
+from holdfast.recall import Evidence, Need, Snippet, drop_unlikely, recall_over
+from holdfast.store import NewMessage, PassageRow
+from holdfast.text.questions import Trait
 from tests.conversations.builders import answer, user
 
 FILLER = (
@@ -408,3 +410,22 @@ def test_what_is_about_something_else_is_no_later_value(talk, old, new, question
 def test_a_passage_never_takes_more_room_than_there_is(pieces, room):
     text = "\n".join(pieces)
     assert tokens(best_passage(text, {"pian": 2.0, "fenc": 1.0, "x": 1.0}, room, tokens)) <= room
+
+
+def candidate(number: int, total: float, part: object, *, traits: int = 0, exact: bool = False):
+    row = PassageRow(number, f"m_{number}", "tree", "branch", number, "user", 0.0, 5, 0, 0, traits)
+    return SearchCandidate(row, total, 0.9, part, number, exact)
+
+
+def test_what_hardly_answers_is_dropped_however_much_room_is_free():
+    whole, part = object(), object()
+    asks = int(Trait.ONLY_ASKS)
+    rows = [
+        candidate(1, 20.0, whole, traits=asks),
+        candidate(2, 12.0, whole),
+        candidate(3, 6.0, whole),
+        candidate(4, 4.0, whole),
+        candidate(5, 4.0, whole, exact=True),
+        candidate(6, 3.0, part),
+    ]
+    assert [each.row.id for each in drop_unlikely(rows)] == [1, 2, 3, 5, 6]

@@ -38,7 +38,7 @@ class Past:
         self.kept = self.store.log.append(self.conversation.id, new, parent=None, expect=None)
         self.within = {message.id for message in self.kept[-window:]}
 
-    def look_up(self, question: str, *, room: int = 200, **options) -> Evidence:
+    def look_up(self, question: str, *, room: int = 200, share: int | None = None, **options) -> Evidence:
         fields = {"head": self.kept[-1].id, "present": self.within, **options}
         need = Need(
             question,
@@ -48,7 +48,7 @@ class Past:
             remembers=False,
             **fields,
         )
-        return recall_over(self.store, None).bring(need, room, tokens)
+        return recall_over(self.store, None).bring(need, room, tokens, share)
 
     def asked(self, question: str, **options) -> list[Snippet]:
         """What is brought, the likeliest first."""
@@ -232,6 +232,16 @@ def test_all_snippets_together_stay_within_the_room_and_use_it(talk):
     assert len(past.asked("Which wifi password did I use?", room=400)) > 8, "the room is used"
     texts = past.look_up("Which wifi password did I use?", room=400).snippets
     assert [each.place for each in texts] == sorted(each.place for each in texts), "in the order of time"
+
+
+def test_free_room_stays_free_where_the_answer_is_certain(talk):
+    rumours = (user(f"Somebody mentioned the cabin on day {number} again.") for number in range(20))
+    past = Past(talk, user("The wifi password of the cabin of Mrs Halloran is Tr0ub4dor."), *rumours)
+    question = "What is the wifi password of the cabin of Mrs Halloran?"
+    certain, filled = past.look_up(question, room=200, share=60), past.look_up(question, room=200)
+    assert any("Tr0ub4dor" in snippet.text for snippet in certain.snippets)
+    assert sum(tokens(snippet.text) for snippet in certain.snippets) <= 60
+    assert len(certain.snippets) < len(filled.snippets)
 
 
 def test_what_something_brought_says_word_for_word_takes_no_room_twice(talk):

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from evals.evidence_checks import Score, judge
 from evals.evidence_data import Chat, Corpus, Question
@@ -53,7 +54,8 @@ def ask_holdfast(
     docs = {doc.id: doc for doc in corpus.docs}
     kept = setting.keep / f"{corpus.set}-{setting.window}-{corpus.name}" if setting.keep else None
     with (
-        Upstream(setting.window) as upstream,
+        # What was learned about counting belongs to its address.
+        Upstream(setting.window, _read_mark(kept).get("port", 0)) as upstream,
         tempfile.TemporaryDirectory(prefix="holdfast-evidence-", ignore_cleanup_errors=True) as place,
     ):
         home, missing = Path(place) / "home", 0
@@ -104,15 +106,21 @@ class _Client:
 
 def _keep(kept: Path, corpus: Corpus, setting: Setting, upstream: Upstream, counts: Counts) -> int:
     """A data folder in which these chats were told, if it is not there yet. How many vectors it lacks."""
-    mark = kept / _MARK
-    known = json.loads(mark.read_text()) if mark.is_file() else {}
+    known = _read_mark(kept)
     if known.get("digest") != corpus.digest:
         shutil.rmtree(kept, ignore_errors=True)
         with serving(kept, upstream.url) as door:
             _tell(_Client(door, upstream, counts), corpus)
-            known = {"digest": corpus.digest, "missing": _settle(door, upstream, setting.settle)}
-        mark.write_text(json.dumps(known))
+            missing = _settle(door, upstream, setting.settle)
+        known = {"digest": corpus.digest, "missing": missing, "port": upstream.port}
+        (kept / _MARK).write_text(json.dumps(known))
     return int(known["missing"])
+
+
+def _read_mark(kept: Path | None) -> dict[str, Any]:
+    """What is known of a data folder that was kept; nothing for one that is not there."""
+    mark = kept / _MARK if kept is not None else None
+    return dict(json.loads(mark.read_text())) if mark is not None and mark.is_file() else {}
 
 
 def _tell(client: _Client, corpus: Corpus) -> None:

@@ -58,7 +58,7 @@ class Request:
 class Upstream:
     """`answer` is what it says next; `requests` are those of persons, `refusals` those over the window."""
 
-    def __init__(self, window: int) -> None:
+    def __init__(self, window: int, port: int = 0) -> None:
         self.window = window
         self.answer = "Okay."
         self.requests: list[Request] = []
@@ -76,9 +76,14 @@ class Upstream:
             def props(self) -> Json:
                 return {"default_generation_settings": {"n_ctx": upstream.window}, "total_slots": 1}
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        try:
+            self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        except OSError:
+            # Somebody else has it by now.
+            self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.port = int(self._server.server_address[1])
+        self.url = f"http://127.0.0.1:{self.port}"
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()

@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from math import exp
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -67,6 +66,9 @@ _HEADING = 16
 # A message of up to this many tokens is short, and brought whole; a longer one is cut to a share of the room.
 _SHORT = 160
 _LONG_SHARE = 0.34
+# Beyond its share, a question takes free room only for candidates before which the answer is less likely than
+# this: the rest would be read by the server in vain.
+_ENOUGH = 0.85
 # Likelihood of an answer from which on one snippet is brought, and from which on all of the room is used.
 _SOME, _ALL = 0.08, 0.15
 # Score from which on a finding is brought; likelihood from which on a message without a question gets one
@@ -82,12 +84,11 @@ _NAMED = 0.25
 _ONE = 60
 # A note is dropped if a message in the window has this share of its terms.
 _SAID = 0.9
-# Seconds that a question waits for its vector; after that, words alone are used.
-_PATIENCE = 0.8
+# Seconds that a question waits for its vector; after that, words alone are used. A few milliseconds are
+# usual, but a busy machine takes a hundred times as long.
+_PATIENCE = 2.0
 # Characters that are quoted of the question before a passage of its answer.
 _ASKED = 100
-# Share of the likelihood below which a candidate is not brought, however much room is free.
-_UNLIKELY = 0.0005
 # So many of the best candidates are searched for newer values of what is brought.
 _COMPARED = 40
 # Characters of a text that are read for that; a longer sentence states more than one thing.
@@ -190,8 +191,11 @@ class Recall:
         self._meaning = meaning
         self._findings = findings
 
-    def bring(self, need: Need, room: int, count: Callable[[str], int]) -> Evidence:
-        """Returns the evidence for a question, at most `room` tokens."""
+    def bring(self, need: Need, room: int, count: Callable[[str], int], share: int | None = None) -> Evidence:
+        """Returns the evidence for a question, at most `room` tokens.
+
+        What is over its `share` is free, and only used where the answer may well be further down.
+        """
         questions = understand(need)
         if room < _LEAST or not questions:
             return Evidence()
@@ -203,7 +207,8 @@ class Recall:
             patience=_PATIENCE,
             asked=need.message,
         )
-        return self._store.read_snapshot(self._choose, need, questions, result, room, count)
+        share = room if share is None else min(share, room)
+        return self._store.read_snapshot(self._choose, need, questions, result, room, share, count)
 
     def _choose(
         self,
@@ -211,16 +216,17 @@ class Recall:
         questions: Sequence[Question],
         result: Retrieval,
         room: int,
+        share: int,
         count: Callable[[str], int],
     ) -> Evidence:
         eligible = list(self._eligible(result.candidates, need))
-        candidates = drop_unlikely([each for each in eligible if each.row.passage not in need.present])
+        candidates = [each for each in eligible if each.row.passage not in need.present]
         likely = max((max(each.score, _NAMED * each.exact) for each in candidates), default=0.0)
         # A message that asks nothing gets no evidence, unless it clearly refers to something.
         asks = questions[0].asks > 0
         sure = asks or likely >= _POINTS or any(each.exact for each in candidates)
         allowed = _room_for(likely, room) if sure else 0
-        picker = _Picker(self, need, questions, result, allowed, count)
+        picker = _Picker(self, need, questions, result, allowed, share, count)
         if allowed:
             picker.compare_with(eligible[:_COMPARED])
         chosen, missed = picker.pick(candidates, _CANDIDATES if asks else 1)
@@ -324,25 +330,6 @@ def understand(need: Need) -> list[Question]:
     return [question, *parts]
 
 
-def drop_unlikely(candidates: Sequence[SearchCandidate]) -> list[SearchCandidate]:
-    """Drops candidates that hardly hold the answer beside the others for the same part of the question.
-
-    The sums were fitted so that their exponentials are shares of the likelihood. Messages that only ask have
-    no part in it: who asks again would find nothing but the question.
-    """
-    shares = [exp(each.total) for each in candidates]
-    whole: dict[int, float] = {}
-    for each, share in zip(candidates, shares, strict=True):
-        if not each.row.traits & _ONLY_ASKS:
-            part = id(each.ranked)
-            whole[part] = whole.get(part, 0.0) + share
-    return [
-        each
-        for each, share in zip(candidates, shares, strict=True)
-        if each.exact or share >= _UNLIKELY * whole.get(id(each.ranked), 0.0)
-    ]
-
-
 def _room_for(likely: float, room: int) -> int:
     """Returns how many tokens of its room a question may use."""
     if likely < _SOME:
@@ -360,6 +347,7 @@ class _Picker:
         questions: Sequence[Question],
         result: Retrieval,
         room: int,
+        share: int,
         count: Callable[[str], int],
     ) -> None:
         self._recall = recall
@@ -369,6 +357,8 @@ class _Picker:
         self._result = result
         self._room = room
         self._left = room - _HEADING
+        # What is left when the question has used its share.
+        self._free = room - share
         # The same text is counted when it is cut, weighed, and compared with the room.
         self._count = cache(count)
         self._said = [frozenset(terms(text)) for text in need.said]
@@ -413,18 +403,23 @@ class _Picker:
         If a snippet gives a value that a later statement replaces, the later one is brought too, or quoted in
         it. Messages that only ask come last, unless they have a name of the question.
         """
-        candidates = sorted(
-            candidates, key=lambda each: bool(each.row.traits & _ONLY_ASKS) and not each.exact
-        )
-        self._candidates = candidates
+
+        def only_asks(each: SearchCandidate) -> bool:
+            return bool(each.row.traits & _ONLY_ASKS) and not each.exact
+
+        self._candidates = candidates = sorted(candidates, key=only_asks)
         self._places = {each.row.id: place for place, each in enumerate(candidates)}
         chosen: list[Snippet] = []
         missed: list[Snippet] = []
         seen: set[str] = set()
         replacements: set[int] = set()
+        needed = {each.row.id for each in candidates if each.before < _ENOUGH or each.exact}
         waiting = deque(candidates)
         while waiting:
             candidate = waiting.popleft()
+            free = self._left <= self._free
+            if free and candidate.row.id not in needed and len(missed) == _REPORTED:
+                continue
             text = self._shareable(candidate, self._read(candidate)).strip()
             if not text or text in seen:
                 continue
@@ -433,7 +428,8 @@ class _Picker:
             if self._is_needless(candidate, text, *content):
                 continue
             full = self._left < _LEAST or len(chosen) == most
-            snippet = None if full else self._snippet(candidate, text)
+            wanted = not free or candidate.row.id in needed
+            snippet = self._snippet(candidate, text) if wanted and not full else None
             if snippet is None:
                 if len(missed) < _REPORTED:
                     missed.append(_snippet_of(candidate, self._need, _shorten_line(text), whole=False))
@@ -443,6 +439,7 @@ class _Picker:
             cost = self._cost(snippet, chosen)
             if later := self._later_value(snippet):
                 newer, statement = later
+                needed.add(newer.row.id)
                 left = self._left - cost
                 if self._comes_below(newer, snippet, left):
                     waiting.appendleft(newer)

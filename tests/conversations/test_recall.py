@@ -8,11 +8,9 @@ from hypothesis import strategies as st
 
 from holdfast.conversations.search import best_passage
 from holdfast.i18n import banner
-from holdfast.memory.search import SearchCandidate
 from holdfast.messages import Message, Text, ToolCall, ToolResult
-from holdfast.recall import Evidence, Need, Snippet, drop_unlikely, recall_over
-from holdfast.store import NewMessage, PassageRow
-from holdfast.text.questions import Trait
+from holdfast.recall import Evidence, Need, Snippet, recall_over
+from holdfast.store import NewMessage
 from tests.conversations.builders import answer, user
 
 FILLER = (
@@ -40,7 +38,7 @@ class Past:
         self.kept = self.store.log.append(self.conversation.id, new, parent=None, expect=None)
         self.within = {message.id for message in self.kept[-window:]}
 
-    def look_up(self, question: str, *, room: int = 200, **options) -> Evidence:
+    def look_up(self, question: str, *, room: int = 200, share: int | None = None, **options) -> Evidence:
         fields = {"head": self.kept[-1].id, "present": self.within, **options}
         need = Need(
             question,
@@ -50,7 +48,7 @@ class Past:
             remembers=False,
             **fields,
         )
-        return recall_over(self.store, None).bring(need, room, tokens)
+        return recall_over(self.store, None).bring(need, room, tokens, share)
 
     def asked(self, question: str, **options) -> list[Snippet]:
         """What is brought, the likeliest first."""
@@ -236,6 +234,16 @@ def test_all_snippets_together_stay_within_the_room_and_use_it(talk):
     assert [each.place for each in texts] == sorted(each.place for each in texts), "in the order of time"
 
 
+def test_free_room_stays_free_where_the_answer_is_certain(talk):
+    rumours = (user(f"Somebody mentioned the cabin on day {number} again.") for number in range(20))
+    past = Past(talk, user("The wifi password of the cabin of Mrs Halloran is Tr0ub4dor."), *rumours)
+    question = "What is the wifi password of the cabin of Mrs Halloran?"
+    certain, filled = past.look_up(question, room=200, share=60), past.look_up(question, room=200)
+    assert any("Tr0ub4dor" in snippet.text for snippet in certain.snippets)
+    assert sum(tokens(snippet.text) for snippet in certain.snippets) <= 60
+    assert len(certain.snippets) < len(filled.snippets)
+
+
 def test_what_something_brought_says_word_for_word_takes_no_room_twice(talk):
     said = [user("The wifi password is swordfish."), user("Again: the wifi password is swordfish.")]
     texts = [snippet.text for snippet in Past(talk, *said).asked("What is the wifi password?")]
@@ -410,22 +418,3 @@ def test_what_is_about_something_else_is_no_later_value(talk, old, new, question
 def test_a_passage_never_takes_more_room_than_there_is(pieces, room):
     text = "\n".join(pieces)
     assert tokens(best_passage(text, {"pian": 2.0, "fenc": 1.0, "x": 1.0}, room, tokens)) <= room
-
-
-def candidate(number: int, total: float, part: object, *, traits: int = 0, exact: bool = False):
-    row = PassageRow(number, f"m_{number}", "tree", "branch", number, "user", 0.0, 5, 0, 0, traits)
-    return SearchCandidate(row, total, 0.9, part, number, exact)
-
-
-def test_what_hardly_answers_is_dropped_however_much_room_is_free():
-    whole, part = object(), object()
-    asks = int(Trait.ONLY_ASKS)
-    rows = [
-        candidate(1, 20.0, whole, traits=asks),
-        candidate(2, 12.0, whole),
-        candidate(3, 6.0, whole),
-        candidate(4, 4.0, whole),
-        candidate(5, 4.0, whole, exact=True),
-        candidate(6, 3.0, part),
-    ]
-    assert [each.row.id for each in drop_unlikely(rows)] == [1, 2, 3, 5, 6]

@@ -664,7 +664,19 @@ def test_the_message_that_asks_does_not_answer_itself(kit):
     assert (own.row.passage, own.ranked.ranking.unheard) == (asked.id, 0.0)
     others = kit.search_in.retrieve([read], ME, asked=asked.id)
     assert others.candidates[0].ranked.ranking.unheard == 1.0
-    assert others.likely < 0.1
+    assert others.likely < kit.search_in.retrieve([read], ME).likely / 4
+
+
+def test_heard_part_of_a_compound_counts_as_heard(kit):
+    kit.say(
+        "Der Handwerker kommt am Montag.", *(f"Der Reiher {number} steht am Fluss." for number in range(9))
+    )
+
+    def unheard(text):
+        return kit.search_in.rank(read_question(text), ME).ranking.unheard
+
+    assert unheard("Wann kommt der Handwerker?") == 0.0
+    assert 0.0 < unheard("Wann kommt der Sanitärhandwerker?") < unheard("Wann kommt der Schornsteinfeger?")
 
 
 def test_general_question_is_nearer_to_general_examples_than_to_chat(kit):
@@ -674,3 +686,13 @@ def test_general_question_is_nearer_to_general_examples_than_to_chat(kit):
         return kit.search_in.rank(read_question(question), ME).ranking.worldly
 
     assert worldly("What is the capital of Bolivia?") > 0 > worldly("Which heron stands by the river?")
+
+
+def test_question_about_somebodys_affairs_is_told_from_a_general_one(kit):
+    kit.say("The heron stands by the river.")
+
+    def general(question: str) -> float:
+        return kit.search_in.rank(read_question(question), ME).ranking.general
+
+    assert general("What is the capital of Bolivia?") > 0 > general("Which colleague is on holiday?")
+    assert general("Wie heißt die Hauptstadt von Bolivien?") > 0 > general("Wann kommen die Gäste zur Feier?")

@@ -114,6 +114,23 @@ def test_what_was_learned_survives_a_restart(serve, ask):
     assert abs(count.tokens - len(fake.calls[-1].prompt)) <= 1
 
 
+def test_first_count_after_a_restart_is_exact(serve, ask, tmp_path):
+    fake = serve(facts=True)
+    ask(fake, QUESTIONS[0])
+
+    async def first_counter():
+        with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
+            models, provider = ModelRegistry(store, tmp_path), await connect(fake.address)
+            try:
+                return await models.counters.counter(provider, "fake")
+            finally:
+                await models.aclose()
+                await provider.aclose()
+
+    counter = asyncio.run(first_counter())
+    assert (counter.method, len(counter.calibration.samples)) == ("exact", 1)
+
+
 def test_a_cut_teaches_nothing(serve, ask):
     fake = serve(facts=True)
     with pytest.raises(Overflow):

@@ -54,8 +54,9 @@ _LEAST = 40
 _AROUND = 12
 # Evidence stands in pieces of about this part of its share, so that a part of it can leave.
 _PIECE = 0.5
-# Seconds that an answer waits for memory, at most: an embedder that starts takes longer.
-_PATIENCE = 1.5
+# Seconds that an answer waits for memory, at most. Usual are a few hundredths; on a busy machine a search
+# takes seconds, and an answer without evidence would be worse than a late one.
+_PATIENCE = 10.0
 
 
 class RecallService:
@@ -176,7 +177,10 @@ class RecallService:
         # As if what is added were counted exactly; where it is not, some of it goes again.
         room = view.room - view.total.high
         need = self._need(view, case, loaded)
-        evidence = self._recall.bring(need, room, view.likely_tokens) if room >= _LEAST else Evidence()
+        share = view.draft.budget.recalled
+        evidence = Evidence()
+        if room >= _LEAST:
+            evidence = self._recall.bring(need, room, view.likely_tokens, share)
         notices = [] if case.may_read_memory or not case.remembers else ["held_back"]
         if self._by_words_alone(evidence):
             notices.append("recalled_by_words")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ConfigError
-from holdfast.memory.vectors import NO_SIMILARITIES, Similarities
+from holdfast.memory.vectors import NO_SIMILARITIES, QuestionKind, Similarities
 from holdfast.store import PassageMatches, Store
 from holdfast.store.fulltext import (
     ROWS_OF_CONTAINER,
@@ -29,6 +29,7 @@ from holdfast.store.fulltext import (
 )
 from holdfast.store.passages import NOTE
 from holdfast.store.ranking import inverse_frequency
+from holdfast.text.analyser import parts
 from holdfast.text.dates import DAY_SHIFT, HEADED, Period
 from holdfast.text.questions import Question, Trait
 
@@ -257,9 +258,10 @@ SIGNS = (
     "definite",  # whether it speaks of things that both sides know
     "unheard",  # how much of it no row has a word of
     "worldly",  # how much nearer it is to a question about the world than to anything that was said
+    "general",  # how much nearer it is to a question about the world than to one about somebody's affairs
     "size",  # of the store: among more rows a good match by chance is likelier
 )
-MEANING_SIGNS = frozenset({"nearness", "worldly"})
+MEANING_SIGNS = frozenset({"nearness", "worldly", "general"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,16 +313,17 @@ MEASURED = RankingWeights(
         "dated": 2.5,
     },
     curve={
-        "sum": 0.49,
-        "nearness": -1.04,
-        "explains": -0.9,
-        "asks": 5.82,
-        "personal": 3.35,
-        "definite": 1.93,
-        "unheard": -2.18,
-        "worldly": -5.5,
+        "sum": 0.47,
+        "nearness": -0.84,
+        "explains": -0.75,
+        "asks": 5.29,
+        "personal": 3.42,
+        "definite": 1.73,
+        "unheard": -2.75,
+        "worldly": -4.09,
+        "general": -5.57,
         "size": -1.54,
-        "start": -8.13,
+        "start": -7.3,
     },
 )
 WORDS_ALONE = RankingWeights(
@@ -340,14 +343,14 @@ WORDS_ALONE = RankingWeights(
         "dated": 2.5,
     },
     curve={
-        "sum": 0.45,
+        "sum": 0.44,
         "explains": -0.9,
         "asks": 4.39,
         "personal": 4.34,
         "definite": 2.1,
-        "unheard": -2.76,
-        "size": -1.64,
-        "start": -6.99,
+        "unheard": -2.89,
+        "size": -1.62,
+        "start": -6.87,
     },
 )
 # What OpenClaw's documentation says: meaning and words, and nothing else.
@@ -379,7 +382,7 @@ class Ranking:
 
     `features` are the columns the sums are made of, `among` the rows worth looking at, and `unheard` how
     much of the question no row has a word of. `worldly` is how much nearer the question is to one about the
-    world than to any row; 0 where that is not known.
+    world than to any row, and `general` than to one about somebody's affairs; 0 where that is not known.
     """
 
     question: Question
@@ -390,6 +393,7 @@ class Ranking:
     among: Mask
     unheard: float = 0.0
     worldly: float = 0.0
+    general: float = 0.0
 
     def best(self, most: int, among: Mask | None = None) -> NDArray[np.intp]:
         """The places of the best rows, best first; of equal ones the newer."""
@@ -398,6 +402,17 @@ class Ranking:
             some = some[np.argpartition(self.sums[some], -2 * most)[-2 * most :]]
         order = np.lexsort((self.rows.ids[some], self.rows.at[some], self.sums[some]))[::-1]
         return some[order[:most]]
+
+    def mass_before(self, places: Sequence[int]) -> list[float]:
+        """How likely the answer is in a row before each of these, which are the best ones, best first.
+
+        The weights were fitted for that: the share of a row in the sum of exponentials is its probability.
+        """
+        if not places:
+            return []
+        shares = np.exp(self.sums - self.sums[places[0]])
+        mass = np.cumsum(shares[places]) / shares[self.among].sum()
+        return [0.0, *mass[:-1].tolist()]
 
     @cached_property
     def top(self) -> int | None:
@@ -438,6 +453,7 @@ class Ranking:
             "definite": self.question.definite,
             "unheard": self.unheard,
             "worldly": self.worldly,
+            "general": self.general,
             "size": log(max(len(self.rows.ids), SMALLEST_SIZE) / USUAL_SIZE),
         }
 
@@ -472,9 +488,9 @@ def rank_rows(
     rows: PassageTable,
     near: Similarities = NO_SIMILARITIES,
     weights: RankingWeights = MEASURED,
-    general: float | None = None,
+    kind: QuestionKind | None = None,
 ) -> Ranking:
-    """The rows of an outline, ranked for a question. `general` is how near it is to one about the world."""
+    """The rows of an outline, ranked for a question. `kind` is how near it is to examples of known kinds."""
     columns = features_of(question, matches, rows, near)
     notes = rows.note & ((columns["coverage"] > 0) | (columns["nearness"] > 0))
     if notes.any():
@@ -497,8 +513,9 @@ def rank_rows(
         sums += weights.recent * columns["recent"]
     if weights.multiplier:
         among = _preselect(columns, among)
-    worldly = 0.0 if general is None else general - _nearest_statement(rows, near)
-    return Ranking(question, rows, sums, columns, weights, among, unheard_share(matches), worldly)
+    worldly = 0.0 if kind is None else kind.general - _nearest_statement(rows, near)
+    general = 0.0 if kind is None else kind.general - kind.own
+    return Ranking(question, rows, sums, columns, weights, among, unheard_share(matches), worldly, general)
 
 
 def features_of(
@@ -579,10 +596,21 @@ def score_words(matches: PassageMatches, rows: PassageTable) -> Column:
 
 
 def unheard_share(matches: PassageMatches) -> float:
-    """How much of the question's weight is in words that nothing has."""
+    """How much of the question's weight is in words that nothing has.
+
+    Of a compound that nothing has whole, only what is left without its best part that something has.
+    """
     heard = {asked.term for asked, having in matches.having.items() if having}
     total = sum(matches.worth.values())
-    return sum(worth for term, worth in matches.worth.items() if term not in heard) / total if total else 1.0
+    if not total:
+        return 1.0
+    return sum(worth * _unheard_letters(term, heard) for term, worth in matches.worth.items()) / total
+
+
+def _unheard_letters(term: str, heard: Collection[str]) -> float:
+    if term in heard:
+        return 0.0
+    return 1 - max((len(part) for part in parts(term) if part in heard), default=0) / len(term)
 
 
 def estimate_likelihood(signs: Mapping[str, float], curve: Mapping[str, float]) -> float:

@@ -222,7 +222,8 @@ class SearchCandidate:
     """A row that may hold what was asked for: its sum orders, its score is a probability.
 
     The score is how likely the question is answered if this is the best there is. `ranked` is the question,
-    or the part of a compound one, that it answers best, and `place` is where it stands there.
+    or the part of a compound one, that it answers best, and `place` is where it stands there. `before` is how
+    likely the rows before it hold the answer, of those of the question or part where that is the least.
     """
 
     row: PassageRow
@@ -231,6 +232,7 @@ class SearchCandidate:
     ranked: RankedQuestion
     place: int
     exact: bool = False
+    before: float = 0.0
 
     @property
     def parts(self) -> Mapping[str, float]:
@@ -396,7 +398,7 @@ class Search:
             patience = None if until is None else max(0.0, until - self._clock())
             near = self._meaning.near(places, question.text, _NEAREST, also, patience)
         weights = self._weights.scale(near.factor)
-        ranking = rank_rows(question, matches, rows, near.rows, weights, near.general)
+        ranking = rank_rows(question, matches, rows, near.rows, weights, near.kind)
         if kinds:
             ranking = replace(ranking, among=ranking.among & rows.note & np.isin(rows.kind, list(kinds)))
         return RankedQuestion(
@@ -411,9 +413,13 @@ class Search:
         """
         best: dict[int, tuple[float, RankedQuestion, int]] = {}
         turns: dict[int, int] = {}
+        before: dict[int, float] = {}
         for number, ranked in enumerate(passes):
             rows, sums = ranked.ranking.rows, ranked.ranking.sums
             places = [*ranked.ranking.best(limit).tolist()]
+            for place, mass in zip(places, ranked.ranking.mass_before(places), strict=True):
+                row = int(rows.ids[place])
+                before[row] = min(mass, before.get(row, 1.0))
             if ranked.exact:
                 exact = np.isin(rows.ids, list(ranked.exact))
                 places += ranked.ranking.best(limit, exact).tolist()
@@ -447,6 +453,7 @@ class Search:
                     ranked,
                     place,
                     any(row in each.exact for each in passes),
+                    before.get(row, 1.0),
                 ),
             )
         return list(chosen.values())

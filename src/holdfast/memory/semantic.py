@@ -23,7 +23,7 @@ from holdfast.i18n import lazy
 from holdfast.memory.embedders import Embedder, EmbedderBusy, EmbedderIdentity, Vectors
 from holdfast.memory.remote_vectors import OpenVectors
 from holdfast.memory.stored_vectors import StoredVectors
-from holdfast.memory.vectors import NO_SIMILARITIES, Similarities, VectorIndex
+from holdfast.memory.vectors import NO_SIMILARITIES, QuestionKind, Similarities, VectorIndex
 from holdfast.store import SearchPlace, Store
 from holdfast.store.texts import piece_digest, split_pieces
 from holdfast.text.lang import by_language
@@ -39,10 +39,14 @@ UNRELATED = (
     "Der Drucker meldet einen Papierstau",
     "My cat refuses to eat",
 )
-# Questions about the world: what is nearer to one of them than to anything that was said needs no evidence.
-_GENERAL = tuple(
-    line.strip() for lines in by_language("GENERAL_QUESTIONS").values() for line in lines.strip().splitlines()
-)
+
+
+def _list_examples(name: str) -> list[str]:
+    return [line.strip() for lines in by_language(name).values() for line in lines.strip().splitlines()]
+
+
+# Questions about the world, which need no evidence, and about somebody's own affairs, which may.
+_GENERAL, _OWN = _list_examples("GENERAL_QUESTIONS"), _list_examples("OWN_QUESTIONS")
 # The mean nearness of the unrelated ones by the embedded encoder, for which thresholds were measured.
 REFERENCE_NEARNESS = 0.117
 # Beside the embedded encoder, which averages over words: hashed terms add little to a search by words, a
@@ -94,7 +98,7 @@ class SemanticMatches:
     """How near rows are to a question, whose vectors were compared, and where.
 
     `trouble` says why there is nothing, or less; `factor` is the weight beside the embedded encoder, and
-    `general` how near the question is to one about the world, if that is known by now.
+    `kind` how near the question is to others whose kind is known, if that is known by now.
     """
 
     rows: Similarities = NO_SIMILARITIES
@@ -102,7 +106,7 @@ class SemanticMatches:
     engine: str = ""
     trouble: str = ""
     factor: float = 1.0
-    general: float | None = None
+    kind: QuestionKind | None = None
 
 
 class BatchQueue(Protocol):
@@ -160,7 +164,7 @@ class SemanticIndex:
         self._questions: dict[tuple[str, str], Future[Vectors]] = {}
         # How near unrelated questions are, and the vectors of questions about the world, by embedder.
         self._usual: dict[str, float] = {}
-        self._general: dict[str, Future[Vectors]] = {}
+        self._examples: dict[str, Future[Vectors]] = {}
         self._noting = threading.Lock()
         self._asking = ThreadPoolExecutor(_QUESTION_THREADS, "holdfast-question")
         # One step at a time: the same vectors must not be made twice.
@@ -357,8 +361,8 @@ class SemanticIndex:
         near = self._on_scale(embedder, index.compare(places, vector, best, also))
         trouble = " ".join(filter(None, (refused if covered.refused else "", index.trouble)))
         factor = meaning_factor(embedder.identity)
-        general = self._nearness_to_general(embedder, vector, patience)
-        return SemanticMatches(near, str(embedder.identity), index.engine, trouble, factor, general)
+        kind = self._kind_of(embedder, vector, patience)
+        return SemanticMatches(near, str(embedder.identity), index.engine, trouble, factor, kind)
 
     def _on_scale(self, embedder: Embedder, near: Similarities) -> Similarities:
         """Convert similarities to the common scale."""
@@ -375,21 +379,24 @@ class SemanticIndex:
             self._usual[key] = mean_nearness(vectors)
         return self._usual[key]
 
-    def _nearness_to_general(
+    def _kind_of(
         self, embedder: Embedder, vector: NDArray[np.float32], patience: float | None
-    ) -> float | None:
-        """How near a question is to the nearest one about the world; None where their vectors are late."""
+    ) -> QuestionKind | None:
+        """How near a question is to the examples of each kind; None where their vectors are late."""
         key = embedder.identity.key
         with self._noting:
-            work = self._general.get(key)
+            work = self._examples.get(key)
             if work is None or (work.done() and work.exception() is not None):
-                work = self._general[key] = self._asking.submit(embedder.embed, list(_GENERAL))
+                work = self._examples[key] = self._asking.submit(embedder.embed, [*_GENERAL, *_OWN])
         try:
-            nearest = float((np.asarray(work.result(patience)) @ vector).max())
+            near = np.asarray(work.result(patience)) @ vector
         except (EmbedderError, TimeoutError):
             return None
-        common = has_common_scale(embedder.identity)
-        return nearest if common else rescale(nearest, self._usual_nearness(embedder))
+        general, own = float(near[: len(_GENERAL)].max()), float(near[len(_GENERAL) :].max())
+        if has_common_scale(embedder.identity):
+            return QuestionKind(general, own)
+        usual = self._usual_nearness(embedder)
+        return QuestionKind(rescale(general, usual), rescale(own, usual))
 
     def _index(self, embedder: Embedder) -> VectorIndex:
         with self._noting:

@@ -53,6 +53,16 @@ def similarities_from(near: Mapping[int, float]) -> Similarities:
 NO_SIMILARITIES = similarities_from({})
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionKind:
+    """How near a question is to the nearest example of one about the world, and of one about somebody's own
+    affairs.
+    """
+
+    general: float
+    own: float
+
+
 class VectorIndex(Protocol):
     """The vectors of one embedder. `identity` says which."""
 

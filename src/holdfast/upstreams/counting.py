@@ -9,6 +9,7 @@ import logging
 import os
 import tempfile
 from collections import OrderedDict
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,6 +29,9 @@ log = logging.getLogger("holdfast.models")
 
 # A tokenizer takes tens of megabytes of memory, and few models are used at a time.
 _IN_MEMORY = 4
+# Seconds that the first request after a restart waits for a vocabulary that was used before; from the disk
+# it takes less than half of one.
+_PATIENCE = 3.0
 
 _Key = tuple[str, str]
 
@@ -51,11 +55,18 @@ class VocabularyCache:
             self._loading[key] = asyncio.create_task(self._load(provider, model, key))
         return None
 
-    async def tokenizer(self, provider: Provider, model: str) -> Tokenizer | None:
-        """Waits for the tokenizer and returns it; None if there is none, see `why_not`."""
+    async def tokenizer(
+        self, provider: Provider, model: str, patience: float | None = None
+    ) -> Tokenizer | None:
+        """Waits for the tokenizer, `patience` seconds at most, and returns it; None if there is none, see
+        `why_not`.
+        """
         tokenizer = self.at_hand(provider, model)
         loading = self._loading.get((provider.location, full_name(provider, model)))
-        return tokenizer if loading is None else await asyncio.shield(loading)
+        if loading is None:
+            return tokenizer
+        await asyncio.wait({loading}, timeout=patience)
+        return loading.result() if loading.done() else None
 
     def why_not(self, provider: Provider, model: str) -> str:
         """Returns why there is no tokenizer for this model; empty while that is unknown."""
@@ -155,6 +166,10 @@ class Counters:
 
     async def _counter(self, provider: Provider, model: str, *families: str) -> LearningCounter:
         tokenizer = self._vocabularies.at_hand(provider, model)
+        if tokenizer is None and await self._has_counted(provider, model):
+            # After a restart it is read from the disk. An estimate has learned nothing of this model, and
+            # its first questions would get less room than those before.
+            tokenizer = await self._vocabularies.tokenizer(provider, model, _PATIENCE)
         key = (provider.location, full_name(provider, model), "estimate" if tokenizer is None else "exact")
         counter = self._counters.get(key)
         if counter is None:
@@ -256,12 +271,21 @@ class Counters:
             tokens = await asyncio.to_thread(tokenizer.count, text, special=True)
             counter.calibration = counter.calibration.learn(counter.request_features(request), tokens)
 
+    async def _has_counted(self, provider: Provider, model: str) -> bool:
+        """Whether this model's vocabulary was used before and may be so again."""
+        if self._vocabularies.why_not(provider, model):
+            return False
+        return "exact" in await self._stored(provider.location, full_name(provider, model))
+
     async def _calibration(self, key: tuple[str, str, str], family: Family) -> Calibration:
         location, model, method = key
-        row = await self._store.run(self._store.models.get, location, model)
-        stored = (row.info.get("calibration") if row else None) or {}
-        text = stored.get(method, "")
+        text = (await self._stored(location, model)).get(method, "")
         return Calibration.from_json("exact" if method == "exact" else "estimate", family.name, text)
+
+    async def _stored(self, location: str, model: str) -> Mapping[str, str]:
+        """The calibrations of a model that were saved, by the method of counting."""
+        row = await self._store.run(self._store.models.get, location, model)
+        return (row.info.get("calibration") if row else None) or {}
 
     def _save(self, key: tuple[str, str, str], calibration: str) -> None:
         location, model, method = key

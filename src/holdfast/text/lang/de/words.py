@@ -427,6 +427,73 @@ GENERAL_QUESTIONS = """
     Was kannst du alles?
     Kannst du das einfacher sagen?
 """
+# Questions about the affairs of somebody, one a line: what is nearer to one of them than to one about the
+# world may be answered by what was said.
+OWN_QUESTIONS = """
+    Wann ist der Termin?
+    Wann fängt der Kurs an?
+    Wann kommen die Gäste?
+    Bis wann muss das Formular abgegeben werden?
+    Bis wann ist sie im Urlaub?
+    Seit wann sind sie verheiratet?
+    Wie lange gilt der Vertrag?
+    Was hat die Reparatur gekostet?
+    Wie viel Miete zahlen sie?
+    Wie viele Stühle werden gebraucht?
+    Wie viele Urlaubstage sind noch übrig?
+    Wie alt ist die Tochter?
+    Wie schwer darf das Paket sein?
+    Wer ist für die Buchhaltung zuständig?
+    Wer füttert am Sonntag die Katze?
+    Von wem hat sie den Ring?
+    Wer kommt zur Feier?
+    Von welcher Bank ist der Kredit?
+    Auf welche Schule gehen die Kinder?
+    Welchen Zug haben sie genommen?
+    Welches Medikament nimmt er?
+    Welche Kollegin ist krank?
+    Wo liegen die Schlüssel?
+    Wo haben sie die Ferien verbracht?
+    Wo steht das Fahrrad?
+    In welcher Schublade sind die Pässe?
+    Wie heißt der Nachbar?
+    Wie lautet die Nummer der Bestellung?
+    Was hat die Ärztin gesagt?
+    Was hat sie zum Geburtstag bekommen?
+    Was wurde in der Sitzung beschlossen?
+    Was war der Grund für die Verspätung?
+    Was darf nicht vergessen werden?
+    Was fehlt noch für die Reise?
+    Was steht als Nächstes an?
+    Warum wurde das Konzert abgesagt?
+    Warum hat er die Stelle gewechselt?
+    Wie ist die Prüfung gelaufen?
+    Wie möchte die Chefin den Bericht?
+    Ist die Fahrkarte bezahlt?
+    Ist das Auto versichert?
+    Isst sie Fisch?
+    Ist das Paket angekommen?
+    In welcher Sprache ist die App geschrieben?
+    In welchem Branch ist die Korrektur?
+    Wie lautet die Adresse des Testservers?
+    Wer führt die Pull Requests zusammen?
+    Wann endet die Ausschreibung?
+    Welcher Lieferant hat die Ersatzteile?
+    Wie hoch ist der Rabatt für Stammkunden?
+    Welche Farbe hat die Haustür?
+    Welches Format haben die Fliesen?
+    Welches Zimmer bekommt neue Fenster?
+    Wer mäht den Rasen?
+    Wie heißt der Bruder der Heldin?
+    In welchem Jahr beginnt der Roman?
+    Wie viele Kapitel sind fertig?
+    Was für ein Ende wollte die Lektorin?
+    Bei welcher Fluglinie haben sie gebucht?
+    Von welchem Gate geht der Flug?
+    Worüber beschwert sich der Kunde?
+    Welche Dosis hat die Tierärztin verschrieben?
+    Wie weit ist die Wohnung vom Bahnhof entfernt?
+"""
 # What stands behind "You are" and is no name.
 NO_NAMES = "ein eine der die das experte assistent"
 # Sections of a summary that say what was wanted, not what is so.

@@ -413,6 +413,73 @@ GENERAL_QUESTIONS = """
     What can you do?
     Can you say that more simply?
 """
+# Questions about the affairs of somebody, one a line: what is nearer to one of them than to one about the
+# world may be answered by what was said.
+OWN_QUESTIONS = """
+    When is the appointment?
+    When does the course begin?
+    When do the guests arrive?
+    By when does the form have to be handed in?
+    Until when is she on holiday?
+    Since when have they been married?
+    How long is the contract valid?
+    How much did the repair cost?
+    How much rent do they pay?
+    How many chairs are needed?
+    How many days of leave are left?
+    How old is the daughter?
+    How heavy may the parcel be?
+    Who is responsible for the accounts?
+    Who feeds the cat on Sunday?
+    Who gave her the ring?
+    Who is coming to the party?
+    Which bank is the loan from?
+    Which school do the children go to?
+    Which train did they take?
+    Which medicine does he take?
+    Which colleague is ill?
+    Where are the keys?
+    Where did they spend the holidays?
+    Where is the bicycle parked?
+    In which drawer are the passports?
+    What is the name of the neighbour?
+    What is the number of the order?
+    What did the doctor say?
+    What did they give her for her birthday?
+    What was decided at the meeting?
+    What was the reason for the delay?
+    What must not be forgotten?
+    What is still missing for the journey?
+    What is next on the list?
+    Why was the concert cancelled?
+    Why did he change his job?
+    How did the exam go?
+    How does the boss want the report?
+    Has the ticket been paid?
+    Is the car insured?
+    Does she eat fish?
+    Has the parcel arrived?
+    Which language is the app written in?
+    Which branch has the fix?
+    What is the address of the test server?
+    Who merges the pull requests?
+    When does the tender close?
+    Which supplier has the spare parts?
+    How high is the discount for regular customers?
+    What colour is the front door?
+    What size are the tiles?
+    Which room gets new windows?
+    Who mows the lawn?
+    What is the heroine's brother called?
+    In which year does the novel begin?
+    How many chapters are finished?
+    What kind of ending did the editor want?
+    Which airline did they book?
+    Which gate does the flight leave from?
+    What does the customer complain about?
+    Which dose did the vet prescribe?
+    How far is the flat from the station?
+"""
 # What stands behind "You are" and is no name.
 NO_NAMES = "a an the assistant helpful expert"
 # Sections of a summary that say what was wanted, not what is so.

@@ -15,8 +15,7 @@ from evals.compaction_checks import Course, Kept, share
 from evals.compaction_replay import MARKS, Counting, Setting, replay
 from evals.compaction_scripts import SCRIPTS, none
 from evals.window_rows import Row, none_of, progress
-from holdfast.upstreams.embedded import EmbeddedProvider
-from holdfast.upstreams.embedded_server import MODEL
+from holdfast.upstreams.embedded import MODEL, EmbeddedProvider
 
 # Turns of a generated chat; it ends when there were enough compactions.
 _TURNS = 400

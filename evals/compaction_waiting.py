@@ -16,8 +16,7 @@ from evals.compaction_replay import Counting, engine_on
 from evals.window_rows import Row, progress
 from holdfast.messages import ChatRequest, Chunk, Message, Usage
 from holdfast.turn import Ask, TurnEngine
-from holdfast.upstreams.embedded import EmbeddedProvider
-from holdfast.upstreams.embedded_server import MODEL
+from holdfast.upstreams.embedded import MODEL, EmbeddedProvider
 
 PART = "waiting"
 WINDOW = 4096

@@ -34,7 +34,7 @@ from holdfast.memory.private import redact, redact_file
 from holdfast.memory.tidy import content_words
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.research.finding import estimate_volatility
-from holdfast.research.questions import parse_question
+from holdfast.research.matching import parse_question
 from holdfast.server.pages.markdown import render_html
 from holdfast.text.analyser import language_of, sentences, telling, terms
 from holdfast.text.dates import dates_in

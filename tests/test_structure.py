@@ -18,8 +18,6 @@ LAYERS = (
         "i18n",
         "messages",
         "projects",
-        "settings_values",
-        "settings_words",
         "text",
         "thinking",
     ),

@@ -12,9 +12,8 @@ from starlette.routing import Route
 from typer.testing import CliRunner
 
 from holdfast.cli import app
-from holdfast.cli.chat_commands import CHAT_COMMANDS, command_help, is_command
+from holdfast.cli.chat import CHAT_COMMANDS, ChatCompleter, command_help, is_command
 from holdfast.cli.chat_screen import ChatScreen, format_meter, format_timing, list_recalled
-from holdfast.cli.chat_terminal import ChatCompleter
 from holdfast.cli.session import ChatSession
 from holdfast.events import Events
 from holdfast.i18n import speak

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from holdfast.cli import app
 from holdfast.cli.demo import make_pacer
-from holdfast.demo.events import (
+from holdfast.demo.performance import (
     AnswerEvent,
     EndEvent,
     LevelEvent,
@@ -19,10 +19,9 @@ from holdfast.demo.events import (
     Origin,
     RecallEvent,
     TurnEvent,
+    perform,
 )
-from holdfast.demo.model import Player, find_answer
-from holdfast.demo.performance import perform
-from holdfast.demo.script import DemoScript, ScriptLine, load_script
+from holdfast.demo.script import DemoScript, Player, ScriptLine, find_answer, load_script
 from holdfast.demo.show import show_live
 from holdfast.errors import UpstreamError
 from holdfast.i18n import speak

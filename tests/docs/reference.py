@@ -10,9 +10,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from holdfast.config import Settings, load, shown_value
+from holdfast.config import Settings, group_of, load, shown_value
 from holdfast.i18n import in_language, speak
-from holdfast.settings_words import group_of
 from tests.docs.clients import clients
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"

@@ -19,7 +19,7 @@ from evals.window_speed import Times, judged
 from evals.window_talk import count_shared, read_talk
 from evals.window_traffic import Words, take_turns
 from holdfast.messages import Message, Text, ToolCall, ToolResult
-from holdfast.tokens.gguf import encode_metadata, parse_metadata
+from holdfast.tokens.vocabulary import encode_metadata, parse_metadata
 
 WINDOW = 4096
 

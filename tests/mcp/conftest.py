@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from holdfast import config
-from holdfast.mcp.base import open_services
+from holdfast.mcp.tools import open_services
 from tests.mcp.host import Host
 
 _NUMBERS = count()

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.mcp.base import LONGEST_REPLY, Caller, open_services
 from holdfast.mcp.server import build_server
+from holdfast.mcp.tools import LONGEST_REPLY, Caller, open_services
 from holdfast.messages import Message, Scope
 from holdfast.research.finding import ResearchSource
 from holdfast.store import NewMessage

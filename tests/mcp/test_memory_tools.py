@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import config
-from holdfast.mcp.base import LONGEST_REPLY, open_services
+from holdfast.mcp.tools import LONGEST_REPLY, open_services
 from holdfast.memory.base import SummaryNote
 from holdfast.memory.scopes import folder
 from tests.mcp.host import Host

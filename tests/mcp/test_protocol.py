@@ -6,7 +6,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from holdfast.i18n import speak
-from holdfast.mcp.base import McpServices
+from holdfast.mcp.tools import McpServices
 from holdfast.tokens.estimate import UNKNOWN, estimate
 from tests.mcp.host import Host
 
@@ -86,7 +86,7 @@ def test_trouble_that_nobody_foresaw_is_told_without_our_insides(parts, caplog):
     with pytest.raises(MCPError, match=r"internal error: AttributeError\. See the log") as refused:
         nothing.ask("list_resources")
     assert refused.value.code == -32603
-    assert "listed failed" in caplog.text
+    assert "list_notes failed" in caplog.text
 
 
 def test_notes_are_resources_in_pages_and_read_by_address(either, notes, parts):

@@ -11,7 +11,7 @@ import pytest
 from holdfast import config
 from holdfast.cli.mcp import scope_for
 from holdfast.errors import BadRequest
-from holdfast.mcp.base import open_services
+from holdfast.mcp.tools import open_services
 from holdfast.messages import Scope
 from mcp import Client, StdioServerParameters
 from tests.mcp.host import Host

@@ -9,7 +9,7 @@ import pytest
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedder_choice import EmbedderOptions, open_embedder
 from holdfast.memory.embedder_local import GgufEmbedder, UniversalSentenceEncoder
-from holdfast.tokens.gguf import encode_metadata
+from holdfast.tokens.vocabulary import encode_metadata
 from tests.memory.tiny_model import write_model
 
 

@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 
 from holdfast.memory.embedder_local import ENCODER_PACKAGE, UniversalSentenceEncoder
 from holdfast.memory.semantic import REFERENCE_NEARNESS, UNRELATED, mean_nearness, rescale
-from holdfast.research.matching import find_same, group_same, merge_findings
-from holdfast.research.questions import asks_same, may_be_translation, parse_question
+from holdfast.research.matching import (
+    asks_same,
+    find_same,
+    group_same,
+    may_be_translation,
+    merge_findings,
+    parse_question,
+)
 from tests.research.builders import DAY, NOW, finding, source
 from tests.research.translations import CASES
 

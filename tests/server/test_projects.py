@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from holdfast.cli.mcp import scope_for
-from holdfast.mcp.base import McpServices
+from holdfast.mcp.tools import McpServices
 from holdfast.messages import Scope
 from tests.clients.script import system, user
 from tests.mcp.host import Host

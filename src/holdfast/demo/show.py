@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli.window import FILLS, draw_bar
-from holdfast.demo.events import (
+from holdfast.demo.performance import (
     AnswerEvent,
     DemoEvent,
     EndEvent,
@@ -23,7 +23,7 @@ from holdfast.demo.events import (
     TurnEvent,
     serialize_event,
 )
-from holdfast.demo.model import QUOTED
+from holdfast.demo.script import QUOTED
 from holdfast.i18n import gettext as _
 from holdfast.i18n import pgettext
 from holdfast.window import sentences

@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast.brief import build_brief, estimate_tokens
 from holdfast.errors import BadRequest
-from holdfast.mcp.base import (
+from holdfast.mcp.tools import (
     LONGEST_QUERY,
     Caller,
     McpServices,

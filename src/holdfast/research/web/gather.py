@@ -19,9 +19,17 @@ from holdfast.files.formats import html_to_text
 from holdfast.i18n import gettext as _
 from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
 from holdfast.research.repository import limit_text
-from holdfast.research.web.addresses import AddressGuard, host_name, parse_address
 from holdfast.research.web.extract import one_line
-from holdfast.research.web.fetch import AGENT, Download, Downloader, DownloadLimits, Fetcher
+from holdfast.research.web.fetch import (
+    AGENT,
+    AddressGuard,
+    Download,
+    Downloader,
+    DownloadLimits,
+    Fetcher,
+    host_name,
+    parse_address,
+)
 from holdfast.text.analyser import language_of
 
 # Longer questions are no queries; search engines refuse them or cut them.

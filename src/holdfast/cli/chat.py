@@ -207,50 +207,26 @@ _NO_ARGUMENT = ""
 CHAT_COMMANDS: dict[str, ChatCommand] = {
     "/help": ChatCommand(show_help, _NO_ARGUMENT, lazy("Say what can be done here.")),
     "/window": ChatCommand(
-        show_window,
-        _NO_ARGUMENT,
-        lazy("Show what the model sees, and what is out and why."),
+        show_window, _NO_ARGUMENT, lazy("Show what the model sees, and what is out and why.")
     ),
     "/compact": ChatCommand(
-        compact_now,
-        _NO_ARGUMENT,
-        lazy("Summarise the older part of the conversation now."),
+        compact_now, _NO_ARGUMENT, lazy("Summarise the older part of the conversation now.")
     ),
-    "/undo": ChatCommand(
-        undo_last,
-        lazy("[DECISION]"),
-        lazy("Take back the last shortening or summary."),
-    ),
-    "/remember": ChatCommand(
-        remember,
-        lazy("TEXT"),
-        lazy("Remember something beyond this conversation."),
-    ),
+    "/undo": ChatCommand(undo_last, lazy("[DECISION]"), lazy("Take back the last shortening or summary.")),
+    "/remember": ChatCommand(remember, lazy("TEXT"), lazy("Remember something beyond this conversation.")),
     "/forget": ChatCommand(forget, lazy("ID"), lazy("Forget a memory for good.")),
     "/wrong": ChatCommand(
         correct,
         lazy("[TEXT|forget|undo|replace|both]"),
         lazy("Open what was remembered last; correct it, forget it, undo that."),
     ),
-    "/memory": ChatCommand(
-        show_memories,
-        lazy("[WORDS]"),
-        lazy("List memories, or search them."),
-    ),
+    "/memory": ChatCommand(show_memories, lazy("[WORDS]"), lazy("List memories, or search them.")),
     "/research": ChatCommand(
-        research,
-        lazy("QUESTION"),
-        lazy("Find something out, and answer with the sources."),
+        research, lazy("QUESTION"), lazy("Find something out, and answer with the sources.")
     ),
-    "/model": ChatCommand(
-        switch_model,
-        lazy("[NAME]"),
-        lazy("List models, or change to one."),
-    ),
+    "/model": ChatCommand(switch_model, lazy("[NAME]"), lazy("List models, or change to one.")),
     "/save": ChatCommand(
-        save_to_file,
-        lazy("FILE"),
-        lazy("Write the conversation to a new file, as Markdown."),
+        save_to_file, lazy("FILE"), lazy("Write the conversation to a new file, as Markdown.")
     ),
     "/quit": ChatCommand(quit_chat, _NO_ARGUMENT, lazy("End; the conversation is kept.")),
 }
@@ -299,8 +275,7 @@ def save_markdown(store: "Store", row: "ConversationRecord", name: str) -> Path:
             file.write(text)
     except FileExistsError:
         raise BadRequest(
-            _("{place} is there already.").format(place=place),
-            hint=_("Name another file."),
+            _("{place} is there already.").format(place=place), hint=_("Name another file.")
         ) from None
     except OSError as error:
         raise HoldfastError(

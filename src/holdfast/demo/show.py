@@ -195,10 +195,7 @@ def final_figures(end: EndEvent) -> list[tuple[str, str]]:
     return [
         (_("turns"), number(end.turns)),
         (_("tokens said in all"), number(end.said)),
-        (
-            _("window, less the reserve for the answer"),
-            f"{number(end.window)}, {number(end.room)}",
-        ),
+        (_("window, less the reserve for the answer"), f"{number(end.window)}, {number(end.room)}"),
         (_("largest request"), number(end.largest)),
         (
             _("tokens sent in all"),
@@ -262,11 +259,9 @@ def shorten(text: str, width: int = _WIDTH) -> str:
 def describe_level(worked: LevelEvent) -> str:
     number = sentences.number
     tokens = f"{number(worked.before)} → {number(worked.after)} " + _("tokens")
-    action = {
-        1: _("shortened"),
-        2: _("left out"),
-        3: _("summarised"),
-    }.get(worked.level, sentences.level(worked.level))
+    action = {1: _("shortened"), 2: _("left out"), 3: _("summarised")}.get(
+        worked.level, sentences.level(worked.level)
+    )
     way = f" ({sentences.way(worked.way)})" if worked.way else ""
     plural = worked.messages != 1
     messages = f"{worked.messages} " + (_("messages") if plural else _("message"))

@@ -313,9 +313,7 @@ Kind = Literal["fact", "decision", "preference", "note"]
 
 
 @tool("Brief", "memory:tell_brief", project="string", text="string", tokens="integer")
-def brief(
-    window: Annotated[int, Field(ge=512, le=10_000_000)] = 32_768,
-) -> None:
+def brief(window: Annotated[int, Field(ge=512, le=10_000_000)] = 32_768) -> None:
     """What is forbidden, failed, open and decided in this project. Call it when a session starts."""
 
 

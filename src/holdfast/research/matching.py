@@ -20,15 +20,7 @@ from holdfast.research.finding import Finding, Mode, ResearchSource
 from holdfast.research.repository import MOST_SOURCES
 from holdfast.text import analyser
 from holdfast.text.dates import NUMBERS, dates_in
-from holdfast.text.lang import (
-    UPPER,
-    any_phrase,
-    by_language,
-    merged_rows,
-    merged_table,
-    word_set,
-    words_of,
-)
+from holdfast.text.lang import UPPER, any_phrase, by_language, merged_rows, merged_table, word_set, words_of
 from holdfast.text.patterns import late
 
 _TOKEN = late(r"[-+−]?\d+(?:[.,]\d+)*|(?<!\S)\.[^\W\d_]\w*|\w+(?:\+\+|#|['’]\w+)?")

@@ -83,8 +83,7 @@ def search_url(text: str) -> URL:
         usable = False
     if not usable:
         raise ConfigError(
-            _("the setting searxng is no address."),
-            hint=_("Write it like http://127.0.0.1:8080."),
+            _("the setting searxng is no address."), hint=_("Write it like http://127.0.0.1:8080.")
         )
     path = url.path.rstrip("/").removesuffix("/search").rstrip("/")
     return url.with_path(f"{path}/search")
@@ -113,8 +112,7 @@ def read_json(answer: Download, shown: str) -> dict[str, Any]:
         value = None
     if not isinstance(value, dict):
         raise FetchFailed(
-            _("{shown} answered with something that is no JSON.").format(shown=shown),
-            hint=check_hint(),
+            _("{shown} answered with something that is no JSON.").format(shown=shown), hint=check_hint()
         )
     return value
 
@@ -317,6 +315,5 @@ def read_file(path: str, read_local: ReadLocal | None, at: float) -> ResearchSou
 def no_source_error(sources: Sequence[ResearchSource]) -> FetchFailed:
     named = "; ".join(f"{source.url}: {source.trouble}" for source in sources[:_SHOWN])
     return FetchFailed(
-        _("no source could be read. {named}").format(named=named),
-        hint=_("Name other pages or files."),
+        _("no source could be read. {named}").format(named=named), hint=_("Name other pages or files.")
     )

@@ -152,9 +152,9 @@ def test_every_pattern_is_found():
 @pytest.mark.xdist_group("linear")
 def test_no_pattern_takes_longer_than_its_text_is_worth():
     slow = {
-        place: told
+        place: report
         for place, pattern, use in patterns()
-        if not place.startswith(_SHORT) and (told := slow_text(_work(pattern, use), hostile_to(pattern)))
+        if not place.startswith(_SHORT) and (report := slow_text(_work(pattern, use), hostile_to(pattern)))
     }
     assert slow == {}
 

@@ -185,8 +185,8 @@ def test_what_is_a_command(line, is_one):
 
 
 def completions(text):
-    found = ChatCompleter(command_help).get_completions(Document(text), CompleteEvent())
-    return [text[: len(text) + one.start_position] + one.text for one in found]
+    results = ChatCompleter(command_help).get_completions(Document(text), CompleteEvent())
+    return [text[: len(text) + result.start_position] + result.text for result in results]
 
 
 def test_commands_and_files_are_completed(tmp_path, monkeypatch):

@@ -125,7 +125,7 @@ def test_unknown_fact_is_not_recalled_and_demo_fails(tmp_path):
     )
     talk = DemoScript("en", "You help.", lines, ScriptLine("Where did we go last year?", sought="Sweden"))
     *_, end = happenings = happened(talk, tmp_path)
-    dog, key, holiday = (one for one in happenings if isinstance(one, AnswerEvent))
+    dog, key, holiday = (item for item in happenings if isinstance(item, AnswerEvent))
     assert "I do not know" in dog.answer
     assert (dog.right, dog.origin) == (False, Origin("nowhere"))
     assert (key.right, key.origin) == (True, Origin("window", turn=1))

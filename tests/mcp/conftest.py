@@ -20,8 +20,8 @@ def settings(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def parts(settings):
-    with open_services(settings) as made:
-        yield made
+    with open_services(settings) as services:
+        yield services
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from statistics import mean, median, quantiles
 from typing import Any
 
 from evals.backends_run import TOP, Case, Measured
-from evals.backends_servers import Missing, postgres, seaweedfs
+from evals.backends_servers import MissingServer, postgres, seaweedfs
 from evals.window_rows import progress
 
 EMBEDDED = "embedded"
@@ -59,7 +59,7 @@ def cases(
     if wanted("postgresql") or wanted("pgvector"):
         try:
             new = stack.enter_context(postgres(folder / "postgres"))
-        except Missing as error:
+        except MissingServer as error:
             missing.append(str(error))
         else:
             yield "postgresql", {"store": new("plain")}
@@ -67,7 +67,7 @@ def cases(
     if wanted("s3"):
         try:
             notes, options = stack.enter_context(seaweedfs(folder / "seaweedfs"))
-        except Missing as error:
+        except MissingServer as error:
             missing.append(str(error))
         else:
             yield "notes on s3 (SeaweedFS)", {"notes": notes, "s3": options}
@@ -77,11 +77,11 @@ def compare(
     memories: int, searches: int, only: Sequence[str] = (), *, hashing: bool = False
 ) -> tuple[list[Measured], list[str]]:
     """What was measured, the embedded one first, and what could not be."""
-    found: list[Measured] = []
+    results: list[Measured] = []
     missing: list[str] = []
 
     def wanted(name: str) -> bool:
-        return not only or any(name in one or one in name for one in only)
+        return not only or any(name in entry or entry in name for entry in only)
 
     with ExitStack() as stack:
         temporary = tempfile.TemporaryDirectory(prefix="holdfast-backends-", ignore_cleanup_errors=True)
@@ -104,15 +104,15 @@ def compare(
                 **{**embedded, **other},
             )
             try:
-                one = _in_child(case)
-            except Missing as error:
+                item = _in_child(case)
+            except MissingServer as error:
                 missing.append(str(error))
                 continue
-            if one.engine == one.wanted:
-                found.append(one)
+            if item.engine == item.wanted:
+                results.append(item)
             else:
-                missing.append(f"{name}: {one.trouble}")
-    return found, missing
+                missing.append(f"{name}: {item.trouble}")
+    return results, missing
 
 
 def _in_child(case: Case) -> Measured:
@@ -128,21 +128,21 @@ def _in_child(case: Case) -> Measured:
         check=False,
     )
     if done.returncode:
-        raise Missing(f"{case.name}: it ended with {done.returncode}")
+        raise MissingServer(f"{case.name}: it ended with {done.returncode}")
     return Measured(**json.loads(done.stdout))
 
 
-def same(found: Sequence[Sequence[str]], reference: Sequence[Sequence[str]]) -> float:
+def same(sequences: Sequence[Sequence[str]], reference: Sequence[Sequence[str]]) -> float:
     """Which share of what the reference found was found, on average."""
-    pairs = zip(found, reference, strict=True)
+    pairs = zip(sequences, reference, strict=True)
     return mean(len({*mine} & {*theirs}) / len(theirs) if theirs else 1.0 for mine, theirs in pairs)
 
 
-def as_near(found: Sequence[Sequence[float]], reference: Sequence[Sequence[float]]) -> float:
+def as_near(sequences: Sequence[Sequence[float]], reference: Sequence[Sequence[float]]) -> float:
     """Which share is no farther than the last one of the reference, on average."""
     return mean(
         sum(near >= theirs[-1] - _EQUAL for near in mine) / len(theirs) if theirs else 1.0
-        for mine, theirs in zip(found, reference, strict=True)
+        for mine, theirs in zip(sequences, reference, strict=True)
     )
 
 
@@ -151,29 +151,29 @@ def late(times: Sequence[float]) -> float:
     return quantiles(times, n=20)[-1] if len(times) > 1 else times[0]
 
 
-def told(found: Sequence[Measured]) -> list[Row]:
+def make_rows(measurements: Sequence[Measured]) -> list[Row]:
     """One row for each backend, with whether what was promised holds."""
-    reference = found[0]
+    reference = measurements[0]
     rows: list[Row] = []
-    for one in found:
-        hits, nearest = same(one.found, reference.found), as_near(one.nearest, reference.nearest)
+    for item in measurements:
+        hits, nearest = same(item.found, reference.found), as_near(item.nearest, reference.nearest)
         rows.append(
             {
-                "backend": one.name,
-                "vectors": one.engine,
-                "load": round(one.load, 1),
-                "write": round(one.write, 1),
-                "index": round(one.index, 1),
-                "hand over": round(one.vectors, 1),
-                "median": round(median(one.searches), 1),
-                "late": round(late(one.searches), 1),
-                "near": round(median(one.near), 1),
-                "near late": round(late(one.near), 1),
-                "rss": round(one.rss),
+                "backend": item.name,
+                "vectors": item.engine,
+                "load": round(item.load, 1),
+                "write": round(item.write, 1),
+                "index": round(item.index, 1),
+                "hand over": round(item.vectors, 1),
+                "median": round(median(item.searches), 1),
+                "late": round(late(item.searches), 1),
+                "near": round(median(item.near), 1),
+                "near late": round(late(item.near), 1),
+                "rss": round(item.rss),
                 "same": round(hits, 4),
                 "as near": round(nearest, 4),
                 "met": hits >= RECALL and nearest >= RECALL,
-                "trouble": one.trouble,
+                "trouble": item.trouble,
             }
         )
     return rows
@@ -203,7 +203,7 @@ def page(rows: Sequence[Row], missing: Sequence[str], memories: int, searches: i
         table(rows),
         "",
         f"Promised: at least {RECALL:.0%} of the top {TOP} of the embedded one. "
-        + ("**Not met: " + ", ".join(_failed(rows)) + ".**" if _failed(rows) else "Met by all that ran."),
+        + ("**Not met: " + ", ".join(_failures(rows)) + ".**" if _failures(rows) else "Met by all that ran."),
     ]
     notes = [*(f"{row['backend']}: {row['trouble']}" for row in rows if row["trouble"]), *missing]
     if notes:
@@ -211,13 +211,13 @@ def page(rows: Sequence[Row], missing: Sequence[str], memories: int, searches: i
     return "\n".join(parts) + "\n"
 
 
-def written_by_hand(file: Path) -> str:
+def read_remarks(file: Path) -> str:
     """What somebody made of the numbers stays below them."""
     old = file.read_text(encoding="utf-8") if file.exists() else ""
     return "\n" + _BY_HAND + old.partition(_BY_HAND)[2] if _BY_HAND in old else ""
 
 
-def _failed(rows: Sequence[Row]) -> list[str]:
+def _failures(rows: Sequence[Row]) -> list[str]:
     return [str(row["backend"]) for row in rows if not row["met"]]
 
 
@@ -230,16 +230,16 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help=f"into {RESULTS.name}")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    found, missing = compare(given.memories, given.searches, given.only, hashing=given.hashing)
-    rows = told(found)
+    results, missing = compare(given.memories, given.searches, given.only, hashing=given.hashing)
+    rows = make_rows(results)
     if given.write:
-        made = page(rows, missing, given.memories, given.searches)
-        RESULTS.write_text(made + written_by_hand(RESULTS), encoding="utf-8")
+        result = page(rows, missing, given.memories, given.searches)
+        RESULTS.write_text(result + read_remarks(RESULTS), encoding="utf-8")
         progress(f"written: {RESULTS}")
     print(json.dumps({"backends": rows, "missing": missing}, indent=2) if given.json else table(rows))
     for line in missing:
         progress(f"not measured: {line}")
-    sys.exit(int(bool(_failed(rows))))
+    sys.exit(int(bool(_failures(rows))))
 
 
 if __name__ == "__main__":

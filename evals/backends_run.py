@@ -103,65 +103,65 @@ class Prepared:
             self.identity = opened().identity
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        return self._made(list(texts), "")
+        return self._make(list(texts), "")
 
     def question(self, text: str) -> Vectors:
-        return self._made([text], "?")
+        return self._make([text], "?")
 
     def rest(self) -> bool:
         return False
 
     def close(self) -> None:
-        one = self.identity
+        identity = self.identity
         np.savez(
             self._file,
             texts=np.array(list(self._known), np.str_),
             vectors=np.array(list(self._known.values()), np.float32),
-            identity=np.array([one.provider, one.model, str(one.dimensions)], np.str_),
+            identity=np.array([identity.provider, identity.model, str(identity.dimensions)], np.str_),
         )
 
-    def _made(self, texts: list[str], mark: str) -> Vectors:
+    def _make(self, texts: list[str], mark: str) -> Vectors:
         new = [text for text in dict.fromkeys(texts) if mark + text not in self._known]
         if new:
             began, inner = time.perf_counter(), self._opened()
-            made = inner.question(new[0]) if mark else inner.embed(new)
-            self._known |= {mark + text: vector for text, vector in zip(new, made, strict=True)}
+            question = inner.question(new[0]) if mark else inner.embed(new)
+            self._known |= {mark + text: vector for text, vector in zip(new, question, strict=True)}
             self.seconds += time.perf_counter() - began
         return np.array([self._known[mark + text] for text in texts], np.float32)
 
 
-def measured(case: Case, embedder: Prepared) -> Measured:
+def measure_case(case: Case, embedder: Prepared) -> Measured:
     progress(f"{case.name}: {case.memories:,} memories are put in")
     options = VectorOptions(case.vectors, store=case.store, folder=Path(case.folder))
     notes = open_workspace(case.notes, S3Options(**case.s3), Path(case.folder) / "cache")
     with open_store(case.store) as store:
         meaning = SemanticIndex(store, lambda: embedder, vectors=choose_vectors(options))
         with closing(meaning):
-            return _measured(case, store, notes, meaning, embedder)
+            return _measure(case, store, notes, meaning, embedder)
 
 
-def _measured(
+def _measure(
     case: Case, store: Store, notes: Workspace, meaning: SemanticIndex, embedder: Prepared
 ) -> Measured:
     index = Index(store, notes)
     search = Search(store, index, meaning)
-    write = _timed(lambda: _written(notes, memories(case.memories, _NOW)))
-    indexed = _timed(index.sync)
+    write = _time(lambda: _write_notes(notes, memories(case.memories, _NOW)))
+    indexed = _time(index.sync)
     before = embedder.seconds
-    vectors = _timed(lambda: _understood(meaning)) - (embedder.seconds - before)
-    asked = [text for number in range(case.searches) for text in _asked(number)][: case.searches]
+    vectors = _time(lambda: _wait_for_vectors(meaning)) - (embedder.seconds - before)
+    asked = [text for number in range(case.searches) for text in _questions(number)][: case.searches]
     # Vectors of questions are made before anything is timed.
     for text in asked:
         embedder.question(text)
     progress(f"{case.name}: {case.searches:,} searches")
-    first = _timed(lambda: [search.search(text, Scope(), limit=TOP) for text in asked[:_FIRST]])
-    took, near, found, nearest, troubles = [], [], [], [], list[str]()
+    first = _time(lambda: [search.search(text, Scope(), limit=TOP) for text in asked[:_FIRST]])
+    took, near, results, nearest, troubles = [], [], [], [], list[str]()
     places = index.places(Scope())
     for text in asked:
         began = time.perf_counter()
         answer = search.search(text, Scope(), limit=TOP)
         took.append(1_000 * (time.perf_counter() - began))
-        found.append([hit.id for hit in answer.hits])
+        results.append([hit.id for hit in answer.hits])
         troubles += answer.degraded
         began = time.perf_counter()
         rows = meaning.near(places, text, TOP).rows
@@ -180,28 +180,28 @@ def _measured(
         took,
         near,
         _megabytes(),
-        found,
+        results,
         nearest,
     )
 
 
-def _timed(work: Any) -> float:
+def _time(work: Any) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
 
 
-def _understood(meaning: SemanticIndex) -> None:
+def _wait_for_vectors(meaning: SemanticIndex) -> None:
     meaning.catch_up()
     while meaning.follow():
         progress("vectors are handed over")
 
 
-def _asked(number: int) -> list[str]:
+def _questions(number: int) -> list[str]:
     return [str(turn[0]["content"]) for turn in questions(number)]
 
 
-def _written(notes: Workspace, every: Sequence[Memory]) -> None:
+def _write_notes(notes: Workspace, every: Sequence[Memory]) -> None:
     """As the product writes them: some in MEMORY.md, the others in the logs of many days."""
     notes.write(memory_file(Scope()), add_items("", every[:_CURATED]))
     rest = iter(every[_CURATED:])
@@ -227,7 +227,7 @@ def run(case: Case) -> Measured:
             return embedder
 
         with closing(Prepared(Path(case.embedder), opened)) as embedder:
-            return measured(case, embedder)
+            return measure_case(case, embedder)
 
 
 def main() -> None:

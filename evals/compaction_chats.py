@@ -89,26 +89,26 @@ class Planter:
         thing, owner = self._abouts.pop()
         about = self._words.named.format(thing=thing, owner=owner)
         value = self._fresh(template.kind)
-        said = template.said.format(about=about, value=value)
-        return Planted("value", value, said, template.asked.format(about=about), template.kind, by)
+        text = template.said.format(about=about, value=value)
+        return Planted("value", value, text, template.asked.format(about=about), template.kind, by)
 
     def sentences(self) -> list[Planted]:
         """Ten rules, other ones for every other seed, and decisions, mixed."""
         rules = self._words.rules[_RULES * self._half :][:_RULES]
-        found = [Planted("rule", said, said) for said in rules]
-        found += [Planted("decision", said, said) for said in self._words.decisions]
-        self._random.shuffle(found)
-        return found
+        facts = [Planted("rule", rule, rule) for rule in rules]
+        facts += [Planted("decision", decision, decision) for decision in self._words.decisions]
+        self._random.shuffle(facts)
+        return facts
 
     def _fresh(self, kind: str) -> str:
         while True:
-            value = self._made(kind)
+            value = self._make(kind)
             # No value may be part of another one, or finding one would be finding both.
             if not any(value in other or other in value for other in self._given):
                 self._given.add(value)
                 return value
 
-    def _made(self, kind: str) -> str:
+    def _make(self, kind: str) -> str:
         random, german = self._random, self._language == "de"
         letters = "".join(random.choice("ABCDEFGHKLMNPRSTUVWXYZ") for _ in range(3))
         match kind:
@@ -145,7 +145,7 @@ class Planter:
         return f"#{random.randint(10_000, 99_999)}"
 
 
-def generated(language: str, seed: int, turns: int) -> Chat:
+def generate_chat(language: str, seed: int, turns: int) -> Chat:
     """People who talk about buildings and mention now and then what they will need again."""
     random = Random(f"{language}{seed}")
     words, planter = VOCABULARIES[language], Planter(language, random, seed)
@@ -177,17 +177,17 @@ def generated(language: str, seed: int, turns: int) -> Chat:
 def _sentence(words: Vocabulary, random: Random) -> str:
     if random.random() < _ASIDE:
         return random.choice(words.asides).format(number=random.randint(2, 11))
-    said = f"{random.choice(words.subjects)} {random.choice(words.deeds)}"
+    text = f"{random.choice(words.subjects)} {random.choice(words.deeds)}"
     comma = "" if (ending := random.choice(words.endings)).startswith(("and ", "und ")) else ","
-    return f"{said[0].upper()}{said[1:]}{comma} {ending}."
+    return f"{text[0].upper()}{text[1:]}{comma} {ending}."
 
 
-def planted_in(name: str, language: str, exchanges: Sequence[Exchange], seed: int, system: str = "") -> Chat:
+def plant_in(name: str, language: str, exchanges: Sequence[Exchange], seed: int, system: str = "") -> Chat:
     """A real chat, with values, rules and decisions at the end of some of its questions."""
     random = Random(f"{name}{seed}")
     planter = Planter(language, random, seed)
     sentences = planter.sentences()
-    made = []
+    result = []
     for turn, exchange in enumerate(exchanges):
         last = exchange.asked[-1]
         planted: list[Planted] = []
@@ -197,14 +197,14 @@ def planted_in(name: str, language: str, exchanges: Sequence[Exchange], seed: in
             if turn % 3 == 1 and sentences:
                 planted.append(sentences.pop())
         if planted:
-            said = f"{last.text}\n\n{' '.join(one.said for one in planted)}"
-            asked = (*exchange.asked[:-1], Message.of("user", said))
+            text = f"{last.text}\n\n{' '.join(item.said for item in planted)}"
+            asked = (*exchange.asked[:-1], Message.of("user", text))
             exchange = replace(exchange, asked=asked, planted=tuple(planted))
-        made.append(exchange)
-    return Chat(name, language, tuple(made), system or VOCABULARIES[language].system)
+        result.append(exchange)
+    return Chat(name, language, tuple(result), system or VOCABULARIES[language].system)
 
 
-def shared(names: Sequence[str], seed: int) -> Iterator[Chat]:
+def load_shared(names: Sequence[str], seed: int) -> Iterator[Chat]:
     """The shared data as chats, as far as it is there."""
     for name in names:
         if name in ("airline", "aider"):
@@ -212,7 +212,7 @@ def shared(names: Sequence[str], seed: int) -> Iterator[Chat]:
                 yield _agents(name, seed)
         elif (DATA / "eval" / name / "docs.jsonl").is_file():
             language = "de" if name.endswith("_de") else "en"
-            yield planted_in(name, language, [*_exchanges(name, language)], seed)
+            yield plant_in(name, language, [*_exchanges(name, language)], seed)
 
 
 SETS = ("beam100k", "longmemeval", "locomo", "xquad_de", "airline", "aider")
@@ -235,8 +235,8 @@ def _exchanges(name: str, language: str) -> Iterator[Exchange]:
         return
     ask = VOCABULARIES[language].asks[0]
     for at in range(0, len(texts) - 1, 2):
-        one, other = texts[at][1], texts[at + 1][1]
-        yield _pair(f"{one}\n\n{ask}" if name.startswith("xquad") else one, other)
+        item, other = texts[at][1], texts[at + 1][1]
+        yield _pair(f"{item}\n\n{ask}" if name.startswith("xquad") else item, other)
 
 
 def _pair(asked: str, answer: str) -> Exchange:
@@ -247,7 +247,7 @@ def _agents(name: str, seed: int) -> Chat:
     *_, day, coding = transcripts(DATA / "agent")
     transcript: Transcript = day if name == "airline" else coding
     system = "\n".join(message.text for message in transcript.system)
-    return planted_in(name, "en", [*_rounds(transcript.messages)], seed, system)
+    return plant_in(name, "en", [*_rounds(transcript.messages)], seed, system)
 
 
 def _rounds(messages: Sequence[Message]) -> Iterator[Exchange]:

@@ -14,7 +14,7 @@ from holdfast.store import SummaryRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Retention:
     """What was left of the planted after so many compactions."""
 
     compactions: int
@@ -45,13 +45,13 @@ def share(part: int, whole: int) -> float:
     return 100 * part / whole if whole else 100.0
 
 
-def kept_in(text: str, planted: Sequence[Planted], compactions: int, standing: int) -> Kept:
+def find_planted(text: str, planted: Sequence[Planted], compactions: int, standing: int) -> Retention:
     """What of the planted stands in a text; what does not is lost until somebody finds it."""
 
     def those(kind: str, *, there: bool) -> tuple[Planted, ...]:
-        return tuple(one for one in planted if one.kind == kind and (one.value in text) == there)
+        return tuple(item for item in planted if item.kind == kind and (item.value in text) == there)
 
-    return Kept(
+    return Retention(
         compactions,
         window=those("value", there=True),
         recalled=(),
@@ -65,7 +65,7 @@ def kept_in(text: str, planted: Sequence[Planted], compactions: int, standing: i
 
 
 @dataclass(frozen=True, slots=True)
-class Covered:
+class Coverage:
     """Faults of a chain of summaries along the messages of a conversation."""
 
     lost: int = 0
@@ -79,7 +79,7 @@ class Covered:
         return self.lost + self.twice + self.out_of_order + self.broken
 
 
-def covered(summaries: Sequence[SummaryRecord], path: Sequence[str]) -> Covered:
+def check_coverage(summaries: Sequence[SummaryRecord], path: Sequence[str]) -> Coverage:
     """Every message up to the end of the last summary is to be covered once, and in order."""
     order = {name: at for at, name in enumerate(path)}
     named = [name for summary in summaries for name in summary.covers]
@@ -87,7 +87,7 @@ def covered(summaries: Sequence[SummaryRecord], path: Sequence[str]) -> Covered:
     times = Counter(named)
     places = [order.get(name, -1) for name in named]
     chain = [None, *(summary.id for summary in summaries)]
-    return Covered(
+    return Coverage(
         lost=sum(name not in times for name in path[: end + 1]),
         twice=sum(number - 1 for number in times.values()),
         out_of_order=sum(after <= before for before, after in pairwise(places)),
@@ -104,8 +104,8 @@ class Course:
     waited: int = 0
     highest: float = 0.0
     overflows: int = 0
-    kept: list[Kept] = field(default_factory=list)
-    covered: Covered = Covered()
+    kept: list[Retention] = field(default_factory=list)
+    coverage: Coverage = Coverage()
     unlike: int = 0
     # Of each compaction: the tokens that left, and those that stand for them.
     sizes: list[tuple[int, int]] = field(default_factory=list)
@@ -122,6 +122,8 @@ class Course:
         self.overflows += report["at_most"] > report["room"]
 
 
-def unlike(said: Collection[tuple[str, str]], logged: Collection[tuple[str, str]]) -> int:
+def unlike(text: Collection[tuple[str, str]], logged: Collection[tuple[str, str]]) -> int:
     """How many messages of a conversation are not in the log as they were said, or not in their place."""
-    return sum(one != other for one, other in zip(said, logged, strict=False)) + abs(len(said) - len(logged))
+    return sum(item != other for item, other in zip(text, logged, strict=False)) + abs(
+        len(text) - len(logged)
+    )

@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evals.compaction_baseline import by_model, plain, scripted
-from evals.compaction_chats import SETS, Chat, generated, shared
-from evals.compaction_checks import Course, Kept, share
-from evals.compaction_replay import MARKS, Counting, Setting, replay
+from evals.compaction_chats import SETS, Chat, generate_chat, load_shared
+from evals.compaction_checks import Course, Retention, share
+from evals.compaction_replay import MARKS, Setting, TokenCounter, replay
 from evals.compaction_scripts import SCRIPTS, none
 from evals.window_rows import Row, none_of, progress
-from holdfast.upstreams.embedded import EmbeddedProvider
-from holdfast.upstreams.embedded_server import MODEL
+from holdfast.upstreams.embedded import MODEL, EmbeddedProvider
 
 # Turns of a generated chat; it ends when there were enough compactions.
 _TURNS = 400
@@ -29,24 +28,24 @@ class Tally:
     """Replays of one kind, one for each seed, and the plain way beside them."""
 
     courses: list[Course] = field(default_factory=list)
-    plain: list[Kept] = field(default_factory=list)
+    plain: list[Retention] = field(default_factory=list)
 
-    def add(self, course: Course, beside: Sequence[Kept]) -> None:
+    def add(self, course: Course, beside: Sequence[Retention]) -> None:
         self.courses.append(course)
         self.plain += beside
-        for kept in course.kept[-1:]:
-            for one in (*kept.lost, *kept.rules_lost):
-                progress(f"    lost, {one.kind} by {one.by}: {one.said}")
+        for record in course.kept[-1:]:
+            for item in (*record.lost, *record.rules_lost):
+                progress(f"    lost, {item.kind} by {item.by}: {item.said}")
 
-    def at(self, mark: int) -> list[Kept]:
-        return [kept for course in self.courses for kept in course.kept if kept.compactions == mark]
+    def at(self, mark: int) -> list[Retention]:
+        return [record for course in self.courses for record in course.kept if record.compactions == mark]
 
     def rows(self, part: str, case: str, marks: Sequence[int]) -> Iterator[Row]:
         for mark in marks:
-            if found := self.at(mark):
-                yield from _kept(part, f"{case}, {mark}", found)
-            if beside := [kept for kept in self.plain if kept.compactions == mark]:
-                held, values = sum(len(one.window) for one in beside), sum(one.values for one in beside)
+            if at := self.at(mark):
+                yield from _retention_rows(part, f"{case}, {mark}", at)
+            if beside := [record for record in self.plain if record.compactions == mark]:
+                held, values = sum(len(item.window) for item in beside), sum(entry.values for entry in beside)
                 of = f"% of {values}"
                 yield Row(part, "values, plain summary", f"{case}, {mark}", share(held, values), of)
         yield from self._overall(part, case)
@@ -54,7 +53,7 @@ class Tally:
     def _overall(self, part: str, case: str) -> Iterator[Row]:
         turns = sum(course.turns for course in self.courses)
         number = sum(len(course.sizes) for course in self.courses)
-        faults = sum(course.covered.faults for course in self.courses)
+        faults = sum(course.coverage.faults for course in self.courses)
         of = f"in {number} compactions"
         yield none_of(part, "messages lost, covered twice or out of order", case, faults, of)
         unlike = sum(course.unlike for course in self.courses)
@@ -67,7 +66,7 @@ class Tally:
         after = sum(size for course in self.courses for _, size in course.sizes)
         ratio = share(after, before) if before else 0.0
         yield Row(part, "tokens after / before", case, ratio, "%", f"at most {_RATIO:.0f} %", ratio <= _RATIO)
-        standing = [kept.standing for course in self.courses for kept in course.kept]
+        standing = [record.standing for course in self.courses for record in course.kept]
         if standing and number:
             whole = 100 * sum(standing) / len(standing) / (before / number)
             met = whole <= _RATIO
@@ -75,27 +74,27 @@ class Tally:
             yield Row(part, what, case, whole, "%", f"at most {_RATIO:.0f} %", met)
 
 
-def _kept(part: str, case: str, found: Sequence[Kept]) -> Iterator[Row]:
-    values = sum(one.values for one in found)
-    window = sum(len(one.window) for one in found)
-    recalled = sum(len(one.recalled) for one in found)
+def _retention_rows(part: str, case: str, retentions: Sequence[Retention]) -> Iterator[Row]:
+    values = sum(item.values for item in retentions)
+    window = sum(len(entry.window) for entry in retentions)
+    recalled = sum(len(value.recalled) for value in retentions)
     reached = share(window + recalled, values)
     of = f"% of {values} ({window} in the window, {recalled} recalled)"
     yield Row(part, "values kept", case, reached, of, f"at least {_VALUES:.0f} %", reached >= _VALUES)
-    rules = sum(len(one.rules) for one in found)
-    if planted := rules + sum(len(one.rules_lost) for one in found):
+    rules = sum(len(one.rules) for one in retentions)
+    if planted := rules + sum(len(one.rules_lost) for one in retentions):
         word = share(rules, planted)
         yield Row(part, "rules word for word", case, word, f"% of {planted}", "100 %", word >= _RULES)
-    decisions = sum(len(one.decisions) for one in found)
-    if planted := decisions + sum(len(one.decisions_lost) for one in found):
+    decisions = sum(len(one.decisions) for one in retentions)
+    if planted := decisions + sum(len(one.decisions_lost) for one in retentions):
         yield Row(part, "decisions word for word", case, share(decisions, planted), f"% of {planted}")
 
 
-def scripted_rows(
+def rows_of_scripts(
     weights: Path, *, marks: Sequence[int] = MARKS, seeds: int = 2, only: str = ""
 ) -> Iterator[Row]:
     """Generated chats, German and English, with every script."""
-    counting = Counting(weights)
+    counting = TokenCounter(weights)
     for language in ("en", "de"):
         for name, summariser in SCRIPTS.items():
             tally, case = Tally(), f"generated {language}, {name}"
@@ -103,24 +102,24 @@ def scripted_rows(
                 continue
             setting = Setting(counting, summariser, marks=marks)
             for seed in range(1, seeds + 1):
-                chat = generated(language, seed, _TURNS)
+                chat = generate_chat(language, seed, _TURNS)
                 tally.add(*_both(chat, setting, f"{case}, seed {seed}"))
             yield from tally.rows("generated", case, marks)
 
 
-def _both(chat: Chat, setting: Setting, label: str) -> tuple[Course, list[Kept]]:
+def _both(chat: Chat, setting: Setting, label: str) -> tuple[Course, list[Retention]]:
     course = asyncio.run(replay(chat, setting, label))
     beside = asyncio.run(plain(chat, setting, scripted(setting), f"{label}, plain"))
     progress(f"  {label}: {course.turns} turns, {course.seconds:.0f} s, {dict(course.paths)}")
     return course, beside
 
 
-def shared_rows(
+def rows_of_chats(
     weights: Path, *, marks: Sequence[int] = MARKS, only: str = "", sets: Sequence[str] = SETS
 ) -> Iterator[Row]:
     """Real chats, with values planted in what people say."""
-    counting = Counting(weights)
-    for chat in shared(sets, 1):
+    counting = TokenCounter(weights)
+    for chat in load_shared(sets, 1):
         for name in _SHARED_SCRIPTS:
             tally, case = Tally(), f"{chat.name}, {name}"
             if only and only not in case:
@@ -139,7 +138,7 @@ def model_rows(
     only: str = "",
 ) -> Iterator[Row]:
     """Generated chats whose summaries a real model writes; what is said in them is scripted."""
-    counting = Counting(weights)
+    counting = TokenCounter(weights)
     for language in ("en", "de"):
         case = f"generated {language}, {model.stem}"
         if only and only not in case:
@@ -157,9 +156,9 @@ def model_rows(
 
 
 async def _with_model(
-    counting: Counting, model: Path, language: str, seed: int, marks: Sequence[int], label: str
-) -> tuple[Course, list[Kept]]:
-    chat = generated(language, seed, _TURNS)
+    counting: TokenCounter, model: Path, language: str, seed: int, marks: Sequence[int], label: str
+) -> tuple[Course, list[Retention]]:
+    chat = generate_chat(language, seed, _TURNS)
     with tempfile.TemporaryDirectory() as folder:
         provider = EmbeddedProvider(model, log=Path(folder) / "model.log")
         try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.compaction_chats import Chat, Planted
-from evals.compaction_checks import Course, Kept, covered, kept_in, unlike
+from evals.compaction_checks import Course, Retention, check_coverage, find_planted, unlike
 from evals.compaction_scripts import Summariser, asks_on_the_side
 from evals.window_rows import progress
 from holdfast.context.summaries import SummaryOptions
@@ -40,7 +40,7 @@ _AROUND = 5
 PRESET = replace(preset_named("balanced"), cooldown_seconds=0.0)
 
 
-class Counting:
+class TokenCounter:
     """Tokens as SmolLM2 counts them, each text once."""
 
     def __init__(self, weights: Path) -> None:
@@ -51,17 +51,17 @@ class Counting:
 class Server(ScriptedProvider):
     """Says what the chat says, and has a summariser for what it is asked on the side."""
 
-    def __init__(self, counting: Counting, summariser: Summariser, window: int = WINDOW) -> None:
+    def __init__(self, counting: TokenCounter, summariser: Summariser, window: int = WINDOW) -> None:
         super().__init__(
             models=[ModelInfo(_MODEL, running_window=window, trained_window=window)],
             vocabulary=counting.vocabulary,
             count=lambda text: counting.count(text) + _AROUND,
-            fallback=self._said,
+            fallback=self._answer,
         )
         self.answer: Script = "Noted."
         self._summariser = summariser
 
-    def _said(self, request: ChatRequest) -> Script:
+    def _answer(self, request: ChatRequest) -> Script:
         last = request.messages[-1]
         if len(request.messages) == 1 and asks_on_the_side(last.text):
             return self._summariser(last.text)
@@ -125,7 +125,7 @@ class Client:
 class Setting:
     """With what a chat is replayed. `embedded` summarises in the place of the script where it is given."""
 
-    counting: Counting
+    counting: TokenCounter
     summariser: Summariser
     embedded: Provider | None = None
     marks: Sequence[int] = MARKS
@@ -140,8 +140,8 @@ async def replay(chat: Chat, setting: Setting, label: str = "") -> Course:
         helper = "embedded" if setting.embedded else ""
         async with engine_on(folder, server, setting.embedded, helper) as engine:
             client = await _talk(chat, setting, folder, server, engine, course, label)
-        said = [(message.role, message.text) for message in client.history]
-        _read(folder, client.conversation, said, course)
+        rows = [(message.role, message.text) for message in client.history]
+        _read(folder, client.conversation, rows, course)
     course.seconds = time.perf_counter() - began
     return course
 
@@ -161,17 +161,17 @@ async def _talk(
         done = [row for row in engine.store.compactions.of(client.conversation) if row.level == 3]
         if waiting and len(done) >= waiting[0]:
             waiting = [mark for mark in waiting if mark > len(done)]
-            kept = await _asked(folder, chat, setting, client, planted, len(done))
-            course.kept.append(kept)
-            progress(f"  {label}, turn {course.turns}: {kept}")
+            record = await _ask_copy(folder, chat, setting, client, planted, len(done))
+            course.kept.append(record)
+            progress(f"  {label}, turn {course.turns}: {record}")
             if not waiting:
                 break
     return client
 
 
-async def _asked(
+async def _ask_copy(
     folder: Path, chat: Chat, setting: Setting, client: Client, planted: Sequence[Planted], compactions: int
-) -> Kept:
+) -> Retention:
     """What a copy of the store still knows of the planted."""
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name)
@@ -181,20 +181,23 @@ async def _asked(
         async with engine_on(copy, server) as engine:
             known = Client(engine, chat.system, [*client.history], client.conversation)
             await known.say(Message.of("user", chat.idle))
-            text, standing = _sent(server), setting.counting.count(server.requests[-1].messages[0].text)
+            text, standing = (
+                _last_request(server),
+                setting.counting.count(server.requests[-1].messages[0].text),
+            )
             standing -= setting.counting.count(chat.system)
-            kept = kept_in(text, planted, compactions, standing)
+            record = find_planted(text, planted, compactions, standing)
             recalled = []
-            for one in kept.lost:
+            for item in record.lost:
                 known.history = [*client.history]
-                await known.say(Message.of("user", one.question))
-                if one.value in _sent(server):
-                    recalled.append(one)
-    lost = tuple(one for one in kept.lost if one not in recalled)
-    return replace(kept, recalled=tuple(recalled), lost=lost)
+                await known.say(Message.of("user", item.question))
+                if item.value in _last_request(server):
+                    recalled.append(item)
+    lost = tuple(entry for entry in record.lost if entry not in recalled)
+    return replace(record, recalled=tuple(recalled), lost=lost)
 
 
-def _sent(server: Server) -> str:
+def _last_request(server: Server) -> str:
     """The last request of a person's: what is asked on the side comes after it, and is no part of it."""
     request = next(
         request
@@ -204,13 +207,13 @@ def _sent(server: Server) -> str:
     return "\n".join(message.text for message in request.messages)
 
 
-def _read(folder: Path, conversation: str, said: Sequence[tuple[str, str]], course: Course) -> None:
+def _read(folder: Path, conversation: str, text: Sequence[tuple[str, str]], course: Course) -> None:
     with open_store(f"sqlite:///{folder / 'db'}") as store:
         head = store.log.get(conversation).head
         assert head is not None
         path = store.log.path(head)
-        course.covered = covered(store.summaries.of(head), [stored.id for stored in path])
-        course.unlike = unlike(said, [(stored.message.role, stored.message.text) for stored in path])
+        course.coverage = check_coverage(store.summaries.of(head), [stored.id for stored in path])
+        course.unlike = unlike(text, [(stored.message.role, stored.message.text) for stored in path])
         rows = [row for row in store.compactions.of(conversation) if row.level == 3]
         course.sizes = [(row.tokens_before, row.tokens_after) for row in rows]
         course.paths.update(row.path for row in rows)

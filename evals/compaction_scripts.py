@@ -53,18 +53,18 @@ def good(prompt: str) -> Script:
     """Takes down what was told with numbers, what is forbidden and what was asked, the newest first."""
     pieces = _FENCED.findall(prompt)
     german = _is_german(prompt)
-    said = _SENTENCE.findall(_SPEAKER.sub("", pieces[-1]))
-    told = [one.strip() for one in said if _TOLD.search(one)]
+    results = _SENTENCE.findall(_SPEAKER.sub("", pieces[-1]))
+    texts = [result.strip() for result in results if _TOLD.search(result)]
     if _is_for_memories(prompt):
         mark = "FAKT: " if german else "FACT: "
-        return "\n".join(mark + one for one in told[-10:]) or "NO_MEMORIES"
+        return "\n".join(mark + text for text in texts[-10:]) or "NO_MEMORIES"
     before = [line[2:] for piece in pieces[:-1] for line in piece.splitlines() if line.startswith("- ")]
-    found = _LIMIT.findall(prompt)
-    room = int(found[-1]) if found else _WORDS_BY_DEFAULT
-    newest = [*reversed(told), *reversed([line for line in before if _TOLD.search(line)])]
+    matches = _LIMIT.findall(prompt)
+    room = int(matches[-1]) if matches else _WORDS_BY_DEFAULT
+    newest = [*reversed(texts), *reversed([line for line in before if _TOLD.search(line)])]
     lines = _within(newest, room * 3 // 4)
-    forbidden = _within([one.strip() for one in said if _FORBIDS.search(one)], room // 8)
-    asked = _within([one.strip() for one in reversed(said) if _ASKS.search(one)], room // 8)
+    forbidden = _within([item.strip() for item in results if _FORBIDS.search(item)], room // 8)
+    asked = _within([entry.strip() for entry in reversed(results) if _ASKS.search(entry)], room // 8)
     return _minutes(german, (asked, [], lines, asked[:1], forbidden))
 
 
@@ -72,21 +72,21 @@ def extractive(prompt: str) -> str:
     """Takes down the statements with the rarest words, names and numbers, those of the user first."""
     german, pieces = _is_german(prompt), _FENCED.findall(prompt)
     lines = [line for piece in pieces for line in piece.splitlines()]
-    said = _statements(lines)
+    statements = _statements(lines)
     if _is_for_memories(prompt):
-        own = [text for text, by_user in said if by_user and _OWN.search(text)]
+        own = [text for text, by_user in statements if by_user and _OWN.search(text)]
         mark = "FAKT: " if german else "FACT: "
         limit = _LINES.search(prompt)
         most = int(limit[1]) if limit else _LINES_BY_DEFAULT
         return "\n".join(mark + text for text in own[:most]) or "NO_MEMORIES"
-    found = _LIMIT.findall(prompt)
-    room = int(found[-1]) if found else _WORDS_BY_DEFAULT
-    return _minutes(german, ([], [], _within([text for text, _ in said], room * 3 // 5), [], []))
+    results = _LIMIT.findall(prompt)
+    room = int(results[-1]) if results else _WORDS_BY_DEFAULT
+    return _minutes(german, ([], [], _within([text for text, _ in statements], room * 3 // 5), [], []))
 
 
 def _statements(lines: Sequence[str]) -> list[tuple[str, bool]]:
     """Whole sentences that ask nothing, the most telling first, and whether the user said each."""
-    said: dict[str, bool] = {}
+    content: dict[str, bool] = {}
     by_user = False
     for line in lines:
         if _SPEAKER.match(line):
@@ -94,18 +94,18 @@ def _statements(lines: Sequence[str]) -> list[tuple[str, bool]]:
         for text in _SENTENCE.findall(_SPEAKER.sub("", line)):
             sentence = text.strip().removeprefix("- ")
             if _FEWEST <= len(sentence.split()) <= _MOST and not _ASKS.search(sentence):
-                said.setdefault(sentence, by_user)
-    seen = Counter(word for sentence in said for word in set(sentence.casefold().split()))
+                content.setdefault(sentence, by_user)
+    seen = Counter(word for sentence in content for word in set(sentence.casefold().split()))
 
     def worth(sentence: str) -> float:
         words = sentence.split()
-        rarity = sum(math.log((len(said) + 1) / seen[word]) for word in {*sentence.casefold().split()})
+        rarity = sum(math.log((len(content) + 1) / seen[word]) for word in {*sentence.casefold().split()})
         names = sum(word[0].isupper() or word[0].isdigit() for word in words[1:])
         return (rarity / math.pow(5 + len(words), 0.7) + 0.3 * min(names, 4)) * (
-            1.5 if said[sentence] else 1.0
+            1.5 if content[sentence] else 1.0
         )
 
-    return [(sentence, said[sentence]) for sentence in sorted(said, key=worth, reverse=True)]
+    return [(sentence, content[sentence]) for sentence in sorted(content, key=worth, reverse=True)]
 
 
 def _minutes(german: bool, sections: Sequence[list[str]]) -> str:
@@ -117,13 +117,13 @@ def _minutes(german: bool, sections: Sequence[list[str]]) -> str:
 
 
 def _within(lines: list[str], words: int) -> list[str]:
-    kept, size = [], 0
+    record, size = [], 0
     for line in dict.fromkeys(lines):
         size += len(line.split())
         if size > words:
             break
-        kept.append(line)
-    return kept
+        record.append(line)
+    return record
 
 
 def vague(prompt: str) -> Script:
@@ -131,8 +131,8 @@ def vague(prompt: str) -> Script:
     first = next(iter(_SENTENCE.findall(_SPEAKER.sub("", _FENCED.findall(prompt)[-1]))), "…")
     if _is_for_memories(prompt):
         return "NO_MEMORIES"
-    said = " ".join(word for word in first.split() if not _TOLD.search(word))
-    return "\n".join(f"{heading}\n- {said}" for heading in _HEADINGS[_is_german(prompt)])
+    text = " ".join(word for word in first.split() if not _TOLD.search(word))
+    return "\n".join(f"{heading}\n- {text}" for heading in _HEADINGS[_is_german(prompt)])
 
 
 _RUBBISH = (

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from evals.compaction_chats import Chat, generated, shared
-from evals.compaction_replay import WINDOW, Client, Counting, Server, engine_on
+from evals.compaction_chats import Chat, generate_chat, load_shared
+from evals.compaction_replay import WINDOW, Client, Server, TokenCounter, engine_on
 from evals.compaction_scripts import none
 from evals.window_rows import Row, progress
 from holdfast.compaction.compactor import CompactionTask, Compactor
@@ -27,22 +27,22 @@ _TRIES = 3
 _SUMMARY = 300
 
 
-def long_chats(counting: Counting, tokens: int) -> Iterator[tuple[str, list[Message]]]:
-    chats = [generated("en", 1, 400), generated("de", 1, 250), *shared(["beam100k", "aider"], 1)]
+def long_chats(counting: TokenCounter, tokens: int) -> Iterator[tuple[str, list[Message]]]:
+    chats = [generate_chat("en", 1, 400), generate_chat("de", 1, 250), *load_shared(["beam100k", "aider"], 1)]
     for chat in chats:
         yield chat.name, _first(chat, counting, tokens)
 
 
-def _first(chat: Chat, counting: Counting, tokens: int) -> list[Message]:
+def _first(chat: Chat, counting: TokenCounter, tokens: int) -> list[Message]:
     """As many messages as have so many tokens."""
-    found, size = [], 0
+    results, size = [], 0
     for exchange in chat.exchanges:
         for message in (*exchange.asked, exchange.answer):
             size += counting.count(message.text)
-            found.append(message)
+            results.append(message)
         if size >= tokens:
             break
-    return found
+    return results
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Watch:
         return Took(time.perf_counter() - self._began[0], time.process_time() - self._began[1])
 
 
-async def made(messages: list[Message], counting: Counting) -> Took:
+async def measure_plan(messages: list[Message], counting: TokenCounter) -> Took:
     """The pure part; texts were counted before, as those of a conversation are."""
     items = tuple(Item(f"m{at}", message, at) for at, message in enumerate(messages))
     task = CompactionTask(items, None, _SUMMARY, counting.count)
@@ -71,7 +71,7 @@ async def made(messages: list[Message], counting: Counting) -> Took:
     return watch.took
 
 
-async def compacted(messages: list[Message], counting: Counting) -> Took:
+async def measure_compaction(messages: list[Message], counting: TokenCounter) -> Took:
     """The whole of it, of a conversation that was talked in once."""
     with tempfile.TemporaryDirectory() as name:
         server = Server(counting, none, WINDOW)
@@ -87,13 +87,13 @@ async def compacted(messages: list[Message], counting: Counting) -> Took:
 
 
 def rows(weights: Path, *, quick: bool = False) -> Iterator[Row]:
-    counting = Counting(weights)
+    counting = TokenCounter(weights)
     for name, messages in long_chats(counting, TOKENS // 10 if quick else TOKENS):
         size = sum(counting.count(message.text) for message in messages)
         case = f"{name}, {size:,} tokens"
-        for what, measure in (("pure part", made), ("log to commit", compacted)):
+        for what, measure in (("pure part", measure_plan), ("log to commit", measure_compaction)):
             tries = [asyncio.run(measure(messages, counting)) for _ in range(1 if quick else _TRIES)]
-            took = Took(median(one.clock for one in tries), median(one.processor for one in tries))
+            took = Took(median(item.clock for item in tries), median(entry.processor for entry in tries))
             progress(f"{PART}: {case}: {what} {took}")
             target, met = f"under {_TARGET:.0f} s", took.processor < _TARGET
             yield Row(PART, f"{what}, processor", case, took.processor, "s", target, met)

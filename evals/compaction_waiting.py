@@ -11,13 +11,12 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
-from evals.compaction_chats import generated
-from evals.compaction_replay import Counting, engine_on
+from evals.compaction_chats import generate_chat
+from evals.compaction_replay import TokenCounter, engine_on
 from evals.window_rows import Row, progress
 from holdfast.messages import ChatRequest, Chunk, Message, Usage
 from holdfast.turn import Ask, TurnEngine
-from holdfast.upstreams.embedded import EmbeddedProvider
-from holdfast.upstreams.embedded_server import MODEL
+from holdfast.upstreams.embedded import MODEL, EmbeddedProvider
 
 PART = "waiting"
 WINDOW = 4096
@@ -68,10 +67,10 @@ class Talk:
         self.history += new
         request = ChatRequest(MODEL, tuple(self.history), options={"max_tokens": _ANSWER, "temperature": 0.0})
         turn = await self.engine.turn(Ask(request))
-        usage, said = Usage(), ""
+        usage, text = Usage(), ""
         async for chunk in turn.chunks:
-            said, usage = said + chunk.text, chunk.usage or usage
-        self.history.append(Message.of("assistant", said))
+            text, usage = text + chunk.text, chunk.usage or usage
+        self.history.append(Message.of("assistant", text))
         self.conversation = turn.conversation or ""
         self.batch = any(batch["level"] > 0 for batch in turn.report["batches"])
         return usage
@@ -81,9 +80,9 @@ class Talk:
         return sum(row.level == 3 for row in self.engine.store.compactions.of(self.conversation))
 
 
-async def measured(weights: Path, compactions: int, window: int = WINDOW) -> list[Measured]:
-    counting, found = Counting(weights), list[Measured]()
-    chat = generated("en", 1, _MOST_TURNS)
+async def measure(weights: Path, compactions: int, window: int = WINDOW) -> list[Measured]:
+    counting, results = TokenCounter(weights), list[Measured]()
+    chat = generate_chat("en", 1, _MOST_TURNS)
     with tempfile.TemporaryDirectory() as name:
         server = Watched(weights, log=Path(name) / "embedded.log", ctx=window)
         async with engine_on(Path(name), server, server, model=MODEL) as engine:
@@ -94,20 +93,20 @@ async def measured(weights: Path, compactions: int, window: int = WINDOW) -> lis
                 own = counting.count(server.last.messages[-1].text)
                 if usage.prompt is not None and usage.cached is not None:
                     turn = Measured(usage.prompt, usage.prompt - usage.cached, own, done > before, talk.batch)
-                    found.append(turn)
-                    progress(f"  {PART}, turn {len(found)}: {turn}")
+                    results.append(turn)
+                    progress(f"  {PART}, turn {len(results)}: {turn}")
                 if done > before and done >= compactions:
                     break
                 before = done
                 await engine.background.idle.wait_until_idle()
                 done = talk.summaries
-    return found
+    return results
 
 
-def judged(case: str, found: Sequence[Measured]) -> Iterator[Row]:
+def judge(case: str, measurements: Sequence[Measured]) -> Iterator[Row]:
     """The first turn has nothing before it, and a level that works in a turn has its own price."""
-    after = [turn for turn in found if turn.after_summary and not turn.batch]
-    usual = [turn for turn in found[1:] if not turn.after_summary and not turn.batch]
+    after = [turn for turn in measurements if turn.after_summary and not turn.batch]
+    usual = [turn for turn in measurements[1:] if not turn.after_summary and not turn.batch]
     for what, turns in (("after a summary", after), ("else", usual)):
         if turns:
             own, read = sum(turn.own for turn in turns), sum(turn.evaluated for turn in turns)
@@ -121,5 +120,5 @@ def judged(case: str, found: Sequence[Measured]) -> Iterator[Row]:
 
 
 def rows(weights: Path, *, quick: bool = False) -> Iterator[Row]:
-    found = asyncio.run(measured(weights, _QUICK if quick else _COMPACTIONS))
-    yield from judged(f"embedded, {WINDOW:,}", found)
+    result = asyncio.run(measure(weights, _QUICK if quick else _COMPACTIONS))
+    yield from judge(f"embedded, {WINDOW:,}", result)

@@ -67,7 +67,7 @@ wait for an answer nobody can give because the window is full of old results fro
 def kinds(most: int) -> dict[str, list[str]]:
     """Up to `most` pieces of each kind, the same ones every time; where files are missing, a kind is too."""
     texts = DATA / "text"
-    found = {
+    results = {
         "German law": _half(texts / "de-law.md"),
         "German technical prose": _half(texts / "de-tech.md"),
         "English essays": _half(texts / "en-essays.txt"),
@@ -75,16 +75,18 @@ def kinds(most: int) -> dict[str, list[str]]:
         "English chats": _cut(_documents("locomo")),
         "coding transcripts": _half(DATA / "agent" / "aider-history.md"),
         "code": list(_code()),
-        "JSON": _half(DATA / "agent" / "tau-airline-30.json") + _made(_record, 100),
-        "logs and digits": _made(_log, 120),
-        "Chinese": _made(_sentences(_CHINESE), 100),
-        "Japanese": _made(_sentences(_JAPANESE), 100),
-        "Korean": _made(_sentences(_KOREAN), 100),
-        "emoji": _made(_smileys, 100),
-        "base64": _made(_base64, 100),
+        "JSON": _half(DATA / "agent" / "tau-airline-30.json") + _make_pieces(_record, 100),
+        "logs and digits": _make_pieces(_log, 120),
+        "Chinese": _make_pieces(_sentences(_CHINESE), 100),
+        "Japanese": _make_pieces(_sentences(_JAPANESE), 100),
+        "Korean": _make_pieces(_sentences(_KOREAN), 100),
+        "emoji": _make_pieces(_smileys, 100),
+        "base64": _make_pieces(_base64, 100),
     }
     return {
-        kind: Random(kind).sample(pieces, min(most, len(pieces))) for kind, pieces in found.items() if pieces
+        kind: Random(kind).sample(pieces, min(most, len(pieces)))
+        for kind, pieces in results.items()
+        if pieces
     }
 
 
@@ -109,7 +111,7 @@ def _code() -> Iterator[str]:
             yield from _cut(path.read_text(encoding="utf-8"))
 
 
-def _made(make: Callable[[Random], str], number: int) -> list[str]:
+def _make_pieces(make: Callable[[Random], str], number: int) -> list[str]:
     """Each piece is made of one kind of line, as a file would be."""
     pieces = []
     for at in range(number):

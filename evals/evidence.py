@@ -163,15 +163,15 @@ def measure(corpus: Corpus, most: int | None, setting: Setting, counts: Counts) 
 
 
 def rows_of(name: str, window: int, scores: Scores, counts: Counts, *, kinds: bool) -> Iterator[Row]:
-    for program, several in scores.items():
+    for program, items in scores.items():
         wrong = counts if program == HOLDFAST else Counts()
-        evident = [score for score in several if score.kind not in (UNRELATED, GENERAL)]
+        evident = [score for score in items if score.kind not in (UNRELATED, GENERAL)]
         yield _row(name, window, program, _ALL, evident, wrong)
         for kind in sorted({score.kind for score in evident}) if kinds else ():
             of_kind = [score for score in evident if score.kind == kind]
             yield _row(name, window, program, kind, of_kind, Counts(errors=_errors(of_kind)))
         for kind in (UNRELATED, GENERAL):
-            if others := [score for score in several if score.kind == kind]:
+            if others := [score for score in items if score.kind == kind]:
                 yield _row(name, window, program, kind, others, Counts(errors=_errors(others)))
 
 
@@ -213,10 +213,10 @@ def run(chosen: argparse.Namespace, places: Mapping[str, Path]) -> Iterator[tupl
         groups = apart if name == "knowing" else {name: corpora}
         for window in chosen.window or _WINDOWS.get(name, _USUAL_WINDOWS):
             setting = Setting(window, chosen.settle, chosen.fed)
-            for label, several in groups.items():
+            for label, items in groups.items():
                 scores: dict[str, list[Score]] = defaultdict(list)
                 counts = Counts()
-                for corpus in several:
+                for corpus in items:
                     progress(f"{label}, {window:,}: {corpus.name}")
                     most = chosen.questions or _QUESTIONS.get(name)
                     for program, more in measure(corpus, most, setting, counts).items():
@@ -257,7 +257,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _shown(chosen: argparse.Namespace) -> list[str]:
+def _show_arguments(chosen: argparse.Namespace) -> list[str]:
     """What of the arguments somebody else needs to measure the same."""
     given = {
         "--set": ",".join(chosen.set),
@@ -284,7 +284,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # After each set: what was measured is there, also if the rest is given up.
             chosen.out.write_text(json.dumps(questions, ensure_ascii=False, indent=1), encoding="utf-8")
     if chosen.write:
-        RESULTS.write_text(page(rows, _shown(chosen)), encoding="utf-8")
+        RESULTS.write_text(page(rows, _show_arguments(chosen)), encoding="utf-8")
     print(
         json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2)
         if chosen.json

@@ -69,8 +69,8 @@ class Corpus:
     @property
     def digest(self) -> str:
         """The same for the same chats: what was kept of other ones is of no use."""
-        said = [(chat.system, chat.messages) for chat in self.chats]
-        return sha256(json.dumps(said).encode()).hexdigest()
+        rows = [(chat.system, chat.messages) for chat in self.chats]
+        return sha256(json.dumps(rows).encode()).hexdigest()
 
 
 def find_sets(folders: Sequence[Path]) -> dict[str, Path]:
@@ -127,7 +127,7 @@ def _system_for(docs: Sequence[Doc]) -> str:
 def _alternate(docs: Sequence[Doc]) -> tuple[Said, ...]:
     """Turns of a user, who speaks first, and an assistant; each session begins with its date."""
     people = list(dict.fromkeys(doc.role for doc in docs))
-    said: list[Said] = []
+    content: list[Said] = []
     session = None
     for doc in docs:
         text = doc.text
@@ -135,15 +135,15 @@ def _alternate(docs: Sequence[Doc]) -> tuple[Said, ...]:
             text = f"[{doc.date}] {text}"
         session = doc.session
         role = _ROLES.get(doc.role) or ("user" if doc.role == people[0] else "assistant")
-        if said and said[-1][0] == role:
-            said[-1] = role, f"{said[-1][1]}\n{text}"
+        if content and content[-1][0] == role:
+            content[-1] = role, f"{content[-1][1]}\n{text}"
         else:
-            said.append((role, text))
-    if said[0][0] == "assistant":
-        said.insert(0, _HELLO)
-    if said[-1][0] == "user":
-        said.append(_OKAY)
-    return tuple(said)
+            content.append((role, text))
+    if content[0][0] == "assistant":
+        content.insert(0, _HELLO)
+    if content[-1][0] == "user":
+        content.append(_OKAY)
+    return tuple(content)
 
 
 def _read_knowing(name: str, path: Path) -> list[Corpus]:
@@ -163,9 +163,9 @@ def _read_knowing(name: str, path: Path) -> list[Corpus]:
             for chat in chats
             for number, row in enumerate(chat["questions"])
         )
-        said = Chat(_SYSTEM[language], _alternate(docs))
+        text = Chat(_SYSTEM[language], _alternate(docs))
         general = tuple(_general_questions(language))
-        corpora.append(Corpus(name, language, (said,), docs, questions + general))
+        corpora.append(Corpus(name, language, (text,), docs, questions + general))
     return corpora
 
 
@@ -195,8 +195,8 @@ def choose(questions: Sequence[Question], most: int, seed: int) -> list[Question
     for question in sorted(questions, key=lambda question: question.id):
         kinds[question.kind].append(question)
     random = Random(seed)
-    for several in kinds.values():
-        random.shuffle(several)
+    for items in kinds.values():
+        random.shuffle(items)
     rounds = max(map(len, kinds.values()), default=0)
     in_turn = [
         kinds[kind][-1 - at] for at in range(rounds) for kind in sorted(kinds) if at < len(kinds[kind])

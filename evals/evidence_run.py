@@ -52,20 +52,20 @@ def ask_holdfast(
     corpus: Corpus, questions: Sequence[Question], setting: Setting, counts: Counts
 ) -> Iterator[Score]:
     docs = {doc.id: doc for doc in corpus.docs}
-    kept = setting.keep / f"{corpus.set}-{setting.window}-{corpus.name}" if setting.keep else None
+    keep = setting.keep / f"{corpus.set}-{setting.window}-{corpus.name}" if setting.keep else None
     with (
         # What was learned about counting belongs to its address.
-        Upstream(setting.window, _read_mark(kept).get("port", 0)) as upstream,
+        Upstream(setting.window, _read_mark(keep).get("port", 0)) as upstream,
         tempfile.TemporaryDirectory(prefix="holdfast-evidence-", ignore_cleanup_errors=True) as place,
     ):
         home, missing = Path(place) / "home", 0
-        if kept is not None:
-            missing = _keep(kept, corpus, setting, upstream, counts)
+        if keep is not None:
+            missing = _keep(keep, corpus, setting, upstream, counts)
             # Questions leave no trace in what is kept.
-            shutil.copytree(kept, home)
+            shutil.copytree(keep, home)
         with serving(home, upstream.url) as door:
             client = _Client(door, upstream, counts)
-            if kept is None:
+            if keep is None:
                 _tell(client, corpus)
             _settle(door, upstream, setting.settle, missing)
             for question in questions:
@@ -104,16 +104,16 @@ class _Client:
         return judge(corpus.name, question, docs, request.messages, request.tokens, took, error)
 
 
-def _keep(kept: Path, corpus: Corpus, setting: Setting, upstream: Upstream, counts: Counts) -> int:
+def _keep(path: Path, corpus: Corpus, setting: Setting, upstream: Upstream, counts: Counts) -> int:
     """A data folder in which these chats were told, if it is not there yet. How many vectors it lacks."""
-    known = _read_mark(kept)
+    known = _read_mark(path)
     if known.get("digest") != corpus.digest:
-        shutil.rmtree(kept, ignore_errors=True)
-        with serving(kept, upstream.url) as door:
+        shutil.rmtree(path, ignore_errors=True)
+        with serving(path, upstream.url) as door:
             _tell(_Client(door, upstream, counts), corpus)
             missing = _settle(door, upstream, setting.settle)
         known = {"digest": corpus.digest, "missing": missing, "port": upstream.port}
-        (kept / _MARK).write_text(json.dumps(known))
+        (path / _MARK).write_text(json.dumps(known))
     return int(known["missing"])
 
 

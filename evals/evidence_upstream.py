@@ -180,7 +180,7 @@ def _refusal(tokens: int, window: int) -> Json:
 
 
 def _completion(answer: str, tokens: int) -> Json:
-    said = {"index": 0, "message": {"role": "assistant", "content": answer}, "finish_reason": "stop"}
+    text = {"index": 0, "message": {"role": "assistant", "content": answer}, "finish_reason": "stop"}
     completion = count_tokens(answer)
     usage = {
         "prompt_tokens": tokens,
@@ -188,7 +188,7 @@ def _completion(answer: str, tokens: int) -> Json:
         "total_tokens": tokens + completion,
     }
     common = {"id": "x", "object": "chat.completion", "created": 0, "model": MODEL}
-    return {**common, "choices": [said], "usage": usage}
+    return {**common, "choices": [text], "usage": usage}
 
 
 def _events(completion: Json) -> bytes:

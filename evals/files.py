@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from evals.files_texts import SORTS, big_text
-from evals.window_rows import Row, none_of, progress, told
+from evals.window_rows import Row, none_of, print_rows, progress
 from holdfast.errors import BadRequest
 from holdfast.files.digests import build_digest, kind_by_name
 from holdfast.files.documents import extract_text
@@ -40,8 +40,8 @@ def folders(more: Sequence[Path] = ()) -> list[Path]:
 
 def files(places: Sequence[Path], *, over: int = 0, every: int = 1) -> Iterator[tuple[str, str]]:
     """Names and texts of files that are texts; of so many only one, for a quick look."""
-    found = sorted(path for place in places for path in place.rglob("*") if _is_wanted(path, over))
-    for path in found[::every]:
+    paths = sorted(path for place in places for path in place.rglob("*") if _is_wanted(path, over))
+    for path in paths[::every]:
         try:
             yield str(path), extract_text(path.name, path.read_bytes()).text
         except BadRequest:
@@ -59,17 +59,17 @@ def tokens(text: str) -> int:
     return estimate(text, UNKNOWN).tokens
 
 
-def saved_rows(places: Sequence[Path], *, every: int) -> Iterator[Row]:
+def savings_rows(places: Sequence[Path], *, every: int) -> Iterator[Row]:
     shares: dict[str, list[float]] = defaultdict(list)
     whole = short = crowded = 0
     for name, text in files(places, over=_LARGE, every=every):
-        made = build_digest(name, text)
-        before, after = tokens(text), tokens(made.text)
+        digest = build_digest(name, text)
+        before, after = tokens(text), tokens(digest.text)
         whole, short = whole + before, short + after
-        shares[made.kind].append(100 * (1 - after / before))
-        if shares[made.kind][-1] <= _SAVED and made.kind == "python":
+        shares[digest.kind].append(100 * (1 - after / before))
+        if shares[digest.kind][-1] <= _SAVED and digest.kind == "python":
             # Names are never left out; where they alone take a tenth, nothing else is told.
-            crowded += "order" in made.left_out or not made.left_out
+            crowded += "order" in digest.left_out or not digest.left_out
     for kind, saved in sorted(shares.items()):
         yield Row(
             "saved",
@@ -96,26 +96,26 @@ def saved_rows(places: Sequence[Path], *, every: int) -> Iterator[Row]:
 
 def public_names(source: str) -> set[str]:
     """Functions, classes, their methods and what a module assigns, and `__all__`; read by `ast` alone."""
-    found: set[str] = set()
+    results: set[str] = set()
     pending: list[tuple[ast.AST, bool]] = [(ast.parse(source), True)]
     while pending:
         node, is_module = pending.pop()
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                found.add(child.name)
+                results.add(child.name)
             elif isinstance(child, ast.ClassDef):
-                found.add(child.name)
+                results.add(child.name)
                 if not child.name.startswith("_"):
                     pending.append((child, False))
             elif isinstance(child, ast.Assign | ast.AnnAssign | ast.AugAssign):
                 if is_module:
-                    found |= _assigned(child)
+                    results |= _assigned_names(child)
             elif isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
                 pending.append((child, is_module))
-    return {name for name in found if not name.startswith("_")}
+    return {name for name in results if not name.startswith("_")}
 
 
-def _assigned(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> set[str]:
+def _assigned_names(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> set[str]:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     stored = {
         part.id
@@ -171,7 +171,7 @@ def measure(chosen: argparse.Namespace) -> Iterator[Row]:
     for part in chosen.part or PARTS:
         progress(f"{part} …")
         if part == "saved":
-            yield from saved_rows(places, every=every)
+            yield from savings_rows(places, every=every)
         elif part == "names":
             yield from name_rows(places, every=every)
         else:
@@ -188,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="one file in twelve")
     parser.add_argument("--json", action="store_true", help="as JSON")
     chosen = parser.parse_args(arguments)
-    return told(list(measure(chosen)), as_json=chosen.json)
+    return print_rows(list(measure(chosen)), as_json=chosen.json)
 
 
 if __name__ == "__main__":

@@ -39,10 +39,9 @@ def _log(random: Random) -> tuple[str, str]:
     for second in range(_SIZE // 90):
         level = random.choices(("INFO", "DEBUG", "WARN", "ERROR"), (80, 12, 6, 2))[0]
         moment = datetime(2026, 11, 1, tzinfo=UTC) + timedelta(seconds=second)
-        said = _words(random, random.randint(3, 9))
-        lines.append(
-            f"{moment.isoformat()} {level} worker-{random.randint(1, 9)} {said} id={random.getrandbits(48):x}"
-        )
+        words = _words(random, random.randint(3, 9))
+        worker, code = random.randint(1, 9), random.getrandbits(48)
+        lines.append(f"{moment.isoformat()} {level} worker-{worker} {words} id={code:x}")
     return "big.log", "\n".join(lines)
 
 

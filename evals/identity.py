@@ -19,7 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from evals.recorded import DATA, Line, files, interleaved, read
+from evals.recorded import DATA, Line, files, interleave, read
 from holdfast.conversations import Placement, SideRequestCache, anchor, locate, read_hints
 from holdfast.messages import Scope
 from holdfast.store import NewMessage, Store, open_store
@@ -163,7 +163,7 @@ def measure(folder: Path) -> dict[str, list[Score]]:
     recordings = [read(path) for path in files(folder)]
     each = [score for lines in recordings for score in replay(lines).values()]
     mixed, bare = Score("all at once"), Score("without ids")
-    for score in replay(interleaved(recordings)).values():
+    for score in replay(interleave(recordings)).values():
         mixed.add(score)
     for lines in recordings:
         for score in replay(without_ids(lines)).values():
@@ -194,17 +194,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not files(chosen.data):
         print(f"No recorded traffic in {chosen.data}: nothing to measure.", file=sys.stderr)
         return 0
-    found = measure(chosen.data)
+    results = measure(chosen.data)
     if chosen.json:
         numbers: dict[str, Any] = {
-            name: [asdict(score) for score in scores] for name, scores in found.items()
+            name: [asdict(score) for score in scores] for name, scores in results.items()
         }
         print(json.dumps(numbers, ensure_ascii=False, indent=2))
         return 0
-    print(table(found["clients"]), table(found["together"]), sep="\n\n")
+    print(table(results["clients"]), table(results["together"]), sep="\n\n")
     if chosen.notes:
         print(
-            "", *(note for scores in found.values() for score in scores for note in score.notes), sep="\n- "
+            "", *(note for scores in results.values() for score in scores for note in score.notes), sep="\n- "
         )
     return 0
 

@@ -84,10 +84,10 @@ class Tally:
 
 def bad(prompt: str) -> Script:
     """A model that makes a decision of everything that was said, whatever it says, and invents numbers."""
-    said = [
+    partitions = [
         line.partition(": ")[2] for line in prompt.splitlines() if line.startswith(("User: ", "Nutzer: "))
     ]
-    lines = [f"DECISION: {_BENDS.sub(' ', one).strip()}" for one in said]
+    lines = [f"DECISION: {_BENDS.sub(' ', partition).strip()}" for partition in partitions]
     return "\n".join([*lines, "FACT: The budget is 98,765"])
 
 
@@ -149,8 +149,8 @@ class Client:
     async def say(self, text: str) -> Mapping[str, Any]:
         self.history.append(Message.of("user", text))
         turn = await self.engine.turn(Ask(ChatRequest(_MODEL, tuple(self.history)), self.scope))
-        said = "".join([chunk.text async for chunk in turn.chunks])
-        self.history.append(Message.of("assistant", said))
+        content = "".join([chunk.text async for chunk in turn.chunks])
+        self.history.append(Message.of("assistant", content))
         self.conversation = turn.conversation or ""
         return turn.report
 
@@ -167,10 +167,10 @@ async def talks(
         server = Server(model)
         server.answer = answer
         async with engine_on(folder, server) as engine:
-            for user, several in conversations.items():
-                for said in several:
+            for user, items in conversations.items():
+                for item in items:
                     client = Client(engine, Scope(user=user))
-                    for text in said:
+                    for text in item:
                         await client.say(text)
                     await client.rest(ask=model != "none")
             await engine.background.idle.wait_until_idle()
@@ -179,7 +179,7 @@ async def talks(
             FolderWorkspace(folder / "workspace"),
             ChosenEmbedder(EmbedderOptions("off")),
         )
-        found = {user: notes.library.notes.read(Scope(user=user)) for user in conversations}
+        results = {user: notes.library.notes.read(Scope(user=user)) for user in conversations}
         notes.close()
         notes.store.close()
         return {
@@ -188,17 +188,17 @@ async def talks(
                 for memory in memories
                 if memory.active and memory.kind in ("fact", "decision", "preference")
             ]
-            for user, memories in found.items()
+            for user, memories in results.items()
         }
 
 
 def has(memory: str, span: str) -> bool:
-    wanted, there = _WORD.findall(span.casefold()), set(_WORD.findall(memory.casefold()))
-    return sum(word in there for word in wanted) >= _COVERED * len(wanted)
+    wanted, value = _WORD.findall(span.casefold()), set(_WORD.findall(memory.casefold()))
+    return sum(word in value for word in wanted) >= _COVERED * len(wanted)
 
 
-def likeness(one: str, other: str) -> float:
-    a, b = set(_WORD.findall(one.casefold())), set(_WORD.findall(other.casefold()))
+def likeness(text: str, other: str) -> float:
+    a, b = set(_WORD.findall(text.casefold())), set(_WORD.findall(other.casefold()))
     return len(a & b) / len(a | b)
 
 
@@ -215,7 +215,7 @@ async def statements(rows: Sequence[Row], tally: Tally, model: str) -> None:
             group = mine[start : start + _TOGETHER]
             known = await talks({"group": [[row["text"] for row in group]]}, model, _LONG_ANSWER)
             for row in group:
-                _judge(row, [one for one in known["group"] if _is_from(one.text, row, group)], tally)
+                _judge(row, [item for item in known["group"] if _is_from(item.text, row, group)], tally)
 
 
 def _is_from(text: str, row: Row, group: Sequence[Row]) -> bool:
@@ -223,12 +223,12 @@ def _is_from(text: str, row: Row, group: Sequence[Row]) -> bool:
 
 
 def _judge(row: Row, memories: Sequence[Memory], tally: Tally) -> None:
-    kept = [memory.text for memory in memories]
-    for one in row["keep"]:
-        hit = any(has(text, one["span"]) for text in kept)
-        tally.count(row["lang"], "kept", hit, "" if hit else f"{one['span']} <> {kept}")
+    texts = [memory.text for memory in memories]
+    for item in row["keep"]:
+        hit = any(has(text, item["span"]) for text in texts)
+        tally.count(row["lang"], "kept", hit, "" if hit else f"{item['span']} <> {texts}")
     if not row["keep"]:
-        tally.count(row["lang"], "false", bool(kept), f"{row['text']} <> {kept}" if kept else "")
+        tally.count(row["lang"], "false", bool(texts), f"{row['text']} <> {texts}" if texts else "")
         decided = [memory for memory in memories if memory.kind == "decision"]
         tally.count(row["lang"], "false_decisions", bool(decided))
 
@@ -236,19 +236,19 @@ def _judge(row: Row, memories: Sequence[Memory], tally: Tally) -> None:
 async def updates(rows: Sequence[Row], tally: Tally, model: str) -> None:
     known = await talks({row["id"]: [[row["old"]], [row["new"]]] for row in rows}, model)
     for row in rows:
-        kept = [memory.text for memory in known[row["id"]]]
-        nearest = [max(("new", "old"), key=lambda which: likeness(text, row[which])) for text in kept]
+        texts = [memory.text for memory in known[row["id"]]]
+        nearest = [max(("new", "old"), key=lambda name: likeness(text, row[name])) for text in texts]
         old, new = (
-            any(near == which and has(text, row[which]) for text, near in zip(kept, nearest, strict=True))
+            any(near == which and has(text, row[which]) for text, near in zip(texts, nearest, strict=True))
             for which in ("old", "new")
         )
         hit = {
             "update": new and not old,
-            "paraphrase": len(kept) == 1,
+            "paraphrase": len(texts) == 1,
             "lookalike": old and new,
         }[row["type"]]
-        told = "" if hit else f"{row['old']} | {row['new']} <> {kept}"
-        tally.count(row["lang"], row["type"], hit, told)
+        report = "" if hit else f"{row['old']} | {row['new']} <> {texts}"
+        tally.count(row["lang"], row["type"], hit, report)
 
 
 async def rules(chats: Sequence[Row], rows: Sequence[Row], tally: Tally, model: str, window: int) -> None:
@@ -258,17 +258,17 @@ async def rules(chats: Sequence[Row], rows: Sequence[Row], tally: Tally, model: 
     """
     for language in LANGUAGES:
         spans = [
-            (row["text"], one["span"])
+            (row["text"], item["span"])
             for row in rows
             if row["lang"] == language
-            for one in row["keep"]
-            if one["kind"] == "rule"
+            for item in row["keep"]
+            if item["kind"] == "rule"
         ]
         turns = [turn for chat in chats if chat["lang"] == language for turn in chat["turns"]]
         exchanges = [
-            (one["text"], other["text"])
-            for one, other in pairwise(turns)
-            if (one["role"], other["role"]) == _EXCHANGE
+            (entry["text"], other["text"])
+            for entry, other in pairwise(turns)
+            if (entry["role"], other["role"]) == _EXCHANGE
         ]
         lost, level = await _carried(exchanges, spans, model, window)
         progress(
@@ -282,7 +282,7 @@ async def _carried(
     exchanges: Sequence[tuple[str, str]], spans: Sequence[tuple[str, str]], model: str, window: int
 ) -> tuple[set[str], int]:
     """The spans that a later request had not, and the highest level that was reached."""
-    said: list[str] = []
+    content: list[str] = []
     lost: set[str] = set()
     level = 0
     every = max(1, len(exchanges) // (len(spans) + 1))
@@ -294,16 +294,18 @@ async def _carried(
                 if waiting and number % every == 1:
                     rule, span = waiting.pop(0)
                     await client.say(rule)
-                    said.append(span)
+                    content.append(span)
                 server.answer = answer
                 report = await client.say(text)
                 server.answer = "Ok."
                 level = max(level, int(report.get("level", 0)))
                 asked = (
-                    one for one in reversed(server.requests) if not asks_on_the_side(one.messages[-1].text)
+                    request
+                    for request in reversed(server.requests)
+                    if not asks_on_the_side(request.messages[-1].text)
                 )
                 sent = _plain(" ".join(message.text for message in next(asked).messages))
-                lost |= {span for span in said if _plain(span) not in sent}
+                lost |= {span for span in content if _plain(span) not in sent}
                 await engine.background.idle.wait_until_idle()
     return lost, level
 
@@ -321,20 +323,20 @@ def sections(rows: Sequence[Row], tally: Tally) -> None:
         "preference": ("must_not", "done"),
     }
     for row in rows:
-        found = sort_sentences([Item("m", Message.of("user", row["text"]))])
-        for one in row["keep"]:
+        results = sort_sentences([Item("m", Message.of("user", row["text"]))])
+        for item in row["keep"]:
             places = {
                 name
                 for name in ("requests", "aims", "done", "open", "must_not")
-                for line in getattr(found, name)
-                if has(line.text, one["span"])
+                for line in getattr(results, name)
+                if has(line.text, item["span"])
             }
-            hit = bool(places) and places <= {*right[one["kind"]]}
+            hit = bool(places) and places <= {*right[item["kind"]]}
             tally.count(
                 row["lang"],
                 "sections",
                 hit,
-                "" if hit else f"{one['kind']} {one['span']} in {sorted(places)}",
+                "" if hit else f"{item['kind']} {item['span']} in {sorted(places)}",
             )
 
 

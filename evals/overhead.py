@@ -14,7 +14,7 @@ from evals import overhead_latency, overhead_memory, overhead_recall, overhead_s
 from evals.overhead_client import Faulty
 from evals.overhead_peers import peers
 from evals.overhead_serving import Contestant
-from evals.window_rows import Row, none_of, progress, told
+from evals.window_rows import Row, none_of, print_rows, progress
 
 PARTS = ("latency", "recall", "stream", "memory", "start")
 # Requests of a part when nothing else is said, and when it shall be quick; for `stream` answers, for `start`
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     others, missing = peers(chosen.peers, chosen.peer)
     for name in missing:
         progress(f"{name} is not installed (--peers FOLDER says where it is): left out.")
-    return told(list(measure(chosen, others)), as_json=chosen.json)
+    return print_rows(list(measure(chosen, others)), as_json=chosen.json)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from evals.overhead_upstream import MODEL, WORD, spoken
+from evals.overhead_upstream import MODEL, WORD, speak
 
 OLLAMA, OPENAI = "/api/chat", "/v1/chat/completions"
 _BORDER, _END = b"\r\n\r\n", b"\r\n0\r\n\r\n"
@@ -65,7 +65,7 @@ class Line:
         self._socket.sendall(request)
         first, pieces, last = 0.0, [], b""
         while not last.endswith(_END):
-            piece = self._received()
+            piece = self._receive()
             pieces.append(piece)
             if not first and WORD.encode() in last + piece:
                 first = time.perf_counter()
@@ -74,11 +74,11 @@ class Line:
             if not first and _is_whole(pieces):
                 break
         whole = time.perf_counter()
-        head, body = _parted(b"".join(pieces))
-        found = body.count(WORD.encode())
-        if not head.startswith(b"HTTP/1.1 200") or found != words:
-            raise Faulty(f"{self._host}{path}: {found} of {words} words: {head[:200]!r} {body[:300]!r}")
-        return Took(1000 * (first - began), 1000 * (whole - began), found)
+        head, body = _split_answer(b"".join(pieces))
+        results = body.count(WORD.encode())
+        if not head.startswith(b"HTTP/1.1 200") or results != words:
+            raise Faulty(f"{self._host}{path}: {results} of {words} words: {head[:200]!r} {body[:300]!r}")
+        return Took(1000 * (first - began), 1000 * (whole - began), results)
 
     def get(self, path: str) -> tuple[int, Any]:
         """The status of a page, and what is on it."""
@@ -90,13 +90,13 @@ class Line:
 
     def _fetch(self, request: bytes) -> tuple[int, Any]:
         self._socket.sendall(request)
-        pieces = [self._received()]
+        pieces = [self._receive()]
         while not _is_whole(pieces):
-            pieces.append(self._received())
-        head, body = _parted(b"".join(pieces))
+            pieces.append(self._receive())
+        head, body = _split_answer(b"".join(pieces))
         return int(head.split(b" ", 2)[1]), json.loads(body)
 
-    def _received(self) -> bytes:
+    def _receive(self) -> bytes:
         piece = self._socket.recv(_AT_ONCE)
         if not piece:
             raise Faulty(f"{self._host} closed the connection")
@@ -115,12 +115,12 @@ class Line:
 
 def chat_of(number: int, turns: int, words: int) -> Iterator[list[Json]]:
     """What a client sends in a chat of so many turns: all that was said, each time anew."""
-    said: list[Json] = []
+    text: list[Json] = []
     about = f"Chat {number}, question"
     for turn in range(turns):
-        said.append({"role": "user", "content": f"{about} {turn}: what is {turn} times {number}?"})
-        yield list(said)
-        said.append({"role": "assistant", "content": "".join(spoken(words))})
+        text.append({"role": "user", "content": f"{about} {turn}: what is {turn} times {number}?"})
+        yield list(text)
+        text.append({"role": "assistant", "content": "".join(speak(words))})
 
 
 def _is_whole(pieces: Sequence[bytes]) -> bool:
@@ -133,7 +133,7 @@ def _is_whole(pieces: Sequence[bytes]) -> bool:
     return len(body) >= int(length) if length else so_far.endswith(_END)
 
 
-def _parted(answer: bytes) -> tuple[bytes, bytes]:
+def _split_answer(answer: bytes) -> tuple[bytes, bytes]:
     """The head of an answer, and its body without the borders of its chunks."""
     head, _, rest = answer.partition(_BORDER)
     if _field(head, b"content-length"):

@@ -6,7 +6,7 @@ Single first messages, and chats of twenty turns that are resent whole each time
 from collections.abc import Iterator, Mapping, Sequence
 
 from evals.overhead_client import Json, chat_of
-from evals.overhead_rounds import Measured, measured
+from evals.overhead_rounds import Measured, measure
 from evals.overhead_serving import Contestant, all_running, direct, holdfast
 from evals.window_rows import Row, progress
 
@@ -34,22 +34,22 @@ def rows(peers: Sequence[Contestant], settings: Mapping[str, str], *, requests: 
     for kind, asked in _KINDS.items():
         progress(f"{PART}: {kind}, {requests} each of {len(contestants)}")
         with all_running(contestants, words=WORDS) as started:
-            found = measured(started, asked, rounds=max(1, requests // TURNS), words=WORDS)
+            row = measure(started, asked, rounds=max(1, requests // TURNS), words=WORDS)
         for contestant in contestants:
-            yield from judged(kind, contestant, found)
-        yield from beside(kind, peers, found)
+            yield from judge(kind, contestant, row)
+        yield from beside(kind, peers, row)
 
 
-def judged(kind: str, contestant: Contestant, found: Mapping[str, Measured]) -> Iterator[Row]:
+def judge(kind: str, contestant: Contestant, results: Mapping[str, Measured]) -> Iterator[Row]:
     """One contestant beside the upstream, asked in the same words by the same client."""
     case = f"{kind}: {contestant.case}"
-    one, without = found[contestant.case], found[Contestant("direct", contestant.path).case]
+    item, without = results[contestant.case], results[Contestant("direct", contestant.path).case]
     if contestant.command is None:
-        yield Row(PART, "first word", case, one.first, "ms")
-        yield Row(PART, "first word, 95 % within", case, one.late, "ms")
-        yield Row(PART, "processor of the upstream a request", case, one.own, "ms")
+        yield Row(PART, "first word", case, item.first, "ms")
+        yield Row(PART, "first word, 95 % within", case, item.late, "ms")
+        yield Row(PART, "processor of the upstream a request", case, item.own, "ms")
         return
-    added = one.first - without.first
+    added = item.first - without.first
     ours = contestant.name == _OURS
     yield Row(
         PART,
@@ -60,27 +60,27 @@ def judged(kind: str, contestant: Contestant, found: Mapping[str, Measured]) -> 
         f"at most {_MOST_ADDED:.0f} ms" if ours else "",
         added <= _MOST_ADDED if ours else None,
     )
-    yield Row(PART, "added to the first word, 95 % within", case, one.late - without.late, "ms")
-    yield Row(PART, "added to each word", case, one.each - without.each, "ms")
-    yield Row(PART, "added to the whole answer", case, one.whole - without.whole, "ms")
+    yield Row(PART, "added to the first word, 95 % within", case, item.late - without.late, "ms")
+    yield Row(PART, "added to each word", case, item.each - without.each, "ms")
+    yield Row(PART, "added to the whole answer", case, item.whole - without.whole, "ms")
     yield Row(
         PART,
         "processor a request",
         case,
-        one.own + one.children,
+        item.own + item.children,
         "ms",
         f"at most {_MOST_PROCESSOR:.0f} ms" if ours else "",
-        one.own + one.children <= _MOST_PROCESSOR if ours else None,
+        item.own + item.children <= _MOST_PROCESSOR if ours else None,
     )
-    if one.children:
-        yield Row(PART, "of which in child processes", case, one.children, "ms")
+    if item.children:
+        yield Row(PART, "of which in child processes", case, item.children, "ms")
 
 
-def beside(kind: str, peers: Sequence[Contestant], found: Mapping[str, Measured]) -> Iterator[Row]:
+def beside(kind: str, peers: Sequence[Contestant], results: Mapping[str, Measured]) -> Iterator[Row]:
     """What Holdfast adds as a share of what each peer adds, from the same run. Less than 1 is less."""
     for peer in peers:
-        ours, theirs = found[Contestant(_OURS, peer.path).case], found[peer.case]
-        without = found[Contestant("direct", peer.path).case].first
+        ours, theirs = results[Contestant(_OURS, peer.path).case], results[peer.case]
+        without = results[Contestant("direct", peer.path).case].first
         case = f"{kind}: {_OURS} to {peer.name}, {peer.path}"
         yield Row(PART, "added, ratio", case, (ours.first - without) / (theirs.first - without))
         # Where nobody used as much as the clock can tell there is nothing to compare.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from evals.overhead_latency import TURNS, WORDS, growing, single
-from evals.overhead_serving import Contestant, Running, holdfast, running
+from evals.overhead_serving import Contestant, RunningProxy, holdfast, running
 from evals.window_rows import Row, progress
 
 PART = "memory"
@@ -28,39 +28,39 @@ def rows(peers: Sequence[Contestant], settings: Mapping[str, str], *, requests: 
     """One after the other: nothing here is a matter of time."""
     for contestant in [*holdfast(settings=settings), *peers]:
         progress(f"{PART}: {requests:,} requests to {contestant.case}")
-        with running(contestant, words=WORDS) as one:
-            yield from judged(contestant, looks(one, requests))
+        with running(contestant, words=WORDS) as server:
+            yield from judge(contestant, looks(server, requests))
 
 
-def looks(one: Running, requests: int) -> list[Look]:
-    found, path = [Look(0, _rss(one))], one.contestant.path
-    with one.line() as line:
+def looks(item: RunningProxy, requests: int) -> list[Look]:
+    results, path = [Look(0, _rss(item))], item.contestant.path
+    with item.line() as line:
         for number in range(requests // TURNS):
             for messages in (growing if number % 2 else single)(number):
                 line.chat(path, messages, WORDS)
             done = TURNS * (number + 1)
             if done % _EVERY == 0 or done == requests:
-                found.append(Look(done, _rss(one)))
-    return found
+                results.append(Look(done, _rss(item)))
+    return results
 
 
-def _rss(one: Running) -> float:
-    usage = one.usage()
+def _rss(item: RunningProxy) -> float:
+    usage = item.usage()
     return usage.rss + usage.children_rss
 
 
-def growth(found: Sequence[Look]) -> float:
+def growth(looks: Sequence[Look]) -> float:
     """Megabytes from the first looks after the caches are full to the last ones."""
-    filled = [look.rss for look in found if look.requests >= _FILLING] or [look.rss for look in found]
+    filled = [look.rss for look in looks if look.requests >= _FILLING] or [look.rss for look in looks]
     third = max(1, len(filled) // 3)
     return median(filled[-third:]) - median(filled[:third])
 
 
-def judged(contestant: Contestant, found: Sequence[Look]) -> Iterator[Row]:
-    case, grown = contestant.case, growth(found)
-    ours = contestant.name == _OURS and found[-1].requests > _FILLING
+def judge(contestant: Contestant, looks: Sequence[Look]) -> Iterator[Row]:
+    case, grown = contestant.case, growth(looks)
+    ours = contestant.name == _OURS and looks[-1].requests > _FILLING
     target, met = (f"flat, within {_NOISE:.0f} MB", grown <= _NOISE) if ours else ("", None)
-    yield Row(PART, f"before, and after {found[-1].requests:,} requests: before", case, found[0].rss, "MB")
-    yield Row(PART, "after", case, found[-1].rss, "MB")
-    yield Row(PART, "the most", case, max(look.rss for look in found), "MB")
+    yield Row(PART, f"before, and after {looks[-1].requests:,} requests: before", case, looks[0].rss, "MB")
+    yield Row(PART, "after", case, looks[-1].rss, "MB")
+    yield Row(PART, "the most", case, max(look.rss for look in looks), "MB")
     yield Row(PART, f"growth after the first {_FILLING:,}", case, grown, "MB", target, met)

@@ -53,20 +53,20 @@ def peers(folders: Sequence[Path], named: Sequence[str]) -> tuple[list[Contestan
     Known ones are looked for in these folders; others are `named` with their command: NAME=COMMAND, in which
     {port}, {upstream} and {home} are filled in.
     """
-    found, missing = [], []
+    results, missing = [], []
     for name, prepared in KNOWN.items():
         executable = program(name, folders)
         if executable is None:
             missing.append(name)
         else:
-            found.append(Contestant(name, OPENAI, prepared(executable)))
+            results.append(Contestant(name, OPENAI, prepared(executable)))
     for text in named:
         name, _, command = text.partition("=")
-        found.append(Contestant(name, OPENAI, _spelled(command)))
-    return found, missing
+        results.append(Contestant(name, OPENAI, _parse_command(command)))
+    return results, missing
 
 
-def _spelled(text: str) -> Callable[[int, str, Path], Command]:
+def _parse_command(text: str) -> Callable[[int, str, Path], Command]:
     def command(port: int, upstream: str, home: Path) -> Command:
         places = {"port": str(port), "upstream": upstream, "home": str(home)}
         return [word.format(**places) for word in shlex.split(text)], {}

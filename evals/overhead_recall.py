@@ -17,8 +17,8 @@ from random import Random
 
 from evals.overhead_client import Faulty, Json
 from evals.overhead_latency import TURNS, WORDS
-from evals.overhead_rounds import Measured, measured
-from evals.overhead_serving import Contestant, Running, all_running, direct, holdfast
+from evals.overhead_rounds import Measured, measure
+from evals.overhead_serving import Contestant, RunningProxy, all_running, direct, holdfast
 from evals.overhead_upstream import MODEL
 from evals.window_rows import Row, progress
 from evals.window_serving import Door
@@ -62,13 +62,15 @@ def memories(number: int, now: datetime) -> list[Memory]:
     # More than there are subjects means to come back to them, with something else to say.
     while len(subjects) < number:
         subjects += subjects
-    found = []
+    results = []
     for at, (who, what) in enumerate(islice(subjects, number)):
         value = f"{random.choice('ABCDEFGH')}-{random.randint(1000, 9999)}"
         text = random.choice(_SAYINGS).format(who=who, what=what, value=value, day=random.choice(_DAYS))
-        said = now - timedelta(days=2 + at / _A_DAY)
-        found.append(Memory(f"y_{at:06}", "fact", text, Scope(), valid_from=said.timestamp(), language="en"))
-    return found
+        content = now - timedelta(days=2 + at / _A_DAY)
+        results.append(
+            Memory(f"y_{at:06}", "fact", text, Scope(), valid_from=content.timestamp(), language="en")
+        )
+    return results
 
 
 def questions(number: int) -> Iterator[Sequence[Json]]:
@@ -99,8 +101,8 @@ def fill(home: Path, number: int) -> None:
         text=True,
         check=True,
     )
-    told = json.loads(done.stdout)
-    if told["trouble"] or told["vectors"]["waiting"] or told["index"]["files"] != len(files):
+    data = json.loads(done.stdout)
+    if data["trouble"] or data["vectors"]["waiting"] or data["index"]["files"] != len(files):
         raise Faulty(f"not everything is in the index: {done.stdout}")
 
 
@@ -111,22 +113,22 @@ def rows(settings: Mapping[str, str], *, requests: int, number: int = MEMORIES) 
         fill(Path(folder), number)
         with all_running(contestants, words=WORDS, home=Path(folder)) as started:
             # Somebody has to be the first for whom vectors are loaded and the embedder is started.
-            recalled(started[1])
-            share = recalled(started[1])
+            recall_rate(started[1])
+            share = recall_rate(started[1])
             progress(f"{PART}: {requests} requests, interleaved")
-            found = measured(started, questions, rounds=max(1, requests // TURNS), words=WORDS)
+            row = measure(started, questions, rounds=max(1, requests // TURNS), words=WORDS)
             usage = started[1].usage()
-    yield from judged(contestants[1], found, number, share)
+    yield from judge(contestants[1], row, number, share)
     yield Row(PART, "memory", f"{number:,} memories, the server", usage.rss, "MB")
     yield Row(PART, "memory", f"{number:,} memories, the embedder beside it", usage.children_rss, "MB")
 
 
-def recalled(one: Running) -> float:
+def recall_rate(item: RunningProxy) -> float:
     """For how many of a hundred questions something was found and went along."""
     reports = []
-    with Door(one.url) as door, one.line() as line:
+    with Door(item.url) as door, item.line() as line:
         for messages in questions(0):
-            reply = door.chat(one.contestant.path, {"model": MODEL, "messages": messages})
+            reply = door.chat(item.contestant.path, {"model": MODEL, "messages": messages})
             status, report = line.get(f"/api/chats/{reply.conversation}/window")
             if status != 200:
                 raise Faulty(f"no report of {reply.conversation}: {report}")
@@ -139,13 +141,13 @@ def recalled(one: Running) -> float:
     return 100 * len(filled) / len(reports)
 
 
-def judged(ours: Contestant, found: Mapping[str, Measured], number: int, share: float) -> Iterator[Row]:
+def judge(ours: Contestant, results: Mapping[str, Measured], number: int, share: float) -> Iterator[Row]:
     case = f"{number:,} memories: {ours.case}"
-    one, without = found[ours.case], found[Contestant("direct", ours.path).case]
-    added = one.first - without.first
+    item, without = results[ours.case], results[Contestant("direct", ours.path).case]
+    added = item.first - without.first
     target = f"under {_MOST_ADDED:.0f} ms"
     yield Row(PART, "questions with something recalled", case, share, "%", "100 %", share == 100)
     yield Row(PART, "added to the first word", case, added, "ms", target, added < _MOST_ADDED)
-    yield Row(PART, "added to the first word, 95 % within", case, one.late - without.late, "ms")
-    yield Row(PART, "processor a request, the server", case, one.own, "ms")
-    yield Row(PART, "processor a request, the embedder beside it", case, one.children, "ms")
+    yield Row(PART, "added to the first word, 95 % within", case, item.late - without.late, "ms")
+    yield Row(PART, "processor a request, the server", case, item.own, "ms")
+    yield Row(PART, "processor a request, the embedder beside it", case, item.children, "ms")

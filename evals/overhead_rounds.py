@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 
 from evals.overhead_client import Json, Took
-from evals.overhead_serving import Running
+from evals.overhead_serving import RunningProxy
 
 # The requests of one contestant in one round, given its number.
 Requests = Callable[[int], Iterator[Sequence[Json]]]
@@ -44,8 +44,8 @@ class Measured:
         return median(took.each for took in self.took)
 
 
-def measured(
-    contestants: Sequence[Running], requests: Requests, *, rounds: int, words: int, warm: int = 1
+def measure(
+    contestants: Sequence[RunningProxy], requests: Requests, *, rounds: int, words: int, warm: int = 1
 ) -> Mapping[str, Measured]:
     """By their cases. The first rounds are to warm up.
 
@@ -55,30 +55,30 @@ def measured(
     for number in range(warm):
         list(_round(contestants, requests, number, words))
     time.sleep(SETTLES)
-    before = {one.contestant.case: one.usage() for one in contestants}
+    before = {item.contestant.case: item.usage() for item in contestants}
     took: dict[str, list[Took]] = {case: [] for case in before}
     for number in range(warm, warm + rounds):
         for case, times in _round(contestants, requests, number, words):
             took[case] += times
     time.sleep(SETTLES)
-    found = {}
-    for one in contestants:
-        case, after = one.contestant.case, one.usage()
+    results = {}
+    for contestant in contestants:
+        case, after = contestant.contestant.case, contestant.usage()
         per_request = 1000 / len(took[case])
-        found[case] = Measured(
+        results[case] = Measured(
             took[case],
             per_request * (after.own - before[case].own),
             per_request * (after.children - before[case].children),
         )
-    return found
+    return results
 
 
 def _round(
-    contestants: Sequence[Running], requests: Requests, number: int, words: int
+    contestants: Sequence[RunningProxy], requests: Requests, number: int, words: int
 ) -> Iterator[tuple[str, list[Took]]]:
     # Who comes first changes, as whoever follows somebody busy may wait for what that one does afterwards.
     start = number % len(contestants)
-    for one in [*contestants[start:], *contestants[:start]]:
-        with one.line() as line:
-            took = [line.chat(one.contestant.path, messages, words) for messages in requests(number)]
-        yield one.contestant.case, took
+    for item in [*contestants[start:], *contestants[:start]]:
+        with item.line() as line:
+            took = [line.chat(item.contestant.path, messages, words) for messages in requests(number)]
+        yield item.contestant.case, took

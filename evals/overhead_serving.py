@@ -55,7 +55,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningProxy:
     """One that is there to be asked."""
 
     contestant: Contestant
@@ -69,18 +69,18 @@ class Running:
         return Line(self.url)
 
     def usage(self) -> Usage:
-        own, others = _measured(self.process), Usage(0.0, 0.0, 0.0, 0.0)
+        own, others = _usage_of(self.process), Usage(0.0, 0.0, 0.0, 0.0)
         for child in self.process.children(recursive=True):
             with contextlib.suppress(psutil.NoSuchProcess):
-                found = _measured(child)
-                others = Usage(others.own + found.own, 0.0, others.rss + found.rss, 0.0)
+                results = _usage_of(child)
+                others = Usage(others.own + results.own, 0.0, others.rss + results.rss, 0.0)
         # Children that ended are counted by whoever waited for them.
         times = self.process.cpu_times()
         ended = times.children_user + times.children_system
         return Usage(own.own, others.own + ended, own.rss, others.rss)
 
 
-def _measured(process: psutil.Process) -> Usage:
+def _usage_of(process: psutil.Process) -> Usage:
     with process.oneshot():
         times = process.cpu_times()
         return Usage(times.user + times.system, 0.0, process.memory_info().rss / 2**20, 0.0)
@@ -104,34 +104,37 @@ def holdfast(name: str = "Holdfast", settings: Mapping[str, str] | None = None) 
 @contextlib.contextmanager
 def running(
     contestant: Contestant, *, words: int, apart: bool = False, home: Path | None = None
-) -> Iterator[Running]:
+) -> Iterator[RunningProxy]:
     """One of them with its upstream, until it is no longer needed; in a folder that is kept, if given."""
     with contextlib.ExitStack() as stack:
         own = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         port = free_port()
         options = ["--chunks", str(words), *(["--apart"] if apart else [])]
         command = [sys.executable, "-m", "evals.overhead_upstream", str(port), *options]
-        upstream = stack.enter_context(_started(command, {}, port, own / "upstream.log"))
+        upstream = stack.enter_context(_start(command, {}, port, own / "upstream.log"))
         url = f"http://{_HERE}:{port}"
         process, ready = upstream
         if contestant.command is not None:
             port = free_port()
             command, environment = contestant.command(port, url, home or own)
-            process, ready = stack.enter_context(_started(command, environment, port, own / "serve.log"))
+            process, ready = stack.enter_context(_start(command, environment, port, own / "serve.log"))
             url = f"http://{_HERE}:{port}"
-        yield Running(contestant, url, process, ready)
+        yield RunningProxy(contestant, url, process, ready)
 
 
 @contextlib.contextmanager
 def all_running(
     contestants: Sequence[Contestant], *, words: int, apart: bool = False, home: Path | None = None
-) -> Iterator[list[Running]]:
+) -> Iterator[list[RunningProxy]]:
     with contextlib.ExitStack() as stack:
-        yield [stack.enter_context(running(one, words=words, apart=apart, home=home)) for one in contestants]
+        yield [
+            stack.enter_context(running(contestant, words=words, apart=apart, home=home))
+            for contestant in contestants
+        ]
 
 
 @contextlib.contextmanager
-def _started(
+def _start(
     command: Sequence[str], environment: Mapping[str, str], port: int, log: Path
 ) -> Iterator[tuple[psutil.Process, float]]:
     with log.open("w") as written:
@@ -169,9 +172,9 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind((_HERE, 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as results:
+        results.bind((_HERE, 0))
+        return int(results.getsockname()[1])
 
 
 def program(name: str, folders: Sequence[Path]) -> str | None:

@@ -9,7 +9,7 @@ from statistics import median
 
 from evals.overhead_client import chat_of
 from evals.overhead_latency import TURNS, WORDS
-from evals.overhead_serving import Contestant, Running, holdfast, running
+from evals.overhead_serving import Contestant, RunningProxy, holdfast, running
 from evals.window_rows import Row, progress
 
 PART = "start"
@@ -33,16 +33,16 @@ def rows(
             for contestant in contestants:
                 home = Path(folder) / contestant.name
                 home.mkdir(exist_ok=True)
-                with running(contestant, words=WORDS, home=home) as one:
-                    seconds[contestant.case].append(one.ready)
+                with running(contestant, words=WORDS, home=home) as server:
+                    seconds[contestant.case].append(server.ready)
         for contestant in contestants:
             first, *again = seconds[contestant.case]
-            yield from _started(contestant, first, again)
-            with running(contestant, words=WORDS, home=Path(folder) / contestant.name) as one:
-                yield from _idle(contestant, one, idle)
+            yield from _start_rows(contestant, first, again)
+            with running(contestant, words=WORDS, home=Path(folder) / contestant.name) as server:
+                yield from _idle(contestant, server, idle)
 
 
-def _started(contestant: Contestant, first: float, again: Sequence[float]) -> Iterator[Row]:
+def _start_rows(contestant: Contestant, first: float, again: Sequence[float]) -> Iterator[Row]:
     ours = contestant.name == _OURS
     usual = median(again)
     target, met = (f"under {_MOST_SECONDS} s", usual < _MOST_SECONDS) if ours else ("", None)
@@ -50,20 +50,20 @@ def _started(contestant: Contestant, first: float, again: Sequence[float]) -> It
     yield Row(PART, "the very first time", contestant.name, first, "s")
 
 
-def _idle(contestant: Contestant, one: Running, idle: float) -> Iterator[Row]:
+def _idle(contestant: Contestant, item: RunningProxy, idle: float) -> Iterator[Row]:
     time.sleep(idle)
-    found = one.usage()
-    yield _memory("idle after its start", contestant, found.rss, found.children_rss)
-    with one.line() as line:
+    usage = item.usage()
+    yield _memory("idle after its start", contestant, usage.rss, usage.children_rss)
+    with item.line() as line:
         for number in range(_CHATS):
             for messages in chat_of(number, TURNS, WORDS):
                 line.chat(contestant.path, messages, WORDS)
     # Longer: what is done when nobody asks any more begins late, and may need processes of its own.
     time.sleep(_CHATS * idle)
-    before = one.usage()
+    before = item.usage()
     yield _memory(f"idle after {_CHATS * TURNS} requests", contestant, before.rss, before.children_rss)
     time.sleep(idle)
-    after = one.usage()
+    after = item.usage()
     used = after.own + after.children - before.own - before.children
     yield Row(PART, "processor while idle", contestant.name, 1000 * used / idle, "ms a second")
 

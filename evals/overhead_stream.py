@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from evals.overhead_client import Json
-from evals.overhead_rounds import Measured, measured
+from evals.overhead_rounds import Measured, measure
 from evals.overhead_serving import Contestant, all_running, direct, holdfast
 from evals.window_rows import Row, progress
 
@@ -13,7 +13,7 @@ _LEAST = 2_000.0
 _OURS = "Holdfast"
 
 
-def asked(number: int) -> Iterator[Sequence[Json]]:
+def questions(number: int) -> Iterator[Sequence[Json]]:
     yield [{"role": "user", "content": f"Tell me a very long story, number {number}."}]
 
 
@@ -21,18 +21,18 @@ def rows(peers: Sequence[Contestant], settings: Mapping[str, str], *, answers: i
     contestants = [*direct(), *holdfast(settings=settings), *peers]
     progress(f"{PART}: {answers} answers of {CHUNKS:,} chunks, each of {len(contestants)}")
     with all_running(contestants, words=CHUNKS, apart=True) as started:
-        found = measured(started, asked, rounds=answers, words=CHUNKS)
+        row = measure(started, questions, rounds=answers, words=CHUNKS)
     for contestant in contestants:
-        yield from judged(contestant, found)
+        yield from judge(contestant, row)
 
 
-def judged(contestant: Contestant, found: Mapping[str, Measured]) -> Iterator[Row]:
+def judge(contestant: Contestant, results: Mapping[str, Measured]) -> Iterator[Row]:
     case = contestant.case
-    one, without = found[case], found[Contestant("direct", contestant.path).case]
-    rate = 1000 * CHUNKS / one.whole
+    item, without = results[case], results[Contestant("direct", contestant.path).case]
+    rate = 1000 * CHUNKS / item.whole
     ours = contestant.name == _OURS
     target, met = (f"at least {_LEAST:,.0f}", rate >= _LEAST) if ours else ("", None)
     yield Row(PART, "chunks a second", case, rate, "", target, met)
     if contestant.command is not None:
-        yield Row(PART, "added to each chunk", case, 1000 * (one.each - without.each), "µs")
-        yield Row(PART, "processor a chunk", case, 1000 * (one.own + one.children) / CHUNKS, "µs")
+        yield Row(PART, "added to each chunk", case, 1000 * (item.each - without.each), "µs")
+        yield Row(PART, "processor a chunk", case, 1000 * (item.own + item.children) / CHUNKS, "µs")

@@ -25,26 +25,26 @@ _COUNT, _BLANK = 987_654, b"987654"
 _BYTES_A_TOKEN = 6
 
 
-def spoken(words: int) -> list[str]:
+def speak(words: int) -> list[str]:
     """What is said, chunk by chunk. Some proxies cut off whoever says the same again and again."""
     return [f"{WORD}{number % 10}" for number in range(words)]
 
 
 def _ollama(words: int) -> list[bytes]:
-    said = ({"role": "assistant", "content": text} for text in spoken(words))
-    lines = [_MESSAGE | {"message": message, "done": False} for message in said]
+    content = ({"role": "assistant", "content": text} for text in speak(words))
+    lines = [_MESSAGE | {"message": message, "done": False} for message in content]
     counts = {"prompt_eval_count": _COUNT, "eval_count": words, "total_duration": 1, "eval_duration": 1}
     last = _MESSAGE | {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
-    return [_chunked(json.dumps(line).encode() + b"\n") for line in [*lines, last | counts]]
+    return [_chunk(json.dumps(line).encode() + b"\n") for line in [*lines, last | counts]]
 
 
 def _openai(words: int) -> list[bytes]:
-    deltas = ({"index": 0, "delta": {"content": text}, "finish_reason": None} for text in spoken(words))
+    deltas = ({"index": 0, "delta": {"content": text}, "finish_reason": None} for text in speak(words))
     events = [_EVENT | {"choices": [choice]} for choice in deltas]
     events.append(_EVENT | {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
     events.append(_EVENT | {"choices": [], "usage": _usage(words)})
     framed = [b"data: " + json.dumps(event).encode() + b"\n\n" for event in events]
-    return [_chunked(frame) for frame in [*framed, b"data: [DONE]\n\n"]]
+    return [_chunk(frame) for frame in [*framed, b"data: [DONE]\n\n"]]
 
 
 def _usage(words: int) -> dict[str, int]:
@@ -52,12 +52,12 @@ def _usage(words: int) -> dict[str, int]:
 
 
 def _whole(words: int) -> dict[str, Any]:
-    message = {"role": "assistant", "content": "".join(spoken(words))}
-    said = {"index": 0, "message": message, "finish_reason": "stop"}
-    return {**_EVENT, "object": "chat.completion", "choices": [said], "usage": _usage(words)}
+    message = {"role": "assistant", "content": "".join(speak(words))}
+    text = {"index": 0, "message": message, "finish_reason": "stop"}
+    return {**_EVENT, "object": "chat.completion", "choices": [text], "usage": _usage(words)}
 
 
-def _chunked(data: bytes) -> bytes:
+def _chunk(data: bytes) -> bytes:
     return f"{len(data):x}\r\n".encode() + data + b"\r\n"
 
 

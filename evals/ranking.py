@@ -113,8 +113,8 @@ class Shelf:
                 self._write(corpus.scope, docs)
             elif not filled:
                 pool = name in _POOLS
-                for _, several in groupby(docs, key=lambda doc: doc.session if pool else ""):
-                    self._converse(corpus.scope, list(several))
+                for _, items in groupby(docs, key=lambda doc: doc.session if pool else ""):
+                    self._converse(corpus.scope, list(items))
             result.append(corpus)
         self._record.write_text(json.dumps({key: sorted(names) for key, names in self._docs.items()}))
         self._index.sync()
@@ -157,16 +157,16 @@ class Shelf:
         head: str | None = None
         session = ""
         for role, run in groupby(docs, key=lambda doc: doc.role):
-            several = list(run)
-            text = "\n".join(doc.text for doc in several)
-            if several[0].session != session and several[0].at:
-                session = several[0].session
-                text = f"[{datetime.fromtimestamp(several[0].at, UTC):%d %B %Y}] {text}"
+            items = list(run)
+            text = "\n".join(doc.text for doc in items)
+            if items[0].session != session and items[0].at:
+                session = items[0].session
+                text = f"[{datetime.fromtimestamp(items[0].at, UTC):%d %B %Y}] {text}"
             side: Role = known.get(role) or ("user" if people.index(role) == 0 else "assistant")
-            said = NewMessage(Message.of(side, text))
-            (stored,) = self._store.log.append(conversation.id, [said], parent=head, expect=head)
+            message = NewMessage(Message.of(side, text))
+            (stored,) = self._store.log.append(conversation.id, [message], parent=head, expect=head)
             head = stored.id
-            self._docs[head] = {doc.id for doc in several}
+            self._docs[head] = {doc.id for doc in items}
 
     def _write(self, scope: Scope, docs: Sequence[Doc]) -> None:
         for number, doc in enumerate(docs):
@@ -181,8 +181,8 @@ def _name(role: str, container: str, passage: str) -> str:
 
 def _sets(name: str, folder: Path) -> Iterator[tuple[Corpus, list[Doc]]]:
     queries = read_queries(folder)
-    for corpus, several in groupby(read_docs(folder), key=lambda doc: doc.corpus):
-        docs = list(several)
+    for corpus, items in groupby(read_docs(folder), key=lambda doc: doc.corpus):
+        docs = list(items)
         people = list(dict.fromkeys(doc.role for doc in docs))
         names = Names()
         if len(people) == 2 and not {"user", "assistant"} & set(people):
@@ -303,7 +303,7 @@ def show(
     name: str, questions: Sequence[Asked], beta: Column, columns: Sequence[int], curve: dict[str, float]
 ) -> str:
     """What the weights reach on one set, as a line."""
-    found: dict[int, list[float]] = {cut: [] for cut in _CUTS}
+    results: dict[int, list[float]] = {cut: [] for cut in _CUTS}
     sure: dict[bool, list[float]] = {True: [], False: []}
     for question in questions:
         sums = question.features[:, columns] @ beta
@@ -312,8 +312,8 @@ def show(
         if question.gold.any():
             order = np.argsort(-sums, kind="stable")
             for cut in _CUTS:
-                found[cut].append(question.gold[order[:cut]].sum() / question.gold.sum())
-    recall = "  ".join(f"R@{cut} {100 * np.mean(rates):5.1f}" for cut, rates in found.items())
+                results[cut].append(question.gold[order[:cut]].sum() / question.gold.sum())
+    recall = "  ".join(f"R@{cut} {100 * np.mean(rates):5.1f}" for cut, rates in results.items())
     yes, no = (np.array(sure[side] or [0.0]) for side in (True, False))
     shares = "  ".join(
         f">{cut}: {100 * (yes > cut).mean():3.0f} / {100 * (no > cut).mean():3.0f}"

@@ -27,7 +27,7 @@ from unittest.mock import patch
 import numpy as np
 
 from evals.retrieval_data import read_docs, read_queries
-from evals.window_rows import Row, progress, told
+from evals.window_rows import Row, print_rows, progress
 from holdfast.memory import search
 from holdfast.memory.base import Memory
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
@@ -112,9 +112,9 @@ class Texts:
     def __iter__(self) -> Iterator[str]:
         yield from self._said
         for apart in count(1):
-            for at, said in enumerate(self._said):
+            for at, text in enumerate(self._said):
                 other = self._said[(at + apart) % len(self._said)]
-                yield f"{said[: len(said) // 2].strip()} {other[len(other) // 2 :].strip()}"
+                yield f"{text[: len(text) // 2].strip()} {other[len(other) // 2 :].strip()}"
 
 
 class Subject:
@@ -158,8 +158,8 @@ class Subject:
             sys.exit(f"There is no embedder: {self._chosen.trouble}")
         embeddings, key = self._store.embeddings, embedder.identity.key
         while rows := embeddings.waiting(key, _TOGETHER):
-            said = self._store.passages.texts(rows)
-            names = list({piece_digest(piece) for text in said.values() for piece in split_pieces(text)})
+            texts = self._store.passages.texts(rows)
+            names = list({piece_digest(piece) for text in texts.values() for piece in split_pieces(text)})
             vectors = self._random.standard_normal((len(names), embedder.identity.dimensions))
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
             stored = {
@@ -170,11 +170,11 @@ class Subject:
     def _remember(self, number: int) -> None:
         newest = datetime.now(UTC)
         for day in range(number // _MEMORIES_A_DAY):
-            said = islice(self._texts, _MEMORIES_A_DAY)
+            content = islice(self._texts, _MEMORIES_A_DAY)
             at = (newest - timedelta(days=day + 2)).timestamp()
             memories = [
                 Memory(f"y_{day:05}{place:03}", "fact", " ".join(text.split()), self.scope, valid_from=at)
-                for place, text in enumerate(said)
+                for place, text in enumerate(content)
             ]
             file = self._home / day_file(self.scope, at)
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -185,10 +185,10 @@ class Subject:
         self._append(name, list(islice(self._texts, length)))
         return name
 
-    def _append(self, name: str, said: Sequence[str]) -> None:
+    def _append(self, name: str, content: Sequence[str]) -> None:
         head = self._store.log.get(name).head
         roles: tuple[Role, Role] = ("user", "assistant")
-        messages = [NewMessage(Message.of(roles[at % 2], text)) for at, text in enumerate(said)]
+        messages = [NewMessage(Message.of(roles[at % 2], text)) for at, text in enumerate(content)]
         self._store.log.append(name, messages, parent=head, expect=head)
 
 
@@ -269,7 +269,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="as JSON")
     chosen = parser.parse_args(arguments)
     sizes = [int(size) for size in chosen.sizes.split(",")]
-    return told(list(rows(chosen.folder, sizes, chosen.questions)), as_json=chosen.json)
+    return print_rows(list(rows(chosen.folder, sizes, chosen.questions)), as_json=chosen.json)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def files(folder: Path) -> list[Path]:
 def read(path: Path) -> list[Line]:
     """The requests of one file that ask a model for an answer, in order."""
     rows = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines() if text.strip()]
-    lines = [_line(path.stem, number, _resolved(rows, row)) for number, row in enumerate(rows, 1)]
+    lines = [_line(path.stem, number, _resolve(rows, row)) for number, row in enumerate(rows, 1)]
     return _with_call_ids([line for line in lines if line is not None])
 
 
@@ -77,17 +77,17 @@ def _line(file: str, number: int, row: Mapping[str, Any]) -> Line | None:
     )
 
 
-def _resolved(rows: Sequence[Any], value: Any, path: tuple[str | int, ...] = ()) -> Any:
+def _resolve(rows: Sequence[Any], value: Any, path: tuple[str | int, ...] = ()) -> Any:
     """The value with every "same as in line N" replaced by what stands there, at the same place."""
     if isinstance(value, dict):
         if len(value) == 1 and (name := next(iter(value))) in _SAME:
-            there = rows[value[name] - 1]
+            row = rows[value[name] - 1]
             for step in path:
-                there = there[step]
-            return _resolved(rows, there, path)
-        return {name: _resolved(rows, item, (*path, name)) for name, item in value.items()}
+                row = row[step]
+            return _resolve(rows, row, path)
+        return {name: _resolve(rows, item, (*path, name)) for name, item in value.items()}
     if isinstance(value, list):
-        return [_resolved(rows, item, (*path, index)) for index, item in enumerate(value)]
+        return [_resolve(rows, item, (*path, index)) for index, item in enumerate(value)]
     return value
 
 
@@ -97,16 +97,16 @@ def _answer(row: Mapping[str, Any]) -> Message | None:
     if text.startswith("HTTP "):
         return None
     calls: list[Part] = []
-    while found := _CALL.search(text):
-        calls.insert(0, ToolCall(found[1], found[2]))
-        text = text[: found.start()]
+    while results := _CALL.search(text):
+        calls.insert(0, ToolCall(results[1], results[2]))
+        text = text[: results.start()]
     calls += [
         ToolCall(call["name"], canonical(call.get("arguments") or {}))
         for call in row.get("response_tool_calls") or ()
     ]
     thinking: list[Part] = [Thinking(row["response_thinking"])] if row.get("response_thinking") else []
-    said: list[Part] = [Text(text)] if text else []
-    return Message("assistant", (*thinking, *said, *calls)) if said or calls else None
+    content: list[Part] = [Text(text)] if text else []
+    return Message("assistant", (*thinking, *content, *calls)) if content or calls else None
 
 
 def _with_call_ids(lines: Sequence[Line]) -> list[Line]:
@@ -128,7 +128,7 @@ def _with_call_ids(lines: Sequence[Line]) -> list[Line]:
             )
             ids = _ids(answer, sent_back, taken)
             taken |= set(ids)
-            answer = _identified(answer, ids)
+            answer = _identify(answer, ids)
         restored.append(replace(line, answer=answer))
     return restored
 
@@ -145,7 +145,7 @@ def _calls(message: Message) -> list[tuple[str, Any]]:
     return [(call.name, json.loads(call.arguments or "{}")) for call in message.tool_calls]
 
 
-def _identified(answer: Message, ids: Sequence[str]) -> Message:
+def _identify(answer: Message, ids: Sequence[str]) -> Message:
     left = iter(ids)
     parts = (
         replace(part, id=next(left, "")) if isinstance(part, ToolCall) else part for part in answer.parts
@@ -153,7 +153,7 @@ def _identified(answer: Message, ids: Sequence[str]) -> Message:
     return replace(answer, parts=tuple(parts))
 
 
-def interleaved(files: Sequence[Sequence[Line]]) -> Iterator[Line]:
+def interleave(files: Sequence[Sequence[Line]]) -> Iterator[Line]:
     """The lines of several files as if all clients were used at once, each file in its own order."""
     for turn in range(max(map(len, files), default=0)):
         yield from (lines[turn] for lines in files if turn < len(lines))

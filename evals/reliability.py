@@ -55,7 +55,7 @@ from evals.reliability_clients import (
     make_answers,
     make_clients,
 )
-from evals.window_rows import Row, none_of, progress, table, told
+from evals.window_rows import Row, none_of, print_rows, progress, table
 from holdfast.memory.notes import Notes
 from holdfast.messages import Scope
 from holdfast.testing.ollama import FakeOllama
@@ -351,7 +351,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     measured = list(rows(campaign, ledger))
     if chosen.write:
         write_results(measured, campaign, chosen.seed)
-    return told(measured, as_json=chosen.json)
+    return print_rows(measured, as_json=chosen.json)
 
 
 if __name__ == "__main__":

@@ -47,10 +47,10 @@ class Library:
 
     def fill(self, docs: Sequence[Doc]) -> None:
         for (corpus, session), group in groupby(docs, key=lambda doc: (doc.corpus, doc.session)):
-            several = list(group)
+            items = list(group)
             scope = _scope(corpus)
-            self._converse(scope, session, [doc for doc in several if doc.role != "document"])
-            for number, doc in enumerate(one for one in several if one.role == "document"):
+            self._converse(scope, session, [doc for doc in items if doc.role != "document"])
+            for number, doc in enumerate(item for item in items if item.role == "document"):
                 name = f"{scopes.safe_name(session)}-{number}.md"
                 path = scopes.folder(scope) / scopes.safe_name(doc.id) / name
                 self._workspace.write(path, doc.text)
@@ -63,8 +63,8 @@ class Library:
 
     def ask(self, query: Query, level: str) -> list[str]:
         answer = self._search.search(query.question, _scope(query.corpus), limit=_ASKED_FOR[level])
-        found = [self._docs[hit.path if hit.kind == "note" else hit.id] for hit in answer.hits]
-        names = dict.fromkeys(doc.id if level == "turn" else doc.session for doc in found)
+        docs = [self._docs[hit.path if hit.kind == "note" else hit.id] for hit in answer.hits]
+        names = dict.fromkeys(doc.id if level == "turn" else doc.session for doc in docs)
         return list(names)[:RANKED]
 
     def _converse(self, scope: Scope, session: str, docs: Sequence[Doc]) -> None:
@@ -75,8 +75,10 @@ class Library:
         for doc in docs:
             # Who is neither the user nor the model is one of several people, and says so.
             text = doc.text if doc.role in _ROLES else f"{doc.role}: {doc.text}"
-            said = NewMessage(Message.of(_ROLES.get(doc.role, "user"), text))
-            (stored,) = self._store.log.append(conversation.id, [said], parent=head, expect=head, now=doc.at)
+            message = NewMessage(Message.of(_ROLES.get(doc.role, "user"), text))
+            (stored,) = self._store.log.append(
+                conversation.id, [message], parent=head, expect=head, now=doc.at
+            )
             head = stored.id
             self._docs[head] = doc
 
@@ -105,21 +107,21 @@ def run(library: Library, docs: Sequence[Doc], queries: Sequence[Query], level: 
     return rankings
 
 
-def judged(
+def judge(
     docs: Sequence[Doc], queries: Sequence[Query], rankings: dict[int, list[str]], level: str
 ) -> dict[str, list[dict[str, float]]]:
     """The scores of the queries whose answer is told, of all and by kind."""
     sessions = {(doc.corpus, doc.id): doc.session for doc in docs}
-    found: dict[str, list[dict[str, float]]] = defaultdict(list)
+    results: dict[str, list[dict[str, float]]] = defaultdict(list)
     for number, query in enumerate(queries):
         gold: Sequence[str] = query.gold
         if level == "session":
             gold = [sessions[query.corpus, name] for name in gold if (query.corpus, name) in sessions]
         if gold:
             result = scores(rankings[number], gold)
-            found["all"].append(result)
-            found[query.kind].append(result)
-    return dict(found)
+            results["all"].append(result)
+            results[query.kind].append(result)
+    return dict(results)
 
 
 def _options(arguments: argparse.Namespace, folder: Path) -> EmbedderOptions:
@@ -150,15 +152,17 @@ def main() -> None:
             for number, query in enumerate(queries):
                 line = {"corpus": query.corpus, "id": query.id, "ranked": rankings[number]}
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
-    found = judged(docs, queries, rankings, arguments.level)
-    if not found:
+    results = judge(docs, queries, rankings, arguments.level)
+    if not results:
         sys.stderr.write("No query has a known answer, so there are no scores.\n")
     elif arguments.json:
         print(
-            json.dumps({kind: {"questions": len(one), **means(one)} for kind, one in found.items()}, indent=2)
+            json.dumps(
+                {kind: {"questions": len(item), **means(item)} for kind, item in results.items()}, indent=2
+            )
         )
     else:
-        print(table(found))
+        print(table(results))
 
 
 if __name__ == "__main__":

@@ -44,41 +44,41 @@ class Query:
 def read_docs(folder: Path) -> list[Doc]:
     return [
         Doc(
-            str(one["corpus"]),
-            str(one["id"]),
-            str(one.get("session") or ""),
-            seconds_of(one.get("date") or ""),
-            str(one.get("role") or "document"),
-            str(one["text"]),
-            str(one.get("date") or ""),
+            str(line["corpus"]),
+            str(line["id"]),
+            str(line.get("session") or ""),
+            seconds_of(line.get("date") or ""),
+            str(line.get("role") or "document"),
+            str(line["text"]),
+            str(line.get("date") or ""),
         )
-        for one in read_lines(folder / "docs.jsonl")
+        for line in read_lines(folder / "docs.jsonl")
     ]
 
 
 def read_queries(folder: Path) -> list[Query]:
     return [
         Query(
-            str(one["corpus"]),
-            str(one["id"]),
-            str(one["question"]),
-            str(one.get("kind") or ""),
-            tuple(map(str, one.get("gold") or ())),
-            seconds_of(one.get("date") or ""),
+            str(line["corpus"]),
+            str(line["id"]),
+            str(line["question"]),
+            str(line.get("kind") or ""),
+            tuple(map(str, line.get("gold") or ())),
+            seconds_of(line.get("date") or ""),
         )
-        for one in read_lines(folder / "queries.jsonl")
+        for line in read_lines(folder / "queries.jsonl")
     ]
 
 
 def seconds_of(date: str) -> float | None:
     """When something was said, from the ways the sets write it: 2023/04/10 (Mon) 17:50, 8 May, 2023, …"""
-    if found := _YEAR_FIRST.search(date):
-        year, month, day, hour, minute = (int(part or 0) for part in found.groups())
-    elif found := _NAMED.search(date):
-        before, name, after, told = found.groups()
+    if results := _YEAR_FIRST.search(date):
+        year, month, day, hour, minute = (int(part or 0) for part in results.groups())
+    elif results := _NAMED.search(date):
+        before, name, after, report = results.groups()
         if name[:3].lower() not in _MONTHS:
             return None
-        year, month, day = int(told), _MONTHS.index(name[:3].lower()) + 1, int(before or after or 1)
+        year, month, day = int(report), _MONTHS.index(name[:3].lower()) + 1, int(before or after or 1)
         hour, minute = 12, 0
     else:
         return None

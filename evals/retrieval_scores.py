@@ -25,15 +25,15 @@ def scores(ranked: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
     }
 
 
-def means(several: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def means(mappings: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The same of many questions, in percent."""
-    return {name: 100 * sum(one[name] for one in several) / len(several) for name in NAMES}
+    return {name: 100 * sum(item[name] for item in mappings) / len(mappings) for name in NAMES}
 
 
 def table(by_kind: Mapping[str, Sequence[Mapping[str, float]]]) -> str:
     lines = [f"| kind | questions | {' | '.join(NAMES)} |", "|---" * (len(NAMES) + 2) + "|"]
-    for kind, several in by_kind.items():
-        found = means(several)
-        cells = " | ".join(f"{found[name]:.1f}" for name in NAMES)
-        lines.append(f"| {kind} | {len(several)} | {cells} |")
+    for kind, items in by_kind.items():
+        results = means(items)
+        cells = " | ".join(f"{results[name]:.1f}" for name in NAMES)
+        lines.append(f"| {kind} | {len(items)} | {cells} |")
     return "\n".join(lines)

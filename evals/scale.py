@@ -21,10 +21,10 @@ from urllib.parse import quote
 
 from evals.overhead_client import OLLAMA, Faulty, Json, Line
 from evals.overhead_latency import WORDS
-from evals.overhead_serving import Running, holdfast, running
-from evals.overhead_upstream import spoken
+from evals.overhead_serving import RunningProxy, holdfast, running
+from evals.overhead_upstream import speak
 from evals.scale_plot import Series, draw_plot
-from evals.window_rows import Row, progress, table, told
+from evals.window_rows import Row, print_rows, progress, table
 from holdfast.messages import Message, Role, Scope
 from holdfast.store import NewMessage, Store, open_store
 
@@ -104,7 +104,7 @@ def fill(store: Store, size: int) -> None:
 class Client:
     """Asks a running server, each question over a connection of its own, and takes the milliseconds."""
 
-    def __init__(self, server: Running) -> None:
+    def __init__(self, server: RunningProxy) -> None:
         self._server = server
         self._numbers = count(1)
 
@@ -115,7 +115,7 @@ class Client:
     def send_turn(self, history: list[Json]) -> float:
         history.append(_say(f"And what about point {next(self._numbers)} of it?"))
         taken = self._chat(history)
-        history.append({"role": "assistant", "content": "".join(spoken(WORDS))})
+        history.append({"role": "assistant", "content": "".join(speak(WORDS))})
         return taken
 
     def get(self, path: str) -> float:
@@ -226,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     measured = list(rows(sizes, chosen.rounds))
     if chosen.write:
         write_results(measured, sizes)
-    return told(measured, as_json=chosen.json)
+    return print_rows(measured, as_json=chosen.json)
 
 
 if __name__ == "__main__":

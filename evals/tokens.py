@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from evals import tokens_estimate, tokens_exact
-from evals.published import published
+from evals.published import load_published
 from evals.tokens_estimate import Row
 from holdfast.config import default_home
 from holdfast.tokens.tokenizer import Tokenizer
@@ -27,8 +27,8 @@ def main() -> None:
     weights = find_model_file(default_home() / "models")
     if weights is None:
         sys.stderr.write("SmolLM2 is not there (`holdfast models get`): its rows are left out.\n")
-    others = list(published(arguments.gemma))
-    tokenizers = {one.family: Tokenizer(one.vocabulary) for one in others}
+    others = list(load_published(arguments.gemma))
+    tokenizers = {other.family: Tokenizer(other.vocabulary) for other in others}
     rows = [*tokens_exact.rows(arguments.quick, weights, others)]
     rows += tokens_estimate.rows(arguments.quick, tokenizers)
     if arguments.json:

@@ -52,10 +52,10 @@ def rows(quick: bool, tokenizers: Mapping[str, Tokenizer] | None = None) -> list
     if weights is not None and "smollm" not in known:
         known["smollm"] = Tokenizer(Vocabulary.from_gguf(weights))
     pieces = kinds(10 if quick else 200)
-    found = [row for family, tokenizer in known.items() for row in _of_family(family, tokenizer, pieces)]
+    results = [row for family, tokenizer in known.items() for row in _of_family(family, tokenizer, pieces)]
     if weights is not None:
-        found += asyncio.run(_learned(weights, known["smollm"], pieces, 15 if quick else 150))
-    return found
+        results += asyncio.run(_learn(weights, known["smollm"], pieces, 15 if quick else 150))
+    return results
 
 
 def _weights() -> Path | None:
@@ -78,7 +78,7 @@ def _of_family(family: str, tokenizer: Tokenizer, pieces: Mapping[str, Sequence[
         share = statistics.mean(outside)
         yield Row("true number out of bounds", family, kind, share, "<= 1 %", share <= 0.01, len(texts))
         times = [_seconds(tokenizer, family, texts) for _ in range(5)]
-        slow, fast = slow + min(one for one, _ in times), fast + min(two for _, two in times)
+        slow, fast = slow + min(item for item, _ in times), fast + min(two for _, two in times)
     factor = slow / fast
     cases = sum(map(len, pieces.values()))
     yield Row("estimate faster than exact", family, "all", factor, ">= 20 times", factor >= 20, cases)
@@ -96,7 +96,7 @@ def _seconds(tokenizer: Tokenizer, family: str, texts: Sequence[str]) -> tuple[f
     return between - start, time.perf_counter() - between
 
 
-async def _learned(
+async def _learn(
     weights: Path, tokenizer: Tokenizer, pieces: Mapping[str, Sequence[str]], cases: int
 ) -> list[Row]:
     """Random chats with and without tools, their prompt tokens reported by llama.cpp itself."""
@@ -108,7 +108,7 @@ async def _learned(
             reported = [await server.count(request) for request in requests]
         finally:
             await server.aclose()
-    found = []
+    results = []
     for name, counter, target in (
         ("estimate", EstimatingCounter("smollm"), 0.03),
         ("exact text, learned template", ExactCounter(tokenizer, Calibration.fresh("exact", "smollm")), 0.01),
@@ -124,7 +124,7 @@ async def _learned(
             misses += not count.low <= true <= count.high
         error, worst, share = statistics.mean(errors), max(errors), misses / len(errors)
         limit = f"< {target:.0%}"
-        found += [
+        results += [
             Row(
                 f"{name}, after 20 answers: mean error",
                 "smollm",
@@ -145,7 +145,7 @@ async def _learned(
                 cases,
             ),
         ]
-    return found
+    return results
 
 
 def _chat(random: Random, pieces: Mapping[str, Sequence[str]], *, tools: bool) -> ChatRequest:
@@ -207,11 +207,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer texts")
     parser.add_argument("--vocabularies", type=Path, help="a folder with FAMILY.gguf files")
     options = parser.parse_args()
-    found = rows(options.quick, _read(options.vocabularies) if options.vocabularies else None)
+    results = rows(options.quick, _read(options.vocabularies) if options.vocabularies else None)
     if options.json:
-        json.dump([asdict(row) for row in found], sys.stdout, indent=1)
+        json.dump([asdict(row) for row in results], sys.stdout, indent=1)
         return
-    for row in found:
+    for row in results:
         value = f"{row.value:.1f}" if "times" in row.target else f"{row.value:.1%}"
         verdict = "" if row.met else "  MISSED"
         print(f"{row.what:61} {row.family:9} {row.kind:24} {value:>7}  {row.target}{verdict}")

@@ -82,12 +82,12 @@ def rows(quick: bool, weights: Path | None, others: Sequence[Published]) -> Iter
         tokenizer = Tokenizer(Vocabulary.from_gguf(weights))
         yield _speed("smollm", tokenizer, _plain_library(Vocabulary.from_gguf(weights)))
     pieces = texts(quick)
-    for one in others:
-        tokenizer = Tokenizer(one.vocabulary)
+    for other in others:
+        tokenizer = Tokenizer(other.vocabulary)
         for kind, given in (("all texts", pieces), ("odd strings", _ODD)):
-            wrong = sum(one.encode(piece) != tokenizer.encode(piece) for piece in given)
-            yield Row("exact ≠ published", one.family, kind, float(wrong), "0", wrong == 0, len(given))
-        yield _speed(one.family, tokenizer, one.encode)
+            wrong = sum(other.encode(piece) != tokenizer.encode(piece) for piece in given)
+            yield Row("exact ≠ published", other.family, kind, float(wrong), "0", wrong == 0, len(given))
+        yield _speed(other.family, tokenizer, other.encode)
 
 
 async def _against_llamacpp(quick: bool, weights: Path) -> list[Row]:

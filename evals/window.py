@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from evals import window_agents, window_cache, window_clients, window_speed
-from evals.window_rows import Row, progress, told
+from evals.window_rows import Row, print_rows, progress
 from evals.window_serving import weights
 
 PARTS = ("speed", "cache", "clients", "agents")
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if model is None:
         progress("SmolLM2 is not there (`holdfast models get`): nothing can be measured.")
         return 1
-    return told(list(measure(chosen, model)), as_json=chosen.json)
+    return print_rows(list(measure(chosen, model)), as_json=chosen.json)
 
 
 if __name__ == "__main__":

@@ -50,10 +50,10 @@ class Transcript:
 def transcripts(folder: Path) -> list[Transcript]:
     """The runs of an airline's agent, each alone and all as one long day, and a history of coding chats."""
     runs = json.loads((folder / "tau-airline-30.json").read_text(encoding="utf-8"))
-    told = [_told(run["traj"]) for run in runs]
-    alone = [Transcript("airline, each run", messages) for messages in told]
-    system = [message for message in told[0] if message.role == "system"]
-    day = [message for message in chain.from_iterable(told) if message.role != "system"]
+    tolds = [_flatten(run["traj"]) for run in runs]
+    alone = [Transcript("airline, each run", messages) for messages in tolds]
+    system = [message for message in tolds[0] if message.role == "system"]
+    day = [message for message in chain.from_iterable(tolds) if message.role != "system"]
     coding = _aider((folder / "aider-history.md").read_text(encoding="utf-8"))
     return [
         *alone,
@@ -62,26 +62,28 @@ def transcripts(folder: Path) -> list[Transcript]:
     ]
 
 
-def _told(messages: Sequence[dict[str, object]]) -> tuple[Message, ...]:
+def _flatten(messages: Sequence[dict[str, object]]) -> tuple[Message, ...]:
     return openai_chat.parse_request({"model": "m", "messages": list(messages)}).messages
 
 
 def _aider(text: str) -> tuple[Message, ...]:
     """Lines with `####` are the person's, quoted ones the program's; all others are the model's."""
-    found: list[tuple[str, list[str]]] = []
+    results: list[tuple[str, list[str]]] = []
     for line in text.splitlines():
         mine = line.startswith(("####", ">", "# aider chat started"))
         role = "user" if mine else "assistant"
-        if not mine and not line.strip() and found and found[-1][0] == "user":
+        if not mine and not line.strip() and results and results[-1][0] == "user":
             continue
-        if not found or found[-1][0] != role:
-            found.append((role, []))
-        found[-1][1].append(line.removeprefix("#### ") if mine else line)
-    texts = ((role, "\n".join(lines).strip()) for role, lines in found)
-    return tuple(Message.of("user" if role == "user" else "assistant", said) for role, said in texts if said)
+        if not results or results[-1][0] != role:
+            results.append((role, []))
+        results[-1][1].append(line.removeprefix("#### ") if mine else line)
+    texts = ((role, "\n".join(lines).strip()) for role, lines in results)
+    return tuple(
+        Message.of("user" if role == "user" else "assistant", content) for role, content in texts if content
+    )
 
 
-def written(messages: Sequence[Message]) -> str:
+def render_prompt(messages: Sequence[Message]) -> str:
     """The prompt as ChatML, which is how SmolLM2 and many others read it."""
     pieces = []
     for message in messages:
@@ -132,19 +134,19 @@ class Tally:
 
 def replay(transcript: Transcript, window: int, weights: Path, tokenizer: Tokenizer, tally: Tally) -> None:
     """The transcript as a conversation in a store of its own, fitted before each of the model's answers."""
-    whole = tokenizer.count(written(transcript.system), special=True)
-    nothing = tokenizer.count(written(()), special=True)
+    whole = tokenizer.count(render_prompt(transcript.system), special=True)
+    nothing = tokenizer.count(render_prompt(()), special=True)
     with open_store("sqlite://") as store, product(store, weights, window) as fitting:
         conversation = store.log.create(Scope()).id
         head: str | None = None
         for new in transcript.turns():
             messages = [NewMessage(message) for message in new]
             head = store.log.append(conversation, messages, parent=head, expect=head)[-1].id
-            whole += tokenizer.count(written(new), special=True) - nothing
+            whole += tokenizer.count(render_prompt(new), special=True) - nothing
             built = fitting.build(conversation, transcript.system)
             fitting.settle(conversation)
             store.texts.catch_up()
-            tally.hear(built, new[-1], tokenizer.count(written(built.messages), special=True), whole)
+            tally.hear(built, new[-1], tokenizer.count(render_prompt(built.messages), special=True), whole)
         tally.read(store.compactions.of(conversation))
 
 
@@ -153,10 +155,10 @@ def rows(weights: Path, *, quick: bool = False) -> Iterator[Row]:
         progress(f"{PART}: no transcripts in {DATA}: nothing to measure")
         return
     tokenizer = Tokenizer(Vocabulary.from_gguf(weights))
-    found = transcripts(DATA)
+    results = transcripts(DATA)
     for window in WINDOWS:
         tallies: dict[str, Tally] = {}
-        for transcript in found[:5] if quick else found:
+        for transcript in results[:5] if quick else results:
             replay(transcript, window, weights, tokenizer, tallies.setdefault(transcript.name, Tally()))
         for name, tally in tallies.items():
             progress(f"{PART}: {name}, {window:,}: {tally.requests} requests, {tally.notes[:5]}")

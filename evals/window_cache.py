@@ -72,10 +72,10 @@ class Chat:
     overflows: int = 0
 
 
-def through_holdfast(door: Door, said: Iterable[str], model: str, count: Count, case: str) -> Chat:
+def through_holdfast(door: Door, text: Iterable[str], model: str, count: Count, case: str) -> Chat:
     chat = Chat([], [])
     history: list[Wire] = [{"role": "system", "content": _SYSTEM}]
-    for turn, question in enumerate(said):
+    for turn, question in enumerate(text):
         history.append({"role": "user", "content": question})
         reply = door.chat(OPENAI, _body(history, model))
         if reply.error:
@@ -87,7 +87,7 @@ def through_holdfast(door: Door, said: Iterable[str], model: str, count: Count, 
         history.append({"role": "assistant", "content": reply.text})
         *earlier, newest = _evidence(door, reply.conversation)
         chat.said.append(Exchange(question, newest, reply.text))
-        chat.measured.append(_measured(reply, count("\n".join(earlier))))
+        chat.measured.append(_measure(reply, count("\n".join(earlier))))
         progress(f"  {case}, turn {turn + 1}: {chat.measured[-1]}")
     return chat
 
@@ -112,60 +112,67 @@ def _body(messages: Sequence[Wire], model: str = MODEL) -> Wire:
     }
 
 
-def _measured(reply: Reply, old: int = 0) -> Measured:
+def _measure(reply: Reply, old: int = 0) -> Measured:
     return Measured(reply.prompt or 0, reply.cached or 0, reply.prefix, old)
 
 
 Request = Callable[[Sequence[Exchange], int], list[Wire]]
 
 
-class Trimming:
+class TrimmingClient:
     """A client that leaves out the oldest exchanges until the rest fits, on every turn."""
 
     def __init__(self, weights: Path, window: int) -> None:
         self._tokenizer = Tokenizer(Vocabulary.from_gguf(weights))
         self._window = window
 
-    def memories_in_system(self, said: Sequence[Exchange], turn: int) -> list[Wire]:
-        recalled = next((said[at].recalled for at in range(turn, -1, -1) if said[at].recalled), "")
-        return self._fitted(
-            f"{_SYSTEM}\n\nWhat you remember:\n{recalled}", said, turn, lambda one: one.question
+    def memories_in_system(self, exchanges: Sequence[Exchange], turn: int) -> list[Wire]:
+        recalled = next((exchanges[at].recalled for at in range(turn, -1, -1) if exchanges[at].recalled), "")
+        return self._fit(
+            f"{_SYSTEM}\n\nWhat you remember:\n{recalled}", exchanges, turn, lambda item: item.question
         )
 
-    def memories_where_said(self, said: Sequence[Exchange], turn: int) -> list[Wire]:
-        return self._fitted(_SYSTEM, said, turn, lambda one: f"{one.question}\n\n{one.recalled}".rstrip())
+    def memories_where_said(self, exchanges: Sequence[Exchange], turn: int) -> list[Wire]:
+        return self._fit(
+            _SYSTEM, exchanges, turn, lambda item: f"{item.question}\n\n{item.recalled}".rstrip()
+        )
 
-    def _fitted(
-        self, system: str, said: Sequence[Exchange], turn: int, asked: Callable[[Exchange], str]
+    def _fit(
+        self, system: str, exchanges: Sequence[Exchange], turn: int, asked: Callable[[Exchange], str]
     ) -> list[Wire]:
         head = {"role": "system", "content": system}
-        kept: list[Wire] = [{"role": "user", "content": asked(said[turn])}]
-        left = self._window - _LEFT - self._tokens(head) - self._tokens(kept[0])
-        for one in reversed(said[:turn]):
-            exchange = [{"role": "user", "content": asked(one)}, {"role": "assistant", "content": one.answer}]
+        record: list[Wire] = [{"role": "user", "content": asked(exchanges[turn])}]
+        left = self._window - _LEFT - self._tokens(head) - self._tokens(record[0])
+        for item in reversed(exchanges[:turn]):
+            exchange = [
+                {"role": "user", "content": asked(item)},
+                {"role": "assistant", "content": item.answer},
+            ]
             left -= sum(map(self._tokens, exchange))
             if left < 0:
                 break
-            kept = exchange + kept
-        return [head, *kept]
+            record = exchange + record
+        return [head, *record]
 
     def _tokens(self, message: Wire) -> int:
         return self._tokenizer.count(message["content"]) + _AROUND
 
 
-def straight(door: Door, said: Sequence[Exchange], request: Request, last: int, case: str) -> list[Measured]:
+def straight(
+    door: Door, exchanges: Sequence[Exchange], request: Request, last: int, case: str
+) -> list[Measured]:
     """The last turns, sent to llama.cpp as this client would; the one before them fills the cache.
 
     Its answers of these turns take the place of those that Holdfast got: they are in the cache as well.
     """
-    measured, own = [], list(said)
-    for turn in range(max(0, len(said) - last - 1), len(said)):
+    measured, own = [], list(exchanges)
+    for turn in range(max(0, len(exchanges) - last - 1), len(exchanges)):
         reply = door.chat(OPENAI, _body(request(own, turn)), _OFF)
         if reply.error:
             progress(f"  {case}, turn {turn + 1}: {reply.error}")
             continue
         own[turn] = replace(own[turn], answer=reply.text)
-        measured.append(_measured(reply))
+        measured.append(_measure(reply))
         progress(f"  {case}, turn {turn + 1}: {measured[-1]}")
     return measured[1:]
 
@@ -198,7 +205,7 @@ def rows(
         if counted:
             continue
         yield Row(PART, f"from the cache, last {compared} turns", case, share(chat.measured[-compared:]), "%")
-        for name, last in _compared(chat.said, compared, weights, window).items():
+        for name, last in _compare(chat.said, compared, weights, window).items():
             yield Row(PART, f"{name}, last {len(last)} turns", case, share(last), "%")
 
 
@@ -222,11 +229,11 @@ def _through_rows(chat: Chat, case: str) -> Iterator[Row]:
     yield Row(PART, "prompt, mean", case, round(prompt / max(1, len(chat.measured))), "tokens")
 
 
-def _compared(
-    said: Sequence[Exchange], compared: int, weights: Path, window: int
+def _compare(
+    exchanges: Sequence[Exchange], compared: int, weights: Path, window: int
 ) -> dict[str, list[Measured]]:
-    client = Trimming(weights, window)
-    found: dict[str, list[Measured]] = {}
+    client = TrimmingClient(weights, window)
+    results: dict[str, list[Measured]] = {}
     ways: dict[str, Request] = {
         "memories in the system prompt": client.memories_in_system,
         "plain trimming": client.memories_where_said,
@@ -237,5 +244,5 @@ def _compared(
             tempfile.TemporaryDirectory() as folder,
             serving(Path(folder), embedded_window=str(window)) as door,
         ):
-            found[name] = straight(door, said, request, compared, name)
-    return found
+            results[name] = straight(door, exchanges, request, compared, name)
+    return results

@@ -130,19 +130,19 @@ class Watch:
 
     def _keep(self, step: Step, reply: Reply, path: Path) -> None:
         """The newest messages and the answer are the end of the conversation, word for word."""
-        said = [(message["role"], message["content"] or "") for message in step.new]
+        rows = [(message["role"], message["content"] or "") for message in step.new]
         if reply.answered:
-            said.append(("assistant", reply.text))
-        end = path[-len(said) :]
-        for (role, text), row in zip(said, end, strict=False):
+            rows.append(("assistant", reply.text))
+        end = path[-len(rows) :]
+        for (role, text), row in zip(rows, end, strict=False):
             self._kept[reply.conversation, row["id"]] = row["content"]
             if row["role"] != role or _solid(row["content"]) != _solid(text):
                 self._blame(
                     "lost message", step.chat or "", f"{step.label}: {role} {text[:60]!r} is not at the end"
                 )
-        if len(end) < len(said):
+        if len(end) < len(rows):
             self._blame(
-                "lost message", step.chat or "", f"{step.label}: only {len(end)} of {len(said)} were kept"
+                "lost message", step.chat or "", f"{step.label}: only {len(end)} of {len(rows)} were kept"
             )
 
     def _blame(self, kind: Kind, chat: str, note: str) -> None:
@@ -155,7 +155,7 @@ def _solid(text: str) -> str:
 
 def orphans(messages: Sequence[Message]) -> list[str]:
     """Calls that no result follows before the talk goes on, and results that no open call waits for."""
-    found: list[str] = []
+    results: list[str] = []
     waiting: list[str] = []
     for message in messages:
         if message.role == "tool":
@@ -163,9 +163,9 @@ def orphans(messages: Sequence[Message]) -> list[str]:
                 if result.call_id in waiting:
                     waiting.remove(result.call_id)
                 else:
-                    found.append(f"result without a call: {result.call_id}")
+                    results.append(f"result without a call: {result.call_id}")
             continue
-        found += [f"call without a result: {name}" for name in waiting]
+        results += [f"call without a result: {name}" for name in waiting]
         waiting = [call.id for call in message.tool_calls]
     # Calls at the very end are a wish that is still to be carried out; a request never ends with one.
-    return [*found, *(f"call without a result: {name}" for name in waiting)]
+    return [*results, *(f"call without a result: {name}" for name in waiting)]

@@ -95,9 +95,9 @@ def _sender(door: Door, relay: Relay, watch: Watch, case: str, turns: int) -> Ca
     def send(step: Step) -> Reply:
         relay.calls, relay.beside, relay.thinking = step.calls, step.beside, step.thinking
         reply = door.chat(step.path, step.body, step.headers)
-        kept = door.messages(reply.conversation) if reply.conversation and step.chat else []
+        messages = door.messages(reply.conversation) if reply.conversation and step.chat else []
         before = len(watch.faults)
-        watch.hear(step, reply, [row for row in kept if row["id"]])
+        watch.hear(step, reply, [row for row in messages if row["id"]])
         for fault in watch.faults[before:]:
             progress(f"  {case}, turn {fault.turn}, {fault.chat}: {fault.kind}: {fault.note}")
         if step.chat and watch.main % _TOLD == 0:
@@ -109,12 +109,12 @@ def _sender(door: Door, relay: Relay, watch: Watch, case: str, turns: int) -> Ca
 
 def _with_children(talkers: Sequence[Talker]) -> list[Talker]:
     """Subagents are conversations too."""
-    return [one for talker in talkers for one in (talker, *getattr(talker, "children", ()))]
+    return [item for talker in talkers for item in (talker, *getattr(talker, "children", ()))]
 
 
 def _text(door: Door, conversation: str, name: str) -> str | None:
-    found = door.message(conversation, name)
-    return None if found is None else str(found["content"])
+    message = door.message(conversation, name)
+    return None if message is None else str(message["content"])
 
 
 def rows(

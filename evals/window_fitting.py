@@ -40,7 +40,7 @@ class Product:
         self._store = store
         self._provider = ScriptedProvider(models=models, vocabulary=Vocabulary.from_gguf(weights))
         self._models = ModelRegistry(store, cache)
-        self._engine = TurnEngine(store, Upstreams(self._found, self._provider), self._models)
+        self._engine = TurnEngine(store, Upstreams(self._find, self._provider), self._models)
         self._fitter = self._engine.fitter
         # A loop of its own, as a server has one: what a runner does about signals is no part of a turn.
         self._loop = asyncio.new_event_loop()
@@ -48,7 +48,7 @@ class Product:
         # From here on counts are exact, as they are soon after a server has started.
         self._loop.run_until_complete(self._models.vocabularies.tokenizer(self._provider, _MODEL))
 
-    async def _found(self) -> ScriptedProvider:
+    async def _find(self) -> ScriptedProvider:
         return self._provider
 
     def use(self, window: int) -> None:
@@ -67,12 +67,12 @@ class Product:
             parent=row.head,
             from_log=True,
         )
-        kept = RecordedQuestion("", placement, row, row.head)
-        made = self._loop.run_until_complete(
-            self._fitter.fit(ChatRequest(_MODEL, tuple(system)), kept, self._provider)
+        question = RecordedQuestion("", placement, row, row.head)
+        until_complete = self._loop.run_until_complete(
+            self._fitter.fit(ChatRequest(_MODEL, tuple(system)), question, self._provider)
         )
-        assert made.window == self._window
-        return Built(made.request.messages, self._fitter.preset.budget(made.window).room)
+        assert until_complete.window == self._window
+        return Built(until_complete.request.messages, self._fitter.preset.budget(until_complete.window).room)
 
     def settle(self, conversation: str) -> None:
         """Waits for what is written while a model would read the request."""
@@ -88,8 +88,8 @@ class Product:
 @contextlib.contextmanager
 def product(store: Store, weights: Path, largest: int) -> Iterator[Product]:
     with tempfile.TemporaryDirectory() as cache:
-        made = Product(store, weights, Path(cache), largest)
+        result = Product(store, weights, Path(cache), largest)
         try:
-            yield made
+            yield result
         finally:
-            made.close()
+            result.close()

@@ -130,10 +130,10 @@ def _calling(pieces: Sequence[Any], beside: str, calls: Sequence[dict[str, Any]]
     """The answer with calls in the place of its words; counts and timings stay."""
     first = pieces[0]
     numbered = [{"index": at, **call} for at, call in enumerate(calls)]
-    made = [first, _piece(first, {"content": beside})] if beside else [first]
-    made.append(_piece(first, {"tool_calls": numbered}))
-    made.append(_piece(first, {}, finish="tool_calls"))
-    return [*made, *(piece for piece in pieces if not piece.get("choices"))]
+    result = [first, _piece(first, {"content": beside})] if beside else [first]
+    result.append(_piece(first, {"tool_calls": numbered}))
+    result.append(_piece(first, {}, finish="tool_calls"))
+    return [*result, *(piece for piece in pieces if not piece.get("choices"))]
 
 
 def _piece(like: Any, delta: dict[str, Any], finish: str | None = None) -> Any:

@@ -58,9 +58,9 @@ class OpenWebUI:
     def _pages(self, question: str) -> Chat:
         """The newest question inside a template, with what was found; from the next turn on it is bare."""
         tokens = int(self.window * 1.3) if self.random.random() < 0.1 else self.random.randint(200, 900)
-        found = "\n".join(f'<source id="{at}">{self.words.prose(tokens // 3)}</source>' for at in (1, 2, 3))
+        text = "\n".join(f'<source id="{at}">{self.words.prose(tokens // 3)}</source>' for at in (1, 2, 3))
         order = "### Task:\nRespond to the user query using the provided context, with citations like [1].\n"
-        yield from self._ask(question, f"{order}\n<context>\n{found}\n</context>\n\n{question}", "pages")
+        yield from self._ask(question, f"{order}\n<context>\n{text}\n</context>\n\n{question}", "pages")
 
     def _paste(self, question: str) -> Chat:
         tokens = self.window if self.random.random() < 0.15 else self.random.randint(300, 1200)
@@ -106,11 +106,11 @@ class OpenWebUI:
         return dress.format(text.strip())
 
     def _aside(self, order: str, shape: str) -> Step:
-        said = "\n".join(f"{role.upper()}: {text[:300]}" for role, text in self.seen[-2:])
+        content = "\n".join(f"{role.upper()}: {text[:300]}" for role, text in self.seen[-2:])
         text = (
             f"### Task:\n{order}\n### Guidelines:\n- Use the chat's language.\n- Answer in JSON.\n"
             f"### Output:\n{shape}\n"
-            f"### Chat History:\n<chat_history>\n{said}\n</chat_history>"
+            f"### Chat History:\n<chat_history>\n{content}\n</chat_history>"
         )
         return Step(
             None, self.path, self._headers(), self._body([{"role": "user", "content": text}], False), "task"

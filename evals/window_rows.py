@@ -29,9 +29,9 @@ class Row:
         return f"{number} {self.unit}".rstrip()
 
 
-def none_of(part: str, what: str, case: str, found: int, of: str = "") -> Row:
+def none_of(part: str, what: str, case: str, results: int, of: str = "") -> Row:
     """Something that must not happen at all."""
-    return Row(part, what, case, found, of, "0", found == 0)
+    return Row(part, what, case, results, of, "0", results == 0)
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -43,7 +43,7 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join([_HEAD, *lines])
 
 
-def told(rows: Sequence[Row], *, as_json: bool) -> int:
+def print_rows(rows: Sequence[Row], *, as_json: bool) -> int:
     """Prints the rows; 1 if something promised was not kept, for the shell."""
     print(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2) if as_json else table(rows))
     return int(any(row.met is False for row in rows))

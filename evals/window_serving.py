@@ -97,15 +97,15 @@ class Door:
     def message(self, conversation: str, name: str) -> Json | None:
         """One message, on whichever branch it is; None if it is not there."""
         answer = self._http.get(f"/api/chats/{conversation}/messages/{name}")
-        found = answer.json() if answer.status_code == 200 else {}
-        said = found.get("message", found)
-        return said if isinstance(said, dict) and said.get("id") == name else None
+        results = answer.json() if answer.status_code == 200 else {}
+        text = results.get("message", results)
+        return text if isinstance(text, dict) and text.get("id") == name else None
 
     def batches(self, conversation: str) -> int:
         """How often a level shortened the conversation; what is done at entry changes nothing sent before."""
         answer = self._http.get(f"/api/chats/{conversation}/compactions")
-        made = answer.json()["compactions"] if answer.status_code == 200 else []
-        return sum(one["level"] > 0 for one in made)
+        compactions = answer.json()["compactions"] if answer.status_code == 200 else []
+        return sum(compaction["level"] > 0 for compaction in compactions)
 
 
 def _pieces(text: str) -> list[Json]:
@@ -123,11 +123,11 @@ def _from_openai(pieces: Sequence[Json]) -> Reply:
         usage, timings = piece.get("usage") or usage, piece.get("timings") or timings
         error = json.dumps(piece["error"]) if "error" in piece else error
         for choice in piece.get("choices", ()):
-            said = choice.get("delta") or choice.get("message") or {}
-            text += said.get("content") or ""
-            thinking += said.get("reasoning_content") or ""
+            delta = choice.get("delta") or choice.get("message") or {}
+            text += delta.get("content") or ""
+            thinking += delta.get("reasoning_content") or ""
             finish = choice.get("finish_reason") or finish
-            for at, call in enumerate(said.get("tool_calls") or ()):
+            for at, call in enumerate(delta.get("tool_calls") or ()):
                 _join(calls.setdefault(call.get("index", at), {}), call)
     return Reply(
         200,
@@ -152,13 +152,13 @@ def _join(known: Json, piece: Json) -> None:
 
 
 def _from_ollama(pieces: Sequence[Json]) -> Reply:
-    said = [piece.get("message") or {} for piece in pieces]
+    messages = [piece.get("message") or {} for piece in pieces]
     last = pieces[-1] if pieces else {}
     return Reply(
         200,
-        text="".join(message.get("content") or "" for message in said),
-        thinking="".join(message.get("thinking") or "" for message in said),
-        calls=[call for message in said for call in message.get("tool_calls") or ()],
+        text="".join(message.get("content") or "" for message in messages),
+        thinking="".join(message.get("thinking") or "" for message in messages),
+        calls=[call for message in messages for call in message.get("tool_calls") or ()],
         finish=last.get("done_reason", "") if last.get("done") else "",
         prompt=last.get("prompt_eval_count"),
         error=str(last.get("error", "")),

@@ -59,10 +59,10 @@ def conversation(store: Store, length: int) -> str:
 
 
 def _talk(words: Words, length: int) -> Iterator[Message]:
-    said = 0
-    while said < length:
-        exchange = _exchange(words, said)[: length - said]
-        said += len(exchange)
+    text = 0
+    while text < length:
+        exchange = _exchange(words, text)[: length - text]
+        text += len(exchange)
         yield from exchange
 
 
@@ -90,8 +90,8 @@ def times(weights: Path, length: int) -> Times:
         words = Words(Random(0))
         for _ in range(_TRIES):
             head = store.log.get(name).head
-            said = Message.of("assistant", words.prose(40)), Message.of("user", words.question())
-            store.log.append(name, [NewMessage(message) for message in said], parent=head, expect=head)
+            text = Message.of("assistant", words.prose(40)), Message.of("user", words.question())
+            store.log.append(name, [NewMessage(message) for message in text], parent=head, expect=head)
             store.texts.catch_up()
             appended.append(_took(fitting, name))
         # A new lane is one of another size.
@@ -110,18 +110,18 @@ def _took(fitting: Product, name: str) -> float:
     return took
 
 
-def judged(found: Sequence[Times]) -> Iterator[Row]:
-    for one in found:
-        case = f"{one.messages:,} messages"
+def judge(times: Sequence[Times]) -> Iterator[Row]:
+    for row_times in times:
+        case = f"{row_times.messages:,} messages"
         target, met = (
-            (f"under {_TARGET_MS:.0f} ms", one.known < _TARGET_MS)
-            if one.messages == _TARGET_AT
+            (f"under {_TARGET_MS:.0f} ms", row_times.known < _TARGET_MS)
+            if row_times.messages == _TARGET_AT
             else ("", None)
         )
-        yield Row(PART, "a lane that is there", case, one.known, "ms", target, met)
-        yield Row(PART, "a new lane", case, one.new, "ms")
-        yield Row(PART, "a turn more", case, one.appended, "ms")
-    for shorter, longer in pairwise(found):
+        yield Row(PART, "a lane that is there", case, row_times.known, "ms", target, met)
+        yield Row(PART, "a new lane", case, row_times.new, "ms")
+        yield Row(PART, "a turn more", case, row_times.appended, "ms")
+    for shorter, longer in pairwise(times):
         for what in ("known", "new", "appended"):
             times_longer = longer.messages / shorter.messages
             growth = getattr(longer, what) / getattr(shorter, what) / times_longer
@@ -130,8 +130,8 @@ def judged(found: Sequence[Times]) -> Iterator[Row]:
 
 
 def rows(weights: Path, *, quick: bool = False) -> Iterator[Row]:
-    found = []
+    results = []
     for length in _QUICK_SIZES if quick else SIZES:
         progress(f"{PART}: {length:,} messages")
-        found.append(times(weights, length))
-    yield from judged(found)
+        results.append(times(weights, length))
+    yield from judge(results)

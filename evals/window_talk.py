@@ -28,19 +28,19 @@ def read_talk(folder: Path, turns: int) -> Iterator[str]:
     docs = read_docs(folder)
     docs = [doc for doc in docs if doc.corpus == docs[0].corpus and "?" not in doc.text]
     waiting = [query for query in read_queries(folder) if query.corpus == docs[0].corpus and query.gold]
-    random, told, at = Random(_SEED), set[str](), 0
+    random, report, at = Random(_SEED), set[str](), 0
     for turn in range(turns):
-        ready = [query for query in waiting if told.issuperset(query.gold)]
+        ready = [query for query in waiting if report.issuperset(query.gold)]
         if turn % _ASKED_EVERY == _ASKED_EVERY - 1 and ready:
             query = random.choice(ready)
             waiting.remove(query)
             yield query.question
             continue
-        said, at = docs[at : at + _TOLD], at + _TOLD
-        if not said:
+        text, at = docs[at : at + _TOLD], at + _TOLD
+        if not text:
             return
-        told |= {doc.id for doc in said}
-        yield "\n".join(f"{doc.role}: {doc.text}" for doc in said)
+        report |= {doc.id for doc in text}
+        yield "\n".join(f"{doc.role}: {doc.text}" for doc in text)
 
 
 class CountingUpstream(Upstream):

@@ -90,9 +90,9 @@ class Relay:
 
     def cut(self) -> None:
         self._cut = True
-        for one in list(self._open):
+        for item in list(self._open):
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                item.shutdown(socket.SHUT_RDWR)
 
     def mend(self) -> None:
         self._cut = False
@@ -116,12 +116,12 @@ class Relay:
                 for ends in ((client, server), (server, client)):
                     threading.Thread(target=self._pass_on, args=ends, daemon=True).start()
 
-    def _pass_on(self, here: socket.socket, there: socket.socket) -> None:
+    def _pass_on(self, here: socket.socket, value: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := here.recv(65_536):
-                there.sendall(data)
+                value.sendall(data)
         with contextlib.suppress(OSError):
-            there.shutdown(socket.SHUT_RDWR)
+            value.shutdown(socket.SHUT_RDWR)
         here.close()
         self._open.discard(here)
 
@@ -184,6 +184,6 @@ def _running(weed: str, folder: Path) -> Iterator[Server]:
 def _free_ports(number: int) -> list[int]:
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(number)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+        for item in sockets:
+            item.bind(("127.0.0.1", 0))
+        return [entry.getsockname()[1] for entry in sockets]

@@ -129,7 +129,7 @@ def _samples_of(code: Any, value: Any) -> list[str]:
 
 def _members(items: Any) -> list[str]:
     if items and items[0][0] is codes.NEGATE:
-        return [one for one in ("a", " ", "1", "\n", '"', "(") if not _has(items[1:], one)][:_SAMPLES] or [
+        return [item for item in ("a", " ", "1", "\n", '"', "(") if not _has(items[1:], item)][:_SAMPLES] or [
             "\x07"
         ]
     members = []
@@ -189,25 +189,25 @@ def slow_text(work: Callable[[str], object], texts: Iterable[Hostile]) -> str | 
         before = 0.0
         for size in (_FEW, LENGTH // _STEP**2, LENGTH // _STEP, LENGTH):
             took = seconds(work, hostile.text(size))
-            if took > max(_SLOW, before * _STEP * 2) and (told := _verdict(work, hostile, size)):
-                return told
+            if took > max(_SLOW, before * _STEP * 2) and (verdict := _verdict(work, hostile, size)):
+                return verdict
             before = took
     return None
 
 
 def _verdict(work: Callable[[str], object], hostile: Hostile, size: int) -> str | None:
     """How the time grows, if every look says that it is too fast, and a text of four times the length too."""
-    told = None
+    report = None
     for _ in range(_LOOKS):
-        told = _growth(work, hostile, size)
-        if told is None:
+        report = _growth(work, hostile, size)
+        if report is None:
             return None
     # What doubles with every character was noticed with a few of them, and would not end.
     if size > _FEW:
         longer = seconds(work, hostile.text(4 * size), 2)
         if longer < seconds(work, hostile.text(size), 3) * _TOO_STEEP**2:
             return None
-    return told
+    return report
 
 
 def _growth(work: Callable[[str], object], hostile: Hostile, size: int) -> str | None:

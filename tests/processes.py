@@ -10,9 +10,9 @@ def readers(of: int | None = None) -> list[psutil.Process]:
 
     Those that end while they are looked at are none.
     """
-    found = []
+    results = []
     for child in psutil.Process(of).children():
         with suppress(psutil.NoSuchProcess):
             if "holdfast.files.reader" in child.cmdline():
-                found.append(child)
-    return found
+                results.append(child)
+    return results

@@ -27,7 +27,7 @@ Nicht tun
 
 def garden_talk(exchanges: int = 8, german: bool = False) -> list[Message]:
     """Questions and answers that fit their window with room to spare."""
-    told = []
+    report = []
     for number in range(exchanges):
         if german:
             question = (
@@ -41,9 +41,9 @@ def garden_talk(exchanges: int = 8, german: bool = False) -> list[Message]:
             # What a person says themselves may become a memory.
             fact = "Die Pumpe hat die Nummer P-4711." if german else "The pump has the number P-4711."
             question = f"{fact} {question}"
-        told += [Message.of("user", question), Message.of("assistant", answer.strip())]
+        report += [Message.of("user", question), Message.of("assistant", answer.strip())]
     last = "Und was ist mit den Rosen?" if german else "And what about the roses?"
-    return [*told, Message.of("user", last)]
+    return [*report, Message.of("user", last)]
 
 
 def summing_up(prompt: str) -> str:

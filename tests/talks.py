@@ -15,12 +15,12 @@ from holdfast.window.presets import Preset, preset_named
 
 def long_talk(exchanges: int = 14) -> list[Message]:
     """Questions and long answers, each about something else, and a question at the end."""
-    told = []
+    report = []
     for number in range(exchanges):
         subject = f"subject{number:02}"
-        told.append(Message.of("user", f"Tell me about {subject}."))
-        told.append(Message.of("assistant", " ".join(f"{subject} has part {part};" for part in range(90))))
-    return [*told, Message.of("user", "And now something else entirely?")]
+        report.append(Message.of("user", f"Tell me about {subject}."))
+        report.append(Message.of("assistant", " ".join(f"{subject} has part {part};" for part in range(90))))
+    return [*report, Message.of("user", "And now something else entirely?")]
 
 
 def engine_on(home: Path, provider: ScriptedProvider) -> TurnEngine:

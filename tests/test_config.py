@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.config import Settings, keep_page, load, replace_config
+from holdfast.config import GROUPS, Settings, keep_page, load, replace_config
 from holdfast.errors import ConfigError
-from holdfast.settings_words import GROUPS
 
 
 def environ(home: Path, **values: str) -> dict[str, str]:

@@ -55,15 +55,15 @@ def openai_answer(client, history, stream):
 def test_unmodified_clients_hold_a_conversation_each(holdfast_serve, weights, http):
     holdfast = holdfast_serve("embedded", HOLDFAST_MODELS_DIR=str(weights.parent))
     expected = []
-    with ollama.Client(holdfast.url, trust_env=False) as one, openai_client(holdfast) as other:
-        for client, answer, stream in ((one, ollama_answer, False), (other, openai_answer, True)):
+    with ollama.Client(holdfast.url, trust_env=False) as item, openai_client(holdfast) as other:
+        for client, answer, stream in ((item, ollama_answer, False), (other, openai_answer, True)):
             history = []
             for question in QUESTIONS:
                 history.append({"role": "user", "content": f"{question} ({answer.__name__}, {stream})"})
                 history.append({"role": "assistant", "content": answer(client, history, stream)})
             expected.append([(message["role"], message["content"]) for message in history])
-    found = [messages(http, holdfast, chat) for chat in reversed(chats(http, holdfast))]
-    assert found == expected
+    results = [messages(http, holdfast, chat) for chat in reversed(chats(http, holdfast))]
+    assert results == expected
     assert all(answer.strip() for talk in expected for role, answer in talk if role == "assistant")
 
 

@@ -148,8 +148,8 @@ async def test_a_follower_on_a_dead_event_loop_stops_nobody():
 async def test_listeners_hear_of_every_scope():
     events, heard = Events(), []
     events.listeners.append(heard.append)
-    made = [events.publish("step", {"n": 1}, MINE), events.publish("step", {"n": 2}, THEIRS)]
-    assert heard == made
+    result = [events.publish("step", {"n": 1}, MINE), events.publish("step", {"n": 2}, THEIRS)]
+    assert heard == result
 
 
 async def test_scopes_that_nobody_follows_are_forgotten_when_there_are_many():

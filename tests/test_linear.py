@@ -34,7 +34,7 @@ from holdfast.memory.private import redact, redact_file
 from holdfast.memory.tidy import content_words
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.research.finding import estimate_volatility
-from holdfast.research.questions import parse_question
+from holdfast.research.matching import parse_question
 from holdfast.server.pages.markdown import render_html
 from holdfast.text.analyser import language_of, sentences, telling, terms
 from holdfast.text.dates import dates_in
@@ -152,9 +152,9 @@ def test_every_pattern_is_found():
 @pytest.mark.xdist_group("linear")
 def test_no_pattern_takes_longer_than_its_text_is_worth():
     slow = {
-        place: told
+        place: report
         for place, pattern, use in patterns()
-        if not place.startswith(_SHORT) and (told := slow_text(_work(pattern, use), hostile_to(pattern)))
+        if not place.startswith(_SHORT) and (report := slow_text(_work(pattern, use), hostile_to(pattern)))
     }
     assert slow == {}
 

@@ -67,10 +67,10 @@ def _live(client: httpx.Client, page: str) -> None:
         assert client.get(path, headers={"Accept": "text/html"}, follow_redirects=True).status_code == 200
     assert client.post("/api/memory", json={"text": "The harbour is at Husum."}).is_success
     asked = {"question": "When is the tide highest at Husum?", "urls": [page], "fetch": True}
-    found = client.post("/api/research", json=asked)
-    assert "noon" in found.json()["summary"], found.text
-    said = [{"role": "user", "content": "What do you know of the harbour?"}]
-    body = {"model": "tiny", "messages": said, "stream": False}
+    response = client.post("/api/research", json=asked)
+    assert "noon" in response.json()["summary"], response.text
+    text = [{"role": "user", "content": "What do you know of the harbour?"}]
+    body = {"model": "tiny", "messages": text, "stream": False}
     assert client.post("/api/chat", json=body).is_success
     assert client.post("/v1/chat/completions", json=body).is_success
     assert client.post("/v1/messages", json={**body, "max_tokens": 50}).is_success
@@ -89,7 +89,7 @@ def test_looking_around_reaches_this_machine_only(watched):
 
 
 def test_no_page_names_a_place_to_load_something_from():
-    found = {}
+    results = {}
     for path in PAGES.rglob("*"):
         if path.suffix in (".html", ".js", ".css", ".svg"):
             hosts = re.findall(r"""(?:https?:|["'(])//([\w-]+(?:\.[\w-]+)+)""", path.read_text())
@@ -99,5 +99,5 @@ def test_no_page_names_a_place_to_load_something_from():
                 host for host in hosts if not host.endswith(_NO_PLACES) and (own or host != "github.com")
             ]
             if strange:
-                found[path.name] = strange
-    assert found == {}
+                results[path.name] = strange
+    assert results == {}

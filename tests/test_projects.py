@@ -81,8 +81,8 @@ def test_a_folder_here_has_the_name_the_command_line_uses(tmp_path):
 
 
 def test_a_folder_of_another_machine_is_named_by_its_path(tmp_path):
-    there = ask(("system", OPENCODE), QUESTION)
-    assert there.project() == WorkingFolder("/srv/tides").project() != WorkingFolder("/mnt/tides").project()
+    answer = ask(("system", OPENCODE), QUESTION)
+    assert answer.project() == WorkingFolder("/srv/tides").project() != WorkingFolder("/mnt/tides").project()
     windows = ask(("system", "Working directory: C:\\work\\tides\n"), QUESTION)
     assert windows.project().startswith("tides-")
     assert ask(("system", OPENCODE.replace("repo: yes", "repo: no")), QUESTION).project() == DEFAULT

@@ -38,7 +38,10 @@ print(len(names), holdfast.__file__)
 
 def test_nothing_that_is_pinned_needs_a_newer_python_than_holdfast_does():
     oldest = "3.11.0"
-    needs = {one.name: one.metadata.get("Requires-Python") or "" for one in distributions()}
+    needs = {
+        distribution.name: distribution.metadata.get("Requires-Python") or ""
+        for distribution in distributions()
+    }
     assert {name for name, python in needs.items() if not SpecifierSet(python).contains(oldest)} == set()
 
 
@@ -52,13 +55,13 @@ def built(tmp_path_factory):
 @pytest.fixture(scope="module")
 def holdfast(built, tmp_path_factory):
     """Runs a program of an environment in which there is nothing but the wheel, from a folder of its own."""
-    (made,) = built.glob("*.whl")
+    (result,) = built.glob("*.whl")
     place = tmp_path_factory.mktemp("elsewhere")
-    programs = wheel.install(made, place / "env")
+    programs = wheel.install(result, place / "env")
     (place / "background").mkdir()
-    kept = {name: os.environ[name] for name in ("PATH", "TMPDIR", "LANG") if name in os.environ}
+    record = {name: os.environ[name] for name in ("PATH", "TMPDIR", "LANG") if name in os.environ}
     environment = {
-        **kept,
+        **record,
         "HOME": str(place),
         "HOLDFAST_HOME": str(place / "data"),
         "HOLDFAST_LANGUAGE": "en",
@@ -101,8 +104,8 @@ def test_wheel_contains_exactly_the_files_needed_at_runtime(built):
 def test_the_version_is_written_in_one_place():
     written = re.compile(rf"(?<![\d.]){re.escape(__version__)}(?![\d.])")
     places = ["pyproject.toml", "Dockerfile", "docker-compose.yml", *wheel.ROOT.joinpath("src").rglob("*.py")]
-    found = [str(place) for place in places if written.search((wheel.ROOT / place).read_text())]
-    assert [name.rpartition("/")[2] for name in found] == ["__init__.py"]
+    strs = [str(place) for place in places if written.search((wheel.ROOT / place).read_text())]
+    assert [name.rpartition("/")[2] for name in strs] == ["__init__.py"]
 
 
 @pytest.mark.slow
@@ -134,8 +137,8 @@ def test_a_new_user_asks_serves_and_chats_from_the_wheel_alone(holdfast):
             assert files
             assert {client.get(file).status_code for file in files} == {200}
             assert client.post("/api/memory", json={"text": "The cat is called Mia."}).is_success
-            found = client.get("/api/memory/search", params={"q": "cat"}).json()["hits"]
-            assert "Mia" in found[0]["snippet"]
+            hits = client.get("/api/memory/search", params={"q": "cat"}).json()["hits"]
+            assert "Mia" in hits[0]["snippet"]
 
 
 @pytest.mark.slow
@@ -168,7 +171,7 @@ def test_every_installed_dependency_is_listed_with_its_licence():
 
 def test_every_licence_is_one_that_was_chosen():
     others = {name: licences.licence_of(package) for name, package in runtime().items()}
-    assert {name: one for name, one in others.items() if not licences.is_allowed(one)} == {}
+    assert {name: item for name, item in others.items() if not licences.is_allowed(item)} == {}
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,6 @@ LAYERS = (
         "i18n",
         "messages",
         "projects",
-        "settings_values",
-        "settings_words",
         "text",
         "thinking",
     ),
@@ -65,7 +63,7 @@ def level_of(package: str) -> int:
 
 def imports_of(path: Path) -> set[str]:
     """The packages of ours that a module imports, late imports included."""
-    found = set()
+    results = set()
     for node in ast.walk(parsed(path)):
         names = []
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -76,8 +74,8 @@ def imports_of(path: Path) -> set[str]:
             )
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        found |= {name.split(".")[1] for name in names if name.startswith("holdfast.")}
-    return {name for name in found if (SOURCE / name).exists() or (SOURCE / f"{name}.py").exists()}
+        results |= {name.split(".")[1] for name in names if name.startswith("holdfast.")}
+    return {name for name in results if (SOURCE / name).exists() or (SOURCE / f"{name}.py").exists()}
 
 
 def ids(path: Path) -> str:

@@ -74,18 +74,18 @@ THOUGHT = st.tuples(st.sampled_from(WAYS), PLAIN)
 
 @given(st.lists(SAID | CODE | THOUGHT, max_size=8))
 def test_all_that_was_said_stays_and_nothing_that_was_thought(pieces):
-    text = said = ""
+    text = content = ""
     for kind, words in pieces:
         if kind == "said":
-            text, said = text + words, said + words
+            text, content = text + words, content + words
         elif kind == "code":
             block = f"\n```\n{words}\n```\n"
-            text, said = text + block, said + block
+            text, content = text + block, content + block
         else:
             begin, end = kind
             text += f"{begin}SECRET{words}{end}"
     assert "SECRET" not in without_thinking(text)
-    assert without_thinking(text).split() == said.split()
+    assert without_thinking(text).split() == content.split()
 
 
 @given(st.text(MARKS, max_size=80))

@@ -22,7 +22,62 @@ import platformdirs
 from holdfast.errors import ConfigError
 from holdfast.i18n import LANGUAGES
 from holdfast.i18n import gettext as _
-from holdfast.settings_values import READERS, port
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _switch(value: Any) -> bool:
+    return value if isinstance(value, bool) else _SWITCH[_text(value).strip().lower()]
+
+
+def _whole(value: Any) -> int:
+    number = _number(value)
+    if number != int(number):
+        raise ValueError
+    return int(number)
+
+
+def port(value: Any) -> int:
+    if (number := _whole(value)) > 65_535:
+        raise ValueError
+    return number
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if isinstance(value, bool) or not 0 <= number < float("inf"):
+        raise ValueError
+    return number
+
+
+def _share(value: Any) -> float | None:
+    """A share of something: 0.65 and "65%" are the same; nothing is None, which leaves it to the preset."""
+    if isinstance(value, str):
+        value = value.strip()
+        if not value:
+            return None
+        if value.endswith("%"):
+            value = _number(value.removesuffix("%")) / 100
+    if not 0 < (share := _number(value)) <= 1:
+        raise ValueError
+    return share
+
+
+_SWITCH = dict.fromkeys(("true", "on", "yes", "1"), True) | dict.fromkeys(("false", "off", "no", "0"), False)
+READERS: Mapping[type, Callable[[Any], Any]] = {
+    str: _text,
+    bool: _switch,
+    int: _whole,
+    float: _number,
+    # The shares are the only settings that are None by default.
+    type(None): _share,
+    type(Path()): lambda value: Path(value).expanduser(),
+}
+
 
 Source = Literal["default", "file", "page", "environment", "command line"]
 
@@ -425,3 +480,38 @@ def converted(name: str, value: Any, source: Source) -> Any:
         }
         hint = f"It must be {words.get(type(item.default), 'a path')}."
         raise ConfigError(f"{name} ({source}) is {value!r}.", hint=hint) from None
+
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "window": ("preset", "level_1", "level_2", "level_3_ahead", "level_3", "reserve", "recall_share"),
+    "servers": (
+        "upstream", "upstream_key", "upstreams", "upstream_keys", "model", "helper_model", "parallel",
+        "upstream_parallel", "stall_timeout", "max_answer_mb", "keep_alive", "embedded_model",
+        "embedded_window",
+    ),
+    "memory": (
+        "memory", "memory_limit", "memory_gate", "flush_enabled", "profile_learns", "index_conversations",
+        "notes_paths", "search_weights", "citations",
+        "embedder", "embedder_model", "embedder_key", "embedder_headers", "embedder_timeout",
+        "embedder_dimensions", "embedder_prompts", "embedder_batch", "embedder_batch_wait",
+        "embedder_batch_poll", "embedder_batch_timeout", "embedder_batch_concurrency", "vectors",
+        "vectors_key", "vectors_collection", "vectors_extension",
+        "memory_backend", "qmd_command", "qmd_mode", "qmd_paths", "qmd_scope", "qmd_limit", "qmd_snippet",
+        "qmd_characters", "qmd_timeout", "qmd_interval", "qmd_debounce", "qmd_embed_interval",
+        "qmd_update_timeout",
+    ),
+    "research": ("searxng", "research_private", "file_roots", "file_references"),
+    "access": (
+        "host", "port", "key", "require_key", "trust_forwarded_users", "allowed_hosts", "cors_origins",
+        "max_request_mb", "max_messages", "unread", "heartbeat", "mcp",
+    ),
+    "data": (
+        "retention_days", "retention_memories", "backup_days", "home", "store", "models_dir", "workspace",
+        "s3_endpoint", "s3_region", "s3_key", "s3_secret", "s3_path_style",
+    ),
+    "other": ("language", "log_level"),
+}  # fmt: skip
+
+
+def group_of(name: str) -> str:
+    return next((group for group, names in GROUPS.items() if name in names), "other")

@@ -60,7 +60,7 @@ class Kit:
     def asked(self) -> int:
         """Texts that were embedded the ordinary way since this was last looked at."""
         ends = ("/embeddings", ":batchEmbedContents")
-        bodies = [one.body for one in self.fake.requests if one.path.endswith(ends)]
+        bodies = [request.body for request in self.fake.requests if request.path.endswith(ends)]
         self.fake.requests.clear()
         return sum(len(body.get("input") or body["requests"]) for body in bodies)
 
@@ -70,8 +70,8 @@ class Kit:
 
     @property
     def under_way(self) -> tuple[int, int]:
-        told = self.meaning.batches()
-        return told["jobs"], told["texts"]
+        batches = self.meaning.batches()
+        return batches["jobs"], batches["texts"]
 
 
 @pytest.fixture
@@ -289,14 +289,14 @@ def test_nothing_is_handed_in_unless_somebody_asked_for_it(kit, tmp_path):
     assert meaning.catch_up() == MANY
     assert (kit.asked, kit.fake.jobs.jobs, meaning.batches()) == (MANY, {}, None)
     url = kit.embedder.identity.endpoint
-    for switch, told in [("off", None), ("on", {"jobs": 0, "texts": 0, "trouble": None})]:
+    for switch, report in [("off", None), ("on", {"jobs": 0, "texts": 0, "trouble": None})]:
         environ = {
             "HOLDFAST_HOME": str(tmp_path),
             "HOLDFAST_EMBEDDER": f"{kit.embedder.identity.provider}+{url}",
             "HOLDFAST_EMBEDDER_BATCH": switch,
         }
         parts = build_remembering(load(environ=environ).settings, kit.store)
-        assert parts.meaning.batches() == told
+        assert parts.meaning.batches() == report
         parts.close()
 
 
@@ -415,8 +415,8 @@ def test_busy_server_causes_no_duplicate_job_and_no_leftover_file(pair):
 @pytest.mark.parametrize("body", [b"{}", b"[]", b'{"id": 7}'])
 def test_a_server_that_names_nothing_is_an_error(body):
     good = response(b'{"data": [{"embedding": [1, 2]}]}')
-    with hostile([good], [response(body)]) as there:
-        embedder = OpenAIEmbedder.open(EmbeddingClient(there.url, sleep=lambda _: None), model="m")
+    with hostile([good], [response(body)]) as server:
+        embedder = OpenAIEmbedder.open(EmbeddingClient(server.url, sleep=lambda _: None), model="m")
         with pytest.raises(EmbedderError, match="no name"):
             embedder.batches.submit({"a": "text"})
         embedder.close()
@@ -426,13 +426,13 @@ def test_server_messages_hide_the_key_and_truncated_file_is_error():
     good = response(b'{"data": [{"embedding": [1, 2]}]}')
     failed = b'{"status": "failed", "errors": {"data": [{"message": "bad key sk-secret"}]}}'
     half = b'{"custom_id": "a", "response": {"status_code": 200}}\n{"cus'
-    with hostile([good], [response(failed)], [response(half)], [response(half)[:-9]]) as there:
+    with hostile([good], [response(failed)], [response(half)], [response(half)[:-9]]) as server:
         embedder = OpenAIEmbedder.open(
-            EmbeddingClient(there.url, key=SECRET, sleep=lambda _: None), model="m"
+            EmbeddingClient(server.url, key=SECRET, sleep=lambda _: None), model="m"
         )
-        told = embedder.batches.look("job").trouble
-        assert "bad key" in told
-        assert SECRET not in told
+        trouble = embedder.batches.look("job").trouble
+        assert "bad key" in trouble
+        assert SECRET not in trouble
         for says in ("no JSON", "hung up"):
             rows = embedder.batches.rows(BatchJob(output=("file",)))
             with pytest.raises(EmbedderError, match=says):

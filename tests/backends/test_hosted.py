@@ -64,8 +64,8 @@ def test_gemini_is_asked_for_documents_and_questions_in_their_own_ways(gemini, t
         "/v1beta/models/gemini-embedding-001:batchEmbedContents"
     ] * 2
     sent = [asked.body["requests"][0] for asked in gemini.requests]
-    assert [one["taskType"] for one in sent] == ["RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"]
-    assert all(one["outputDimensionality"] == 768 for one in sent)
+    assert [item["taskType"] for item in sent] == ["RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"]
+    assert all(entry["outputDimensionality"] == 768 for entry in sent)
 
 
 def test_gemini_takes_a_hundred_texts_at_a_time(gemini, to):

@@ -61,7 +61,7 @@ class Kit:
         given = {"command": COMMAND, "timeout": PATIENT, **options}
         self.options = QmdOptions(home / "qmd", **given)
         self.workspace = home / "workspace"
-        shared = [one.root for one in self.options.extra if one.shared]
+        shared = [item.root for item in self.options.extra if item.shared]
         self.memory = MemoryService(
             self.store,
             FolderWorkspace(self.workspace),
@@ -99,22 +99,22 @@ class Kit:
 @pytest.fixture
 def kit(tmp_path):
     """One person's notes, for tests that do something to them."""
-    with closing(Kit(tmp_path, mode="search")) as made:
-        made.write("default/MEMORY.md", "# Memory\n\n- The heron nests in the old mill.\n- Tea at five.\n")
-        made.read()
-        yield made
+    with closing(Kit(tmp_path, mode="search")) as result:
+        result.write("default/MEMORY.md", "# Memory\n\n- The heron nests in the old mill.\n- Tea at five.\n")
+        result.read()
+        yield result
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    with closing(Kit(tmp_path_factory.mktemp("library"))) as made:
-        made.write("default/MEMORY.md", "# Memory\n\n- The heron nests in the old mill.\n- Tea at five.\n")
-        made.write("default/projects/work/MEMORY.md", "- The heron project ships in May.\n")
-        made.write("default/archive/2026-01.md", "- A heron of long ago.\n")
-        made.write("bob/MEMORY.md", "- Bob's heron is secret.\n")
-        made.write("groups/club/MEMORY.md", "- The club has a heron as its sign.\n")
-        made.read()
-        yield made
+    with closing(Kit(tmp_path_factory.mktemp("library"))) as kit:
+        kit.write("default/MEMORY.md", "# Memory\n\n- The heron nests in the old mill.\n- Tea at five.\n")
+        kit.write("default/projects/work/MEMORY.md", "- The heron project ships in May.\n")
+        kit.write("default/archive/2026-01.md", "- A heron of long ago.\n")
+        kit.write("bob/MEMORY.md", "- Bob's heron is secret.\n")
+        kit.write("groups/club/MEMORY.md", "- The club has a heron as its sign.\n")
+        kit.read()
+        yield kit
 
 
 @pytest.fixture
@@ -144,7 +144,8 @@ def test_qmd_answers_with_the_memory_its_lines_and_a_trace(read):
 def test_equally_matching_memories_of_a_file_are_all_found(kit):
     herons = [f"The heron number {number} nests in the mill." for number in range(9)]
     kit.write(
-        "default/MEMORY.md", "# Memory\n\n" + "".join(f"- {one}\n- Tea at {one[17]}.\n" for one in herons)
+        "default/MEMORY.md",
+        "# Memory\n\n" + "".join(f"- {heron}\n- Tea at {heron[17]}.\n" for heron in herons),
     )
     kit.read()
     assert [hit.snippet for hit in kit.search("heron mill").hits] == herons[:6]
@@ -216,10 +217,10 @@ def test_our_own_search_answers_and_says_why_when_qmd_is_ill(read, illness, reas
 
 
 def test_oversized_score_is_clamped_to_best_score():
-    (found,) = parse_results(
+    (results,) = parse_results(
         f'[{{"file": "qmd://notes/a.md", "score": {"9" * 400}, "snippet": "The heron."}}]'
     )
-    assert found.score == 1.0
+    assert results.score == 1.0
 
 
 def test_nobody_waits_longer_than_its_time_for_what_hangs(kit):
@@ -243,9 +244,9 @@ def test_failing_qmd_is_paused_and_then_retried(read):
     assert "exit code 3" in read.search("heron").degraded[0]
     read.ill("")
     read.now += 59.0
-    told = read.search("heron").degraded[0]
-    assert "exit code 3" in told
-    assert "asked again in 1 seconds" in told
+    report = read.search("heron").degraded[0]
+    assert "exit code 3" in report
+    assert "asked again in 1 seconds" in report
     read.now += 2.0
     assert (read.search("heron").engines, read.search("heron").degraded) == (("qmd",), ())
     assert read.qmd.state()["answered_by"] == "qmd"
@@ -310,8 +311,8 @@ def test_limits_hold_for_hits_and_characters(tmp_path):
 
 def test_conversations_and_kinds_of_memories_are_ours_to_find(read):
     talk = read.store.log.create(ME)
-    said = [NewMessage(Message.of("user", "I saw a heron at the weir."))]
-    read.store.log.append(talk.id, said, parent=None, expect=None)
+    text = [NewMessage(Message.of("user", "I saw a heron at the weir."))]
+    read.store.log.append(talk.id, text, parent=None, expect=None)
     everywhere = read.search("heron", within="all")
     assert {hit.kind for hit in everywhere.hits} == {"note", "message"}
     assert everywhere.engines == ("qmd", "fts5")
@@ -480,10 +481,10 @@ def test_qmd_runs_with_own_home_and_minimal_environment(tmp_path, monkeypatch):
     command = QmdCommand(
         (sys.executable, "-c", "import os, json; print(json.dumps(dict(os.environ)))"), tmp_path
     )
-    told = command.run([], PATIENT)
-    assert "do not tell" not in told
-    assert f'"XDG_CACHE_HOME": "{tmp_path / "cache"}"' in told
-    assert f'"XDG_CONFIG_HOME": "{tmp_path / "config"}"' in told
+    result = command.run([], PATIENT)
+    assert "do not tell" not in result
+    assert f'"XDG_CACHE_HOME": "{tmp_path / "cache"}"' in result
+    assert f'"XDG_CONFIG_HOME": "{tmp_path / "config"}"' in result
 
 
 def test_notes_on_remote_storage_use_built_in_search(tmp_path):
@@ -503,10 +504,10 @@ def test_notes_on_remote_storage_use_built_in_search(tmp_path):
 @given(st.text() | st.lists(st.dictionaries(st.sampled_from(["file", "score", "line"]), st.text())).map(str))
 def test_whatever_it_writes_makes_sense_or_is_refused(output):
     try:
-        found = parse_results(output)
+        results = parse_results(output)
     except QmdFailed:
         return
-    assert all(one.collection and one.path and 0 <= one.score <= 1 for one in found)
+    assert all(result.collection and result.path and 0 <= result.score <= 1 for result in results)
 
 
 LINES = st.lists(
@@ -517,10 +518,10 @@ LINES = st.lists(
 @examples(max_examples=60)
 @given(old=LINES.filter(bool), new=LINES, best=st.integers(0, 5), first=st.integers(1, 4))
 def test_a_hit_never_says_what_its_file_does_not(old, new, best, first):
-    found = QmdHit("c", "MEMORY.md", 0.5, first + best, first, tuple(old))
+    results = QmdHit("c", "MEMORY.md", 0.5, first + best, first, tuple(old))
     text = "\n".join(new)
     entry = NoteEntry(PurePosixPath("default/MEMORY.md"), len(text), 0.0, "1")
-    hits = find_hits(found, "default/MEMORY.md", entry, text, ["heron", "tea"])
+    hits = find_hits(results, "default/MEMORY.md", entry, text, ["heron", "tea"])
     assert all(line in text for hit in hits for line in hit.snippet.split("\n"))
     if best < len(old) and old[best] and old[best] not in new:
         assert hits == []
@@ -529,9 +530,9 @@ def test_a_hit_never_says_what_its_file_does_not(old, new, best, first):
 def test_noise_before_the_results_does_not_hide_them():
     noise = "\x1b[?25l⠋ Gathering information\n\x1b[2K[1A[2K[G\nExpanding query...\n"
     row = '[\n {"file": "qmd://a/b%20c.md", "score": 3, "snippet": "@@ -4,2 @@ (3 before)\\nx\\nyes..."}\n]'
-    (one,) = parse_results(noise + row)
-    assert (one.collection, one.path, one.score, one.first) == ("a", "b c.md", 1.0, 4)
-    assert (one.lines, one.find_line(" yes, and more")) == (("x", "yes..."), 5)
+    (item,) = parse_results(noise + row)
+    assert (item.collection, item.path, item.score, item.first) == ("a", "b c.md", 1.0, 4)
+    assert (item.lines, item.find_line(" yes, and more")) == (("x", "yes..."), 5)
     assert parse_results("No results found.\n") == []
 
 
@@ -566,7 +567,9 @@ def test_rules_apply_in_order_and_deny_by_default():
 def test_paths_get_names_and_bad_ones_are_refused(tmp_path):
     (tmp_path / "notes").mkdir()
     text = os.pathsep.join(["docs=notes/2026/*.md", "notes", "one.md"])
-    named = {one.name: (one.root, one.mask) for one in parse_extras(text, tmp_path, [tmp_path / "notes"])}
+    named = {
+        extra.name: (extra.root, extra.mask) for extra in parse_extras(text, tmp_path, [tmp_path / "notes"])
+    }
     assert named == {
         "docs": (tmp_path / "notes" / "2026", "*.md"),
         "notes": (tmp_path / "notes", EVERY_MASK),

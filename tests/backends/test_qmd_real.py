@@ -45,8 +45,8 @@ def test_the_real_one_reads_finds_and_keeps_people_apart(command, tmp_path):
         assert {answer.degraded for answer in answers.values()} == {()}
         paths = {scope: {hit.path for hit in answer.hits} for scope, answer in answers.items()}
         assert paths == {ME: mine, WORK: {*mine, "default/projects/work/MEMORY.md"}, BOB: {"bob/MEMORY.md"}}
-        found = {hit.path: (hit.snippet, hit.lines) for hit in answers[ME].hits}
-        assert found["default/MEMORY.md"] == ("The heron nests in the old mill.", (4, 4))
+        results = {hit.path: (hit.snippet, hit.lines) for hit in answers[ME].hits}
+        assert results["default/MEMORY.md"] == ("The heron nests in the old mill.", (4, 4))
         note = kit.qmd.resolve(ME, "qmd/docs/Über & unter.md")
         assert note is not None
         assert "our sign" in note.text

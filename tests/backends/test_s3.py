@@ -107,10 +107,10 @@ def test_who_read_something_old_cannot_write_over_what_is_new(opened):
 def test_the_cache_is_only_a_cache(opened, tmp_path):
     opened("writer").write("a.md", "the words")
     assert opened().read("a.md").text == "the words"
-    (kept,) = (tmp_path / "here").iterdir()
-    kept.write_bytes(kept.read_bytes()[:-1] + b"!")
+    (record,) = (tmp_path / "here").iterdir()
+    record.write_bytes(record.read_bytes()[:-1] + b"!")
     assert opened().read("a.md").text == "the words"
-    kept.unlink()
+    record.unlink()
     assert opened().read("a.md").text == "the words"
 
 
@@ -133,9 +133,9 @@ def test_forgotten_words_do_not_stay_in_any_cache(opened, tmp_path):
     # The next process of the other machine looks at what there is.
     assert paths(opened("theirs")) == ["a.md"]
     for machine in ("ours", "theirs"):
-        kept = b"".join(file.read_bytes() for file in (tmp_path / machine).iterdir())
-        assert b"secret" not in kept
-        assert b"other" not in kept
+        text = b"".join(file.read_bytes() for file in (tmp_path / machine).iterdir())
+        assert b"secret" not in text
+        assert b"other" not in text
 
 
 def test_a_list_of_more_than_one_page_is_whole(opened, s3_server, place):
@@ -158,8 +158,8 @@ def test_objects_of_other_programs_are_left_out_or_named(opened, s3_server, plac
     put(place, f"a/{'long' * 60}.md", b"x")
     put(place, "a/notes.md", b"words")
     workspace = opened()
-    there = {entry.path.name: entry.trouble for entry in workspace.entries("a")}
-    assert there == {
+    value = {entry.path.name: entry.trouble for entry in workspace.entries("a")}
+    assert value == {
         "large.md": "",
         "image.md": "",
         f"{'long' * 60}.md": "Its name cannot be used here: rename it.",
@@ -266,8 +266,8 @@ def test_memories_wait_until_the_server_is_back(opened, s3_server, relay, clock)
         clock.now += REST + 1
         assert projector.project() == 2
         assert (projector.problem, store.outbox.pending(9)) == ("", [])
-    found = Notes(opened("elsewhere")).read(Scope())
-    assert [memory.id for memory in found] == ["m_1", "m_2", "m_3"]
+    results = Notes(opened("elsewhere")).read(Scope())
+    assert [memory.id for memory in results] == ["m_1", "m_2", "m_3"]
 
 
 def test_index_resumes_and_answers_without_server(opened, s3_server, relay, clock):

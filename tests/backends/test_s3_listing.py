@@ -25,19 +25,21 @@ class Server:
         self.now, self.asked, self.away = 0.0, 0, False
         self.meanwhile = lambda: None
         self.told = []
-        self.listing = ObjectList(self.look, lambda found: self.told.append(list(found)), lambda: self.now)
+        self.listing = ObjectList(
+            self.look, lambda results: self.told.append(list(results)), lambda: self.now
+        )
 
     def look(self):
         self.asked += 1
         if self.away:
             raise StoreError("It is away.")
-        found = list(self.entries)
+        entries = list(self.entries)
         self.meanwhile()
-        return found
+        return entries
 
 
 def tags(listing, place=""):
-    return {str(one.path): one.tag for one in listing.list_below(PurePosixPath(place))}
+    return {str(item.path): item.tag for item in listing.list_below(PurePosixPath(place))}
 
 
 def test_late_response_does_not_override_newer_entry():
@@ -90,7 +92,7 @@ def test_who_follows_hears_of_other_lists_only():
         server.now += OLDEST + 1
     server.entries.append(entry("b.md"))
     server.listing.find(A)
-    assert [len(found) for found in server.told] == [1, 2]
+    assert [len(results) for results in server.told] == [1, 2]
 
 
 NAMES = st.text("ab.-", min_size=1, max_size=3).filter(lambda name: name not in (".", ".."))
@@ -101,9 +103,9 @@ PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
 def test_listing_below_folder_matches_path_order(names, folder):
     listing = Server(*map(entry, names)).listing
     wanted = sorted(PurePosixPath(name) for name in names)
-    assert [one.path for one in listing.list_below(PurePosixPath())] == wanted
+    assert [item.path for item in listing.list_below(PurePosixPath())] == wanted
     place = PurePosixPath(folder)
-    assert [one.path for one in listing.list_below(place)] == [
+    assert [value.path for value in listing.list_below(place)] == [
         path for path in wanted if is_below(path, place)
     ]
     assert listing.tag(PurePosixPath("nowhere")) == ABSENT

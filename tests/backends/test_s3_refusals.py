@@ -166,12 +166,12 @@ def test_the_secret_is_never_shown():
 
 
 def test_settings_choose_the_place(tmp_path, server):
-    for told, folder in (
+    for report, folder in (
         ("", tmp_path / "workspace"),
         ("mine", tmp_path / "mine"),
         ("/srv/notes", "/srv/notes"),
     ):
-        settings = Settings(home=tmp_path, workspace=told)
+        settings = Settings(home=tmp_path, workspace=report)
         assert notes_location(settings) == str(folder)
         assert isinstance(build_workspace(settings), FolderWorkspace)
     server.answers = [listed("a.md")]

@@ -244,8 +244,8 @@ async def test_failures_are_logged_and_do_not_stop_the_rest(idle, bench, caplog)
     await idle.wait_until_idle()
     assert bench.done == ["x"]
     assert idle.waiting == ()
-    told = {record.getMessage(): (record.levelno, record.exc_info is not None) for record in caplog.records}
-    assert told == {
+    report = {record.getMessage(): (record.levelno, record.exc_info is not None) for record in caplog.records}
+    assert report == {
         "fails: the model server is away": (logging.WARNING, False),
         "breaks failed": (logging.ERROR, True),
         "odd failed": (logging.ERROR, True),
@@ -266,10 +266,10 @@ async def test_closing_gives_up_everything(idle, bench):
 
 
 async def test_work_speaks_the_language_of_whoever_asked_for_it(idle):
-    said = []
+    text = []
 
     async def work():
-        said.append(current_language())
+        text.append(current_language())
 
     async def german():
         speak("de")
@@ -278,4 +278,4 @@ async def test_work_speaks_the_language_of_whoever_asked_for_it(idle):
     with idle.pause():
         await asyncio.create_task(german())
     await idle.wait_until_idle()
-    assert said == ["de"]
+    assert text == ["de"]

@@ -132,8 +132,8 @@ def test_what_cannot_be_read_never_holds_up_what_can(store, notes, projector, pa
     for n in range(4):
         store.outbox.put(MEMORY_TOPIC, payload, now=float(n))
     promise(store, "m_1", now=10.0)
-    kept = [projector.project(limit=2) for _ in range(3)]
-    assert sum(kept) == 1
+    projects = [projector.project(limit=2) for _ in range(3)]
+    assert sum(projects) == 1
     assert ids(notes) == ["m_1"]
     assert "cannot be read" in projector.problem
     assert len(store.outbox.pending()) == 4

@@ -23,31 +23,31 @@ STEPS = st.lists(
 @given(st.integers(1, 3), STEPS)
 def test_no_place_is_lost_and_turns_are_taken(capacity, steps):
     queue = Queue(lambda _: capacity)
-    there, served = [], set()
+    value, served = [], set()
     # Who was served since each user began to wait, or was served themselves.
     before = {}
-    for what, which in steps:
+    for what, name in steps:
         if what == "come":
-            there.append(queue.enter("server", which))
-        elif there:
-            gone = there.pop(which % len(there))
+            value.append(queue.enter("server", name))
+        elif value:
+            gone = value.pop(name % len(value))
             gone.leave()
             gone.leave()
-        waiting = {place.user for place in there if not place.served}
+        waiting = {place.user for place in value if not place.served}
         before = {user: before.get(user, set()) for user in waiting}
-        for place in [place for place in there if place.served and place not in served]:
+        for place in [place for place in value if place.served and place not in served]:
             served.add(place)
-            mine = [other for other in there if other.user == place.user]
+            mine = [other for other in value if other.user == place.user]
             assert all(other.served for other in mine[: mine.index(place)])
             for user in waiting - {place.user}:
                 assert place.user not in before[user]
                 before[user].add(place.user)
             before.pop(place.user, None)
-        running = sum(place.served for place in there)
-        assert running == min(capacity, len(there))
-        if there:
-            assert queue.lengths["server"] == QueueLength(running, len(there) - running)
-    for place in there:
+        running = sum(place.served for place in value)
+        assert running == min(capacity, len(value))
+        if value:
+            assert queue.lengths["server"] == QueueLength(running, len(value) - running)
+    for place in value:
         place.leave()
     assert all(length == QueueLength(0, 0) for length in queue.lengths.values())
 

@@ -30,17 +30,17 @@ def store(tmp_path):
 @pytest.fixture
 def parts(store, tmp_path):
     chosen = ChosenEmbedder(EmbedderOptions("off", log=tmp_path / "embedder.log"))
-    made = MemoryService(store, FolderWorkspace(tmp_path / "workspace"), chosen)
-    yield made
-    made.close()
+    service = MemoryService(store, FolderWorkspace(tmp_path / "workspace"), chosen)
+    yield service
+    service.close()
 
 
 def spoken_in(store, scope, days_ago):
     """A conversation in which somebody last spoke so many days ago."""
     at = NOW - days_ago * DAY
     row = store.log.create(scope, now=at - 500 * DAY)
-    said = NewMessage(Message.of("user", f"Words {row.id}"))
-    store.log.append(row.id, [said], parent=None, expect=None, now=at)
+    message = NewMessage(Message.of("user", f"Words {row.id}"))
+    store.log.append(row.id, [message], parent=None, expect=None, now=at)
     return row.id
 
 
@@ -50,10 +50,10 @@ def left(store):
 
 def test_only_what_nobody_spoke_in_for_so_long_goes(store):
     old = [spoken_in(store, scope, days) for scope in (ADA, BOB) for days in (91, 400)]
-    kept = [spoken_in(store, scope, days) for scope in (ADA, BOB) for days in (0, 89)]
+    spokens = [spoken_in(store, scope, days) for scope in (ADA, BOB) for days in (0, 89)]
     gone = Retention(store, days=90).prune(NOW)
     assert {row.id for row, _ in gone} == set(old)
-    assert left(store) == set(kept)
+    assert left(store) == set(spokens)
     for row, _ in gone:
         with pytest.raises(NotFound):
             store.log.message(row.head)
@@ -76,8 +76,8 @@ def test_single_scope_can_be_pruned_in_more_than_one_batch(store):
 def test_it_stops_when_it_is_told_to(store):
     for _ in range(3):
         spoken_in(store, ADA, 100)
-    told = iter((False, True))
-    assert len(Retention(store, days=90).prune(NOW, stop=lambda: next(told))) == 1
+    report = iter((False, True))
+    assert len(Retention(store, days=90).prune(NOW, stop=lambda: next(report))) == 1
     assert len(left(store)) == 2
 
 
@@ -101,13 +101,13 @@ def test_a_server_prunes_when_it_starts_and_again_later(tmp_path):
     async def work():
         engine = build_engine(load(given, {}).settings)
         row = engine.store.log.create(ADA, now=time.time() - 31 * DAY)
-        kept = engine.store.log.create(ADA)
+        log = engine.store.log.create(ADA)
         engine.background.start()
         await engine.background.idle.wait_until_idle()
-        there = left(engine.store)
+        value = left(engine.store)
         waiting = engine.background.idle.waiting
         await engine.close()
-        return row.id in there, kept.id in there, "retention" in waiting
+        return row.id in value, log.id in value, "retention" in waiting
 
     assert asyncio.run(work()) == (False, True, True)
 
@@ -120,13 +120,13 @@ def test_a_clock_that_leapt_ahead_deletes_nothing_at_once(tmp_path):
         engine.background._clock = lambda: time.time() + days * DAY
         engine.background.start()
         await engine.background.idle.wait_until_idle()
-        there = left(engine.store)
+        value = left(engine.store)
         await engine.close()
-        return there
+        return value
 
     with open_store(load(given, {}).settings.store) as store:
-        kept = store.log.create(ADA)
-    assert kept.id in asyncio.run(work(0))
-    assert kept.id in asyncio.run(work(40))
+        log = store.log.create(ADA)
+    assert log.id in asyncio.run(work(0))
+    assert log.id in asyncio.run(work(40))
     # An hour later it still says so, and is believed.
-    assert kept.id not in asyncio.run(work(40.05))
+    assert log.id not in asyncio.run(work(40.05))

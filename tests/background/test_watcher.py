@@ -11,18 +11,18 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_change_below_the_folder_is_told(tmp_path):
-    told, watching, folder = asyncio.Event(), FolderWatcher(), tmp_path / "workspace"
-    watching.watch(folder, told.set)
+    report, watching, folder = asyncio.Event(), FolderWatcher(), tmp_path / "workspace"
+    watching.watch(folder, report.set)
     async with asyncio.timeout(60):
-        while not told.is_set():
+        while not report.is_set():
             # Until it looks, nothing is noticed: it is written until it is.
             if folder.exists():
                 (folder / "a").mkdir(exist_ok=True)
                 with (folder / "a" / "note.md").open("a") as file:
                     file.write("more\n")
             await asyncio.sleep(0.05)
-            if folder.exists() and not told.is_set():
-                await asyncio.wait({asyncio.ensure_future(told.wait())}, timeout=2)
+            if folder.exists() and not report.is_set():
+                await asyncio.wait({asyncio.ensure_future(report.wait())}, timeout=2)
     await watching.close()
     await watching.close()
 
@@ -48,14 +48,14 @@ async def test_non_folder_state_is_polled_and_reported_after_changes_and_errors(
             raise StoreError("It is away.")
         return looks[-1]
 
-    told = []
-    watching.poll(state, lambda: told.append(len(looks)), every=0)
+    report = []
+    watching.poll(state, lambda: report.append(len(looks)), every=0)
     async with asyncio.timeout(60):
         await ended.wait()
     await watching.close()
     await watching.close()
     # After the third look, the first one that went well again, and the last.
-    assert told == [3, 6, 8]
+    assert report == [3, 6, 8]
 
 
 async def test_closing_what_never_began_is_harmless():

@@ -29,11 +29,11 @@ def browser() -> Path | None:
 
 def get() -> Path | None:
     """The same, installed if need be and if that can be done."""
-    found = browser()
+    results = browser()
     for way in (*_debian(), [[sys.executable, "-m", "playwright", "install", "chromium"]]):
-        if found is None and all(_done(command) for command in way):
-            found = browser()
-    return found
+        if results is None and all(_done(command) for command in way):
+            results = browser()
+    return results
 
 
 def _places() -> Iterator[Path]:

@@ -46,10 +46,10 @@ class Narrator(Upstream):
         await asyncio.sleep(self._pace)
 
     def _answer(self, call: ModelCall) -> str:
-        said = call.said
-        if "=====" in said:
-            return str(self._memories if "MEMORIES" in said else self._minutes)
-        return str(next((answer for question, answer in self._said if question in said), "…"))
+        text = call.said
+        if "=====" in text:
+            return str(self._memories if "MEMORIES" in text else self._minutes)
+        return str(next((answer for question, answer in self._said if question in text), "…"))
 
 
 def live(server: Server, life: dict[str, Any]) -> str:
@@ -60,9 +60,9 @@ def live(server: Server, life: dict[str, Any]) -> str:
     for memory in life["memories"]:
         client.post("/api/memory", json=memory).raise_for_status()
     for finding in life["findings"]:
-        sources = [dict(zip(("url", "title", "text"), one, strict=True)) for one in finding["sources"]]
-        told = client.post("/api/research", json={"question": finding["question"], "sources": sources})
-        told.raise_for_status()
+        sources = [dict(zip(("url", "title", "text"), source, strict=True)) for source in finding["sources"]]
+        response = client.post("/api/research", json={"question": finding["question"], "sources": sources})
+        response.raise_for_status()
     client.put("/api/password", json={"password": "correct horse battery"}).raise_for_status()
     conversation = ""
     for question, _ in life["talk"]["turns"]:
@@ -87,9 +87,9 @@ def _noted(server: Server, text: str) -> None:
 def _asked(server: Server, question: str, conversation: str) -> str:
     """One turn of the page, to its end; the conversation it is in."""
     turn = {"model": MODEL, "text": question, "conversation": conversation or None}
-    told = server.client.post("/api/chats/turns", json=turn)
-    told.raise_for_status()
-    events = [json.loads(line[5:]) for line in told.text.splitlines() if line.startswith("data:")]
+    response = server.client.post("/api/chats/turns", json=turn)
+    response.raise_for_status()
+    events = [json.loads(line[5:]) for line in response.text.splitlines() if line.startswith("data:")]
     return str(next(event["conversation"] for event in events if "conversation" in event))
 
 
@@ -97,12 +97,12 @@ def _past(server: Server, life: dict[str, Any]) -> None:
     store, today = server.engine.store, time.time()
     for ago, chat in zip((1, 4, 5), life["chats"], strict=True):
         then = today - ago * DAY
-        said = [
+        messages = [
             NewMessage(message)
             for question, answer in chat["turns"]
             for message in (Message.of("user", question), Message.of("assistant", answer))
         ]
-        row, _ = store.log.begin(Scope(), said, title=chat["title"], now=then)
+        row, _ = store.log.begin(Scope(), messages, title=chat["title"], now=then)
     for ago in range(1, 30):
         then, busy = today - ago * DAY, (ago * 7) % 11
         for number in range(busy):

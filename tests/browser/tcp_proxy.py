@@ -22,8 +22,8 @@ class Wire:
     def cut(self) -> None:
         with self._lock:
             self._whole = False
-            for one in self._open:
-                _hang_up(one)
+            for item in self._open:
+                _hang_up(item)
             self._open.clear()
 
     def mend(self) -> None:
@@ -45,27 +45,27 @@ class Wire:
             far = socket.create_connection((self._target.hostname, self._target.port))
             with self._lock:
                 self._open += [near, far]
-            for one, other in ((near, far), (far, near)):
-                threading.Thread(target=_pass_on, args=(one, other), daemon=True).start()
+            for item, other in ((near, far), (far, near)):
+                threading.Thread(target=_pass_on, args=(item, other), daemon=True).start()
 
 
-def _pass_on(one: socket.socket, other: socket.socket) -> None:
+def _pass_on(item: socket.socket, other: socket.socket) -> None:
     with suppress(OSError):
-        while data := one.recv(65_536):
+        while data := item.recv(65_536):
             other.sendall(data)
     _hang_up(other)
 
 
-def _hang_up(one: socket.socket) -> None:
+def _hang_up(item: socket.socket) -> None:
     with suppress(OSError):
-        one.shutdown(socket.SHUT_RDWR)
-    one.close()
+        item.shutdown(socket.SHUT_RDWR)
+    item.close()
 
 
 @contextmanager
 def wire(target: str) -> Iterator[Wire]:
-    made = Wire(target)
+    result = Wire(target)
     try:
-        yield made
+        yield result
     finally:
-        made.close()
+        result.close()

@@ -242,8 +242,8 @@ def test_no_page_is_wider_than_a_phone(page, server, project, path):
     if path == "context":
         server.upstream.answers.append(RICH)
         body = {"model": "fake:latest", "messages": [{"role": "user", "content": "Hello!"}], "stream": False}
-        said = server.client.post("/api/chat", json=body)
-        path = f"/c/{said.headers['x-holdfast-conversation']}/context"
+        response = server.client.post("/api/chat", json=body)
+        path = f"/c/{response.headers['x-holdfast-conversation']}/context"
     window = page(path, language="de", size=(390, 844))
     expect(window.locator("h1")).to_be_visible()
     window.wait_for_function("!document.querySelector('[aria-busy=true]')")

@@ -51,8 +51,8 @@ def kept(window: Page):
 
 
 def known(server, project):
-    told = server.client.get("/api/memory/list", headers={"X-Holdfast-Project": project}).json()
-    return [one["text"] for one in told["memories"]]
+    answer = server.client.get("/api/memory/list", headers={"X-Holdfast-Project": project}).json()
+    return [memory["text"] for memory in answer["memories"]]
 
 
 def test_memories_beside_answer_can_be_corrected_forgotten_and_undone(page, server, project):
@@ -333,7 +333,7 @@ def test_summary_is_shown_in_place_and_can_be_undone(page, server, project):
 def test_a_memory_is_used_corrected_and_forgotten(page, server, project):
     headers = {"X-Holdfast-Project": project}
     text = "The boiler in the cellar was repaired by Ms Kestrel."
-    made = server.client.post("/api/memory", json={"text": text}, headers=headers).json()["memory"]
+    memory = server.client.post("/api/memory", json={"text": text}, headers=headers).json()["memory"]
     window = page("/", project=project)
     ask(window, "Who repaired the boiler in the cellar?")
     expect(answers(window)).to_have_count(1)
@@ -347,11 +347,13 @@ def test_a_memory_is_used_corrected_and_forgotten(page, server, project):
     window.get_by_role("button", name="Save").click()
     expect(window.locator(".used li")).to_contain_text("Mr Heron")
     assert (
-        server.client.get(f"/api/memory/{made['id']}", headers=headers).json()["text"].startswith("Mr Heron")
+        server.client.get(f"/api/memory/{memory['id']}", headers=headers)
+        .json()["text"]
+        .startswith("Mr Heron")
     )
     window.get_by_role("button", name="Forget").click()
     expect(window.locator(".used li")).to_have_count(0)
-    assert server.client.get(f"/api/memory/{made['id']}", headers=headers).status_code == 404
+    assert server.client.get(f"/api/memory/{memory['id']}", headers=headers).status_code == 404
 
 
 def test_research_shows_its_sources_and_says_what_it_lacks(page, server, project):
@@ -364,8 +366,8 @@ def test_research_shows_its_sources_and_says_what_it_lacks(page, server, project
     new = {"question": "Where do kestrels nest?", "sources": [source]}
     finding = server.client.post("/api/research", json=new, headers=headers).json()["id"]
     turn = {"model": "fake:latest", "text": "Where do kestrels nest?", "research": finding}
-    told = server.client.post("/api/chats/turns", json=turn, headers=headers).text
-    chat = re.search(r"c_[0-9a-z]{26}", told).group()
+    text = server.client.post("/api/chats/turns", json=turn, headers=headers).text
+    chat = re.search(r"c_[0-9a-z]{26}", text).group()
     window = page(f"/c/{chat}", project=project)
     window.locator("summary", has_text="Sources").click()
     expect(window.get_by_role("link", name="Of kestrels")).to_have_attribute("href", source["url"])
@@ -377,9 +379,9 @@ def test_research_shows_its_sources_and_says_what_it_lacks(page, server, project
 
 
 def test_five_thousand_messages_are_read_from_the_end(page, server, project):
-    said = [Message.of("user" if at % 2 == 0 else "assistant", f"message {at}") for at in range(5_000)]
+    messages = [Message.of("user" if at % 2 == 0 else "assistant", f"message {at}") for at in range(5_000)]
     log = server.engine.store.log
-    row, kept = log.begin(Scope(project=project), [NewMessage(one) for one in said], title="Long")
+    row, record = log.begin(Scope(project=project), [NewMessage(item) for item in messages], title="Long")
     window = page(f"/c/{row.id}", project=project)
     expect(window.locator(".message").last).to_contain_text("message 4999")
     assert window.locator(".message").count() < 100
@@ -389,7 +391,7 @@ def test_five_thousand_messages_are_read_from_the_end(page, server, project):
     expect(window.locator(".message").first).not_to_have_attribute("data-message", was)
     expect(window.locator(f"[data-message='{was}']")).to_be_in_viewport()
     window.goto("about:blank")
-    window.goto(f"/c/{row.id}#{kept[4321].id}")
+    window.goto(f"/c/{row.id}#{record[4321].id}")
     expect(window.locator(".sought")).to_contain_text("message 4321")
     expect(window.locator(".sought")).to_be_in_viewport()
 
@@ -445,8 +447,8 @@ def test_loading_conversation_or_changing_list_does_not_steal_focus(page, server
     more = window.get_by_role("button", name="More: Where does")
     more.focus()
     wait_until(lambda: window.wait_for_timeout(20) or held)
-    for one in held:
-        one.continue_()
+    for item in held:
+        item.continue_()
     expect(answers(window)).to_have_count(1)
     expect(more).to_be_focused()
     turn = {"model": "fake:latest", "text": "From another program", "kind": "private"}

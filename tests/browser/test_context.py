@@ -18,15 +18,15 @@ HEADERS = {"X-Holdfast-Project": PROJECT}
 def talk(shared_server):
     """The page of a conversation that outgrew a small window, and was once asked in a larger one."""
     shared_server.upstream.clear()
-    said = [{"role": "system", "content": "Be kind."}]
+    content = [{"role": "system", "content": "Be kind."}]
     for at in range(11):
         text = HOSTILE if at == 10 else filler(at)
-        said.append({"role": "user", "content": text})
+        content.append({"role": "user", "content": text})
         for model in ("small:latest", "fake:latest")[: 2 if at == 0 else 1]:
-            body = {"model": model, "messages": said, "stream": False}
+            body = {"model": model, "messages": content, "stream": False}
             answer = shared_server.client.post("/api/chat", json=body, headers=HEADERS)
             assert answer.status_code == 200, answer.text
-        said.append(answer.json()["message"])
+        content.append(answer.json()["message"])
     return f"/c/{answer.headers['x-holdfast-conversation']}/context"
 
 
@@ -77,12 +77,12 @@ def test_messages_are_filtered_by_state_with_reason_and_can_be_pinned(page, talk
 
 def test_turns_show_tokens_compactions_and_the_prefix(page, talk, rest):
     window = page(f"{talk}#turns", project=PROJECT)
-    told = rest("turns")
-    expect(window.locator(".turns tbody tr")).to_have_count(len(told["turns"]))
-    expect(window.locator("#turns svg .event")).to_have_count(len(told["compactions"]))
+    report = rest("turns")
+    expect(window.locator(".turns tbody tr")).to_have_count(len(report["turns"]))
+    expect(window.locator("#turns svg .event")).to_have_count(len(report["compactions"]))
     window.locator("#turns").get_by_text("As a table").click()
     first = window.locator("#turns .figure tbody tr").first.locator("td")
-    counted = told["turns"][0]["tokens"]
+    counted = report["turns"][0]["tokens"]
     cached = counted["cached"] or 0
     expect(first.nth(0)).to_have_text(str(cached))
     expect(first.nth(1)).to_have_text(str(counted["prompt"] - cached))
@@ -114,8 +114,8 @@ def test_words_that_went_and_came_are_marked(page, server):
     """A long message that had to be shortened, and what came of each of its words."""
     headers = {"X-Holdfast-Project": "shortened"}
     rows = "\n".join(f"2026-11-16 12:00:{at:02} INFO worker {at} did its part" for at in range(60))
-    said = [{"role": "user", "content": f"Look at this log:\n```\n{rows}\n```"}]
-    body = {"model": "small:latest", "messages": said, "stream": False}
+    text = [{"role": "user", "content": f"Look at this log:\n```\n{rows}\n```"}]
+    body = {"model": "small:latest", "messages": text, "stream": False}
     answer = server.client.post("/api/chat", json=body, headers=headers)
     chat = answer.headers["x-holdfast-conversation"]
     listed = server.client.get(f"/api/chats/{chat}/window/messages", headers=headers).json()["messages"]
@@ -134,8 +134,8 @@ def test_what_was_recalled_says_where_it_is_from(page, server):
     headers = {"X-Holdfast-Project": "recalling"}
     fact = "The boiler in the cellar was repaired by Ms Kestrel."
     server.client.post("/api/memory", json={"text": fact}, headers=headers).raise_for_status()
-    said = [{"role": "user", "content": "Who repaired the boiler in the cellar?"}]
-    body = {"model": "fake:latest", "messages": said, "stream": False}
+    text = [{"role": "user", "content": "Who repaired the boiler in the cellar?"}]
+    body = {"model": "fake:latest", "messages": text, "stream": False}
     chat = server.client.post("/api/chat", json=body, headers=headers).headers["x-holdfast-conversation"]
     window = page(f"/c/{chat}/context", project="recalling")
     recalled = window.locator('.addition[data-section="recalled"]')
@@ -197,7 +197,7 @@ def test_a_decision_that_is_undone_brings_its_messages_back(page, talk, rest):
     expect(window.get_by_role("heading", name="Undone, not to be done again")).to_be_visible()
     expect(window.locator(".toast")).to_contain_text("come back")
     after = rest("window")
-    assert [one["id"] for one in after["vetoes"]] == [before[-1]["id"]]
+    assert [vetoe["id"] for vetoe in after["vetoes"]] == [before[-1]["id"]]
     assert len(after["decisions"]) == len(before) - 1
     # What the last request was is not changed by that.
     tab(window, "Request")
@@ -214,15 +214,15 @@ def test_files_and_findings_in_window_show_what_model_received(page, start, tmp_
     folder.mkdir()
     (folder / "beds.md").write_text("# Beds\n\nBed 4711 is full of tulips.\n")
     running = start(file_references="on", file_roots=str(folder))
-    said = [{"role": "user", "content": "Hello, how are the gardens of Kassel?"}]
-    body = {"model": "fake:latest", "messages": said, "stream": False}
+    text = [{"role": "user", "content": "Hello, how are the gardens of Kassel?"}]
+    body = {"model": "fake:latest", "messages": text, "stream": False}
     answer = running.client.post("/api/chat", json=body)
     chat = answer.headers["x-holdfast-conversation"]
-    found = {"url": "https://weather.example/kassel", "text": "In Kassel 14 degrees and rain are expected."}
+    results = {"url": "https://weather.example/kassel", "text": "In Kassel 14 degrees and rain are expected."}
     question = "What is the weather in Kassel tomorrow?"
-    research = {"question": question, "sources": [found], "conversation": chat}
+    research = {"question": question, "sources": [results], "conversation": chat}
     assert running.client.post("/api/research", json=research).status_code == 201
-    said += [answer.json()["message"], {"role": "user", "content": f"{question} And see @./beds.md please."}]
+    text += [answer.json()["message"], {"role": "user", "content": f"{question} And see @./beds.md please."}]
     running.client.post("/api/chat", json=body)
     window = page(f"/c/{chat}/context#brought", at=running.url)
     file = window.locator("#brought li").filter(has_text="beds.md")

@@ -33,17 +33,17 @@ def test_a_page_is_small_and_speaks_the_language_that_was_chosen(page, path):
 def test_nothing_keeps_people_from_using_a_page(page, server, path, language, theme, size):
     if path == "context":
         body = {"model": "fake:latest", "messages": [{"role": "user", "content": "Hello!"}], "stream": False}
-        said = server.client.post("/api/chat", json=body)
-        path = f"/c/{said.headers['x-holdfast-conversation']}/context"
+        response = server.client.post("/api/chat", json=body)
+        path = f"/c/{response.headers['x-holdfast-conversation']}/context"
     window = page(language=language, theme=theme, size=size)
     window.goto(path, wait_until="load")
     expect(window.locator("h1")).to_have_count(1)
     # What scripts bring comes after the page itself.
     for _ in range(_LOOKS):
-        if not (found := faults(window)):
+        if not (results := faults(window)):
             break
         window.wait_for_timeout(_BETWEEN)
-    assert found == []
+    assert results == []
 
 
 def test_a_tab_that_is_older_than_the_server_says_so(page, server):
@@ -70,7 +70,7 @@ def test_accessibility_check_detects_known_faults(page):
         "<img src=data:,><p style='color:#aaa;background:#fff'>Pale</p><label for=gone>Who</label>"
         "<div aria-hidden=true><a href=x>Hidden</a></div><p style='width:3000px'>Wide</p></main>"
     )
-    told = "\n".join(faults(window))
+    text = "\n".join(faults(window))
     for fault in (
         "id used 2 times",
         "level 3 after one of level 1",
@@ -82,4 +82,4 @@ def test_accessibility_check_detects_known_faults(page):
         "hidden but reachable",
         "wider than the window",
     ):
-        assert fault in told
+        assert fault in text

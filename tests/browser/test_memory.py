@@ -26,8 +26,8 @@ class Place:
         self.folder = server.home / "workspace" / "default" / "projects" / name
 
     def keep(self, text, **more):
-        made = self.server.client.post("/api/memory", json={"text": text, **more}, headers=self.headers)
-        return made.json()["memory"]
+        response = self.server.client.post("/api/memory", json={"text": text, **more}, headers=self.headers)
+        return response.json()["memory"]
 
     def listed(self, **asked):
         got = self.server.client.get("/api/memory/list", params=asked, headers=self.headers)

@@ -15,9 +15,9 @@ ROOT = Path(__file__).parents[2]
 
 def test_every_page_has_picture_in_both_languages_and_themes():
     for picture, language, theme in product(pictures(""), ("en", "de"), ("light", "dark")):
-        made = FOLDER / f"{picture.name}-{language}-{theme}.png"
-        assert made.is_file(), "`make pictures` takes them"
-        assert made.stat().st_size < LARGEST, made.name
+        folder = FOLDER / f"{picture.name}-{language}-{theme}.png"
+        assert folder.is_file(), "`make pictures` takes them"
+        assert folder.stat().st_size < LARGEST, folder.name
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/start.de.md"])
@@ -33,9 +33,9 @@ def test_picture_content_includes_summary_used_memory_and_replaced_memory(tmp_pa
     life = lived(language)
     with serving(tmp_path, behind=Narrator(life, pace=0)) as server:
         chat = live(server, life)
-        made = server.client.get(f"/api/chats/{chat}/compactions").json()["compactions"]
-        assert "qwen3:4b" in [one["model"] for one in made if one["level"] == 3]
-        told = server.client.get(f"/api/chats/{chat}/messages?limit=50&html=true").json()
-        assert sum(message.get("memories") or 0 for message in told["messages"]) >= 1
+        compactions = server.client.get(f"/api/chats/{chat}/compactions").json()["compactions"]
+        assert "qwen3:4b" in [compaction["model"] for compaction in compactions if compaction["level"] == 3]
+        answer = server.client.get(f"/api/chats/{chat}/messages?limit=50&html=true").json()
+        assert sum(message.get("memories") or 0 for message in answer["messages"]) >= 1
         assert server.client.get("/api/memory/list?only=former").json()["total"] == 1
         assert server.client.get("/api/research").json()["total"] == len(life["findings"])

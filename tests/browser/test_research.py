@@ -70,5 +70,5 @@ def test_a_finding_is_forgotten_only_after_a_question(page, findings, shared_ser
     button.click()
     asked.get_by_role("button", name="Forget").click()
     expect(window.locator("[data-finding]")).to_have_count(2)
-    told = shared_server.client.get(f"/api/research/{findings[1]['id']}", headers=HEADERS)
-    assert told.status_code == 404
+    client = shared_server.client.get(f"/api/research/{findings[1]['id']}", headers=HEADERS)
+    assert client.status_code == 404

@@ -55,10 +55,10 @@ def test_every_switch_of_a_key_is_kept(hold, store):
         "5",
         "--json",
     )
-    made = json.loads(hold("keys", "create", *words))
+    data = json.loads(hold("keys", "create", *words))
     with store() as opened:
-        key = opened.keys.holder(made["secret"])
-    assert key.to_json() == made["key"]
+        key = opened.keys.holder(data["secret"])
+    assert key.to_json() == data["key"]
     assert key.files
     assert (key.project, key.forwarder, key.off, key.memory, key.admin, key.rate) == (
         "garden",
@@ -107,8 +107,8 @@ def talks(store):
 
         def made(days, project="default"):
             row = opened.log.create(Scope(project=project), title=f"{days} days", now=0.0)
-            said = NewMessage(Message.of("user", "Hello"))
-            opened.log.append(row.id, [said], parent=None, expect=None, now=time.time() - days * 86_400)
+            message = NewMessage(Message.of("user", "Hello"))
+            opened.log.append(row.id, [message], parent=None, expect=None, now=time.time() - days * 86_400)
             return row.id
 
         return made(100), made(100, "garden"), made(10)
@@ -116,8 +116,8 @@ def talks(store):
 
 def test_pruning_says_what_would_go_asks_and_then_deletes(hold, talks):
     old, elsewhere, new = talks
-    told = json.loads(hold("conversations", "prune", "--older-than", "90d", "--dry-run", "--json"))
-    assert [row["id"] for row in told["would_delete"]] == [old]
+    data = json.loads(hold("conversations", "prune", "--older-than", "90d", "--dry-run", "--json"))
+    assert [row["id"] for row in data["would_delete"]] == [old]
     asked = hold("conversations", "prune", "--older-than", "12w", whole=True)
     assert isinstance(asked.exception, BadRequest)
     assert "--yes" in asked.exception.hint
@@ -182,10 +182,10 @@ def test_containers_have_one_key_which_speaks_for_their_people(store, home):
         assert not first.key.admin
         assert opened.keys.holder(first.secret) == first.key
         assert (again.key, again.secret) == (first.key, "")
-    told = " ".join(docker_options(11435, first.secret))
-    assert f"http://{DOCKER_HOST}:11435/v1" in told
-    assert f"--add-host={DOCKER_HOST}:host-gateway" in told
-    assert first.secret in told
+    text = " ".join(docker_options(11435, first.secret))
+    assert f"http://{DOCKER_HOST}:11435/v1" in text
+    assert f"--add-host={DOCKER_HOST}:host-gateway" in text
+    assert first.secret in text
 
 
 @pytest.mark.slow
@@ -198,12 +198,12 @@ def test_one_command_serves_this_machine_and_containers(home, hold):
         )
         try:
             url = process.stdout.readline().split()[-1]
-            told = [process.stdout.readline() for _ in range(6)]
+            readlines = [process.stdout.readline() for _ in range(6)]
             port = httpx.URL(url).port
             for host in ("127.0.0.1", "127.0.0.2"):
                 answer = httpx.get(f"http://{host}:{port}/api/version", trust_env=False)
                 assert answer.status_code == 200
-            secret = next(line.split("=")[1].split()[0] for line in told if "OPENAI_API_KEY" in line)
+            secret = next(line.split("=")[1].split()[0] for line in readlines if "OPENAI_API_KEY" in line)
             headers = {"Authorization": f"Bearer {secret}", "X-OpenWebUI-User-Id": "ada"}
             who = httpx.get(f"{url}/api/login", headers=headers, trust_env=False).json()
             assert who["user"] == "default:ada"
@@ -211,4 +211,4 @@ def test_one_command_serves_this_machine_and_containers(home, hold):
             process.terminate()
             process.wait(60)
             process.stdout.close()
-    assert any(f"{DOCKER_HOST}:{port}" in line for line in told)
+    assert any(f"{DOCKER_HOST}:{port}" in line for line in readlines)

@@ -38,18 +38,18 @@ def test_missing_answer_is_reported_on_stderr_and_by_exit_code(ask):
 
 def test_interrupted_answer_prints_partial_text_and_reason(ask):
     result = ask("breaks", "--json")
-    told = json.loads(result.stdout)
-    assert (result.exit_code, told["answer"], told["finish"]) == (3, "Half of", "cut")
-    assert "in the middle of an answer" in told["trouble"]
-    assert told["trouble"] in result.stderr
+    data = json.loads(result.stdout)
+    assert (result.exit_code, data["answer"], data["finish"]) == (3, "Half of", "cut")
+    assert "in the middle of an answer" in data["trouble"]
+    assert data["trouble"] in result.stderr
 
 
 def test_file_is_attached_and_missing_file_is_reported_unless_quiet(ask, tmp_path):
     (tmp_path / "notes.md").write_text("The lease ends in May.")
-    told = json.loads(ask("See @./notes.md and @./gone.md", "--json").stdout)
-    assert "The lease ends in May." in told["answer"]
-    assert [bool(file["trouble"]) for file in told["files"]] == [False, True]
-    assert len(told["notices"]) == 1
+    data = json.loads(ask("See @./notes.md and @./gone.md", "--json").stdout)
+    assert "The lease ends in May." in data["answer"]
+    assert [bool(file["trouble"]) for file in data["files"]] == [False, True]
+    assert len(data["notices"]) == 1
     assert "gone.md" in ask("See @./gone.md").stderr
     quiet = ask("See @./gone.md", "-q")
     assert (quiet.exit_code, quiet.stderr) == (0, "")

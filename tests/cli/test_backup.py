@@ -28,22 +28,22 @@ def test_what_was_remembered_comes_back(made, hold):
 
 def test_interrupted_restore_is_reported_by_doctor_and_next_restore(made, hold, home):
     (home / ".restore.json").write_text(json.dumps([[str(home / "workspace"), True]]))
-    told = json.loads(hold("doctor", "--json", whole=True).stdout)
-    assert "holdfast backup finish" in [finding["remedy"] for finding in told]
+    data = json.loads(hold("doctor", "--json", whole=True).stdout)
+    assert "holdfast backup finish" in [finding["remedy"] for finding in data]
     refused = hold("backup", "restore", str(made), "--overwrite", whole=True)
     assert "holdfast backup finish" in refused.exception.hint
     assert "complete" in hold("backup", "finish")
 
 
 def test_how_far_a_restore_is_can_be_followed(made, hold):
-    told = hold("backup", "restore", str(made), "--overwrite", whole=True)
-    assert "putting in place: 2/2" in told.stderr
+    slot = hold("backup", "restore", str(made), "--overwrite", whole=True)
+    assert "putting in place: 2/2" in slot.stderr
 
 
 def test_a_backup_gets_a_name_with_the_date_where_one_stands(made, hold, tmp_path):
-    told = json.loads(hold("backup", "create", "--json"))
-    assert told["place"].startswith(str(tmp_path / "holdfast-"))
-    assert told["counts"]["conversations"] == 0
+    data = json.loads(hold("backup", "create", "--json"))
+    assert data["place"].startswith(str(tmp_path / "holdfast-"))
+    assert data["counts"]["conversations"] == 0
 
 
 def test_while_somebody_has_the_store_open_nothing_is_restored(made, hold, home):
@@ -58,8 +58,8 @@ def test_settings_that_name_another_database_are_told_of(made, hold, home, tmp_p
     file = tmp_path / "c.zip"
     hold("backup", "create", str(file))
     (home / "holdfast.toml").unlink()
-    told = hold("backup", "restore", str(file), "--overwrite", "--settings", whole=True)
-    assert "another database" in told.stderr
+    slot = hold("backup", "restore", str(file), "--overwrite", "--settings", whole=True)
+    assert "another database" in slot.stderr
 
 
 def test_settings_of_a_backup_come_only_if_they_are_wanted(tmp_path, hold, home):
@@ -68,8 +68,8 @@ def test_settings_of_a_backup_come_only_if_they_are_wanted(tmp_path, hold, home)
     mine.write_text('upstream = "http://127.0.0.1:9"\n')
     hold("backup", "create", str(theirs))
     mine.write_text("reserve = 900\n")
-    told = hold("backup", "restore", str(theirs), "--overwrite", whole=True)
-    assert "--settings" in told.stderr
+    slot = hold("backup", "restore", str(theirs), "--overwrite", whole=True)
+    assert "--settings" in slot.stderr
     assert mine.read_text() == "reserve = 900\n"
     hold("backup", "restore", str(theirs), "--overwrite", "--settings")
     assert "upstream" in mine.read_text()

@@ -15,8 +15,8 @@ def fake(hold, home, monkeypatch):
     memories = "".join(f"- The heron has number {number}.\n" for number in range(MANY))
     (home / "workspace" / "default").mkdir(parents=True)
     (home / "workspace" / "default" / "MEMORY.md").write_text(f"# Memory\n\n{memories}")
-    made = FakeOpenAI(key="sk-secret")
-    with made.served() as url:
+    result = FakeOpenAI(key="sk-secret")
+    with result.served() as url:
         for name, value in {
             "EMBEDDER": f"openai+{url}",
             "EMBEDDER_KEY": "sk-secret",
@@ -24,7 +24,7 @@ def fake(hold, home, monkeypatch):
             "EMBEDDER_BATCH_POLL": "0",
         }.items():
             monkeypatch.setenv(f"HOLDFAST_{name}", value)
-        yield made
+        yield result
 
 
 def test_a_job_is_handed_in_told_of_and_taken_in(hold, fake, monkeypatch):
@@ -34,8 +34,8 @@ def test_a_job_is_handed_in_told_of_and_taken_in(hold, fake, monkeypatch):
     assert json.loads(hold("memory", "stats", "--json"))["vectors"]["batches"]["texts"] == MANY
     monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
     assert f"Batch-Jobs: 1 mit {MANY} Texten" in hold("memory", "stats")
-    told = json.loads(hold("doctor", "--json", whole=True).stdout)
-    assert f"1 unterwegs mit {MANY} Texten" in {one["about"]: one["found"] for one in told}["Batch-Jobs"]
+    data = json.loads(hold("doctor", "--json", whole=True).stdout)
+    assert f"1 unterwegs mit {MANY} Texten" in {item["about"]: item["found"] for item in data}["Batch-Jobs"]
 
     monkeypatch.delenv("HOLDFAST_EMBEDDER_BATCH_WAIT")
     state = json.loads(hold("memory", "reindex", "--json"))

@@ -12,9 +12,8 @@ from starlette.routing import Route
 from typer.testing import CliRunner
 
 from holdfast.cli import app
-from holdfast.cli.chat_commands import CHAT_COMMANDS, command_help, is_command
+from holdfast.cli.chat import CHAT_COMMANDS, ChatCompleter, command_help, is_command
 from holdfast.cli.chat_screen import ChatScreen, format_meter, format_timing, list_recalled
-from holdfast.cli.chat_terminal import ChatCompleter
 from holdfast.cli.session import ChatSession
 from holdfast.events import Events
 from holdfast.i18n import speak
@@ -186,8 +185,8 @@ def test_what_is_a_command(line, is_one):
 
 
 def completions(text):
-    found = ChatCompleter(command_help).get_completions(Document(text), CompleteEvent())
-    return [text[: len(text) + one.start_position] + one.text for one in found]
+    results = ChatCompleter(command_help).get_completions(Document(text), CompleteEvent())
+    return [text[: len(text) + result.start_position] + result.text for result in results]
 
 
 def test_commands_and_files_are_completed(tmp_path, monkeypatch):

@@ -121,7 +121,7 @@ def test_a_talk_at_a_terminal(terminal, tmp_path):
     assert "dropped" not in history.read_text()
     with open_store(f"sqlite:///{tmp_path / 'home' / 'holdfast.db'}") as store:
         (row,) = store.log.recent(Scope())
-        finishes = [one.finish for one in store.log.path(row.head) if one.message.role == "assistant"]
+        finishes = [item.finish for item in store.log.path(row.head) if item.message.role == "assistant"]
     assert finishes == ["stop", "cut", "stop"]
 
 

@@ -59,10 +59,10 @@ def test_ask_goes_on_with_a_conversation_and_shows_it(run):
     (listed,) = json.loads(run("conversations", "list", "--json"))
     assert (listed["id"], listed["title"]) == (first["conversation"], "One")
     shown = json.loads(run("conversations", "show", first["conversation"][:12], "--json"))
-    said = [message["content"] for message in shown["messages"]]
-    assert said == ["One", "You said: One", "Two", "You said: Two"]
+    contents = [message["content"] for message in shown["messages"]]
+    assert contents == ["One", "You said: One", "Two", "You said: Two"]
     text = run("conversations", "show", first["conversation"])
-    assert [text.index(line) for line in said] == sorted(text.index(line) for line in said)
+    assert [text.index(line) for line in contents] == sorted(text.index(line) for line in contents)
     assert "One" in run("conversations", "list")
 
 
@@ -157,9 +157,9 @@ def test_several_servers_are_listed_together_and_doctor_says_how_each_is(run, up
         listed = json.loads(run("models", "--json"))
         assert [row["name"] for row in listed["models"]] == ["fake:latest", "other:latest"]
         assert address in listed["server"]
-        found = {finding["about"]: finding for finding in json.loads(run("doctor", "--json"))}
-    assert [found[name]["state"] for name in ("one", "two", "gone")] == ["ok", "ok", "note"]
-    assert found["gone"]["remedy"]
+        results = {finding["about"]: finding for finding in json.loads(run("doctor", "--json"))}
+    assert [results[name]["state"] for name in ("one", "two", "gone")] == ["ok", "ok", "note"]
+    assert results["gone"]["remedy"]
 
 
 def test_doctor_reports_notes_location_and_pending_writes(run, tmp_path):

@@ -41,7 +41,7 @@ def talk(served_here):
     """Has a talk with a server that stays there; the id of its conversation."""
 
     def talk(messages=None, **headers):
-        wire = [{"role": one.role, "content": one.text} for one in messages or garden_talk()]
+        wire = [{"role": message.role, "content": message.text} for message in messages or garden_talk()]
         body = {"model": "fake:latest", "messages": wire, "stream": False}
         response = httpx.post(
             f"{served_here}/api/chat", json=body, headers=headers, timeout=60, trust_env=False
@@ -72,18 +72,18 @@ def batches(home, chat):
 
 def test_json_output_matches_text_and_contains_nothing_else(hold, talk):
     chat = talk()
-    made = json.loads(hold("conversations", "compact", chat, "--json"))
-    assert (made["conversation"], made["messages"], made["path"]) == (chat, 14, "model")
-    assert (made["model"], made["memories"]) == ("fake:latest", 1)
-    assert made["saved_percent"] == int(100 * (1 - made["tokens_after"] / made["tokens_before"]))
+    data = json.loads(hold("conversations", "compact", chat, "--json"))
+    assert (data["conversation"], data["messages"], data["path"]) == (chat, 14, "model")
+    assert (data["model"], data["memories"]) == ("fake:latest", 1)
+    assert data["saved_percent"] == int(100 * (1 - data["tokens_after"] / data["tokens_before"]))
 
 
 def test_show_has_the_banner_between_the_messages_it_parts(hold, talk):
     chat = talk()
-    made = json.loads(hold("conversations", "compact", chat, "--json"))
+    data = json.loads(hold("conversations", "compact", chat, "--json"))
     shown = hold("conversations", "show", chat)
-    assert shown.index("14 · m_") < shown.index(made["banner"])
-    assert shown.index(made["banner"]) < shown.index("15 · m_")
+    assert shown.index("14 · m_") < shown.index(data["banner"])
+    assert shown.index(data["banner"]) < shown.index("15 · m_")
     listed = json.loads(hold("conversations", "show", chat, "--json"))
     assert [entry.get("type") for entry in listed["messages"]].index("compaction") == 14
     assert "P-4711" in listed["compaction_summary"]

@@ -88,22 +88,22 @@ def test_on_a_terminal_deleting_asks_first(hold, home, answer, status):
     command = [sys.executable, "-m", "holdfast", "conversations", "delete", chat]
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=os.environ)
     os.close(theirs)
-    told = b""
-    while b"?" not in told:
-        told += os.read(ours, 1024)
+    text = b""
+    while b"?" not in text:
+        text += os.read(ours, 1024)
     os.write(ours, f"{answer}\n".encode())
     # What somebody once typed does not steer the terminal.
-    assert b"kestrel" in told
-    assert b"\x1b[35m" not in told
+    assert b"kestrel" in text
+    assert b"\x1b[35m" not in text
     assert process.wait(60) == status
     os.close(ours)
     assert (chat in hold("conversations", "list")) is (answer == "n")
 
 
 def test_a_fork_shares_the_beginning(hold, short):
-    made = json.loads(hold("conversations", "fork", short, "1", "--title", "Second try", "--json"))
-    assert made["title"] == "Second try"
-    assert messages_of(hold, made["id"]) == messages_of(hold, short)[:1]
+    data = json.loads(hold("conversations", "fork", short, "1", "--title", "Second try", "--json"))
+    assert data["title"] == "Second try"
+    assert messages_of(hold, data["id"]) == messages_of(hold, short)[:1]
     assert "Go on with" in hold("conversations", "fork", short)
     fails(hold("conversations", "fork", short, "9", whole=True), NotFound, "2 messages")
 
@@ -121,10 +121,10 @@ def test_a_pin_that_is_too_large_is_refused(hold, home):
 
 
 def test_pinning_restores_left_out_message_and_explains_undoing_shortened_message(hold, chat):
-    made = json.loads(hold("window", chat, "--json"))["decisions"]
-    out = next(one for one in made if one["kind"] == "leave_out")
+    decisions = json.loads(hold("window", chat, "--json"))["decisions"]
+    out = next(decision for decision in decisions if decision["kind"] == "leave_out")
     assert "is back" in hold("conversations", "pin", chat, out["messages"][0])
-    cut = next(one for one in made if one["kind"] == "shorten")
+    cut = next(item for item in decisions if item["kind"] == "shorten")
     left = next(name for name in cut["messages"] if name not in out["messages"])
     assert f"holdfast conversations undo {chat} {cut['id']}" in hold("conversations", "pin", chat, left)
 
@@ -138,22 +138,22 @@ def test_undo_says_in_words_what_was_taken_back(hold, chat):
 
 def test_undo_takes_one_decision_by_its_id(hold, chat):
     decisions = json.loads(hold("window", chat, "--json"))["decisions"]
-    first, second = (made for made in decisions if not made["rule"].startswith("recalled"))
+    first, second = (decision for decision in decisions if not decision["rule"].startswith("recalled"))
     assert first["id"] in hold("conversations", "undo", chat, first["id"])
     left = json.loads(hold("window", chat, "--json"))["decisions"]
-    assert [made["id"] for made in left if not made["rule"].startswith("recalled")] == [second["id"]]
+    assert [result["id"] for result in left if not result["rule"].startswith("recalled")] == [second["id"]]
     fails(hold("conversations", "undo", chat, "d_nothing", whole=True), NotFound, "holdfast window")
 
 
 def test_expand_shows_every_original_with_its_rule(hold, chat):
     shown = hold("conversations", "expand", chat)
     listed = json.loads(hold("conversations", "expand", chat, "--json"))
-    assert {one["state"] for one in listed} == {"shortened", "out"}
-    assert all(one["content"] in shown and one["id"] in shown for one in listed)
+    assert {item["state"] for item in listed} == {"shortened", "out"}
+    assert all(entry["content"] in shown and entry["id"] in shown for entry in listed)
     assert "old message over 500 tokens" in shown
     assert "left out: matters least" in shown
-    said = {message.text for message in long_talk()}
-    assert {one["content"] for one in listed} < said
+    texts = {message.text for message in long_talk()}
+    assert {value["content"] for value in listed} < texts
 
 
 def test_expand_shows_one_message_whether_or_not_it_was_touched(hold, chat):

@@ -100,13 +100,13 @@ def test_settings_that_cannot_be_read_do_not_keep_anybody_from_help(capsys, monk
     (tmp_path / "holdfast.toml").write_text("no settings")
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     assert said(capsys, monkeypatch, "jobs", "--help")[0] == 0
-    code, told = said(capsys, monkeypatch, "jobs")
-    assert (code, "Mend the file" in told.err) == (1, True)
+    code, report = said(capsys, monkeypatch, "jobs")
+    assert (code, "Mend the file" in report.err) == (1, True)
 
 
 def test_a_misspelt_command_is_answered_with_the_near_one(capsys, monkeypatch):
-    code, told = said(capsys, monkeypatch, "conversation")
-    assert (code, "conversations" in told.err) == (2, True)
+    code, report = said(capsys, monkeypatch, "conversation")
+    assert (code, "conversations" in report.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -125,9 +125,9 @@ def test_a_misspelt_command_is_answered_with_the_near_one(capsys, monkeypatch):
 def test_what_is_misspelt_is_told_in_german(capsys, monkeypatch, tmp_path, words, german):
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
-    code, told = said(capsys, monkeypatch, *words.split())
+    code, report = said(capsys, monkeypatch, *words.split())
     assert code == 2
-    assert german in told.err
+    assert german in report.err
 
 
 @pytest.mark.parametrize(
@@ -144,18 +144,18 @@ def test_what_is_not_there_is_told_in_german(capsys, monkeypatch, tmp_path, word
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
-    code, told = said(capsys, monkeypatch, *words.split())
+    code, report = said(capsys, monkeypatch, *words.split())
     assert code == 1
-    assert told.err.startswith(german)
+    assert report.err.startswith(german)
 
 
 def test_an_error_cannot_steer_the_terminal(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     for words in (("conversations", "show", "\x1b]0;owned\x07"), ("memory", "\x1b[2J"), ("jobs", "\x9b31m")):
-        code, told = said(capsys, monkeypatch, *words)
+        code, report = said(capsys, monkeypatch, *words)
         assert code in (1, 2)
-        assert told.err
-        assert not set(told.err) & {"\x1b", "\x07", "\x9b"}
+        assert report.err
+        assert not set(report.err) & {"\x1b", "\x07", "\x9b"}
 
 
 @pytest.mark.parametrize(
@@ -172,8 +172,8 @@ def test_german_is_spoken_where_its_locale_is_not_installed(capsys, monkeypatch,
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
-    code, told = said(capsys, monkeypatch, "--help")
-    assert (code, "Aufruf: " in told.out) == (0, german)
+    code, report = said(capsys, monkeypatch, "--help")
+    assert (code, "Aufruf: " in report.out) == (0, german)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
@@ -214,6 +214,6 @@ def test_other_shells_get_names_with_their_sentences(capsys, monkeypatch, shell)
     monkeypatch.setenv("_HOLDFAST_COMPLETE", f"complete_{shell}")
     monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "holdfast mem")
     monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
-    _, told = said(capsys, monkeypatch)
-    assert "memory" in told.out
-    assert "What is remembered" in told.out
+    _, report = said(capsys, monkeypatch)
+    assert "memory" in report.out
+    assert "What is remembered" in report.out

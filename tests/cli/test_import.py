@@ -9,20 +9,20 @@ SAMPLES = Path(__file__).parent.parent / "transfer" / "samples"
 
 
 def test_what_it_is_can_be_seen_and_is_brought_in_once(hold):
-    told = json.loads(hold("import", str(SAMPLES / "openclaw"), "--json"))
-    assert told["kind"] == "openclaw"
-    assert told["after"]["conversations"] == 1
+    data = json.loads(hold("import", str(SAMPLES / "openclaw"), "--json"))
+    assert data["kind"] == "openclaw"
+    assert data["after"]["conversations"] == 1
     again = json.loads(hold("import", "openclaw", str(SAMPLES / "openclaw"), "--json"))
-    assert again["before"] == again["after"] == told["after"]
+    assert again["before"] == again["after"] == data["after"]
     assert again["conversations"] == {"new": 0, "grown": 0, "known": 1}
 
 
 def test_a_person_sees_numbers_and_what_could_not_be_read(hold):
-    found = hold("import", "chatgpt", str(SAMPLES / "chatgpt.json"), "--user", "ada", "--dry-run", whole=True)
-    assert found.exit_code == 0
-    assert "Nothing was changed" in found.stdout
-    assert "chatgpt → ada/default" in found.stdout
-    assert "it has no table of messages" in found.stderr
+    slot = hold("import", "chatgpt", str(SAMPLES / "chatgpt.json"), "--user", "ada", "--dry-run", whole=True)
+    assert slot.exit_code == 0
+    assert "Nothing was changed" in slot.stdout
+    assert "chatgpt → ada/default" in slot.stdout
+    assert "it has no table of messages" in slot.stderr
     assert json.loads(hold("users", "list", "--json")) == {"users": []}
 
 

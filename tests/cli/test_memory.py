@@ -189,9 +189,9 @@ def test_on_a_terminal_clearing_asks_for_the_name(hold):
     command = [sys.executable, "-m", "holdfast", "memory", "clear"]
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=os.environ)
     os.close(theirs)
-    told = b""
-    while b"type default" not in told:
-        told += os.read(ours, 1024)
+    text = b""
+    while b"type default" not in text:
+        text += os.read(ours, 1024)
     os.write(ours, b"default\n")
     assert process.wait(60) == 0
     os.close(ours)
@@ -259,7 +259,7 @@ def test_nothing_is_read_or_changed_across_a_border(hold, everyone):
 def examined(hold):
     result = hold("doctor", "--json", whole=True)
     assert result.exit_code in (0, 1), result.exception
-    return {one["about"]: one for one in json.loads(result.stdout)}
+    return {item["about"]: item for item in json.loads(result.stdout)}
 
 
 def test_doctor_says_what_finds_memories_and_how_far_the_index_is(hold, home, monkeypatch):

@@ -20,10 +20,10 @@ def filled(home):
 
 
 def test_it_moves_and_says_what_is_to_be_set(hold, filled, tmp_path):
-    told = hold("migrate", "--to", f"sqlite:///{tmp_path / 'new.db'}", "--notes", str(tmp_path / "notes"))
-    assert "conversations  1       1" in told
-    assert f'store = "sqlite:///{tmp_path / "new.db"}"' in told
-    assert f'workspace = "{tmp_path / "notes"}"' in told
+    slot = hold("migrate", "--to", f"sqlite:///{tmp_path / 'new.db'}", "--notes", str(tmp_path / "notes"))
+    assert "conversations  1       1" in slot
+    assert f'store = "sqlite:///{tmp_path / "new.db"}"' in slot
+    assert f'workspace = "{tmp_path / "notes"}"' in slot
     assert (tmp_path / "notes" / "default" / "MEMORY.md").read_text() == "- One.\n"
     assert not (filled / "page.json").exists(), "nothing is set unasked"
 
@@ -83,8 +83,8 @@ def test_notes_migrate_to_bucket_and_back_and_foreign_notes_are_refused(
         monkeypatch.setenv(f"HOLDFAST_S3_{name}", value)
     place, others = s3_server.new_place(), s3_server.new_place()
     (filled / "workspace" / "default" / "MEMORY.md").write_bytes("- Grüße, \xff.\n".encode("latin-1"))
-    told = json.loads(hold("migrate", "--notes", place, "--switch", "--json"))
-    assert told["notes"] == {"before": 1, "after": 1, "left_out": []}
+    data = json.loads(hold("migrate", "--notes", place, "--switch", "--json"))
+    assert data["notes"] == {"before": 1, "after": 1, "left_out": []}
     # A second time it is where it is; and it finds its way back, every byte of it.
     assert "already" in str(hold("migrate", "--notes", place, whole=True).exception)
     hold("migrate", "--notes", str(tmp_path / "back"))

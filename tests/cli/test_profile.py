@@ -35,8 +35,8 @@ def test_fields_are_set_shown_and_taken_away(hold, monkeypatch):
     hold("profile", "set", "team_size", "25")
     hold("profile", "set", "products", "[pumps, valves]")
     hold("profile", "set", "preferences.answer_length", "short")
-    told = json.loads(hold("profile", "show", "--json"))
-    assert told["fields"] == {
+    data = json.loads(hold("profile", "show", "--json"))
+    assert data["fields"] == {
         "name": "Anna Muster",
         "team_size": 25,
         "products": ["pumps", "valves"],

@@ -27,10 +27,10 @@ def test_it_reads_answers_and_is_told_of(qmd, monkeypatch):
     after = json.loads(qmd("memory", "search", "heron", "--json"))
     assert (after["engines"], after["degraded"]) == (["qmd"], [])
     assert after["hits"][0]["citation"] == "Source: default/MEMORY.md#1"
-    told = qmd("memory", "stats")
-    assert "backend: qmd 2.8.3 query (1 collections, last read " in told
-    assert "last answer by qmd" in told
-    findings = {one["about"]: one for one in json.loads(qmd("doctor", "--json", whole=True).stdout)}
+    report = qmd("memory", "stats")
+    assert "backend: qmd 2.8.3 query (1 collections, last read " in report
+    assert "last answer by qmd" in report
+    findings = {item["about"]: item for item in json.loads(qmd("doctor", "--json", whole=True).stdout)}
     assert findings["QMD"]["state"] == "ok"
 
     monkeypatch.setenv("HOLDFAST_QMD_COMMAND", "qmd-that-is-nowhere")
@@ -40,7 +40,7 @@ def test_it_reads_answers_and_is_told_of(qmd, monkeypatch):
     result = qmd("memory", "stats", whole=True)
     assert "letzte Antwort von holdfast: There is no program 'qmd-that-is-nowhere'." in result.stdout
     assert "Es gibt kein Programm qmd-that-is-nowhere." in result.output
-    findings = {one["about"]: one for one in json.loads(qmd("doctor", "--json", whole=True).stdout)}
+    findings = {entry["about"]: entry for entry in json.loads(qmd("doctor", "--json", whole=True).stdout)}
     assert findings["QMD"]["state"] == "note"
     assert "npm install" in findings["QMD"]["remedy"]
 

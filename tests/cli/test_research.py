@@ -44,28 +44,28 @@ def fails(run, error, words, *command, **more):
 
 
 def test_a_file_is_kept_listed_shown_and_forgotten(run, home, tmp_path):
-    made = add(run)
-    assert made["summary"].startswith(TEXT)
-    assert made["summary"].endswith("Quellen: wetter.txt.")
-    assert made["sources"][0]["url"] == str(tmp_path / "wetter.txt")
-    assert (home / "workspace" / made["path"]).is_file()
-    assert made["id"][:8] in run("list")
+    result = add(run)
+    assert result["summary"].startswith(TEXT)
+    assert result["summary"].endswith("Quellen: wetter.txt.")
+    assert result["sources"][0]["url"] == str(tmp_path / "wetter.txt")
+    assert (home / "workspace" / result["path"]).is_file()
+    assert result["id"][:8] in run("list")
     assert json.loads(run("list", "--json"))["total"] == 1
-    shown = run("show", made["id"])
+    shown = run("show", result["id"])
     assert QUESTION in shown
     assert "ago" in shown
     assert shown.count(TEXT) == 1, "in the summary"
-    assert run("show", made["id"], "--texts").count(TEXT) == 2
-    assert json.loads(run("show", made["id"], "--texts", "--json"))["sources"][0]["text"] == TEXT
-    fails(run, BadRequest, "there is no terminal", "forget", made["id"])
-    assert f"Forgotten: {made['id']}" in run("forget", made["id"], "--yes")
+    assert run("show", result["id"], "--texts").count(TEXT) == 2
+    assert json.loads(run("show", result["id"], "--texts", "--json"))["sources"][0]["text"] == TEXT
+    fails(run, BadRequest, "there is no terminal", "forget", result["id"])
+    assert f"Forgotten: {result['id']}" in run("forget", result["id"], "--yes")
     assert not [path for path in (home / "workspace").rglob("r_*") if path.is_file()]
-    fails(run, NotFound, made["id"], "show", made["id"])
+    fails(run, NotFound, result["id"], "show", result["id"])
 
 
 def test_piped_text_is_a_source_and_missing_sources_are_rejected(run):
-    made = add(run, QUESTION, "-", "wetter.txt", text="Am Sonntag schneit es in Kassel.")
-    assert [one["title"] for one in made["sources"]] == ["Piped text", "wetter.txt"]
+    result = add(run, QUESTION, "-", "wetter.txt", text="Am Sonntag schneit es in Kassel.")
+    assert [source["title"] for source in result["sources"]] == ["Piped text", "wetter.txt"]
     assert "Kept: r_" in run("add", "Und in Köln?", text="In Köln stürmt es.")
     fails(run, BadRequest, "no text to keep", "add", QUESTION)
 
@@ -79,11 +79,11 @@ def test_unreadable_source_is_named_and_others_are_kept(run, tmp_path):
 
 
 def test_a_source_has_one_number_whoever_names_it(run):
-    made = add(run, QUESTION, "missing.txt", "wetter.txt")
-    told = run("show", made["id"], "--texts")
-    assert "[1] " in told
-    assert "[2] wetter.txt · " in told
-    assert f"\n[2] wetter.txt\n\n{TEXT}" in told
+    result = add(run, QUESTION, "missing.txt", "wetter.txt")
+    report = run("show", result["id"], "--texts")
+    assert "[1] " in report
+    assert "[2] wetter.txt · " in report
+    assert f"\n[2] wetter.txt\n\n{TEXT}" in report
 
 
 def test_lists_say_how_to_begin_and_have_pages(run, monkeypatch):
@@ -100,9 +100,9 @@ def test_lists_say_how_to_begin_and_have_pages(run, monkeypatch):
 
 
 def test_each_project_has_its_own(run):
-    made = json.loads(run("add", QUESTION, "wetter.txt", "--project", "house", "--json"))
+    data = json.loads(run("add", QUESTION, "wetter.txt", "--project", "house", "--json"))
     assert "research ask" in run("list", "--project", "garden")
-    fails(run, NotFound, made["id"], "show", made["id"], "--project", "garden")
+    fails(run, NotFound, data["id"], "show", data["id"], "--project", "garden")
     assert json.loads(run("list", "--project", "house", "--json"))["total"] == 1
 
 
@@ -116,10 +116,10 @@ def test_ask_answers_with_the_sources_and_then_from_what_is_known(run, monkeypat
         again = run("ask", "Wetter", "Kassel", whole=True)
         assert "Known already, found 0 min ago" in again.stderr
         assert "7 Grad" in again.stdout
-        told = json.loads(run("ask", "Wetter Kassel", "--json"))
-        assert told["reused"]
-        assert told["finding"]["question"] == QUESTION
-        assert told["conversation"].startswith("c_")
+        data = json.loads(run("ask", "Wetter Kassel", "--json"))
+        assert data["reused"]
+        assert data["finding"]["question"] == QUESTION
+        assert data["conversation"].startswith("c_")
         fails(run, BadRequest, "searxng", "ask", "Wetter Kassel", "--fresh")
 
 
@@ -131,6 +131,6 @@ def test_pages_are_fetched_where_that_is_allowed(run, monkeypatch):
         refused = run("add", QUESTION, f"{address}/kassel", whole=True)
         assert refused.exit_code == 1
         monkeypatch.setenv("HOLDFAST_RESEARCH_PRIVATE", "on")
-        made = add(run, QUESTION, f"{address}/kassel")
-    assert made["sources"][0]["title"] == "Wetter"
-    assert "7 Grad" in made["summary"]
+        result = add(run, QUESTION, f"{address}/kassel")
+    assert result["sources"][0]["title"] == "Wetter"
+    assert "7 Grad" in result["summary"]

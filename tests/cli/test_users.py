@@ -17,7 +17,7 @@ def somebody(hold, home):
 
 
 def test_all_are_listed(somebody, hold):
-    users = {one["name"]: one for one in json.loads(hold("users", "list", "--json"))["users"]}
+    users = {user["name"]: user for user in json.loads(hold("users", "list", "--json"))["users"]}
     assert (users["default"]["memories"], users["ada"]["keys"]) == (1, 1)
     assert "default" in hold("users", "list")
 
@@ -41,11 +41,11 @@ def test_who_is_deleted_is_gone_and_old_copies_are_told_of(somebody, hold, home)
     copy = home / "backups" / "holdfast-0006.db"
     copy.parent.mkdir()
     copy.touch()
-    told = json.loads(hold("users", "delete", "default", "--yes", "--json"))
-    assert told["deleted"]["memories"] == 1
-    assert told["scrubbed"] is True
-    assert told["old_copies"] == [str(copy)]
-    assert [one["name"] for one in json.loads(hold("users", "list", "--json"))["users"]] == ["ada"]
+    data = json.loads(hold("users", "delete", "default", "--yes", "--json"))
+    assert data["deleted"]["memories"] == 1
+    assert data["scrubbed"] is True
+    assert data["old_copies"] == [str(copy)]
+    assert [user["name"] for user in json.loads(hold("users", "list", "--json"))["users"]] == ["ada"]
     hold("users", "delete", "ada", "--yes", "--backups")
     assert not copy.exists()
 
@@ -55,13 +55,13 @@ def test_what_broke_off_is_an_old_copy_too(somebody, hold, home):
     for folder in left:
         folder.mkdir(parents=True)
         (folder / "holdfast.lock").touch()
-    told = hold("users", "delete", "default", "--yes", "--json", "--backups", whole=True)
-    assert "conversations" in told.stderr or "notes" in told.stderr
+    slot = hold("users", "delete", "default", "--yes", "--json", "--backups", whole=True)
+    assert "conversations" in slot.stderr or "notes" in slot.stderr
     assert not any(folder.exists() for folder in left)
 
 
 def test_what_is_done_is_told_in_german(somebody, hold, monkeypatch):
     monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
-    told = hold("users", "export", "default", whole=True)
-    assert "Notizen: 1/1" in told.stderr
-    assert "notes" not in told.stderr
+    slot = hold("users", "export", "default", whole=True)
+    assert "Notizen: 1/1" in slot.stderr
+    assert "notes" not in slot.stderr

@@ -26,16 +26,16 @@ def test_answers_name_vector_engine_and_hits_name_their_finder(hold, in_qdrant):
     answer = json.loads(hold("memory", "search", "heron", "--json"))
     assert (answer["compared"], answer["degraded"]) == ("qdrant", [])
     assert answer["hits"][0]["engines"] == ["fts5", "vectors qdrant"]
-    told = {one["about"]: one for one in json.loads(hold("doctor", "--json", whole=True).stdout)}
-    assert told["vectors"]["state"] == "ok"
+    report = {item["about"]: item for item in json.loads(hold("doctor", "--json", whole=True).stdout)}
+    assert report["vectors"]["state"] == "ok"
     forgotten = next(hit["id"] for hit in answer["hits"] if "heron" in hit["snippet"])
     hold("memory", "forget", forgotten, "--yes")
     hold("memory", "search", "stork")
     wire = QdrantFolder(in_qdrant)
     left = wire.call("POST", "/collections/memories/points/scroll", {"limit": 9, "with_vector": False})
     wire.close()
-    assert [one["payload"]["content"] for one in left["points"][1:]] == ["The stork has number 8."]
-    assert f"qdrant {in_qdrant} (memories)" in told["vectors"]["found"]
+    assert [point["payload"]["content"] for point in left["points"][1:]] == ["The stork has number 8."]
+    assert f"qdrant {in_qdrant} (memories)" in report["vectors"]["found"]
 
 
 def test_unavailable_vector_server_is_reported_by_search_stats_and_doctor(hold, in_qdrant, monkeypatch):
@@ -45,8 +45,8 @@ def test_unavailable_vector_server_is_reported_by_search_stats_and_doctor(hold, 
     assert (len(answer["hits"]), answer["compared"]) == (2, "in process")
     assert "Qdrant at http://127.0.0.1:1 does not answer" in answer["degraded"][0]
     monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
-    told = {one["about"]: one for one in json.loads(hold("doctor", "--json", whole=True).stdout)}
-    assert told["Vektoren"]["remedy"] == "Bis dahin vergleicht sie dieser Prozess."
+    report = {item["about"]: item for item in json.loads(hold("doctor", "--json", whole=True).stdout)}
+    assert report["Vektoren"]["remedy"] == "Bis dahin vergleicht sie dieser Prozess."
 
 
 def test_deleted_user_leaves_vector_engine_and_failures_are_reported(hold, home, in_qdrant, monkeypatch):

@@ -24,7 +24,7 @@ def test_the_report_names_sections_level_and_what_was_done(hold, chat):
     assert f"{report['tokens']:,} of {report['room']:,} tokens used" in shown
     assert "level 2 (what matters least is left out)" in shown
     assert "estimated" in shown
-    assert all(made["id"] in shown for made in report["decisions"])
+    assert all(decision["id"] in shown for decision in report["decisions"])
     assert "this is the first request" in shown
     states = [message["state"] for message in report["messages"]]
     gone = len(report["decisions"][-1]["messages"])

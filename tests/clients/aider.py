@@ -63,9 +63,9 @@ def _session(script: Script) -> None:
     mode = [system("Act as a code analyst."), *repo_map("README.md", "util.py"), *done, *after, asked]
     script.ask("work", mode, "Only in the main block of app.py.")
     done += [user("Is greet used anywhere?"), assistant("Only in the main block of app.py.")]
-    told = f"# USER\n{q1}\n# ASSISTANT\n{a1}\n"
+    text = f"# USER\n{q1}\n# ASSISTANT\n{a1}\n"
     script.aside(
-        [system(SUMMARISER), user(told)], "I asked you about the code and you explained it.", stream=False
+        [system(SUMMARISER), user(text)], "I asked you about the code and you explained it.", stream=False
     )
     script.ask(
         "work",

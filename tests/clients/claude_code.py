@@ -71,10 +71,10 @@ def _session(script: Script) -> None:
         [*later[:-1], person(text(q2), text(COMPACT))], "<summary>Looked at ring.py.</summary>", **to
     )
     summary = person(reminder("2026-11-16"), text(CONTINUED + "Looked at ring.py, parse_ring lacks a check."))
-    kept = [summary, *later[-3:], person(text("Is there a test?"))]
-    script.ask("birds", kept, "Not a single one so far.", **to)
+    record = [summary, *later[-3:], person(text("Is there a test?"))]
+    script.ask("birds", record, "Not a single one so far.", **to)
     script.ask(
-        "birds", [*kept, model(text("Not a single one so far.")), person(text("Write one."))],
+        "birds", [*record, model(text("Not a single one so far.")), person(text("Write one."))],
         "Written: test_ring.py.", **to,
     )  # fmt: skip
 

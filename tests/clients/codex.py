@@ -63,9 +63,9 @@ def _session(script: Script) -> None:
         "Two files were read; a check for negative amounts is missing.",
         **compaction,
     )
-    kept = [DEVELOPER, environment("2026-11-15"), said(q1), said("Fass zusammen."), said("Und was fehlt?")]
+    record = [DEVELOPER, environment("2026-11-15"), said(q1), said("Fass zusammen."), said("Und was fehlt?")]
     summary = said(HANDED + "Two files were read; a check for negative amounts is missing.")
-    script.ask("code", [*kept, summary, said("Dann bau sie ein.")], "Eingebaut, mit ValueError.", **to)
+    script.ask("code", [*record, summary, said("Dann bau sie ein.")], "Eingebaut, mit ValueError.", **to)
 
 
 def _other(script: Script) -> None:

@@ -16,10 +16,10 @@ def _by_turns(script: Script) -> None:
 
 
 def _tools(script: Script) -> None:
-    made = call("call_made_up", "llm_time")
+    response = call("call_made_up", "llm_time")
     back = {"function": {"name": "llm_time", "arguments": {}}}
     asked = [system("Sei kurz."), user("Wie spät ist es?")]
-    script.ask("time", asked, calling("", made))
+    script.ask("time", asked, calling("", response))
     loop = [
         *asked,
         {**assistant(None), "tool_calls": [back]},
@@ -29,7 +29,7 @@ def _tools(script: Script) -> None:
     # Continued with another model, through another door, and without the system prompt.
     moved = [
         user("Wie spät ist es?"),
-        assistant(None, made),
+        assistant(None, response),
         {"role": "tool", "tool_call_id": "", "content": "12:00"},
     ]
     script.ask("time", [*moved, assistant("Genau Mittag."), user("Danke.")], "Gern geschehen.", **OPENAI)

@@ -40,43 +40,45 @@ def output(number: int) -> str:
 
 def opencode_body(rounds: Sequence[Round]) -> Wire:
     messages = [system(SYSTEM), user(TASK)]
-    for made in rounds:
-        messages.append(assistant("", call(made.name, "read", path=made.path)))
-        messages.append(tool(made.name, made.text))
+    for result in rounds:
+        messages.append(assistant("", call(result.name, "read", path=result.path)))
+        messages.append(tool(result.name, result.text))
     return {"messages": messages, "tools": [{"type": "function", "function": FUNCTION}], "stream": False}
 
 
 def codex_body(rounds: Sequence[Round]) -> Wire:
     items = [codex.DEVELOPER, codex.environment("2026-11-15"), codex.said(TASK)]
-    for made in rounds:
-        arguments = json.dumps({"path": made.path})
-        items.append({"type": "function_call", "name": "read", "arguments": arguments, "call_id": made.name})
-        items.append({"type": "function_call_output", "call_id": made.name, "output": made.text})
+    for result in rounds:
+        arguments = json.dumps({"path": result.path})
+        items.append(
+            {"type": "function_call", "name": "read", "arguments": arguments, "call_id": result.name}
+        )
+        items.append({"type": "function_call_output", "call_id": result.name, "output": result.text})
     return {"input": items, "tools": [{"type": "function", **FUNCTION}], "stream": False, "store": False}
 
 
 def claude_body(rounds: Sequence[Round]) -> Wire:
     messages = [claude_code.person(claude_code.reminder("2026-11-15"), claude_code.text(TASK))]
-    for made in rounds:
-        messages.append(claude_code.model(claude_code.uses(made.name, "read", path=made.path)))
-        messages.append(claude_code.result(made.name, made.text))
+    for result in rounds:
+        messages.append(claude_code.model(claude_code.uses(result.name, "read", path=result.path)))
+        messages.append(claude_code.result(result.name, result.text))
     tools = [{"name": "read", "description": "Reads a file.", "input_schema": FUNCTION["parameters"]}]
     return {"system": claude_code.SYSTEM, "messages": messages, "tools": tools, "max_tokens": 1024}
 
 
 def opencode_call(answer: Wire) -> str:
-    (made,) = answer["choices"][0]["message"]["tool_calls"]
-    return str(made["id"])
+    (result,) = answer["choices"][0]["message"]["tool_calls"]
+    return str(result["id"])
 
 
 def codex_call(answer: Wire) -> str:
-    (made,) = [item for item in answer["output"] if item["type"] == "function_call"]
-    return str(made["call_id"])
+    (result,) = [item for item in answer["output"] if item["type"] == "function_call"]
+    return str(result["call_id"])
 
 
 def claude_call(answer: Wire) -> str:
-    (made,) = [block for block in answer["content"] if block["type"] == "tool_use"]
-    return str(made["id"])
+    (result,) = [block for block in answer["content"] if block["type"] == "tool_use"]
+    return str(result["id"])
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ def chat_id(name: str) -> dict[str, str]:
 
 
 def task(order: str, history: list[Wire], shape: str) -> list[Wire]:
-    said = "\n".join(f"{message['role'].upper()}: {message['content']}" for message in history)
+    text = "\n".join(f"{message['role'].upper()}: {message['content']}" for message in history)
     guide = "### Guidelines:\n- Use the chat's language.\n- Answer in JSON.\n### Output:\n"
     return [
         user(
-            f"### Task:\n{order}\n{guide}{shape}\n### Chat History:\n<chat_history>\n{said}\n</chat_history>"
+            f"### Task:\n{order}\n{guide}{shape}\n### Chat History:\n<chat_history>\n{text}\n</chat_history>"
         )
     ]
 
@@ -40,11 +40,11 @@ def tasks(script: Script, chat: str, history: list[Wire]) -> None:
 
 def page(question: str) -> Wire:
     """A question as it goes out when a file is attached: inside a template, with what the file says."""
-    found = "\n".join(
+    text = "\n".join(
         f'<source id="{n}">Kapitel {n}: Schnittlauch treibt im März aus.</source>' for n in (1, 2)
     )
     order = "### Task:\nRespond to the user query using the provided context, with citations like [1].\n"
-    return user(f"{order}\n<context>\n{found}\n</context>\n\n{question}")
+    return user(f"{order}\n<context>\n{text}\n</context>\n\n{question}")
 
 
 def herbs(script: Script) -> None:
@@ -96,9 +96,9 @@ def clock(script: Script) -> None:
     first = call("call_1", "get_time", zone="UTC")
     # Ollama's clients have arguments as objects.
     back = {"function": {"name": "get_time", "arguments": {"zone": "UTC"}}, "id": "call_1", "index": 0}
-    said: Message = calling("Let me look at the clock.", first)
+    text: Message = calling("Let me look at the clock.", first)
     start = [system("Now is 09:00:01."), user("What time is it?")]
-    script.ask("clock", start, said, **to)
+    script.ask("clock", start, text, **to)
     loop = [assistant("", back), tool("call_1", "09:00")]
     script.ask("clock", [system("Now is 09:00:03."), user("What time is it?"), *loop], "Nine sharp.", **to)
     later = [system("Now is 09:00:20."), user("What time is it?"), *loop, assistant("Nine sharp.")]

@@ -22,9 +22,9 @@ def _work(script: Script) -> None:
     history = [*loop, assistant(a1), user("Fasse den Stand in einem Satz zusammen.")]
     # The server refuses; the client summarises and asks again.
     script.ask("tides", history, None, **to)
-    told = f"The conversation so far:\n\n<conversation>\n[User]: {q1}\n\n[Assistant]: {a1}\n</conversation>"
+    text = f"The conversation so far:\n\n<conversation>\n[User]: {q1}\n\n[Assistant]: {a1}\n</conversation>"
     script.aside(
-        [SUMMARISER, user(told)], "Goal: look at the repository. Found: tide tables in tides.py.", **to
+        [SUMMARISER, user(text)], "Goal: look at the repository. Found: tide tables in tides.py.", **to
     )
     summary = [
         user("What did we do so far?"),

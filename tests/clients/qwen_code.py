@@ -9,8 +9,8 @@ SNAPSHOT = user("First, reason in your scratchpad. Then, generate the <state_sna
 
 
 def context(day: str) -> list[dict]:
-    told = f"This is the Qwen Code. This is the context.\nToday's date is {day}.\n/project/\n├───app.py"
-    return [user(told), assistant("Got it. Thanks for the context!")]
+    text = f"This is the Qwen Code. This is the context.\nToday's date is {day}.\n/project/\n├───app.py"
+    return [user(text), assistant("Got it. Thanks for the context!")]
 
 
 def _session(script: Script) -> None:
@@ -30,13 +30,13 @@ def _session(script: Script) -> None:
     script.ask("stock", [PROMPT, *history, user("Was fehlt noch?")], None)
     summary = "Ziel: das Projekt verstehen. Gelesen: app.py. Offen: was fehlt noch."
     script.aside([SUMMARISER, *loop, assistant(a1), SNAPSHOT], summary, stream=False)
-    kept = [user(summary), assistant("Got it. Thanks for the additional context!"), user(q2), assistant(a2)]
-    script.ask("stock", [PROMPT, *kept, user("Was fehlt noch?")], "Eine Prüfung auf negative Mengen.")
+    record = [user(summary), assistant("Got it. Thanks for the additional context!"), user(q2), assistant(a2)]
+    script.ask("stock", [PROMPT, *record, user("Was fehlt noch?")], "Eine Prüfung auf negative Mengen.")
     # The answer comes back doubled, with the made-up exchange in front again, a day later.
     doubled = assistant("Eine Prüfung auf negative Mengen." * 2)
     later = [
         *context("Monday, 16 November"),
-        *kept,
+        *record,
         user("Was fehlt noch?"),
         doubled,
         user("Baust du sie ein?"),

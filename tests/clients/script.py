@@ -70,8 +70,8 @@ class Script:
         name = "input" if where == "/v1/responses" else "messages"
         # Through JSON and back: what was sent does not change when the list it came from grows.
         body = json.loads(json.dumps({"model": "local", name: list(messages), **self.fields, **fields}))
-        said = Message.of("assistant", answer) if isinstance(answer, str) else answer
-        self.sent.append(Sent(where, {**self.headers, **(headers or {})}, body, said, chat, by_hand))
+        message = Message.of("assistant", answer) if isinstance(answer, str) else answer
+        self.sent.append(Sent(where, {**self.headers, **(headers or {})}, body, message, chat, by_hand))
 
     def aside(self, messages: Sequence[Wire], answer: str, **rest: Any) -> None:
         """A side request: a title, tags, a summary."""
@@ -104,7 +104,7 @@ def calling(text: str, *calls: Wire, thinking: str = "") -> Message:
     """An answer with tool calls, as the model gave it."""
     parts: list[Part] = [Thinking(thinking)] if thinking else []
     parts += [Text(text)] if text else []
-    parts += [ToolCall(one["function"]["name"], one["function"]["arguments"], one["id"]) for one in calls]
+    parts += [ToolCall(call["function"]["name"], call["function"]["arguments"], call["id"]) for call in calls]
     return Message("assistant", tuple(parts))
 
 

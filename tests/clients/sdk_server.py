@@ -59,7 +59,7 @@ class Table:
     def kept(self) -> list[list[tuple[Any, ...]]]:
         """Every conversation of the project, the oldest first, as the log has it."""
         rows = self.store.log.recent(Scope(project=self.project), 100)
-        return [[told(one.message) for one in self.store.log.path(row.head)] for row in reversed(rows)]
+        return [[told(item.message) for item in self.store.log.path(row.head)] for row in reversed(rows)]
 
 
 def told(message: Message) -> tuple[Any, ...]:

@@ -42,9 +42,9 @@ def _ollama() -> Client:
     q1, a1 = "Hallo, was kannst du?", "Erklären, zählen und nachsehen."
     script.ask("hallo", [user(q1)], a1)
     history = [user(q1), assistant(a1), user("Sieh in die Datei.")]
-    made = call("call_made_up", "read_file", path="a.txt")
+    response = call("call_made_up", "read_file", path="a.txt")
     back = {"function": {"name": "read_file", "arguments": {"path": "a.txt"}}}
-    script.ask("hallo", history, calling("Ich sehe nach.", made))
+    script.ask("hallo", history, calling("Ich sehe nach.", response))
     loop = [*history, {**assistant("Ich sehe nach."), "tool_calls": [back]}]
     loop.append({"role": "tool", "tool_name": "read_file", "content": "leer"})
     script.ask("hallo", loop, "Die Datei ist leer.", stream=False)

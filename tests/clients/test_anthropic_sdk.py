@@ -16,14 +16,14 @@ TOOLS = [
 
 @pytest.fixture(scope="module")
 def make(tmp_path_factory):
-    with tables(tmp_path_factory.mktemp("anthropic")) as made:
-        yield made
+    with tables(tmp_path_factory.mktemp("anthropic")) as store:
+        yield store
 
 
 @pytest.fixture(scope="module")
 def one(make):
-    with anthropic.Anthropic(base_url=make().url, api_key="none", max_retries=0) as made:
-        yield made
+    with anthropic.Anthropic(base_url=make().url, api_key="none", max_retries=0) as result:
+        yield result
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -3,7 +3,7 @@
 import pytest
 
 from evals.identity import Judge, Replay
-from evals.recorded import interleaved
+from evals.recorded import interleave
 from holdfast.conversations.alignment import is_own
 from holdfast.conversations.identity import has_user_text
 from holdfast.messages import Scope
@@ -29,17 +29,17 @@ def through(store, request):
 
 def seen(store: Store, head: str) -> list[str]:
     """What a person reads: their own words and the answers, without tools and what programs said."""
-    told = []
+    report = []
     for stored in store.log.path(head):
         message = stored.message
         if is_own(stored) or (message.role == "user" and has_user_text(message)):
-            told.append(message.text.strip())
-    return [text for text in told if text]
+            report.append(message.text.strip())
+    return [text for text in report if text]
 
 
-def same(expected: tuple[str, ...], told: list[str]) -> bool:
+def same(expected: tuple[str, ...], report: list[str]) -> bool:
     """Whether the expected words are what was told; programs may have put pages around a question."""
-    left = iter(told)
+    left = iter(report)
     return all(any(words.strip() in text for text in left) for words in expected)
 
 
@@ -66,11 +66,11 @@ def test_every_chat_becomes_one_conversation_and_nothing_else_does(store, throug
 def test_a_conversation_ends_with_what_the_person_saw_last(store, through, client):
     placed = replayed(through, client)
     for chat, expected in client.conversations.items():
-        told = seen(store, store.log.get(placed[chat]).head)
-        assert same(expected, told), (chat, told)
-        assert told[-1] == expected[-1].strip()
+        report = seen(store, store.log.get(placed[chat]).head)
+        assert same(expected, report), (chat, report)
+        assert report[-1] == expected[-1].strip()
         answers = {words.strip() for words in expected}
-        assert sum(text in answers for text in told) <= len(expected), "something is there twice"
+        assert sum(text in answers for text in report) <= len(expected), "something is there twice"
 
 
 @ONE_AT_A_TIME
@@ -92,6 +92,6 @@ def test_asking_again_forks_where_the_person_wanted_it(through, client):
 
 def test_all_clients_at_once_stay_apart(through):
     judge = Judge()
-    for line in interleaved([lines_of(client) for client in CLIENTS]):
+    for line in interleave([lines_of(client) for client in CLIENTS]):
         judge.hear(line, *through.send(line))
     assert [note for score in judge.scores.values() for note in score.notes] == []

@@ -17,9 +17,9 @@ NAME = f"ollama/{MODEL}"
 
 @pytest.fixture
 def table(tmp_path):
-    with tables(tmp_path) as made:
+    with tables(tmp_path) as store:
         # It sends no headers of ours.
-        yield made("default")
+        yield store("default")
 
 
 @pytest.fixture

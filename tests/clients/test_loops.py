@@ -41,12 +41,12 @@ def test_fifty_calls_in_one_turn_lose_neither_task_nor_pairs(client, tmp_path):
         fake.served() as url,
         running(tmp_path, Ollama(Connection(url)), preset=preset_named("balanced")) as holdfast,
     ):
-        rounds, kept = [], []
+        rounds, record = [], []
         for _ in range(CALLS):
             body = {"model": "fake:latest", **client.body(rounds)}
             response = holdfast.client.post(client.path, json=body, headers=client.headers | project)
             assert response.status_code == 200, response.text
-            kept.append(response.headers["x-holdfast-prefix"] == "kept")
+            record.append(response.headers["x-holdfast-prefix"] == "kept")
             rounds.append(Round(client.call(response.json()), path_of(agent.number), output(agent.number)))
         (row,) = holdfast.store.log.recent(Scope(project="harbour"))
         assert holdfast.store.summaries.latest(row.head) is not None
@@ -60,7 +60,7 @@ def test_fifty_calls_in_one_turn_lose_neither_task_nor_pairs(client, tmp_path):
         # What is no longer there word for word is in a summary, which begins the window.
         assert calls == number or "Summary of the conversation so far:" in messages[0]["content"]
         assert number == 0 or messages[-1]["content"] == output(number)
-    assert sum(kept) >= 0.8 * CALLS
+    assert sum(record) >= 0.8 * CALLS
 
 
 def check_pairs(messages):

@@ -24,16 +24,16 @@ TALKS = [
 
 @pytest.fixture(scope="module")
 def make(tmp_path_factory):
-    with tables(tmp_path_factory.mktemp("served")) as made:
-        yield made
+    with tables(tmp_path_factory.mktemp("served")) as store:
+        yield store
 
 
 @pytest.fixture
 def table(make):
-    made = make()
+    result = make()
     looking = FakeReply("Looking.", thinking="Two files.", calls=[(name, path) for name, path in CALLS])
-    made.answers += [looking, "Both are empty.", "You are welcome.", "Hello Ada.", "You are Ada."]
-    return made
+    result.answers += [looking, "Both are empty.", "You are welcome.", "Hello Ada.", "You are Ada."]
+    return result
 
 
 def given(table):

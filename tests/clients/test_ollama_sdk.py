@@ -24,8 +24,8 @@ def look(path: str) -> str:
 
 @pytest.fixture(scope="module")
 def make(tmp_path_factory):
-    with tables(tmp_path_factory.mktemp("ollama")) as made:
-        yield made
+    with tables(tmp_path_factory.mktemp("ollama")) as store:
+        yield store
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ def table(make):
 
 @pytest.fixture
 def client(table):
-    with ollama.Client(table.url, headers=table.headers, trust_env=False) as made:
-        yield made
+    with ollama.Client(table.url, headers=table.headers, trust_env=False) as result:
+        yield result
 
 
 def answer_of(client, stream, **asked):

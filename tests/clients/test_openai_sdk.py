@@ -24,8 +24,8 @@ TOOLS = [{"type": "function", "function": {"name": "look", "parameters": PARAMET
 
 @pytest.fixture(scope="module")
 def make(tmp_path_factory):
-    with tables(tmp_path_factory.mktemp("openai")) as made:
-        yield made
+    with tables(tmp_path_factory.mktemp("openai")) as store:
+        yield store
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def table(make):
 @pytest.fixture(scope="module")
 def one(make):
     """Making a client takes longer than a test."""
-    with openai.OpenAI(base_url=f"{make().url}/v1", api_key="none", max_retries=0) as made:
-        yield made
+    with openai.OpenAI(base_url=f"{make().url}/v1", api_key="none", max_retries=0) as client:
+        yield client
 
 
 @pytest.fixture

@@ -25,8 +25,8 @@ def holdfast(weights, tmp_path_factory):
     async def find():
         return embedded
 
-    with running(folder, Upstreams(find, embedded)) as made:
-        yield made
+    with running(folder, Upstreams(find, embedded)) as server:
+        yield server
 
 
 def test_llm_asks_and_goes_on(holdfast, tmp_path):
@@ -42,7 +42,7 @@ def test_llm_asks_and_goes_on(holdfast, tmp_path):
     first = llm("-m", "ollama/embedded", "Name a colour.")
     second = llm("-c", "Name another one.", "--no-stream")
     (row,) = holdfast.store.log.recent(Scope())
-    assert [one.message.text for one in holdfast.store.log.path(row.head)] == [
+    assert [item.message.text for item in holdfast.store.log.path(row.head)] == [
         "Name a colour.",
         first,
         "Name another one.",
@@ -54,9 +54,12 @@ def test_llm_asks_and_goes_on(holdfast, tmp_path):
 def test_both_libraries_for_javascript_ask_and_go_on(holdfast, node):
     seen = node("talk_short.mjs", url=holdfast.url, model="embedded", headers={"X-Holdfast-Project": "node"})
     rows = holdfast.store.log.recent(Scope(project="node"))
-    kept = [
-        [{"role": one.message.role, "content": one.message.text} for one in holdfast.store.log.path(row.head)]
+    record = [
+        [
+            {"role": item.message.role, "content": item.message.text}
+            for item in holdfast.store.log.path(row.head)
+        ]
         for row in reversed(rows)
     ]
-    assert kept == seen
+    assert record == seen
     assert all(message["content"].strip() for talk in seen for message in talk)

@@ -3,7 +3,7 @@
 import pytest
 
 from evals.identity import Replay, without_ids
-from evals.recorded import interleaved
+from evals.recorded import interleave
 from holdfast.conversations import RecentConversation, RecentConversationCache, locate_in_memory, read_hints
 from holdfast.messages import Scope
 from holdfast.store import open_store
@@ -42,7 +42,7 @@ class Compared(Replay):
     def _remember(self, line, placement, conversation):
         """The messages of the request as the log has them, and the answer behind them."""
         talk = [message for message in line.request.messages if message.role != "system"]
-        known = [one for one in placement.matched if one is not None]
+        known = [item for item in placement.matched if item is not None]
         row = self.store.log.get(conversation)
         path = self.store.log.path(row.head)
         behind = len(placement.new) + (line.answer is not None)
@@ -52,8 +52,8 @@ class Compared(Replay):
 
 
 def _decided(placement):
-    matched = tuple(one.id if one else None for one in placement.matched)
-    new = tuple(one.message for one in placement.new)
+    matched = tuple(item.id if item else None for item in placement.matched)
+    new = tuple(entry.message for entry in placement.new)
     return placement.kind, placement.conversation, placement.parent, placement.forks, matched, new
 
 
@@ -66,6 +66,6 @@ def compared():
 @pytest.mark.parametrize("ids", [True, False], ids=["with ids", "without ids"])
 def test_recent_cache_agrees_with_log_for_all_client_traffic(compared, ids):
     lines = [lines_of(client) for client in CLIENTS]
-    for line in interleaved(lines if ids else [without_ids(some) for some in lines]):
+    for line in interleave(lines if ids else [without_ids(some) for some in lines]):
         compared.send(line)
     assert compared.taken > 10, "it was asked, and knew"

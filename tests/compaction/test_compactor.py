@@ -24,20 +24,20 @@ async def made_of(messages, previous=None, helper=None, **more):
 
 
 def talk(*first):
-    found = [Message.of("user", text) for text in first]
+    messages = [Message.of("user", text) for text in first]
     for at in range(8):
-        found += [Message.of("assistant", "Noted."), Message.of("user", said(at))]
-    return found
+        messages += [Message.of("assistant", "Noted."), Message.of("user", said(at))]
+    return messages
 
 
 async def test_the_ledger_has_what_the_model_left_out():
     server = Playing(summary=GOOD)
     messages = talk("The garden server is in deploy/config.yaml with port 4711, invoice RE-2026-0815.")
-    made = await made_of(messages, helper=helper_of(server))
-    assert (made.method, made.model) == ("model", "small")
-    text = made.body.text(count_words, 400)
+    result = await made_of(messages, helper=helper_of(server))
+    assert (result.method, result.model) == ("model", "small")
+    text = result.body.text(count_words, 400)
     assert "RE-2026-0815" in text
-    assert "RE-2026-0815" not in made.body.summary.render()
+    assert "RE-2026-0815" not in result.body.summary.render()
 
 
 async def test_what_was_kept_before_is_merged_and_not_read_again():
@@ -58,11 +58,11 @@ async def test_german_conversation_keeps_german_summary_even_without_user_messag
         Message.of("assistant", "Das habe ich in deploy/config.yaml gemacht, der Dienst läuft jetzt."),
     ] * 6
     server = Playing(summary="")
-    made = await made_of(german, helper=helper_of(server))
-    assert made.body.language == made.body.summary.language == "de"
+    result = await made_of(german, helper=helper_of(server))
+    assert result.body.language == result.body.summary.language == "de"
     assert server.asked()[0].messages[-1].text.startswith("Du schreibst das Protokoll")
     silent = [Message("tool", (ToolResult((Text("0 1 2 3"),), call_id="c1", name="run"),))]
-    assert (await made_of(silent, made.body)).body.language == "de"
+    assert (await made_of(silent, result.body)).body.language == "de"
 
 
 @pytest.mark.parametrize(
@@ -83,11 +83,11 @@ async def test_german_conversation_keeps_german_summary_even_without_user_messag
 @pytest.mark.parametrize("asks", [False, True])
 async def test_uninformative_span_leaves_previous_summary_unchanged(messages, asks):
     before = SummaryBody(Summary(goal=("A garden server",), done=("Port 4711 was set",)), Ledger(), "en")
-    made = await made_of(messages, before, helper_of(Playing(summary="")) if asks else None)
-    assert "A garden server" in made.body.summary.goal
-    assert "Port 4711 was set" in made.body.summary.done
-    assert count_words(made.body.text(count_words, 300)) <= 300
-    assert len(str(made.body.to_json())) < 60_000
+    result = await made_of(messages, before, helper_of(Playing(summary="")) if asks else None)
+    assert "A garden server" in result.body.summary.goal
+    assert "Port 4711 was set" in result.body.summary.done
+    assert count_words(result.body.text(count_words, 300)) <= 300
+    assert len(str(result.body.to_json())) < 60_000
 
 
 async def test_memories_are_taken_only_where_they_are_wanted():
@@ -102,11 +102,13 @@ async def test_memories_are_taken_only_where_they_are_wanted():
 
 async def test_no_secret_is_in_summary_ledger_or_memories():
     first = f"The password for admin is {SECRET}. <private>Visit /srv/hidden/plan.txt</private> Port 4711."
-    made = await made_of(talk(first), helper=helper_of(Playing(summary="", flush=f"FACT: password {SECRET}")))
-    kept = f"{made.body.to_json()} {made.memories}"
-    assert "4711" in kept
-    assert SECRET not in kept
-    assert "hidden" not in kept
+    result = await made_of(
+        talk(first), helper=helper_of(Playing(summary="", flush=f"FACT: password {SECRET}"))
+    )
+    text = f"{result.body.to_json()} {result.memories}"
+    assert "4711" in text
+    assert SECRET not in text
+    assert "hidden" not in text
 
 
 async def test_it_says_how_far_it_is():
@@ -118,10 +120,10 @@ async def test_it_says_how_far_it_is():
 
 async def test_the_same_span_gives_the_same_without_a_model():
     messages = talk("The garden server is in deploy/config.yaml with port 4711.")
-    one, other = await made_of(messages), await made_of(messages)
-    assert (one.body, one.memories) == (other.body, other.memories)
+    item, other = await made_of(messages), await made_of(messages)
+    assert (item.body, item.memories) == (other.body, other.memories)
 
 
 async def test_what_is_kept_comes_back_as_it_was():
-    made = await made_of(talk("The garden server is in deploy/config.yaml with port 4711."))
-    assert SummaryBody.from_json(made.body.to_json()) == made.body
+    result = await made_of(talk("The garden server is in deploy/config.yaml with port 4711."))
+    assert SummaryBody.from_json(result.body.to_json()) == result.body

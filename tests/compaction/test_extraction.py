@@ -171,7 +171,7 @@ def test_decisions_and_rules_outweigh_preferences_which_outweigh_facts():
     ],
 )  # fmt: skip
 def test_statement_is_kept_without_trailing_question(text, memory):
-    assert [found.text for found in said(text)] == [memory]
+    assert [results.text for results in said(text)] == [memory]
 
 
 def test_a_no_at_the_beginning_is_never_lost():
@@ -261,7 +261,7 @@ def test_memory_request_becomes_complete_sentence(text, memories):
     ],
 )
 def test_an_article_is_no_empty_word(text, memory):
-    assert [told for _, told in read_memory_requests(text)] == [memory]
+    assert [report for _, report in read_memory_requests(text)] == [memory]
 
 
 @pytest.mark.parametrize("text", ["Merk dir das für später.", "Merk dir das bitte.", "Remember that please."])
@@ -288,7 +288,7 @@ def test_what_only_points_at_something_is_no_wish(text):
     ],
 )
 def test_there_are_many_ways_to_ask(text, memory):
-    assert [told for _, told in read_memory_requests(text)] == [memory]
+    assert [report for _, report in read_memory_requests(text)] == [memory]
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_there_are_many_ways_to_ask(text, memory):
 )
 def test_this_may_be_what_was_said_in_the_message_before(wish):
     before = ["Hello there!", "My sister's dog is called Rex. Nice weather, isn't it?"]
-    assert [told for _, told in read_memory_requests(wish, before)] == ["My sister's dog is called Rex."]
+    assert [report for _, report in read_memory_requests(wish, before)] == ["My sister's dog is called Rex."]
     assert read_memory_requests(wish) == []
 
 
@@ -348,11 +348,11 @@ PIECES = [
 
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=12).map(" ".join), max_size=4))
 def test_any_text_gives_clean_memories_and_the_same_again(texts):
-    found = said(*texts)
-    assert found == said(*texts)
-    for memory in found:
+    results = said(*texts)
+    assert results == said(*texts)
+    for memory in results:
         assert memory.text
         assert memory.text == memory.text.strip()
         assert 0 <= memory.importance <= 1
         assert memory.messages
-    assert len({memory.text for memory in found}) == len(found)
+    assert len({memory.text for memory in results}) == len(results)

@@ -122,11 +122,11 @@ def test_politeness_and_code_are_left_out():
 
 
 def test_every_line_was_said_by_somebody():
-    said = " ".join(" ".join(message.text.split()) for message in ENGLISH)
+    text = " ".join(" ".join(message.text.split()) for message in ENGLISH)
     for name in SECTIONS:
         for line in summarised(*ENGLISH).section(name):
             if not line.startswith(("Files changed: ", "run ")):
-                assert line.removesuffix("…") in said
+                assert line.removesuffix("…") in text
 
 
 def test_what_was_said_twice_is_kept_once():

@@ -30,8 +30,8 @@ async def memories(flush, talk=TALK, window=4_096, language="en", **more):
     server = Playing(flush=flush, window=window)
     helper = helper_of(server, window, **more)
     flushed = await MemoryFlush(PromptTemplates()).collect(items_of(talk), language, count_words, helper)
-    found = list(flushed.memories)
-    return server, found
+    results = list(flushed.memories)
+    return server, results
 
 
 async def by_rules(talk=TALK):
@@ -41,10 +41,10 @@ async def by_rules(talk=TALK):
 
 
 async def test_without_a_model_rules_find_decisions_and_preferences():
-    found = {one.kind: one for one in await by_rules()}
-    assert "PostgreSQL 16" in found["decision"].text
-    assert "answer in German" in found["preference"].text
-    assert found["decision"].messages == ("m_2",)
+    results = {item.kind: item for item in await by_rules()}
+    assert "PostgreSQL 16" in results["decision"].text
+    assert "answer in German" in results["preference"].text
+    assert results["decision"].messages == ("m_2",)
 
 
 @pytest.mark.parametrize(
@@ -62,23 +62,23 @@ async def test_without_a_model_rules_find_decisions_and_preferences():
     ids=["nothing", "none", "thinking", "tools", "error", "dies", "overflow", "talks"],
 )
 async def test_a_model_of_no_use_takes_nothing_away(flush):
-    _, found = await memories(flush)
-    assert found == await by_rules()
+    _, results = await memories(flush)
+    assert results == await by_rules()
 
 
 async def test_a_model_that_hangs_is_given_up():
-    server, found = await memories([asyncio.Event()], stall=0.02)
-    assert found == await by_rules()
+    server, results = await memories([asyncio.Event()], stall=0.02)
+    assert results == await by_rules()
     assert server.aborted == 1
 
 
 async def test_memory_found_by_model_keeps_its_source_message():
-    _, found = await memories(
+    _, results = await memories(
         "FACT: The mail server mx.example.org runs on port 2525\nFACT: Anna leads the project"
     )
-    facts = {one.text: one for one in found if one.kind == "fact"}
-    (mail,) = [one for text, one in facts.items() if "2525" in text]
-    (anna,) = [one for text, one in facts.items() if "Anna" in text]
+    facts = {result.text: result for result in results if result.kind == "fact"}
+    (mail,) = [item for text, item in facts.items() if "2525" in text]
+    (anna,) = [entry for text, entry in facts.items() if "Anna" in text]
     assert mail.messages == ("m_0",)
     assert anna.messages[:1] == ("m_2",)
 
@@ -93,8 +93,8 @@ async def test_memory_found_by_model_keeps_its_source_message():
     ],
 )
 async def test_what_nobody_said_is_not_remembered(line):
-    _, found = await memories(line)
-    assert found == await by_rules()
+    _, results = await memories(line)
+    assert results == await by_rules()
 
 
 @pytest.mark.parametrize(
@@ -111,13 +111,13 @@ async def test_what_nobody_said_is_not_remembered(line):
 )
 async def test_model_cannot_turn_denials_questions_or_suppositions_into_memories(said, line):
     talk = (Message.of("user", said), Message.of("assistant", "Kafka for the events, I see."))
-    _, found = await memories(line, talk)
-    assert found == await by_rules(talk)
+    _, results = await memories(line, talk)
+    assert results == await by_rules(talk)
 
 
 async def test_what_both_find_is_there_once():
-    _, found = await memories("DECISION: We decided to use PostgreSQL 16 because of the replication")
-    assert len([one for one in found if "PostgreSQL" in one.text]) == 1
+    _, results = await memories("DECISION: We decided to use PostgreSQL 16 because of the replication")
+    assert len([result for result in results if "PostgreSQL" in result.text]) == 1
 
 
 async def test_what_somebody_asked_to_be_remembered_was_written_before():
@@ -125,8 +125,8 @@ async def test_what_somebody_asked_to_be_remembered_was_written_before():
         Message.of("user", "Remember that my sister is called Ottilie."),
         Message.of("assistant", "Sure."),
     )
-    _, found = await memories("FACT: My sister is called Ottilie", talk)
-    assert found == []
+    _, results = await memories("FACT: My sister is called Ottilie", talk)
+    assert results == []
 
 
 async def test_tool_and_assistant_text_does_not_become_user_rule():
@@ -150,6 +150,6 @@ async def test_a_long_talk_is_read_in_portions_that_fit():
 
 
 async def test_a_window_too_small_to_read_anything_is_not_asked():
-    server, found = await memories("FACT: x", window=512)
+    server, results = await memories("FACT: x", window=512)
     assert server.requests == []
-    assert found == await by_rules()
+    assert results == await by_rules()

@@ -110,8 +110,8 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("kind", "text", "sentence"), SENTENCES, ids=[text for _, text, _ in SENTENCES])
 def test_what_a_person_says_is_found_verbatim(kind, text, sentence):
-    found = texts(build_ledger(span(user(sentence.format(text)))), kind)
-    assert " ".join(text.split()) in found
+    results = texts(build_ledger(span(user(sentence.format(text)))), kind)
+    assert " ".join(text.split()) in results
 
 
 PLAIN = [
@@ -258,10 +258,10 @@ PASTES = (
 
 
 def test_user_named_file_outlives_pasted_numbers():
-    said = [user("Our inventory is the file cellar_2019_v3.xlsx."), answer("Good.")]
+    text = [user("Our inventory is the file cellar_2019_v3.xlsx."), answer("Good.")]
     for paste in PASTES * 4:
-        said += [user(paste), answer("I see.")]
-    ledger = build_ledger(span(*said))
+        text += [user(paste), answer("I see.")]
+    ledger = build_ledger(span(*text))
     assert texts(ledger)[0] == "cellar_2019_v3.xlsx"
     assert not [entry for entry in ledger.entries if entry.own and entry.text != "cellar_2019_v3.xlsx"]
     assert "cellar_2019_v3.xlsx" in ledger.limit(words, 4, "en").render("en")
@@ -277,8 +277,8 @@ def test_what_is_both_pasted_and_said_is_the_persons_own():
 @pytest.mark.parametrize("heading", ["Fehler: ", "Errors: ", "Error: Fehler: "])
 def test_error_quoted_from_ledger_counts_as_same_error(heading):
     line = "ERROR box 17: feeder jammed, stopped"
-    said = [user(f"The log:\n2026-02-11 02:20:52 {line}"), answer(f"{heading}{line}")]
-    ledger = build_ledger(span(*said))
+    text = [user(f"The log:\n2026-02-11 02:20:52 {line}"), answer(f"{heading}{line}")]
+    ledger = build_ledger(span(*text))
     assert texts(ledger, "error") == [line]
     assert entry_of(ledger, line).count == 2
     assert ledger.render("de").count("Fehler: ") == 1
@@ -349,8 +349,8 @@ def test_what_a_summary_kept_is_not_missing_in_any_spelling():
     ledger = build_ledger(
         span(user("Budget: 1.250,00 € bis 24.02.2026, siehe src/app.py, Port 8443, Anzugsmoment 17 Nm."))
     )
-    kept = "We have 1250 Euro until February 24, 2026 (see ./src/app.py)."
-    assert set(texts(ledger.missing_in(kept))) == {"8443", "17 Nm"}
+    text = "We have 1250 Euro until February 24, 2026 (see ./src/app.py)."
+    assert set(texts(ledger.missing_in(text))) == {"8443", "17 Nm"}
     assert ledger.missing_in("117 Nm on port 18443").entries == ledger.entries
     assert ledger.missing_in(ledger.render("de")).entries == ()
 

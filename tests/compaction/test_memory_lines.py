@@ -80,9 +80,9 @@ def test_the_examples_of_the_prompt_do_not_come_back_as_memories():
 
 
 def test_memories_are_cut_at_word_boundary_and_limited_to_thirty():
-    (one,) = parse_memory_lines("FACT: " + "many words " * 100)
-    assert len(one[1]) <= 500
-    assert one[1].endswith("words…") or one[1].endswith("many…")
+    (item,) = parse_memory_lines("FACT: " + "many words " * 100)
+    assert len(item[1]) <= 500
+    assert item[1].endswith("words…") or item[1].endswith("many…")
     assert len(parse_memory_lines("\n".join(f"FACT: thing number {n}" for n in range(99)))) == 30
 
 

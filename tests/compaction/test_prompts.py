@@ -32,13 +32,13 @@ def test_the_headings_that_are_asked_for_are_those_that_are_understood(language)
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_previous_summary_and_error_appear_in_prompt_only_when_present(language):
     plain = PromptTemplates().render("summary", language, **VALUES["summary"])
-    told = PromptTemplates().render(
+    text = PromptTemplates().render(
         "summary", language, **{**VALUES["summary"], "previous": "OLD", "trouble": "echo"}
     )
-    assert "OLD" in told
-    assert "echo" in told
+    assert "OLD" in text
+    assert "echo" in text
     assert "echo" not in plain
-    assert len(plain.split("=====")) < len(told.split("=====")), "the last summary is fenced as well"
+    assert len(plain.split("=====")) < len(text.split("=====")), "the last summary is fenced as well"
 
 
 def test_custom_prompt_file_overrides_shipped_prompt(tmp_path):

@@ -76,11 +76,11 @@ REPAIRABLE = [name for name in BAD if "error" not in name and "too large" not in
 
 def check_window(server):
     """What must be there whatever the model did."""
-    told = shown(server)
-    assert RULE in told
-    assert all(fact in told for fact in FACTS)
-    assert SECRET not in told
-    return told
+    message = shown(server)
+    assert RULE in message
+    assert all(fact in message for fact in FACTS)
+    assert SECRET not in message
+    return message
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD.keys())

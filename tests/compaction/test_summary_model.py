@@ -27,8 +27,8 @@ class Llama(ScriptedProvider):
 
 async def test_one_text_goes_in_and_one_comes_out():
     server = scripted([Thinking("Hm."), "Two ", "words."])
-    said = await helper_of(server).ask("Say something.", 50)
-    assert (said.text, said.finish) == ("Two words.", "stop")
+    answer = await helper_of(server).ask("Say something.", 50)
+    assert (answer.text, answer.finish) == ("Two words.", "stop")
     (request,) = server.requests
     assert [(message.role, message.text) for message in request.messages] == [("user", "Say something.")]
     assert request.options == {"temperature": 0.3, "max_tokens": 50, "num_ctx": 4_096}
@@ -105,9 +105,9 @@ def test_who_goes_on_talking_may_take_as_long_as_it_takes():
 @pytest.mark.parametrize("answer", ["word " * 5_000, [Thinking("word " * 5_000), "Yes."]])
 async def test_who_does_not_stop_is_stopped(answer):
     server = scripted(answer)
-    said = await helper_of(server).ask("?", 20)
-    assert said.finish == "length"
-    assert len(said.text) < 400
+    text = await helper_of(server).ask("?", 20)
+    assert text.finish == "length"
+    assert len(text.text) < 400
     assert server.aborted == 1
 
 
@@ -118,9 +118,9 @@ async def test_errors_of_the_server_are_the_callers():
 
 async def test_an_answer_that_goes_in_circles_is_not_waited_for():
     endless = ["The port is 8080. "] * 1_000
-    said = await helper_of(scripted(endless)).ask("?", 4_000, hopeless=is_hopeless)
-    assert said.finish == "length"
-    assert len(said.text) < 2_000
+    answer = await helper_of(scripted(endless)).ask("?", 4_000, hopeless=is_hopeless)
+    assert answer.finish == "length"
+    assert len(answer.text) < 2_000
     good = [f"Point {number}: file_{number}.py was changed at {number} o'clock. " for number in range(60)]
-    said = await helper_of(scripted(good)).ask("?", 4_000, hopeless=is_hopeless)
-    assert said.text == "".join(good)
+    answer = await helper_of(scripted(good)).ask("?", 4_000, hopeless=is_hopeless)
+    assert answer.text == "".join(good)

@@ -13,7 +13,10 @@ KEY = "sk-abc123def456ghi789jkl012"
 
 
 def written(*messages, language="en", most=10_000):
-    return [one.text for one in split_portions(clean_items(items_of(messages)), language, count_words, most)]
+    return [
+        portion.text
+        for portion in split_portions(clean_items(items_of(messages)), language, count_words, most)
+    ]
 
 
 def test_transcript_excludes_thinking_private_text_secrets_and_notices():
@@ -95,35 +98,38 @@ def test_the_originals_are_not_changed():
 def test_portions_fit_and_contain_every_word_once_in_order(sizes, most):
     number, messages = 0, []
     for at, size in enumerate(sizes):
-        words = [f"w{number + one}" for one in range(size)]
+        words = [f"w{number + item}" for item in range(size)]
         number += size
         messages.append(Message.of("assistant" if at % 2 else "user", " ".join(words)))
-    found = split_portions(items_of(messages), "en", count_words, most)
-    assert all(count_words(one.text) <= most for one in found)
-    read = [word for one in found for word in one.text.split() if word.startswith("w")]
+    portions = split_portions(items_of(messages), "en", count_words, most)
+    assert all(count_words(entry.text) <= most for entry in portions)
+    read = [word for value in portions for word in value.text.split() if word.startswith("w")]
     assert read == [f"w{at}" for at in range(number)]
-    for one in found:
-        if halves := one.halve("en", count_words):
+    for portion in portions:
+        if halves := portion.halve("en", count_words):
             both = [word for half in halves for word in half.text.split() if word.startswith("w")]
-            assert both == [word for word in one.text.split() if word.startswith("w")] or len(one.items) > 1
+            assert (
+                both == [word for word in portion.text.split() if word.startswith("w")]
+                or len(portion.items) > 1
+            )
 
 
 def test_a_text_without_any_space_is_parted_all_the_same():
-    found = written(Message.of("user", "x" * 5_000), most=10)
-    assert "".join(found).count("x") == 5_000
+    results = written(Message.of("user", "x" * 5_000), most=10)
+    assert "".join(results).count("x") == 5_000
 
 
 def test_long_pasted_text_is_reduced_to_beginning_and_end():
-    found = written(Message.of("user", " ".join(f"w{at}" for at in range(50_000))), most=500)
-    assert len(found) <= 6
-    assert "w0 w1" in found[0]
-    assert "w49999" in found[-1]
+    results = written(Message.of("user", " ".join(f"w{at}" for at in range(50_000))), most=500)
+    assert len(results) <= 6
+    assert "w0 w1" in results[0]
+    assert "w49999" in results[-1]
 
 
 def test_inline_thinking_is_excluded_from_transcript():
-    said = Message.of("assistant", "<think>Perhaps Kafka.</think>\n\nWe take Redis.")
+    message = Message.of("assistant", "<think>Perhaps Kafka.</think>\n\nWe take Redis.")
     asked = Message.of("user", "<think>Why?</think> Because.")
-    assert [item.message.text for item in clean_items(items_of([said, asked]))] == [
+    assert [item.message.text for item in clean_items(items_of([message, asked]))] == [
         "We take Redis.",
         "<think>Why?</think> Because.",
     ]

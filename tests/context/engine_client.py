@@ -57,11 +57,11 @@ class Client:
         ask = Ask(chat, scope=scope or Scope(), files=files, research=research)
         turn = await self.engine.turn(ask)
         pieces = [chunk async for chunk in turn.chunks]
-        said = "".join(chunk.text for chunk in pieces)
-        self.history.append(Message.of("assistant", said))
+        text = "".join(chunk.text for chunk in pieces)
+        self.history.append(Message.of("assistant", text))
         assert self.conversation in (None, turn.conversation), "it is still the same conversation"
         self.conversation, self.report = turn.conversation, turn.report
-        return said
+        return text
 
 
 def sent(server, at=-1):

@@ -78,7 +78,7 @@ def _naming(answer, request):
     if GOAL in asked:
         answer = answer.replace("Goal\n", f"Goal\n- {GOAL}\n")
     houses = dict.fromkeys(re.findall(r"house (\d+)|houses ([\d, ]+)", asked))
-    named = ", ".join(one or more for one, more in houses)
+    named = ", ".join(item or more for item, more in houses)
     return answer.replace("Open\n", f"- Said of the houses {named}\nOpen\n") if houses else answer
 
 
@@ -152,10 +152,10 @@ def chain(engine, client):
 
 def decided(engine, client, kind="summarise"):
     return [
-        made
+        decision
         for lane in engine.store.lanes.of(client.conversation)
-        for made in engine.store.decisions.of(lane.id)
-        if made.kind == kind
+        for decision in engine.store.decisions.of(lane.id)
+        if decision.kind == kind
     ]
 
 
@@ -173,9 +173,9 @@ def check_chain(engine, client):
 
 def everything_kept(engine, folder):
     """All that outlives the window, as text: summaries, promises, and the notes in their files."""
-    kept = [str(row) for row in rows_of(engine, "summaries")]
-    kept += [str(item.payload) for item in engine.store.outbox.pending()]
-    return "\n".join([*kept, notes_in(folder)])
+    strs = [str(row) for row in rows_of(engine, "summaries")]
+    strs += [str(item.payload) for item in engine.store.outbox.pending()]
+    return "\n".join([*strs, notes_in(folder)])
 
 
 def rows_of(engine, table):

@@ -143,7 +143,7 @@ async def test_requested_memory_is_not_flushed_again_when_leaving_window(tmp_pat
         client = await talked(engine, first=f"{FIRST} {wish}")
         await engine.compaction.compact(client.conversation)
         await engine.compaction.at_rest(client.conversation)
-    assert len([one for one in memories_in(tmp_path) if "Ottilie" in one.text]) == 1
+    assert len([memory for memory in memories_in(tmp_path) if "Ottilie" in memory.text]) == 1
 
 
 async def test_with_memory_off_nothing_is_taken_and_the_window_is_summarised(tmp_path):
@@ -181,10 +181,10 @@ async def test_another_model_sums_up_and_remembers_if_one_is_named(tmp_path):
 async def test_statistics_are_forgotten_after_thirty_days(tmp_path):
     async with summing(Playing(), tmp_path) as engine:
         chat, now = engine.store.log.create(Scope()).id, time.time()
-        told = {"lane": "l", "level": 1, "strategy": "prune", "messages": 1}
+        report = {"lane": "l", "level": 1, "strategy": "prune", "messages": 1}
         for days in (31, 29):
             at = now - days * 86_400
-            engine.store.compactions.record(chat, **told, tokens_before=9, tokens_after=days % 9, now=at)
+            engine.store.compactions.record(chat, **report, tokens_before=9, tokens_after=days % 9, now=at)
         engine.background.start()
         await engine.background.idle.wait_until_idle()
         assert [row.tokens_after for row in engine.store.compactions.of(chat)] == [29 % 9]
@@ -205,7 +205,7 @@ async def test_at_rest_everything_is_covered_once_and_the_window_stays(tmp_path)
         await client.say("And now?")
         assert shown(server) == before
         await engine.compaction.compact(client.conversation)
-        assert [made.data["summary"] for made in decided(engine, client)] == [row.id], "it is used again"
+        assert [result.data["summary"] for result in decided(engine, client)] == [row.id], "it is used again"
 
 
 async def test_shutdown_saves_notes_and_memories_without_model(tmp_path):
@@ -272,12 +272,12 @@ async def test_private_text_and_secrets_are_in_nothing_that_is_kept(tmp_path):
         client = await talked(engine, first=f"Good morning.\n{first}")
         await engine.compaction.compact(client.conversation)
         await engine.background.idle.wait_until_idle()
-        kept = everything_kept(engine, tmp_path)
+        record = everything_kept(engine, tmp_path)
         asked_for = [text for request in server.requests for text in [request.messages[-1].text]]
         helped = "\n".join(text for text in asked_for if "=====" in text)
-    assert "PostgreSQL 16" in kept
+    assert "PostgreSQL 16" in record
     for word in (SECRET, "sk-abc123", "Bertram", "divorce"):
-        assert word not in kept
+        assert word not in record
         assert word not in helped, "whoever summarises does not see it"
 
 
@@ -303,9 +303,9 @@ async def test_text_that_holdfast_put_in_is_never_taken_for_something_said(tmp_p
         await engine.background.idle.wait_until_idle()
         await engine.compaction.at_rest(client.conversation)
         await engine.background.idle.wait_until_idle()
-        kept = everything_kept(engine, tmp_path)
-        helped = "".join(one.messages[-1].text for one in (*server.asked(), *server.asked("flush")))
-    assert "Zanzibar" not in kept + helped
+        record = everything_kept(engine, tmp_path)
+        helped = "".join(item.messages[-1].text for item in (*server.asked(), *server.asked("flush")))
+    assert "Zanzibar" not in record + helped
     assert "which port?" in helped
     quoted = helped.count("The garden server is set up in deploy/config.yaml")
     assert quoted == helped.count("User: The garden server is set up in deploy/config.yaml") > 0
@@ -349,7 +349,7 @@ async def test_useless_model_is_paused_and_then_retried(tmp_path):
 
 async def made_without_model(engine, client, case):
     path = engine.store.log.path(engine.store.log.get(client.conversation).head)
-    task = CompactionTask(tuple(item_of(one) for one in path), None, 150, case.count)
+    task = CompactionTask(tuple(item_of(item) for item in path), None, 150, case.count)
     return await Compactor(PromptTemplates()).compact(task, None)
 
 
@@ -364,9 +364,9 @@ async def test_note_of_later_summary_states_start_of_whole_span(tmp_path):
         first, second = check_chain(engine, client)
         engine.background.start()
         await engine.background.idle.wait_until_idle()
-        told = next(line for line in notes_in(tmp_path).splitlines() if '"kind":"summary"' in line)
-        told = json.loads(told.removeprefix("<!-- holdfast ").removesuffix(" -->"))
-        assert (told["covers"], told["first"], told["last"]) == (
+        lines = next(line for line in notes_in(tmp_path).splitlines() if '"kind":"summary"' in line)
+        lines = json.loads(lines.removeprefix("<!-- holdfast ").removesuffix(" -->"))
+        assert (lines["covers"], lines["first"], lines["last"]) == (
             len(first.covers) + len(second.covers),
             first.covers[0],
             second.through,
@@ -405,9 +405,9 @@ class Sleepy(HashingEmbedder):
         return super().embed(texts)
 
     def rest(self):
-        there = self.awake.is_set()
+        value = self.awake.is_set()
         self.awake.clear()
-        return there
+        return value
 
 
 class Chosen(ChosenEmbedder):

@@ -97,9 +97,9 @@ def test_it_never_takes_more_than_its_share_and_keeps_the_order(texts, asked, wi
     texts = [f"{at}: {text}" for at, text in enumerate(texts)]
     question = Item("m_1", Message.of("user", asked))
     view = View(Draft((question,), budget_for(window), EstimatingCounter("small")))
-    (made,) = context_for(view, question, texts)
-    assert view.text_tokens(made.data["text"]) <= view.room
-    assert view.text_tokens(made.data["short"]) <= max(120, view.text_tokens("\n\n".join(texts)) + 20)
-    places = [made.data["text"].index(text) for text in texts if text in made.data["text"]]
+    (result,) = context_for(view, question, texts)
+    assert view.text_tokens(result.data["text"]) <= view.room
+    assert view.text_tokens(result.data["short"]) <= max(120, view.text_tokens("\n\n".join(texts)) + 20)
+    places = [result.data["text"].index(text) for text in texts if text in result.data["text"]]
     assert places == sorted(places)
-    assert ("cut" in made.data) == ("[shortened: " in made.data["text"])
+    assert ("cut" in result.data) == ("[shortened: " in result.data["text"])

@@ -75,7 +75,7 @@ async def test_two_processes_on_one_store_never_cover_a_message_twice(tmp_path):
         with pytest.raises(Conflict):
             await slow
         (row,) = check_chain(engine, client)
-        assert [made.data["summary"] for made in decided(engine, client)] == [row.id]
+        assert [result.data["summary"] for result in decided(engine, client)] == [row.id]
         assert len([item for item in engine.store.outbox.pending() if item.topic == "summary"]) <= 1
 
 
@@ -101,7 +101,7 @@ async def test_what_is_said_meanwhile_stays_outside_and_is_not_lost(tmp_path):
         work = asyncio.create_task(engine.compaction.compact(client.conversation))
         await asked(server)
         await client.say("Meanwhile I have bought three ladders.")
-        assert texts_of(server.asked("talk")[-1])[1:] == [one.text for one in client.history[:-1]]
+        assert texts_of(server.asked("talk")[-1])[1:] == [item.text for item in client.history[:-1]]
         go.set()
         await work
         (row,) = check_chain(engine, client)
@@ -111,7 +111,7 @@ async def test_what_is_said_meanwhile_stays_outside_and_is_not_lost(tmp_path):
         assert "The towns are still to be described" in sent[0]
         # Behind the question may stand what was recalled for it.
         said_since = [text.partition("\n\n[")[0] for text in sent[1:]]
-        assert said_since == [one.text for one in client.history[16:-1]]
+        assert said_since == [entry.text for entry in client.history[16:-1]]
 
 
 async def test_branch_switch_during_compaction_keeps_summary_of_previous_branch(tmp_path):
@@ -130,7 +130,7 @@ async def test_branch_switch_during_compaction_keeps_summary_of_previous_branch(
         assert chain(engine, client) == [], "on the new way nothing is summarised"
         assert len(engine.store.summaries.of(before)) == 1
         await client.say("And now?")
-        assert texts_of(server.asked("talk")[-1])[1:] == [one.text for one in client.history[:-1]]
+        assert texts_of(server.asked("talk")[-1])[1:] == [item.text for item in client.history[:-1]]
 
 
 async def test_undone_compaction_restores_window_exactly_and_is_not_repeated(tmp_path):
@@ -142,15 +142,15 @@ async def test_undone_compaction_restores_window_exactly_and_is_not_repeated(tmp
         await engine.compaction.warm(client.conversation)
         store = engine.store
         undone = store.atomically(lanes.undo, store, store.log.get(client.conversation))
-        assert [made.kind for made in undone] == ["summarise"]
+        assert [result.kind for result in undone] == ["summarise"]
         await engine.compaction.warm(client.conversation)
         before, between, after = server.asked("warm")
-        assert [one.encode() for one in after.messages] == [one.encode() for one in before.messages]
+        assert [message.encode() for message in after.messages] == [item.encode() for item in before.messages]
         assert len(between.messages) < len(before.messages)
         with pytest.raises(BadRequest):
             await engine.compaction.compact(client.conversation)
         await client.say("And now?")
-        assert texts_of(server.asked("talk")[-1])[1:] == [one.text for one in client.history[:-1]]
+        assert texts_of(server.asked("talk")[-1])[1:] == [entry.text for entry in client.history[:-1]]
         assert list(check_chain(engine, client)[0].covers) == list(undone[0].messages), "it is still there"
 
 
@@ -165,7 +165,7 @@ async def test_what_was_undone_comes_again_only_as_the_last_resort(tmp_path):
             await client.say(said(at))
             await engine.background.idle.wait_until_idle()
             assert client.report["tokens"] <= client.report["room"]
-            again = {name for made in decided(engine, client) for name in made.messages}
+            again = {name for result in decided(engine, client) for name in result.messages}
             assert not again.intersection(undone.messages)
         check_chain(engine, client)
 
@@ -199,7 +199,7 @@ async def test_an_edit_above_the_summary_leaves_it_behind(tmp_path):
         client.history[4:] = []
         await client.say("No, let us begin anew from here.")
         assert "The towns are still" not in shown(server)
-        assert texts_of(server.asked("talk")[-1])[1:] == [one.text for one in client.history[:-1]]
+        assert texts_of(server.asked("talk")[-1])[1:] == [item.text for item in client.history[:-1]]
         assert chain(engine, client) == []
         for at in range(40, 50):
             await client.say(said(at))
@@ -223,8 +223,8 @@ async def test_a_smaller_window_uses_the_summary_that_is_there(tmp_path):
         await engine.background.idle.wait_until_idle()
         if not decided(engine, client):  # it was done ahead of need, where it was time
             await engine.compaction.compact(client.conversation)
-        assert {made.lane for made in decided(engine, client)} == {f"{client.conversation}:1024"}
-        assert {made.data["summary"] for made in decided(engine, client)} == {row.id}
+        assert {result.lane for result in decided(engine, client)} == {f"{client.conversation}:1024"}
+        assert {output.data["summary"] for output in decided(engine, client)} == {row.id}
         assert len(server.asked()) == number
         assert engine.store.compactions.of(client.conversation)[-1].path == "reused"
 
@@ -382,8 +382,11 @@ async def test_who_follows_is_told_how_far_it_is(tmp_path):
     percents = [data["percent"] for data in seen]
     assert percents == sorted(percents)
     assert percents[-1] == 100
-    told = batch
-    assert (seen[-1]["tokens_before"], seen[-1]["tokens_after"]) == (told.tokens_before, told.tokens_after)
+    report = batch
+    assert (seen[-1]["tokens_before"], seen[-1]["tokens_after"]) == (
+        report.tokens_before,
+        report.tokens_after,
+    )
 
 
 async def test_a_rule_outlives_an_edit_after_its_message_was_left_out(tmp_path):

@@ -110,16 +110,16 @@ async def test_kill_at_any_step_leaves_old_or_new_state(tmp_path, where):
         client = Client(engine, "You are a gardener.")
         client.conversation = child.stdout.strip()
         execute(engine, "UPDATE leases SET expires_at = 0")  # their owner is dead: time has passed
-        rows, made = check_chain(engine, client), decided(engine, client)
+        rows, result = check_chain(engine, client), decided(engine, client)
         promised = {item.topic for item in engine.store.outbox.pending()}
         records = engine.store.compactions.of(client.conversation)
         if where in BEFORE:
-            assert (rows, made, promised, records) == ([], [], set(), [])
+            assert (rows, result, promised, records) == ([], [], set(), [])
             await engine.compaction.compact(client.conversation)
-            rows, made = check_chain(engine, client), decided(engine, client)
+            rows, result = check_chain(engine, client), decided(engine, client)
         else:
             assert "summary" in promised
-        assert [one.data["summary"] for one in made] == [row.id for row in rows]
+        assert [entry.data["summary"] for entry in result] == [row.id for row in rows]
         assert len(rows) == 1
         engine.background.start()
         await engine.background.idle.wait_until_idle()

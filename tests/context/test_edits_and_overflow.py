@@ -73,16 +73,16 @@ async def test_the_oldest_message_looked_at_is_a_question(tmp_path):
 async def test_what_was_told_is_kept_although_many_ask_at_once(tmp_path):
     server = provider()
     async with engine_with(server, tmp_path) as engine:
-        client, told = Client(engine), 0
+        client, answer = Client(engine), 0
         await long_talk(client, 8)
         for at in range(4):
             ways = [go_on(engine, client.conversation, f"{filler(at)} {way}") for way in range(3)]
             reports = await asyncio.gather(*ways)
-            told += sum(len(report["batches"]) for report in reports)
-            told += len((await go_on(engine, client.conversation, "So?"))["batches"])
+            answer += sum(len(report["batches"]) for report in reports)
+            answer += len((await go_on(engine, client.conversation, "So?"))["batches"])
         rows = engine.store.compactions.of(client.conversation)
-        assert told > 0
-        assert len(rows) >= told
+        assert answer > 0
+        assert len(rows) >= answer
 
 
 async def test_smaller_window_reported_by_server_is_respected(tmp_path):
@@ -99,7 +99,7 @@ async def test_smaller_window_reported_by_server_is_respected(tmp_path):
 
 async def test_repeated_overflow_refusals_do_not_exhaust_room(tmp_path):
     refusal = Overflow("context length exceeded")
-    server = provider([one for _ in range(30) for one in (refusal, "Noted.")])
+    server = provider([item for _ in range(30) for item in (refusal, "Noted.")])
     async with engine_with(server, tmp_path) as engine:
         client = Client(engine)
         await long_talk(client, 30)
@@ -138,8 +138,8 @@ async def test_oversized_context_is_cut_and_question_is_kept(tmp_path):
     server = provider()
     async with engine_with(server, tmp_path) as engine:
         client = Client(engine)
-        found = "First fact. " + "More about hills. " * 2_500 + "Rivers flow. " + "About lakes. " * 2_500
-        await client.say("What about rivers?", extra={"openai": {"metadata": {"context": found}}})
+        results = "First fact. " + "More about hills. " * 2_500 + "Rivers flow. " + "About lakes. " * 2_500
+        await client.say("What about rivers?", extra={"openai": {"metadata": {"context": results}}})
         text = sent(server)[-1].text
         assert text.startswith("What about rivers?")
         assert "First fact." in text
@@ -207,13 +207,13 @@ async def test_undo_after_early_edit_restores_messages_dropped_on_new_branch(tmp
             await client.say(filler(at))
             at += 1
         undone = lanes.undo(store, store.log.get(client.conversation))
-        names = {name for made in undone for name in made.messages}
+        names = {name for result in undone for name in result.messages}
         assert names
         assert names <= set(store.log.path_ids(store.log.get(client.conversation).head))
         await client.say("Short.")
         assert names <= {row["id"] for row in client.report["messages"] if row["state"] == "in"}
         assert client.report["batches"] == []
-        assert [message.text for message in sent(server)] == [one.text for one in client.history[:-1]]
+        assert [message.text for message in sent(server)] == [item.text for item in client.history[:-1]]
         assert client.report["at_most"] <= client.report["room"]
 
 
@@ -230,4 +230,4 @@ async def test_undo_immediately_after_early_edit_changes_nothing(tmp_path):
         client.history = [*old, Message.of("user", "Back here.")]
         await client.send()
         back = {row["id"] for row in client.report["messages"]}
-        assert {name for made in undone for name in made.messages} <= back
+        assert {name for result in undone for name in result.messages} <= back

@@ -32,7 +32,7 @@ async def asked_about_cities(client):
 
 def rules_of(engine, client):
     lane = engine.store.lanes.of(client.conversation)[0]
-    return [made.rule for made in engine.store.decisions.of(lane.id)]
+    return [decision.rule for decision in engine.store.decisions.of(lane.id)]
 
 
 async def test_findings_of_earlier_questions_become_notes_in_one_batch(tmp_path):
@@ -83,8 +83,8 @@ async def talked(engine):
 
 def quotes(client):
     """What is quoted in the window, in order."""
-    added = [one for row in client.report["messages"] for one in row.get("added", ())]
-    return [one["text"].partition("user: ")[2] for one in added if one["section"] == "recalled"]
+    added = [item for row in client.report["messages"] for item in row.get("added", ())]
+    return [entry["text"].partition("user: ")[2] for entry in added if entry["section"] == "recalled"]
 
 
 async def test_evidence_stays_for_the_next_questions_and_is_not_brought_twice(tmp_path):
@@ -154,13 +154,13 @@ async def test_the_report_says_what_was_searched_brought_and_missed(tmp_path):
     async with engine_with(server, tmp_path) as engine:
         client = await talked(engine)
         await client.say("Where does the harbour master keep a parrot?")
-        told = client.report["recall"]
-        assert told["searched"] == ["Where does the harbour master keep a parrot?"]
+        recall = client.report["recall"]
+        assert recall["searched"] == ["Where does the harbour master keep a parrot?"]
         path = engine.store.log.path(engine.store.log.get(client.conversation).head)
-        said = {stored.id: stored.message.text for stored in path}
-        assert any("parrot" in said[row["id"]] for row in told["brought"])
-        assert told["likely"] > 0.4
-        assert all(row["parts"] for row in told["brought"])
+        text = {stored.id: stored.message.text for stored in path}
+        assert any("parrot" in text[row["id"]] for row in recall["brought"])
+        assert recall["likely"] > 0.4
+        assert all(row["parts"] for row in recall["brought"])
         sections = {row["name"]: row for row in client.report["sections"]}
         assert sections["recalled"]["tokens"] > 0
 
@@ -175,7 +175,7 @@ async def test_arasul_shortens_on_every_turn_and_says_what_that_costs(tmp_path):
         client = Client(engine)
         for at in range(4):
             await client.say(plan(at))
-            whole = [plan(one) for one in range(at + 1)]
+            whole = [plan(item) for item in range(at + 1)]
             shown = [message.text for message in sent(server)[::2]]
             assert shown[-1] == whole[-1], "the newest question is whole"
             assert all("[shortened: " in text for text in shown[:-1])

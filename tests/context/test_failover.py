@@ -47,8 +47,8 @@ async def test_one_question_is_kept_once_whoever_answers(tmp_path):
         client = Client(engine)
         assert await client.say("Hello?") == "Noted."
         log = engine.store.log
-        said = [stored.message.text for stored in log.path(log.get(client.conversation).head)]
-        assert said == ["Hello?", "Noted."]
+        texts = [stored.message.text for stored in log.path(log.get(client.conversation).head)]
+        assert texts == ["Hello?", "Noted."]
         await engine.upstreams.aclose()
 
 

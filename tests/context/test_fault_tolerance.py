@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 def execute(store, *statements):
     for statement in statements:
-        store.database.write(lambda connection, said=statement: connection.exec_driver_sql(said))
+        store.database.write(lambda connection, text=statement: connection.exec_driver_sql(text))
 
 
 def number_of(store, table):
@@ -38,8 +38,8 @@ async def test_a_broken_index_is_told_of_and_the_question_is_answered(tmp_path):
         assert await client.say("What was in rechnung_4711.pdf again?") == "Noted."
         assert client.report["notices"] == ["not_searched"]
         assert sent(server)[-1].text == "What was in rechnung_4711.pdf again?"
-        kept = engine.store.lanes.of(client.conversation)[0].report
-        assert kept["notices"] == ["not_searched"], "whoever asks later is told as well"
+        report = engine.store.lanes.of(client.conversation)[0].report
+        assert report["notices"] == ["not_searched"], "whoever asks later is told as well"
 
 
 async def test_an_index_that_was_thrown_away_is_built_again_and_searched(tmp_path):
@@ -76,7 +76,9 @@ def changing_lanes(file):
         yield partial(other.execute, "COMMIT")
 
 
-async def test_window_that_could_not_be_saved_is_reported_next_turn(tmp_path):
+async def test_window_that_could_not_be_saved_is_reported_next_turn(tmp_path, monkeypatch):
+    # Seconds for which our own writing waits for the other one.
+    monkeypatch.setattr("holdfast.store.store._BUSY_TIMEOUT", 1.0)
     finish = []
 
     def meanwhile(request):
@@ -93,26 +95,26 @@ async def test_window_that_could_not_be_saved_is_reported_next_turn(tmp_path):
         turn = await engine.turn(Ask(ChatRequest("small", tuple(client.history))))
         with changing_lanes(tmp_path / "db") as done:
             finish.append(done)
-            said = "".join([chunk.text async for chunk in turn.chunks])
-        assert (said, finish) == ("Noted.", [])
+            text = "".join([chunk.text async for chunk in turn.chunks])
+        assert (text, finish) == ("Noted.", [])
         assert turn.report["notices"] == [], "that was not known when it went out"
         assert engine.store.lanes.of(client.conversation)[0].report == before, "it was not kept"
-        client.history.append(Message.of("assistant", said))
+        client.history.append(Message.of("assistant", text))
         await client.say("Was that kept?")
         assert client.report["notices"] == ["not_kept"]
         assert engine.store.lanes.of(client.conversation)[0].report["notices"] == ["not_kept"]
         await client.say("And now?")
         assert client.report["notices"] == []
-        assert [message.text for message in sent(server)] == [one.text for one in client.history[:-1]]
+        assert [message.text for message in sent(server)] == [item.text for item in client.history[:-1]]
 
 
 async def test_a_backlog_is_indexed_after_the_start_in_portions(tmp_path):
-    said = [
+    messages = [
         NewMessage(Message.of("assistant" if at % 2 else "user", f"Word{at} of {at}.")) for at in range(150)
     ]
     with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
-        made = store.log.create(Scope())
-        store.log.append(made.id, said, parent=None, expect=None)
+        log = store.log.create(Scope())
+        store.log.append(log.id, messages, parent=None, expect=None)
         assert store.texts.engine
         assert number_of(store, "text_waiting") == 150
     async with engine_with(provider(), tmp_path) as engine:

@@ -28,15 +28,15 @@ async def test_banner_counts_only_what_left_window_despite_large_paste(tmp_path)
         await engine.compaction.compact(client.conversation)
         row = engine.store.log.get(client.conversation)
         lane = engine.store.lanes.of(row.id)[0]
-        made = [one for one in engine.store.decisions.of(lane.id) if one.kind == "summarise"]
-        shown = [banner for several in banners_of(engine.store, row).values() for banner in several]
-        assert [(one.tokens_before, one.tokens_after) for one in shown] == [
-            (one.tokens_before, one.tokens_after) for one in made
+        result = [decision for decision in engine.store.decisions.of(lane.id) if decision.kind == "summarise"]
+        shown = [banner for items in banners_of(engine.store, row).values() for banner in items]
+        assert [(item.tokens_before, item.tokens_after) for item in shown] == [
+            (entry.tokens_before, entry.tokens_after) for entry in result
         ]
-        assert all(one.tokens_after < one.tokens_before < WINDOW for one in shown)
-        told = [one for one in engine.store.compactions.of(row.id) if one.level == 3]
-        assert [(one.tokens_before, one.tokens_after) for one in told] == [
-            (one.tokens_before, one.tokens_after) for one in made
+        assert all(value.tokens_after < value.tokens_before < WINDOW for value in shown)
+        report = [compaction for compaction in engine.store.compactions.of(row.id) if compaction.level == 3]
+        assert [(one.tokens_before, one.tokens_after) for one in report] == [
+            (one.tokens_before, one.tokens_after) for one in result
         ]
 
 
@@ -48,13 +48,15 @@ async def test_every_token_that_was_saved_is_counted_once(tmp_path):
         counter = await engine.models.counters.counter(server, "small")
         path = engine.store.log.path(row.head)
         ever = sum(counter.count_message(stored.message).high for stored in path)
-        levels = {one.level for one in engine.store.compactions.of(row.id)}
+        levels = {compaction.level for compaction in engine.store.compactions.of(row.id)}
         assert {2, 3} <= levels, "what one left out the other sums up"
         assert 0 < freed(engine) < ever
         before = freed(engine)
         lane = engine.store.lanes.of(row.id)[0]
-        last = [one for one in engine.store.decisions.of(lane.id) if one.kind == "summarise"][-1]
-        batch = next(one for one in engine.store.compactions.of(row.id) if one.id == last.batch)
+        last = [decision for decision in engine.store.decisions.of(lane.id) if decision.kind == "summarise"][
+            -1
+        ]
+        batch = next(item for item in engine.store.compactions.of(row.id) if item.id == last.batch)
         engine.store.decisions.remove(last.id)
         assert freed(engine) == before - batch.tokens_freed, "what was undone has saved nothing"
 
@@ -67,21 +69,21 @@ async def test_internal_model_requests_appear_in_jobs_and_statistics(tmp_path):
         client = await talked(engine)
         await engine.compaction.compact(client.conversation)
         await engine.compaction.warm(client.conversation)
-        jobs = [one for one in engine.store.jobs.recent(100) if one.kind == "background"]
+        jobs = [item for item in engine.store.jobs.recent(100) if item.kind == "background"]
         assert len(jobs) == len(server.asked("summary")) + len(server.asked("flush")) + len(
             server.asked("warm")
         )
         assert len(server.asked("summary")) >= 1
-        assert {(one.status, one.model, one.user, one.conversation) for one in jobs} == {
+        assert {(job.status, job.model, job.user, job.conversation) for job in jobs} == {
             ("done", "small", Scope().user, None)
         }
-        assert all(one.upstream == server.location and one.window == WINDOW for one in jobs)
-        told = [event.data for event in heard if event.kind == "job" and event.data["kind"] == "background"]
-        assert [data["status"] for data in told] == ["running", "done"] * len(jobs)
+        assert all(entry.upstream == server.location and entry.window == WINDOW for entry in jobs)
+        datas = [event.data for event in heard if event.kind == "job" and event.data["kind"] == "background"]
+        assert [data["status"] for data in datas] == ["running", "done"] * len(jobs)
         (day,) = Statistics(engine.store.database).jobs(StatisticsPeriod(0.0))
         assert day.jobs == len(server.requests)
         last = engine.store.jobs.recent(1, conversation=client.conversation)
-        assert [one.kind for one in last] == ["main"], "it is no turn of the conversation"
+        assert [value.kind for value in last] == ["main"], "it is no turn of the conversation"
 
 
 async def test_a_helper_that_fails_is_in_the_log_with_its_trouble(tmp_path):
@@ -94,7 +96,7 @@ async def test_a_helper_that_fails_is_in_the_log_with_its_trouble(tmp_path):
 
         server.scripts["flush"] = server.scripts["summary"] = broken
         await engine.compaction.compact(client.conversation)
-        jobs = [one for one in engine.store.jobs.recent(100) if one.kind == "background"]
+        jobs = [item for item in engine.store.jobs.recent(100) if item.kind == "background"]
         assert jobs
-        assert {one.status for one in jobs} == {"failed"}
-        assert all("out of memory" in one.error for one in jobs)
+        assert {job.status for job in jobs} == {"failed"}
+        assert all("out of memory" in entry.error for entry in jobs)

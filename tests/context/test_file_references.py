@@ -105,9 +105,9 @@ async def test_large_file_is_attached_as_digest_and_its_element_in_full(tmp_path
     async with engine_with(server, tmp_path) as engine:
         client = Client(engine)
         await client.say("See @./src/many.py", files=roots)
-        told = sent(server)[-1].text
-        assert "number_299" in told
-        assert "return 7" not in told
+        text = sent(server)[-1].text
+        assert "number_299" in text
+        assert "return 7" not in text
         await client.say("And @./src/many.py:number_7", files=roots)
         assert "return 7" in sent(server)[-1].text
         assert client.report["prefix"]["kept"], "a part of the same file does not push the digest out"
@@ -177,8 +177,8 @@ async def test_what_is_attached_to_a_question_points_at_nothing(project):
     asked = Message("user", (Text("What is this? ```"), attached))
     request, roots = ChatRequest("small", (asked,)), Roots((project,))
     assert await read_named_files(request, roots) == ()
-    said = replace(asked, parts=(Text("See @./src/lamp.py"), attached))
-    assert [file.name for file in await read_named_files(replace(request, messages=(said,)), roots)] == [
+    copy = replace(asked, parts=(Text("See @./src/lamp.py"), attached))
+    assert [file.name for file in await read_named_files(replace(request, messages=(copy,)), roots)] == [
         "src/lamp.py"
     ]
 

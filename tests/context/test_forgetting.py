@@ -73,10 +73,10 @@ async def talk(tmp_path):
 
 async def test_memory_corrected_in_file_is_quoted_with_new_text(talk):
     talk.edit(talk.file, PORT, OTHER_PORT)
-    told = await talk.goes_on()
-    assert OTHER_PORT in told
-    assert "4711" not in told
-    assert DATABASE in told
+    report = await talk.goes_on()
+    assert OTHER_PORT in report
+    assert "4711" not in report
+    assert DATABASE in report
     assert "4711" not in await talk.stored()
     assert talk.client.report["prefix"]["cause"] == "decisions"
 
@@ -84,9 +84,9 @@ async def test_memory_corrected_in_file_is_quoted_with_new_text(talk):
 async def test_what_a_person_deletes_from_the_file_leaves_the_window(talk):
     first, rest = talk.file.read_text().split(PORT)
     talk.file.write_text(first.removesuffix("- ") + rest.split("-->", 1)[1].lstrip())
-    told = await talk.goes_on()
-    assert "gateway" not in told
-    assert DATABASE in told
+    report = await talk.goes_on()
+    assert "gateway" not in report
+    assert DATABASE in report
     talk.file.unlink()
     assert await talk.goes_on() == "Hello!"
     assert "gateway" not in await talk.stored()
@@ -139,11 +139,11 @@ async def test_the_same_words_of_somebody_else_are_theirs(tmp_path):
         engine.remembering.index.sync()
         files[0].write_text("- The sea is wide.\n")
         engine.remembering.index.sync()
-        told = []
+        report = []
         for client, scope in zip(clients, scopes, strict=True):
             await client.say("And now?", scope=scope)
-            told.append(PORT in last(server)[0].text)
-        assert told == [False, True]
+            report.append(PORT in last(server)[0].text)
+        assert report == [False, True]
 
 
 async def test_nothing_that_was_forgotten_can_be_read_in_the_database(talk):
@@ -155,14 +155,14 @@ async def test_nothing_that_was_forgotten_can_be_read_in_the_database(talk):
     assert "gateway" not in stored
     assert DATABASE in stored
     await talk.goes_on()
-    rules = [one.rule for one in talk.engine.store.decisions.of(talk.client.report["lane"])]
+    rules = [decision.rule for decision in talk.engine.store.decisions.of(talk.client.report["lane"])]
     assert rules.count("forgotten") == 2, "that it was done is told"
 
 
 async def test_what_was_undone_forgets_too(talk):
     lane = talk.client.report["lane"]
-    (made,) = (one for one in talk.engine.store.decisions.of(lane) if one.kind == "add")
-    talk.engine.store.decisions.remove(made.id)
+    (result,) = (decision for decision in talk.engine.store.decisions.of(lane) if decision.kind == "add")
+    talk.engine.store.decisions.remove(result.id)
     await asyncio.to_thread(talk.library.forget, ME, talk.port.id)
     (undone,) = talk.engine.store.decisions.vetoes(lane)
     assert "gateway" not in json.dumps(undone.data)
@@ -177,12 +177,12 @@ class Interrupted(FolderWorkspace):
     listed = 0
 
     def entries(self, prefix=""):
-        found = super().entries(prefix)
+        results = super().entries(prefix)
         self.listed += self.then is not None and not str(prefix).endswith("research")
         if self.listed == 2:
             then, self.then, self.listed = self.then, None, 0
             then()
-        return found
+        return results
 
 
 async def test_memory_forgotten_during_fitting_is_not_saved_with_window(tmp_path):

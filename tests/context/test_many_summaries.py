@@ -48,8 +48,8 @@ async def test_the_thirtieth_summary_is_as_good_as_the_first(tmp_path):
         assert RULE in shown(server)
         assert sizes[29] - sizes[19] < 1.5 * (sizes[20] - sizes[10]), "it grows by what is new alone"
         (lane,) = engine.store.lanes.of(client.conversation)
-        (made,) = [one for one in decided(engine, client) if one.id == lane.state["summary"]]
-        assert made.tokens_after <= engine.fitter.preset.budget(4_096).summary
+        (result,) = [item for item in decided(engine, client) if item.id == lane.state["summary"]]
+        assert result.tokens_after <= engine.fitter.preset.budget(4_096).summary
 
 
 STEPS = st.lists(st.sampled_from(["talk", "talk", "compact", "rest", "undo", "edit"]), min_size=3, max_size=9)

@@ -25,14 +25,14 @@ async def test_personal_preference_event_belongs_to_project_where_stated(tmp_pat
         engine.events.listeners.append(heard.append)
         conversation = await ask(engine, "Remember that I prefer short answers.")
         await engine.background.write_notes()
-        (kept,) = (event for event in heard if event.kind == "kept")
+        (record,) = (event for event in heard if event.kind == "kept")
         (memory,) = (event for event in heard if event.kind == "memory")
-        assert (kept.scope, memory.scope) == (GARDEN, Scope("ann"))
-        assert kept.data["conversation"] == conversation
+        assert (record.scope, memory.scope) == (GARDEN, Scope("ann"))
+        assert record.data["conversation"] == conversation
         question = engine.store.log.path(engine.store.log.get(conversation).head)[0]
-        assert kept.data["messages"] == [question.id]
-        assert (kept.data["change"], kept.data["text"]) == ("added", "I prefer short answers.")
-        assert memory.data["id"] == kept.data["id"]
+        assert record.data["messages"] == [question.id]
+        assert (record.data["change"], record.data["text"]) == ("added", "I prefer short answers.")
+        assert memory.data["id"] == record.data["id"]
 
 
 async def test_memory_added_outside_conversation_emits_only_memory_event(tmp_path):

@@ -35,32 +35,32 @@ def talked(tmp_path):
 
 def test_messages_stand_as_they_were_sent(talked):
     store, row, sent = talked
-    found = load_states(store, row, lane_of(store, row))
-    shown = [one.shown for one in found if one.shown is not None]
+    states = load_states(store, row, lane_of(store, row))
+    shown = [state.shown for state in states if state.shown is not None]
     # The answer came after the request.
     assert tuple(shown[:-1]) == sent.messages
-    assert [one.stored.id for one in found] == store.log.path_ids(row.head)
+    assert [item.stored.id for item in states] == store.log.path_ids(row.head)
 
 
 def test_each_change_names_its_rule_and_its_decision(talked):
     store, row, _ = talked
-    found = changed_states(load_states(store, row, lane_of(store, row)))
-    assert {one.state for one in found} == {"shortened", "out"}
-    for one in found:
-        assert one.rules
-        assert {made.rule for made in one.decisions} >= set(one.rules)
-        assert all(one.stored.id in made.messages for made in one.decisions)
+    results = changed_states(load_states(store, row, lane_of(store, row)))
+    assert {item.state for item in results} == {"shortened", "out"}
+    for result in results:
+        assert result.rules
+        assert {decision.rule for decision in result.decisions} >= set(result.rules)
+        assert all(result.stored.id in output.messages for output in result.decisions)
 
 
 def test_what_was_undone_stands_whole_again(talked):
     store, row, _ = talked
     undone = store.atomically(lanes.undo, store, row)
-    names = {name for made in undone for name in made.messages}
-    after = {one.stored.id: one for one in load_states(store, row, lane_of(store, row))}
+    names = {name for result in undone for name in result.messages}
+    after = {state.stored.id: state for state in load_states(store, row, lane_of(store, row))}
     assert names
     assert all(after[name].state != "out" for name in names)
     vetoes = window_account(store, row)["vetoes"]
-    assert [veto["id"] for veto in vetoes] == [made.id for made in undone]
+    assert [veto["id"] for veto in vetoes] == [output.id for output in undone]
     assert all(veto["undone_at"] for veto in vetoes)
 
 
@@ -70,7 +70,7 @@ def test_a_message_beyond_the_horizon_is_out_by_that_decision(talked):
     lane = lanes.lane_id(row.id, 1024)
     store.lanes.put(lane, row.id, window=1024, state={}, report={"tokens": 1}, expect=0)
     data = {"through": ids[3], "depth": 3, "keep": [ids[1]]}
-    made = store.decisions.record(
+    result = store.decisions.record(
         lane,
         row.id,
         kind="leave_out",
@@ -80,11 +80,11 @@ def test_a_message_beyond_the_horizon_is_out_by_that_decision(talked):
         tokens_after=0,
         data=data,
     )
-    found = load_states(store, row, lane_of(store, row, 1024))
-    states = [one.state for one in found[:5]]
+    results = load_states(store, row, lane_of(store, row, 1024))
+    states = [item.state for item in results[:5]]
     assert states == ["out", "in", "out", "out", "in"]
-    assert found[0].decisions == (made,)
-    assert found[4].decisions == ()
+    assert results[0].decisions == (result,)
+    assert results[4].decisions == ()
 
 
 def test_a_message_on_another_branch_is_elsewhere_and_names_its_siblings(talked):
@@ -114,9 +114,9 @@ async def test_thinking_that_never_goes_out_is_not_told_as_a_change(tmp_path):
     engine = engine_on(tmp_path, ScriptedProvider())
     asked = Message.of("user", "One?"), thought, Message.of("user", "Two?")
     row = engine.store.log.get(await carry(engine, *asked))
-    found = load_states(engine.store, row, lane_of(engine.store, row))
-    assert found[1].rules == ("thinking",)
-    assert changed_states(found) == []
+    states = load_states(engine.store, row, lane_of(engine.store, row))
+    assert states[1].rules == ("thinking",)
+    assert changed_states(states) == []
     await engine.close()
 
 
@@ -126,9 +126,9 @@ async def test_what_was_added_behind_a_question_is_told_apart_from_it(tmp_path):
     asked = Message.of("user", "Which gateway?")
     row = engine.store.log.get(await carry(engine, asked, context=("It is bluefin.",)))
     question, _ = load_states(engine.store, row, lane_of(engine.store, row))
-    told = question.to_json()
-    assert (told["state"], told["shown"]) == ("in", None)
-    assert [(one["section"], "bluefin" in one["text"]) for one in told["added"]] == [("research", True)]
-    assert [made["rule"] for made in told["decisions"]] == ["context"]
+    report = question.to_json()
+    assert (report["state"], report["shown"]) == ("in", None)
+    assert [(item["section"], "bluefin" in item["text"]) for item in report["added"]] == [("research", True)]
+    assert [decision["rule"] for decision in report["decisions"]] == ["context"]
     assert "bluefin" not in message_account(engine.store, row, question.stored)["content"]
     await engine.close()

@@ -29,24 +29,24 @@ def incoming(*messages, system="", **more):
 async def answered(store, intake, request, text):
     """One turn: taken in, and answered with this text, or with nothing."""
     ask, hints = request
-    kept = await intake.record(ask, hints)
+    record = await intake.record(ask, hints)
     recorder = Recorder(
         store,
-        job=kept.job,
+        job=record.job,
         model="m",
-        conversation=kept.conversation.id,
-        parent=kept.parent,
-        on_saved=partial(intake.note_answer, ask, kept),
+        conversation=record.conversation.id,
+        parent=record.parent,
+        on_saved=partial(intake.note_answer, ask, record),
     )
     async with recorder:
         if text:
             await recorder.add(Chunk(text))
             await recorder.add(Chunk(finish="stop", usage=Usage(1, 1)))
-    return kept
+    return record
 
 
 def said(store, conversation):
-    return [one.message.text for one in store.log.path(store.log.get(conversation).head)]
+    return [item.message.text for item in store.log.path(store.log.get(conversation).head)]
 
 
 async def test_history_repeated_verbatim_needs_no_lookup(store):
@@ -55,7 +55,7 @@ async def test_history_repeated_verbatim_needs_no_lookup(store):
     second = await intake.record(*incoming(SHADE, WOODRUFF, WATER, system="It is ten."))
     assert second.placement.reason == "its history came back word for word"
     assert second.conversation.id == first.conversation.id
-    assert [one and one.message for one in second.placement.matched] == [None, SHADE, WOODRUFF, None]
+    assert [item and item.message for item in second.placement.matched] == [None, SHADE, WOODRUFF, None]
     assert said(store, first.conversation.id) == [SHADE.text, WOODRUFF.text, WATER.text]
 
 
@@ -71,8 +71,8 @@ async def test_unanswered_question_is_retried_in_its_conversation(store):
 
 async def test_a_conversation_that_moved_on_elsewhere_is_looked_up_and_forked(store):
     intake = QuestionRecorder(store)
-    kept = await answered(store, intake, incoming(SHADE), WOODRUFF.text)
-    row = store.log.get(kept.conversation.id)
+    answer = await answered(store, intake, incoming(SHADE), WOODRUFF.text)
+    row = store.log.get(answer.conversation.id)
     new = [NewMessage(Message.of("user", "And mint?")), NewMessage(WOODRUFF, None, "m", "stop", "j_1")]
     store.log.append(row.id, new, parent=row.head, expect=row.head)
     gone_on = await intake.record(*incoming(SHADE, WOODRUFF, WATER))
@@ -83,10 +83,10 @@ async def test_a_conversation_that_moved_on_elsewhere_is_looked_up_and_forked(st
 
 async def test_deleted_conversation_restarts_with_client_history(store):
     intake = QuestionRecorder(store)
-    kept = await answered(store, intake, incoming(SHADE), WOODRUFF.text)
-    store.log.delete(kept.conversation.id)
+    answer = await answered(store, intake, incoming(SHADE), WOODRUFF.text)
+    store.log.delete(answer.conversation.id)
     new = await intake.record(*incoming(SHADE, WOODRUFF, WATER))
-    assert new.conversation.id != kept.conversation.id
+    assert new.conversation.id != answer.conversation.id
     assert said(store, new.conversation.id) == [SHADE.text, WOODRUFF.text, WATER.text]
 
 
@@ -101,7 +101,7 @@ async def test_another_process_finds_conversation_through_the_log(store):
 
 async def test_what_is_switched_off_is_not_kept(store):
     intake = QuestionRecorder(store)
-    kept = await answered(store, intake, incoming(SHADE), WOODRUFF.text)
-    store.log.update_settings(kept.conversation.id, {"off": True})
+    answer = await answered(store, intake, incoming(SHADE), WOODRUFF.text)
+    store.log.update_settings(answer.conversation.id, {"off": True})
     assert await intake.record(*incoming(SHADE, WOODRUFF, WATER)) is None
-    assert said(store, kept.conversation.id) == [SHADE.text, WOODRUFF.text]
+    assert said(store, answer.conversation.id) == [SHADE.text, WOODRUFF.text]

@@ -33,14 +33,14 @@ async def test_a_new_conversation_begins_with_what_matters_most(tmp_path):
         engine.remembering.library.add(ME, "I prefer short answers.", "preference", importance=0.9)
         client = Client(engine, "Be kind.")
         await client.say("Good morning!")
-        told = last(server)[-1].text
-        assert told.startswith("Good morning!\n\nRelevant memories from earlier conversations:\n- 20")
-        assert DATABASE in told
-        assert "I prefer short answers." in told
+        text = last(server)[-1].text
+        assert text.startswith("Good morning!\n\nRelevant memories from earlier conversations:\n- 20")
+        assert DATABASE in text
+        assert "I prefer short answers." in text
         assert 0 < sections(client)["recalled"]["tokens"] <= sections(client)["recalled"]["cap"]
         await client.say("And now?")
         assert "memories" not in last(server)[-1].text, "it is told once"
-        assert last(server)[1].text == told, "and stays as it was"
+        assert last(server)[1].text == text, "and stays as it was"
         assert client.report["prefix"]["kept"]
 
 
@@ -55,10 +55,10 @@ async def test_only_relevant_memories_follow_the_question(tmp_path):
         for name in ("Anna", "Ben", "Carla", "David"):
             library.add(ME, f"{name} likes cycling along the river.")
         await client.say("Which port does the gateway listen on?")
-        told = last(server)[-1].text
-        assert PORT in told
-        assert "PostgreSQL" not in told
-        assert "cycling" not in told
+        text = last(server)[-1].text
+        assert PORT in text
+        assert "PostgreSQL" not in text
+        assert "cycling" not in text
         await client.say("And how is the weather?")
         assert "memories" not in last(server)[-1].text
         await client.say("Again: which port does the gateway listen on?")
@@ -106,8 +106,8 @@ async def test_a_question_brings_all_memories_that_answer_it(tmp_path):
         for name in ("Anna", "Ben", "Carla", "David", "Eva"):
             engine.remembering.library.add(ME, f"{name} fährt mit dem Fahrrad zum Hafen.")
         await client.say("Wer fährt mit dem Fahrrad zum Hafen?")
-        _, _, told = last(server)[-1].text.partition("Relevante Erinnerungen aus früheren Gesprächen:\n")
-        assert told.count("- 20") == told.count("Fahrrad") == 5
+        _, _, report = last(server)[-1].text.partition("Relevante Erinnerungen aus früheren Gesprächen:\n")
+        assert report.count("- 20") == report.count("Fahrrad") == 5
 
 
 async def test_evidence_is_brought_while_counts_are_still_rough(tmp_path):
@@ -173,8 +173,8 @@ async def test_what_was_forgotten_leaves_the_windows_that_quote_it(tmp_path):
         await client.say("And then?")
         assert "gateway" not in last(server)[0].text
         assert DATABASE in last(server)[0].text
-        for one in list(library.page(ME).memories):
-            await asyncio.to_thread(library.forget, ME, one.id)
+        for memory in list(library.page(ME).memories):
+            await asyncio.to_thread(library.forget, ME, memory.id)
         await client.say("At last?")
         assert last(server)[0].text == "Hello!", "no heading is left alone"
 
@@ -346,7 +346,7 @@ async def test_deleting_conversation_removes_summary_and_memories_only_on_reques
         engine.store.log.delete(client.conversation)
         assert engine.remembering.remove_conversation(ME, client.conversation) == 0
         await engine.store.run(Projector(engine.store, engine.remembering.library).project)
-        assert promised not in [one.id for one in engine.store.outbox.pending(10)]
+        assert promised not in [item.id for item in engine.store.outbox.pending(10)]
         assert not summary.exists(), "a promise does not bring it back"
         assert "lake is deep" in (notes / "MEMORY.md").read_text()
         assert engine.remembering.remove_conversation(ME, client.conversation, forget=True) > 0
@@ -363,20 +363,20 @@ async def test_what_was_forgotten_can_be_asked_for_again(tmp_path):
         library = engine.remembering.library
         await Client(engine).say("Remember that the lake is deep.")
         await engine.background.idle.wait_until_idle()
-        (told,) = library.page(ME).memories
-        library.forget(ME, told.id)
+        (report,) = library.page(ME).memories
+        library.forget(ME, report.id)
         await Client(engine).say("Please remember that the lake is deep.")
         await engine.background.idle.wait_until_idle()
-        assert [one.text for one in library.page(ME).memories] == ["The lake is deep."]
+        assert [memory.text for memory in library.page(ME).memories] == ["The lake is deep."]
 
 
 async def test_what_is_forgotten_is_not_proposed_for_the_profile(tmp_path):
     server = provider(window=8_192)
     async with remembering(server, tmp_path) as engine:
         memory = engine.remembering
-        said = memory.library.add(ME, "I prefer short answers.", "preference").memory
+        text = memory.library.add(ME, "I prefer short answers.", "preference").memory
         assert memory.profile.proposals(ME)
-        memory.library.forget(ME, said.id)
+        memory.library.forget(ME, text.id)
         assert memory.profile.proposals(ME) == []
 
 
@@ -391,9 +391,9 @@ async def test_a_group_sees_its_own_memories_and_no_profile(tmp_path):
         turn = await engine.turn(Ask(ChatRequest("small", (question,)), team))
         async for _ in turn.chunks:
             pass
-        (told,) = last(server)
-        assert "9000" in told.text
-        assert "4711" not in told.text
+        (report,) = last(server)
+        assert "9000" in report.text
+        assert "4711" not in report.text
 
 
 async def test_memory_switched_off_tells_nothing(tmp_path):
@@ -508,8 +508,8 @@ async def test_memories_never_take_more_than_their_room(tmp_path):
         client, most = Client(engine), 0
         for number in range(12):
             await client.say(f"Which port does the gateway of house {number} listen on?")
-            told = [one["text"] for row in client.report["messages"] for one in row.get("added", ())]
-            most = max(most, sum(counter.count_text(text).high for text in told))
+            texts = [item["text"] for row in client.report["messages"] for item in row.get("added", ())]
+            most = max(most, sum(counter.count_text(text).high for text in texts))
             request = "\n".join(message.text for message in last(server))
             assert request.count(f"house {number} listens") == 1, "it stays from a question before, or comes"
             assert client.report["at_most"] <= client.report["room"]

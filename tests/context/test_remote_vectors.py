@@ -21,13 +21,13 @@ async def test_what_is_remembered_and_forgotten_reaches_it_when_nobody_asks(tmp_
     async with remembering(
         Playing(), tmp_path, embedder=Chosen(HashingEmbedder()), vectors=followed
     ) as engine:
-        kept = [
+        memories = [
             engine.remembering.library.add(Scope(), text).memory
             for text in ("My sister is called Ottilie.", "The gate is locked at nine.")
         ]
         async with afterwards(engine) as later:
-            assert said(shelf) == {memory.text for memory in kept}
-            engine.remembering.library.forget(Scope(), kept[0].id)
+            assert said(shelf) == {memory.text for memory in memories}
+            engine.remembering.library.forget(Scope(), memories[0].id)
             later.after_notes_change()
             await later.idle.wait_until_idle()
-            assert said(shelf) == {kept[1].text}
+            assert said(shelf) == {memories[1].text}

@@ -24,12 +24,12 @@ async def test_the_request_comes_back_byte_for_byte_after_every_turn(tmp_path):
         client = Client(engine, "You are a gardener. Always answer in one sentence.")
         for at in range(12):
             await client.say(filler(at), tools=TOOLS)
-            made = last_sent(*kept(engine, client))
-            assert made.exact, (at, made.differs, made.missing)
-            assert [message.encode() for message in made.request.messages] == [
+            request = last_sent(*kept(engine, client))
+            assert request.exact, (at, request.differs, request.missing)
+            assert [message.encode() for message in request.request.messages] == [
                 message.encode() for message in sent(server)
             ]
-            assert made.request.tools == server.requests[-1].tools
+            assert request.request.tools == server.requests[-1].tools
         assert client.report["level"] == 2
 
 
@@ -41,9 +41,9 @@ async def test_later_undo_does_not_change_replayed_request(tmp_path):
             await client.say(filler(at))
         row = engine.store.log.get(client.conversation)
         assert lanes.undo(engine.store, row)
-        made = last_sent(*kept(engine, client))
-        assert made.exact
-        assert made.request.messages == sent(server)
+        request = last_sent(*kept(engine, client))
+        assert request.exact
+        assert request.request.messages == sent(server)
 
 
 async def test_what_only_the_client_has_is_named_as_missing(tmp_path):
@@ -53,11 +53,11 @@ async def test_what_only_the_client_has_is_named_as_missing(tmp_path):
         await client.say("Hello, how are the roses?")
         client.history.append(Message.of("system", "In the middle, where no log keeps it."))
         await client.say("And the tulips?")
-        made = last_sent(*kept(engine, client))
-        (name,) = made.missing
-        assert not made.exact
+        request = last_sent(*kept(engine, client))
+        (name,) = request.missing
+        assert not request.exact
         assert name.startswith("x_")
-        assert made.request.messages[-1] == sent(server)[-1]
+        assert request.request.messages[-1] == sent(server)[-1]
 
 
 async def test_each_replayed_turn_has_its_originally_reported_prefix(tmp_path):
@@ -69,7 +69,7 @@ async def test_each_replayed_turn_has_its_originally_reported_prefix(tmp_path):
             reported.append(client.report["prefix"])
         turns = [turn.to_json()["prefix"] for turn in turns_of(*kept(engine, client), limit=50)]
         assert turns == reported
-        assert {told["cause"] for told in reported} >= {"first", "", "level 2"}
+        assert {report["cause"] for report in reported} >= {"first", "", "level 2"}
         few = turns_of(*kept(engine, client), limit=5)
         assert [turn.to_json()["prefix"] for turn in few] == reported[-5:]
 

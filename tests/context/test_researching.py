@@ -70,17 +70,17 @@ async def test_weather_then_bitcoin_then_hiking_needs_no_third_research(tmp_path
 
         other = Client(engine)
         await other.say("Soll ich am Wochenende wandern gehen?")
-        told = last(server)[-1].text
-        assert told.startswith("Soll ich am Wochenende wandern gehen?\n\n[Frühere Recherche vom ")
-        assert " nicht wiederholt werden] Wie wird das Wetter" in told
-        assert "Regen" in told
-        assert "Bitcoin" not in told, "only what bears on it"
+        text = last(server)[-1].text
+        assert text.startswith("Soll ich am Wochenende wandern gehen?\n\n[Frühere Recherche vom ")
+        assert " nicht wiederholt werden] Wie wird das Wetter" in text
+        assert "Regen" in text
+        assert "Bitcoin" not in text, "only what bears on it"
 
 
 async def test_the_seeds_example_three_findings_become_one_and_two_notes(tmp_path, weights):
     """30,000 tokens of sources in all: about 12,300 where the window can hold them, and fewer where not."""
     count = Tokenizer(Vocabulary.from_gguf(weights)).count
-    told = {}
+    report = {}
     for window in (65_536, 32_768, 8_192):
         folder = tmp_path / str(window)
         folder.mkdir()
@@ -93,18 +93,18 @@ async def test_the_seeds_example_three_findings_become_one_and_two_notes(tmp_pat
                 ("Wie steht der Bitcoin-Kurs?", BITCOIN, 5, 8_000),
                 ("Was kostet Gold?", GOLD, 7, 12_000),
             ):
-                made = await found(engine, question, text, number, round(size / number / count(text)))
-                all_sources += sum(count(source.text) for source in made.sources)
-                await client.say(question, research=made.id)
+                result = await found(engine, question, text, number, round(size / number / count(text)))
+                all_sources += sum(count(source.text) for source in result.sources)
+                await client.say(question, research=result.id)
             assert 28_500 < all_sources < 31_500
             assert client.report["tokens"] <= client.report["room"]
             assert client.report["notices"] == []
             assert "2.400 USD" in last(server)[-1].text
             assert "Frühere Recherche" in last(server)[0].text
-            told[window] = sum(count(message.text) for message in last(server))
-    assert 11_800 < told[65_536] < 12_900, "the newest is whole, the others are notes"
-    assert told[32_768] == told[65_536]
-    assert told[8_192] <= 8_192 - 2_048
+            report[window] = sum(count(message.text) for message in last(server))
+    assert 11_800 < report[65_536] < 12_900, "the newest is whole, the others are notes"
+    assert report[32_768] == report[65_536]
+    assert report[8_192] <= 8_192 - 2_048
 
 
 async def test_small_window_reduces_sources_to_relevant_passages(tmp_path):
@@ -112,9 +112,9 @@ async def test_small_window_reduces_sources_to_relevant_passages(tmp_path):
     async with remembering(server, tmp_path) as engine:
         text = "Rosen mögen Sonne und wenig Wasser. " * 400 + WEATHER + "Tulpen blühen im Mai. " * 400
         sources = [ResearchSource("https://garten.example", "Garten", text, NOW)]
-        made = await asyncio.to_thread(engine.research.add, ME, "Wie wird das Wetter?", sources)
+        result = await asyncio.to_thread(engine.research.add, ME, "Wie wird das Wetter?", sources)
         client = Client(engine)
-        await client.say("Wie wird das Wetter in Niestetal?", research=made.id)
+        await client.say("Wie wird das Wetter in Niestetal?", research=result.id)
         assert "65 bis 90 %" in last(server)[-1].text
         assert client.report["tokens"] <= client.report["room"]
 
@@ -182,24 +182,24 @@ def lab(tmp_path_factory):
         yield lab
 
 
-def fitted(lab, made, window, history=0, question="Wie wird das Wetter in Niestetal?"):
+def fitted(lab, result, window, history=0, question="Wie wird das Wetter in Niestetal?"):
     """The last message of a window with what was found for it, and the notices about that."""
-    before = [one for at in range(history) for one in (user(f"Frage {at}? " * 9), answer("Ja. " * 30))]
+    before = [item for at in range(history) for item in (user(f"Frage {at}? " * 9), answer("Ja. " * 30))]
     view = View(talk(*before, user(question), window=window))
     parts = FindingAttacher(lab.research, summariser=None)
-    done = fit_view(parts.attach(view, view.question, made, ME)).view
+    done = fit_view(parts.attach(view, view.question, result, ME)).view
     assert done.total.high <= done.room
-    return done.shown[-1].message.text, parts.notices(done, made)
+    return done.shown[-1].message.text, parts.notices(done, result)
 
 
 def long_pages(number, long_names=False):
     more = "x" * 900 if long_names else ""
     texts = (f"{WEATHER}Auf Seite {at} steht noch mehr. " + "Viele Worte. " * 300 for at in range(number))
-    found = (
+    sources = (
         source(f"https://s{at}.example/{more}", text, title=f"T{at} {more}") for at, text in enumerate(texts)
     )
-    made = finding("Wie wird das Wetter?", *found)
-    return replace(made, summary=f"In Niestetal 65 bis 90 % Regen. {'Und mehr. ' * 40}Quellen: s0.example.")
+    result = finding("Wie wird das Wetter?", *sources)
+    return replace(result, summary=f"In Niestetal 65 bis 90 % Regen. {'Und mehr. ' * 40}Quellen: s0.example.")
 
 
 @settings(max_examples=40, deadline=None)
@@ -207,9 +207,9 @@ def long_pages(number, long_names=False):
     st.integers(512, 4_096), st.sampled_from([1, 3, 7, 20]), st.integers(0, 12), st.booleans(), st.booleans()
 )
 def test_whatever_the_window_something_of_the_finding_is_in_it(lab, window, number, history, long, expired):
-    made = replace(long_pages(number, long), expires_at=NOW - HOUR if expired else NOW + HOUR)
+    copy = replace(long_pages(number, long), expires_at=NOW - HOUR if expired else NOW + HOUR)
     lab.clock.now = NOW
-    text, notices = fitted(lab, made, window, history)
+    text, notices = fitted(lab, copy, window, history)
     assert "65 bis 90 %" in text, "the passage that answers"
     whole = all(f"[{at}] T" in text for at in range(1, number + 1))
     assert bool(notices) == (not whole)
@@ -231,8 +231,8 @@ def test_what_had_no_room_is_said(lab):
 
 
 def test_sources_have_the_number_that_people_see(lab):
-    made = finding("Wetter?", source(text="", trouble="It took too long."), source("https://b.example"))
-    text, notices = fitted(lab, made, 4_096)
+    result = finding("Wetter?", source(text="", trouble="It took too long."), source("https://b.example"))
+    text, notices = fitted(lab, result, 4_096)
     assert "\n[2] Wetter, https://b.example, " in text
     assert "[1]" not in text
     assert notices == []
@@ -262,12 +262,12 @@ def test_no_line_of_a_source_passes_for_one_of_ours(lab):
     ]
     assert len(lines) == 15
     page = source(text="\r".join(f"Wetter. {line}\n{line}" for line in lines))
-    made = finding("Wetter?", page, summary="Regen.\n[Earlier research of today] Gold?")
-    text, _ = fitted(lab, made, 16_384)
+    result = finding("Wetter?", page, summary="Regen.\n[Earlier research of today] Gold?")
+    text, _ = fitted(lab, result, 16_384)
     behind = text.split("\n\n", 1)[1].splitlines()
     assert [line for line in behind if line in lines] == [quoted("de", [])]
     assert sum(line.startswith("| ") for line in behind) >= len(lines)
-    assert "\n| [Earlier research of today]" in note_of(made)
+    assert "\n| [Earlier research of today]" in note_of(result)
 
 
 # What holds no longer
@@ -276,22 +276,22 @@ def test_no_line_of_a_source_passes_for_one_of_ours(lab):
 async def test_note_states_expiry_and_later_question_reports_it_expired(tmp_path):
     server = provider(window=8_192)
     async with remembering(server, tmp_path) as engine:
-        made = await found(engine, "Wie steht der Bitcoin-Kurs?", BITCOIN)
+        result = await found(engine, "Wie steht der Bitcoin-Kurs?", BITCOIN)
         client = Client(engine)
         await client.say("Lohnt sich Bitcoin gerade?")
-        note = note_of(made)
+        note = note_of(result)
         assert last(server)[-1].text == f"Lohnt sich Bitcoin gerade?\n\n{note}"
         assert ", muss bis 20" in note
-        engine.research.clock = lambda: made.expires_at + 1
+        engine.research.clock = lambda: result.expires_at + 1
         await client.say("Und Äpfel?")
         assert last(server)[-1].text == "Und Äpfel?"
         await client.say("Was ist mit Bitcoin?")
-        line = format_expired("de", made.created_at, made.question, made.expires_at)
+        line = format_expired("de", result.created_at, result.question, result.expires_at)
         assert last(server)[-1].text == f"Was ist mit Bitcoin?\n\n{line}"
         assert client.report["prefix"]["kept"]
         await client.say("Und Bitcoin nächstes Jahr?")
         assert last(server)[-1].text == "Und Bitcoin nächstes Jahr?", "it is said once"
-        await asyncio.to_thread(engine.research.forget, ME, made.id)
+        await asyncio.to_thread(engine.research.forget, ME, result.id)
         await client.say("Danke!")
         assert "Bitcoin-Kurs" not in texts(server), "what is forgotten is not named either"
 
@@ -299,10 +299,10 @@ async def test_note_states_expiry_and_later_question_reports_it_expired(tmp_path
 async def test_sources_that_are_named_after_they_expired_are_marked(tmp_path):
     server = provider(window=8_192)
     async with remembering(server, tmp_path) as engine:
-        made = await found(engine, "Was kostet Gold?", GOLD)
-        engine.research.clock = lambda: made.expires_at + 1
-        await Client(engine).say("Was kostet Gold?", research=made.id)
-        heading = quoted("de", [], made.expires_at)
+        result = await found(engine, "Was kostet Gold?", GOLD)
+        engine.research.clock = lambda: result.expires_at + 1
+        await Client(engine).say("Was kostet Gold?", research=result.id)
+        heading = quoted("de", [], result.expires_at)
         assert last(server)[-1].text.startswith(f"Was kostet Gold?\n\n{heading}\n\n[1] gold 0, ")
 
 
@@ -310,8 +310,8 @@ async def test_a_small_window_says_what_it_left_out(tmp_path):
     server = provider(window=512)
     async with remembering(server, tmp_path) as engine:
         client = Client(engine)
-        made = await found(engine, "Was kostet Gold?", GOLD, number=20, times=20)
-        await client.say("Was kostet Gold?", research=made.id)
+        result = await found(engine, "Was kostet Gold?", GOLD, number=20, times=20)
+        await client.say("Was kostet Gold?", research=result.id)
         assert client.report["notices"] == ["sources_cut"]
         assert "2.400 USD" in last(server)[-1].text
 
@@ -351,31 +351,31 @@ async def test_a_note_that_was_told_at_home_is_not_told_elsewhere(tmp_path):
 async def test_recall_searches_findings_as_well(tmp_path, asked, page, question, fact):
     server = provider(window=8_192)
     async with remembering(server, tmp_path) as engine:
-        made = await found(engine, asked, page)
+        result = await found(engine, asked, page)
         need = Need(question, ME, "", None)
         recall = recall_over(engine.store, engine.remembering, partial(live_notes, engine.research))
         evidence = await asyncio.to_thread(recall.bring, need, 400, lambda text: len(text.split()))
         (snippet,) = [each for each in evidence.snippets if each.origin == "research"]
-        assert snippet.id == made.id
-        assert snippet.text == note_of(engine.research.get(ME, made.id))
+        assert snippet.id == result.id
+        assert snippet.text == note_of(engine.research.get(ME, result.id))
         assert fact in snippet.text
         again = await asyncio.to_thread(
-            recall.bring, replace(need, known={made.id}), 400, lambda text: len(text.split())
+            recall.bring, replace(need, known={result.id}), 400, lambda text: len(text.split())
         )
         assert all(each.origin != "research" for each in again.snippets), "the window has it already"
 
 
 async def test_recall_brings_no_finding_that_holds_no_longer(tmp_path):
     async with remembering(provider(window=8_192), tmp_path) as engine:
-        made = await found(engine, "Wie steht der Bitcoin-Kurs?", BITCOIN)
+        result = await found(engine, "Wie steht der Bitcoin-Kurs?", BITCOIN)
         recall = recall_over(engine.store, engine.remembering, partial(live_notes, engine.research))
         origins = []
-        for now in (made.created_at, made.expires_at + 1):
+        for now in (result.created_at, result.expires_at + 1):
             engine.research.clock = lambda now=now: now
             need = Need("Auf wie viel USD stand der Bitcoin-Kurs?", ME, "", None)
             evidence = await asyncio.to_thread(recall.bring, need, 400, lambda text: len(text.split()))
             origins.append({each.origin for each in evidence.snippets})
-        assert made.expires_at > made.created_at
+        assert result.expires_at > result.created_at
         assert origins == [{"research"}, set()]
 
 

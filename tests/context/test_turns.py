@@ -109,8 +109,8 @@ async def test_client_context_is_sent_with_question_and_stays(tmp_path):
         assert server.requests[-1].extra["openai"]["metadata"] == {"tag": "x"}
         sections = {row["name"]: row["tokens"] for row in client.report["sections"]}
         assert sections["research"] > 0
-        kept = engine.store.log.path(engine.store.log.get(client.conversation).head)
-        assert kept[0].message.text == "How large is Lisbon?"
+        message = engine.store.log.path(engine.store.log.get(client.conversation).head)
+        assert message[0].message.text == "How large is Lisbon?"
         await client.say("And Porto?")
         assert "545,000" in sent(server)[0].text
         assert client.report["prefix"]["kept"]
@@ -159,9 +159,9 @@ async def test_a_model_that_only_thought_is_asked_once_more_without_thinking(tmp
     server = provider([thought, "Four."], capabilities=("completion", "thinking"))
     async with engine_with(server, tmp_path) as engine:
         client = Client(engine)
-        said = await client.say("2 + 2?")
-        assert said.endswith("Four.")
-        assert said.startswith("⟦Holdfast: ")
+        say = await client.say("2 + 2?")
+        assert say.endswith("Four.")
+        assert say.startswith("⟦Holdfast: ")
         assert server.requests[-1].think is False
         await client.say("And 3 + 3?")
         assert sent(server)[1].text == "Four.", "what we told the person is not sent to the model"
@@ -236,15 +236,15 @@ async def test_a_pin_brings_back_what_had_been_left_out(tmp_path):
     server = provider()
     async with engine_with(server, tmp_path) as engine:
         client, store = Client(engine), engine.store
-        said = "The door opens with a heron, says the caretaker." + " It rained all day long." * 15
-        await client.say(said)
+        text = "The door opens with a heron, says the caretaker." + " It rained all day long." * 15
+        await client.say(text)
         await long_talk(client)
         assert "heron" not in texts(server)
         conversation = store.log.get(client.conversation)
         answer = store.log.path(conversation.head)[1]
         pin(store, engine.fitter.preset, conversation, answer.id)
         await client.say("Hm.")
-        assert [message.text for message in sent(server)[:2]] == [said, "Noted."]
+        assert [message.text for message in sent(server)[:2]] == [text, "Noted."]
         await long_talk(client)
         assert sent(server)[0].text.startswith("The door opens")
 

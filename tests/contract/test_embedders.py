@@ -97,14 +97,14 @@ def test_batch_vectors_equal_single_vectors_in_order(embedder):
 
 
 def test_texts_that_share_words_are_nearer_than_texts_that_share_none(embedder):
-    one, near, far = embedder.embed(
+    item, near, far = embedder.embed(
         [
             "the gateway server in Kiel is called arion",
             "arion is the gateway server in Kiel",
             "bake bread slowly",
         ]
     )
-    assert one @ near > one @ far
+    assert item @ near > item @ far
 
 
 @pytest.mark.parametrize("text", ODD, ids=lambda text: repr(text[:12]))

@@ -30,9 +30,9 @@ EVERYWHERE = [(0, 1 << 60)]
 
 
 def points(number: int, dimensions: int = 4, *, seed: int = 1) -> list[VectorPoint]:
-    made = np.random.default_rng(seed).standard_normal((number, dimensions))
-    made /= np.linalg.norm(made, axis=1, keepdims=True)
-    return [VectorPoint(row + 1, row, vector) for row, vector in enumerate(made.astype(np.float32))]
+    result = np.random.default_rng(seed).standard_normal((number, dimensions))
+    result /= np.linalg.norm(result, axis=1, keepdims=True)
+    return [VectorPoint(row + 1, row, vector) for row, vector in enumerate(result.astype(np.float32))]
 
 
 @pytest.fixture
@@ -41,8 +41,8 @@ def memories():
     with open_store("sqlite://") as store:
         put(store, MINE, "a.md", "north", "east")
         put(store, OTHERS, "b.md", "north")
-        kept = StoredVectors(store, IDENTITY)
-        kept.keep({piece_digest("north"): AXES[0], piece_digest("east"): AXES[1]})
+        vectors = StoredVectors(store, IDENTITY)
+        vectors.keep({piece_digest("north"): AXES[0], piece_digest("east"): AXES[1]})
         yield store
 
 
@@ -56,7 +56,7 @@ class TestPgvector:
     def test_hnsw_with_a_filter_finds_what_a_look_at_each_finds(self, database):
         """Of the hundred nearest in a tenth of all rows, at least 98."""
         every = points(3_000, 16)
-        matrix = np.array([one.vector for one in every])
+        matrix = np.array([entry.vector for entry in every])
         # With no other way to sort left, it has to use its index.
         forced = "-c enable_seqscan=off -c enable_sort=off"
         url = make_url(database).update_query_dict({"options": forced})
@@ -66,10 +66,10 @@ class TestPgvector:
             engine.put(every)
             engine.settle()
             asked, right = points(20, 16, seed=2), 0
-            for one in asked:
-                near = matrix[:300] @ one.vector
+            for item in asked:
+                near = matrix[:300] @ item.vector
                 exact = set(np.argsort(-near)[:100].tolist())
-                right += len(exact & engine.nearest([(0, 299)], one.vector, 100, ()).keys())
+                right += len(exact & engine.nearest([(0, 299)], item.vector, 100, ()).keys())
         finally:
             engine.close()
         with psycopg.connect(database, options=forced) as connection:
@@ -166,8 +166,8 @@ def qdrant_server(folder, *, key: str = ""):
             else:
                 result = wire.call(self.command, self.path, body)
                 status = 404 if result is None else 200
-            told = {"result": result} if status == 200 else {"status": {"error": "out of order"}}
-            sent = json.dumps(told, default=lambda one: one.model_dump(mode="json")).encode()
+            report = {"result": result} if status == 200 else {"status": {"error": "out of order"}}
+            sent = json.dumps(report, default=lambda item: item.model_dump(mode="json")).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(sent)))
             self.end_headers()
@@ -207,19 +207,19 @@ class TestQdrant:
 
     def test_wrong_key_broken_server_and_missing_server_are_distinguished(self, memories, tmp_path):
         with qdrant_server(tmp_path, key="secret") as (address, state):
-            told = []
+            report = []
             for key, state.down in (("wrong", False), ("secret", True)):
                 index = choose_vectors(VectorOptions(f"qdrant+{address}", key=key))(memories, IDENTITY)
                 assert len(nearest(index, [MINE], AXES[1], 5)) == 2
-                told.append(index.trouble)
+                report.append(index.trouble)
                 index.close()
         index = choose_vectors(VectorOptions(f"qdrant+{address}"))(memories, IDENTITY)
         assert (len(nearest(index, [MINE], AXES[1], 5)), index.engine) == (2, IN_PROCESS)
-        told.append(index.trouble)
+        report.append(index.trouble)
         index.close()
-        assert "wants another key (401). Set vectors_key" in told[0]
-        assert "answered 500: out of order" in told[1]
-        assert "does not answer" in told[2]
+        assert "wants another key (401). Set vectors_key" in report[0]
+        assert "answered 500: out of order" in report[1]
+        assert "does not answer" in report[2]
 
     def test_a_collection_that_somebody_else_made_is_left_alone(self, memories, tmp_path):
         wire = QdrantFolder(tmp_path)
@@ -232,8 +232,8 @@ class TestQdrant:
         assert index.engine == IN_PROCESS
         assert "was not created by Holdfast. Name another one with vectors_collection" in index.trouble
         index.close()
-        found = wire.call("POST", "/collections/memories/points", {"ids": [7], "with_payload": True})
-        assert found[0]["payload"] == {"theirs": True}
+        response = wire.call("POST", "/collections/memories/points", {"ids": [7], "with_payload": True})
+        assert response[0]["payload"] == {"theirs": True}
         wire.close()
         other = choose_vectors(VectorOptions(f"qdrant:{tmp_path}", collection="mine"))(memories, IDENTITY)
         assert nearest(other, [MINE], AXES[1], 5)

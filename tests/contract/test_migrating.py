@@ -24,9 +24,9 @@ NOTES = {
 
 def fill(store, notes) -> None:
     # What one database takes and the other does not, where nobody sees to it.
-    conversation, said = talk(store, "Where is \0 the Santa Maria?", title="A \0 title")
+    conversation, content = talk(store, "Where is \0 the Santa Maria?", title="A \0 title")
     fork = [NewMessage(Message.of("user", "And the Pinta?"))]
-    store.log.append(conversation.id, fork, parent=said[0].id, expect=said[-1].id)
+    store.log.append(conversation.id, fork, parent=content[0].id, expect=content[-1].id)
     store.settings.set("setup.done", True)
     store.outbox.put("memory", {"memories": []})
     store.embeddings.keep("model", {"digest": b"\x00\x01\xff\xfe"})

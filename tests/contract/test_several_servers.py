@@ -96,8 +96,8 @@ def test_surviving_server_continues_shared_work_after_other_is_killed(postgres, 
         # In the middle of an answer, with notes to be written, while others ask.
         assert model.asked.wait(60)
         servers[0].kill()
-        for one in running:
-            one.result()
+        for item in running:
+            item.result()
         endless.result()
         pass_time(location)
         # Whoever has something to note down looks for what others left, too.
@@ -127,24 +127,24 @@ def drafts(location: str) -> int:
 def check_conversations(store, clients) -> None:
     """Every acknowledged message is there once and in order, in one conversation for each client."""
     paths = [
-        [(one.message.role, one.message.text) for one in store.log.path(row.head)]
+        [(item.message.role, item.message.text) for item in store.log.path(row.head)]
         for row in store.log.recent(Scope(), 100)
     ]
     for client in clients:
-        said = [(one["role"], one["content"]) for one in client.history]
-        assert len(said) == 2 * TURNS
-        assert [path for path in paths if path[0] == said[0]] == [said]
+        rows = [(entry["role"], entry["content"]) for entry in client.history]
+        assert len(rows) == 2 * TURNS
+        assert [path for path in paths if path[0] == rows[0]] == [rows]
 
 
 def check_notes(workspace, clients) -> None:
     written = "\n".join(
         file.read_text() for file in sorted(workspace.rglob("*.md")) if "archive" not in file.parts
     )
-    found = Counter(
+    counter = Counter(
         (client.number, turn)
         for client in clients
         for turn in range(TURNS)
         for line in written.splitlines()
         if fact(client.number, turn) in line
     )
-    assert found == {(client.number, turn): 1 for client in clients for turn in range(TURNS)}
+    assert counter == {(client.number, turn): 1 for client in clients for turn in range(TURNS)}

@@ -33,8 +33,8 @@ def on_server(request):
 
 @pytest.fixture
 def two(shared_location):
-    with open_store(shared_location) as one, open_store(shared_location) as other:
-        yield one, other
+    with open_store(shared_location) as store, open_store(shared_location) as other:
+        yield store, other
 
 
 class Counting(Notes):
@@ -65,8 +65,8 @@ def test_two_who_keep_promises_at_once_keep_each_of_them_once(two):
         def drain(projector):
             return sum(projector.project(limit=3) for _ in iter(two[0].outbox.pending, []))
 
-        kept = sum(pool.map(drain, projectors))
-    assert kept == len(names)
+        total = sum(pool.map(drain, projectors))
+    assert total == len(names)
     assert sorted(notes.asked) == sorted(names)
     assert sorted(memory.id for memory in notes.read(Scope())) == sorted(names)
 
@@ -93,27 +93,27 @@ def test_concurrent_retention_deletes_each_conversation_once(two):
     later = now + 3 * DAY
     with ThreadPoolExecutor(2) as pool:
         gone = list(pool.map(lambda store: Retention(store, days=1).prune(later), two))
-    names = [row.id for one in gone for row, _ in one]
+    names = [row.id for item in gone for row, _ in item]
     assert sorted(names) == sorted(old)
     assert two[0].log.list_used_since(0.0) == []
 
 
 def test_concurrent_summaries_of_same_span_report_conflict_to_second_server(on_server):
-    with open_store(on_server) as one, open_store(on_server) as other, ThreadPoolExecutor(2) as pool:
-        _, messages = talk(one, "What is that?", "A whale.")
+    with open_store(on_server) as store, open_store(on_server) as other, ThreadPoolExecutor(2) as pool:
+        _, messages = talk(store, "What is that?", "A whale.")
         names = [message.id for message in messages]
         summary = {"previous": None, "body": {}, "tokens": 1}
         written, commit = threading.Event(), threading.Event()
 
         def slowly() -> None:
-            one.summaries.put(covers=names[:1], **summary)
+            store.summaries.put(covers=names[:1], **summary)
             written.set()
             assert commit.wait(60)
 
-        first = pool.submit(one.atomically, slowly)
+        first = pool.submit(store.atomically, slowly)
         assert written.wait(60)
         second = pool.submit(other.summaries.put, covers=names, **summary)
-        while not second.done() and not waits_for_lock(one):
+        while not second.done() and not waits_for_lock(store):
             pass
         commit.set()
         first.result()
@@ -147,13 +147,13 @@ def test_conversations_with_same_start_on_two_servers_stay_separate(on_server):
     """What one server remembers of its own talks must not decide where another's belongs."""
     hello = (Message.of("user", "Hello there!"), Message.of("assistant", "Good morning to you."))
     next_question = Message.of("user", "What is for lunch?")
-    with open_store(on_server) as here, open_store(on_server) as there:
+    with open_store(on_server) as here, open_store(on_server) as store:
 
         async def both() -> tuple[RecordedQuestion, RecordedQuestion, RecordedQuestion]:
-            one, other = QuestionRecorder(here), QuestionRecorder(there)
-            first = await answered(here, one, incoming(hello[0]), hello[1].text)
-            second = await answered(there, other, incoming(hello[0]), hello[1].text)
-            return first, second, await one.record(*incoming(*hello, next_question))
+            item, other = QuestionRecorder(here), QuestionRecorder(store)
+            first = await answered(here, item, incoming(hello[0]), hello[1].text)
+            second = await answered(store, other, incoming(hello[0]), hello[1].text)
+            return first, second, await item.record(*incoming(*hello, next_question))
 
         first, second, third = asyncio.run(both())
         assert first.conversation.id != second.conversation.id

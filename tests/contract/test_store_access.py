@@ -21,22 +21,22 @@ def everything(store) -> str:
 
 
 def test_key_is_found_by_secret_with_its_permissions(store):
-    made, secret = store.keys.create(KEY, now=5.0)
+    result, secret = store.keys.create(KEY, now=5.0)
     assert is_token(secret)
-    found = store.keys.holder(secret)
-    assert found == made
-    assert (found.name, found.user, found.project, found.rate) == ("laptop", "ada", "garden", 30)
-    assert (found.forwarder, found.memory, found.admin, found.off) == (True, False, False, False)
-    assert not found.files
+    holder = store.keys.holder(secret)
+    assert holder == result
+    assert (holder.name, holder.user, holder.project, holder.rate) == ("laptop", "ada", "garden", 30)
+    assert (holder.forwarder, holder.memory, holder.admin, holder.off) == (True, False, False, False)
+    assert not holder.files
     assert store.keys.holder(store.keys.create(Key(files=True))[1]).files
-    assert found.created_at == 5.0
+    assert holder.created_at == 5.0
     assert store.keys.any()
 
 
 def test_no_other_words_are_the_key(store):
-    made, secret = store.keys.create(KEY)
+    result, secret = store.keys.create(KEY)
     _, other = store.keys.create(KEY)
-    id_, rest = made.id, secret.split("_", 2)[2]
+    id_, rest = result.id, secret.split("_", 2)[2]
     swapped = f"hf_{id_}_{other.split('_', 2)[2]}"
     for wrong in (
         "",
@@ -54,23 +54,23 @@ def test_no_other_words_are_the_key(store):
 
 def test_a_revoked_key_is_gone_and_the_others_stay(store):
     first, gone = store.keys.create(KEY, now=1.0)
-    second, kept = store.keys.create(Key(admin=True), now=2.0)
+    second, record = store.keys.create(Key(admin=True), now=2.0)
     assert [key.id for key in store.keys.all()] == [first.id, second.id]
     assert store.keys.revoke(first.id).name == "laptop"
     assert store.keys.holder(gone) is None
-    assert store.keys.holder(kept) == second
+    assert store.keys.holder(record) == second
     with pytest.raises(NotFound):
         store.keys.revoke(first.id)
 
 
 def test_that_a_key_is_used_is_written_down_now_and_then(store):
-    made, secret = store.keys.create(KEY)
-    assert is_stale(made, 100.0)
-    store.keys.record_use(made, now=100.0)
-    found = store.keys.holder(secret)
-    assert found.used_at == 100.0
-    assert not is_stale(found, 200.0)
-    assert is_stale(found, 100.0 + 3_601)
+    result, secret = store.keys.create(KEY)
+    assert is_stale(result, 100.0)
+    store.keys.record_use(result, now=100.0)
+    holder = store.keys.holder(secret)
+    assert holder.used_at == 100.0
+    assert not is_stale(holder, 200.0)
+    assert is_stale(holder, 100.0 + 3_601)
 
 
 @pytest.mark.parametrize(
@@ -104,14 +104,14 @@ def test_nothing_that_is_kept_lets_anybody_in(store):
     _, secret = store.keys.create(KEY)
     token = store.sessions.open("ada", 60)
     store.sessions.set_password("bob", password_digest("correct horse"))
-    kept = everything(store)
-    assert "laptop" in kept
-    for told in (secret, secret.split("_", 2)[2], token, "correct horse"):
-        assert told not in kept
+    record = everything(store)
+    assert "laptop" in record
+    for report in (secret, secret.split("_", 2)[2], token, "correct horse"):
+        assert report not in record
 
 
 def test_a_password_is_known_again_and_salted():
-    kept = password_digest("correct horse")
-    assert is_password("correct horse", kept)
-    assert not is_password("correct hors", kept)
-    assert password_digest("correct horse") != kept
+    record = password_digest("correct horse")
+    assert is_password("correct horse", record)
+    assert not is_password("correct hors", record)
+    assert password_digest("correct horse") != record

@@ -54,15 +54,15 @@ def test_threads_that_grow_one_branch_from_two_heads_do_not_collide(store):
 
 
 def test_two_stores_on_one_database_take_turns(shared_location):
-    with open_store(shared_location) as one, open_store(shared_location) as two:
-        conversation = one.log.create(SCOPE)
+    with open_store(shared_location) as item, open_store(shared_location) as two:
+        conversation = item.log.create(SCOPE)
 
         def client(store, name: str) -> list[str]:
             return [append_with_patience(store, conversation.id, f"{name}.{turn}") for turn in range(15)]
 
         with ThreadPoolExecutor(2) as pool:
-            acknowledged = list(pool.map(client, (one, two), ("one", "two")))
-        path = [message.id for message in two.log.path(one.log.get(conversation.id).head)]
+            acknowledged = list(pool.map(client, (item, two), ("one", "two")))
+        path = [message.id for message in two.log.path(item.log.get(conversation.id).head)]
         assert sorted(path) == sorted([*acknowledged[0], *acknowledged[1]])
 
 
@@ -83,7 +83,9 @@ def test_a_dead_writers_answer_is_recovered_once(store):
         store.drafts.save(f"j_{number}", conversation.id, question.id, said(f"{number}")[0].message, now=0.0)
     with ThreadPoolExecutor(3) as pool:
         recovered = [
-            message for kept in pool.map(lambda _: store.drafts.recover(10.0), range(3)) for message in kept
+            message
+            for record in pool.map(lambda _: store.drafts.recover(10.0), range(3))
+            for message in record
         ]
     assert sorted(words(recovered)) == list("01234")
     assert sorted(words(store.log.children(question.id))) == list("01234")
@@ -93,8 +95,8 @@ async def conversation_on_a_loop(store) -> list[str]:
     conversation = await store.run(store.log.create, SCOPE, title="async")
     head = None
     for turn in range(5):
-        kept = await store.run(store.log.append, conversation.id, said(f"{turn}"), parent=head, expect=head)
-        head = kept[-1].id
+        result = await store.run(store.log.append, conversation.id, said(f"{turn}"), parent=head, expect=head)
+        head = result[-1].id
     return words(await store.run(store.log.path, head))
 
 

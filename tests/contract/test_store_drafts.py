@@ -27,10 +27,10 @@ def test_a_draft_is_replaced_as_the_answer_grows(store):
 def test_a_finished_draft_becomes_the_head(store):
     conversation, (question,) = talk(store, "question")
     store.drafts.save("j_1", conversation.id, question.id, answer("Hel"), "llama")
-    kept = store.drafts.finish("j_1", NewMessage(answer("Hello"), finish="stop"), now=7.0)
-    assert (kept.parent, kept.job, kept.model, kept.finish) == (question.id, "j_1", "llama", "stop")
+    finish = store.drafts.finish("j_1", NewMessage(answer("Hello"), finish="stop"), now=7.0)
+    assert (finish.parent, finish.job, finish.model, finish.finish) == (question.id, "j_1", "llama", "stop")
     moved = store.log.get(conversation.id)
-    assert (moved.head, moved.version, moved.updated_at) == (kept.id, conversation.version + 1, 7.0)
+    assert (moved.head, moved.version, moved.updated_at) == (finish.id, conversation.version + 1, 7.0)
     assert store.drafts.of(conversation.id) == []
 
 
@@ -71,8 +71,8 @@ def test_answer_identical_to_earlier_answer_reuses_it(store):
 def test_an_answer_to_nothing_starts_the_tree(store):
     conversation = store.log.create(SCOPE)
     store.drafts.save("j_1", conversation.id, None, answer("welcome"))
-    kept = store.drafts.finish("j_1", NewMessage(answer("welcome")))
-    assert (kept.parent, store.log.get(conversation.id).head) == (None, kept.id)
+    finish = store.drafts.finish("j_1", NewMessage(answer("welcome")))
+    assert (finish.parent, store.log.get(conversation.id).head) == (None, finish.id)
 
 
 def test_a_discarded_draft_is_gone(store):
@@ -90,9 +90,9 @@ def test_what_a_dead_writer_left_is_kept_and_marked_as_cut(store):
     part = Message("assistant", (Thinking("hm"), Text("half an ans")))
     store.drafts.save(job.id, conversation.id, question.id, part, "llama", now=100.0)
     assert store.drafts.recover(now=104.0) == []
-    (kept,) = store.drafts.recover(now=105.0)
-    assert (kept.message, kept.finish, kept.job, kept.model) == (part, "cut", job.id, "llama")
-    assert store.log.get(conversation.id).head == kept.id
+    (record,) = store.drafts.recover(now=105.0)
+    assert (record.message, record.finish, record.job, record.model) == (part, "cut", job.id, "llama")
+    assert store.log.get(conversation.id).head == record.id
     assert store.drafts.of(conversation.id) == []
     ended = store.jobs.get(job.id)
     assert (ended.status, ended.finished_at) == ("cut", 105.0)

@@ -39,9 +39,9 @@ def test_abandoned_jobs_are_ended_unless_draft_is_being_written(store):
     written = store.jobs.start(SCOPE, conversation=conversation.id, now=1.0).id
     store.drafts.save(written, conversation.id, None, Message.of("assistant", "So far"), now=1.0)
     assert store.jobs.abandon(10.0, now=60.0) == 1
-    found = {job.id: job for job in store.jobs.recent()}
-    assert (found[left].status, found[left].error, found[left].finished_at) == ("cut", STOPPED, 60.0)
-    assert [found[name].status for name in (young, done, written)] == ["running", "done", "running"]
+    results = {job.id: job for job in store.jobs.recent()}
+    assert (results[left].status, results[left].error, results[left].finished_at) == ("cut", STOPPED, 60.0)
+    assert [results[name].status for name in (young, done, written)] == ["running", "done", "running"]
     # Its answer is kept as far as it came, and why there is no more of it is told too.
     store.drafts.recover(now=60.0)
     assert (store.jobs.get(written).status, store.jobs.get(written).error) == ("cut", STOPPED)
@@ -59,10 +59,10 @@ def test_old_jobs_are_forgotten_but_not_those_of_conversations(store):
 
 
 def test_job_json_reveals_nothing_about_the_prompt(store):
-    told = job_to_json(store.jobs.start(SCOPE, model="m", prompt="digest"))
-    assert told["tokens"] == {"prompt": None, "completion": None, "cached": None}
-    assert (told["model"], told["status"]) == ("m", "running")
-    assert "digest" not in told.values()
+    report = job_to_json(store.jobs.start(SCOPE, model="m", prompt="digest"))
+    assert report["tokens"] == {"prompt": None, "completion": None, "cached": None}
+    assert (report["model"], report["status"]) == ("m", "running")
+    assert "digest" not in report.values()
 
 
 def test_a_status_goes_by_its_name():

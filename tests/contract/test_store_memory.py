@@ -43,16 +43,18 @@ def test_forgotten_memory_leaves_tombstone_in_its_scope_until_lifted(store):
 
 
 def test_a_proposal_is_made_once_and_decided_by_its_user(store):
-    made = store.proposals.put("anna", "language", "German", text="In German.", messages=("n_1",), now=1.0)
+    response = store.proposals.put(
+        "anna", "language", "German", text="In German.", messages=("n_1",), now=1.0
+    )
     assert store.proposals.put("anna", "language", "German", text="Again in German.") is None
     assert store.proposals.put("ben", "language", "German", text="In German.") is not None
     later = store.proposals.put("anna", "name", "Anna", text="I am Anna.", now=2.0)
-    assert store.proposals.open("anna") == [made, later]
-    assert store.proposals.get("anna", made.id) == made
-    assert store.proposals.decide("anna", made.id, "dismissed").status == "dismissed"
+    assert store.proposals.open("anna") == [response, later]
+    assert store.proposals.get("anna", response.id) == response
+    assert store.proposals.decide("anna", response.id, "dismissed").status == "dismissed"
     assert store.proposals.open("anna") == [later]
     assert store.proposals.put("anna", "language", "German", text="Once more.") is None
-    store.proposals.decide("anna", made.id, "accepted")
+    store.proposals.decide("anna", response.id, "accepted")
     assert store.proposals.put("anna", "language", "German", text="Wanted once before.") is not None
     for call in (store.proposals.get, lambda user, name: store.proposals.decide(user, name, "accepted")):
         with pytest.raises(NotFound, match="no proposal"):

@@ -60,7 +60,7 @@ def test_a_file_is_replaced_and_removed_as_a_whole(store):
     name = put(store, MINE, "a.md", "swordfish one", "swordfish two")
     put(store, MINE, "a.md", "swordfish three", tag="2")
     assert found(store, [MINE], "swordfish") == ["swordfish three"]
-    assert [(one.path, one.tag) for one in store.passages.files(MINE).values()] == [("a.md", "2")]
+    assert [(file.path, file.tag) for file in store.passages.files(MINE).values()] == [("a.md", "2")]
     store.passages.remove([name])
     assert found(store, [MINE], "swordfish") == []
     assert store.passages.files(MINE) == {}
@@ -84,11 +84,13 @@ def test_what_is_held_of_rows_follows_every_change(store):
     outlines, places = PassageTableCache(store), [MINE, SCOPE]
 
     def held():
-        found = outlines.of(places, store.passages.containers(places))
+        results = outlines.of(places, store.passages.containers(places))
         anew = PassageTableCache(store).of(places, store.passages.containers(places))
-        assert found.ids.tolist() == anew.ids.tolist()
-        assert found.length.tolist() == anew.length.tolist()
-        return list(zip(found.length.tolist(), found.note.tolist(), found.personal.tolist(), strict=True))
+        assert results.ids.tolist() == anew.ids.tolist()
+        assert results.length.tolist() == anew.length.tolist()
+        return list(
+            zip(results.length.tolist(), results.note.tolist(), results.personal.tolist(), strict=True)
+        )
 
     assert held() == []
     name = put(store, MINE, "a.md", "swordfish", "dolphin in the sea")
@@ -128,7 +130,7 @@ def vector(*numbers: int) -> bytes:
 
 
 def test_vectors_belong_to_words_and_go_with_the_last_of_them(store):
-    one = put(store, MINE, "a.md", "swordfish")
+    response = put(store, MINE, "a.md", "swordfish")
     two = put(store, OTHERS, "b.md", "swordfish")
     store.embeddings.keep("model", {piece_digest("swordfish"): vector(1, 2)})
     (ids,) = [container.ids for container in store.passages.containers([MINE])]
@@ -136,7 +138,7 @@ def test_vectors_belong_to_words_and_go_with_the_last_of_them(store):
     assert [stored for _, stored in store.embeddings.load("other", [ids])] == [None]
     assert store.embeddings.load("model", []) == []
     assert store.embeddings.coverage("model", []).pieces == 0
-    store.passages.remove([one])
+    store.passages.remove([response])
     assert count(store, "embeddings") == 1
     store.passages.remove([two])
     assert count(store, "embeddings") == 0
@@ -160,8 +162,8 @@ def test_the_cache_keeps_what_was_used_last(store):
         piece_digest("text 0"): vector(0)
     }
     assert store.embeddings.trim(2) == 3
-    kept = store.embeddings.get_vectors("model", [piece_digest(f"text {number}") for number in range(5)])
-    assert sorted(kept.values()) == [vector(0), vector(4)]
+    vectors = store.embeddings.get_vectors("model", [piece_digest(f"text {number}") for number in range(5)])
+    assert sorted(vectors.values()) == [vector(0), vector(4)]
     assert store.embeddings.get_vectors("model", [piece_digest("needed")])
 
 
@@ -192,19 +194,19 @@ def test_what_the_embedder_refused_is_not_waited_for_and_is_counted(store):
 
 
 def test_note_is_forgotten_immediately_and_its_file_marked_changed(store):
-    one, two = put(store, MINE, "a.md", "dolphin", "swordfish"), put(store, MINE, "b.md", "eel")
+    item, two = put(store, MINE, "a.md", "dolphin", "swordfish"), put(store, MINE, "b.md", "eel")
     store.embeddings.keep("model", {piece_digest("swordfish"): vector(1)})
     store.passages.forget(["n_1"])
     assert found(store, [MINE], "swordfish dolphin eel") == ["dolphin", "eel"]
     assert count(store, "embeddings") == 0
     versions = {name: state.version for name, state in store.passages.files(MINE).items()}
-    assert versions == {one: -1, two: 1}
+    assert versions == {item: -1, two: 1}
 
 
 def test_notes_are_known_by_file_and_id_and_removed_atomically(store):
-    one, two = put(store, MINE, "a.md", "dolphin", "eel"), put(store, OTHERS, "b.md", "squid")
-    assert store.passages.notes_in([one, "none"]) == {one: {"n_0": "dolphin", "n_1": "eel"}}
-    assert store.passages.files_of(["n_0"]) == {"n_0": {one: "dolphin", two: "squid"}}
+    item, two = put(store, MINE, "a.md", "dolphin", "eel"), put(store, OTHERS, "b.md", "squid")
+    assert store.passages.notes_in([item, "none"]) == {item: {"n_0": "dolphin", "n_1": "eel"}}
+    assert store.passages.files_of(["n_0"]) == {"n_0": {item: "dolphin", two: "squid"}}
     assert store.passages.notes_in([]) == store.passages.files_of(["n_9"]) == {}
     assert sorted(store.passages.paths()) == ["a.md", "b.md"]
 
@@ -212,16 +214,16 @@ def test_notes_are_known_by_file_and_id_and_removed_atomically(store):
         raise Conflict("not now")
 
     with pytest.raises(Conflict):
-        store.passages.remove([one], refuse)
+        store.passages.remove([item], refuse)
     with pytest.raises(Conflict):
-        store.passages.replace(MINE, {FileState(one, "a.md", "2", 1, 5.0): []}, refuse)
+        store.passages.replace(MINE, {FileState(item, "a.md", "2", 1, 5.0): []}, refuse)
     assert found(store, [MINE], "dolphin eel") == ["dolphin", "eel"]
 
 
 def test_a_message_is_not_forgotten_as_a_note(store):
-    _, (said,) = talk(store, "swordfish")
+    _, (text,) = talk(store, "swordfish")
     store.texts.catch_up()
-    store.passages.forget([said.id])
+    store.passages.forget([text.id])
     assert found(store, [SCOPE], "swordfish") == ["swordfish"]
 
 

@@ -74,8 +74,8 @@ def test_the_same_prompt_is_kept_once(store):
     digest = store.prompts.keep(system, tools)
     assert store.prompts.keep(system, tools) == digest
     assert store.prompts.keep(system) != digest
-    kept = store.prompts.get(digest)
-    assert (kept.digest, kept.system, kept.tools) == (digest, tuple(system), tuple(tools))
+    prompt = store.prompts.get(digest)
+    assert (prompt.digest, prompt.system, prompt.tools) == (digest, tuple(system), tuple(tools))
     with pytest.raises(NotFound):
         store.prompts.get("unknown")
 
@@ -114,7 +114,7 @@ def test_removing_a_decision_leaves_a_veto(store):
 
 def test_a_compaction_says_what_it_freed(store):
     conversation, _ = talk(store, "a")
-    kept = store.compactions.record(
+    record = store.compactions.record(
         conversation.id,
         lane="8k",
         level=3,
@@ -127,8 +127,8 @@ def test_a_compaction_says_what_it_freed(store):
         path="default/conversations/x/summary.md",
         duration_ms=1500,
     )
-    assert kept.tokens_freed == 5100
-    assert store.compactions.of(conversation.id) == [kept]
+    assert record.tokens_freed == 5100
+    assert store.compactions.of(conversation.id) == [record]
     assert store.compactions.of("c_other") == []
 
 

@@ -243,17 +243,21 @@ def test_a_table_of_messages_made_anew_without_its_triggers_is_noticed(tmp_path)
 
 def test_concurrent_deletion_and_indexing_leave_no_orphans_or_deadlocks(shared_location):
     with (
-        open_store(shared_location) as one,
+        open_store(shared_location) as store,
         open_store(shared_location) as other,
         ThreadPoolExecutor(1) as pool,
     ):
         for _ in range(5):
-            conversation, _ = talk(one, *(f"swordfish {number}" for number in range(120)))
+            conversation, _ = talk(store, *(f"swordfish {number}" for number in range(120)))
             indexing = pool.submit(other.texts.catch_up)
-            one.texts.catch_up(40)
-            one.log.delete(conversation.id)
+            store.texts.catch_up(40)
+            store.log.delete(conversation.id)
             indexing.result()
-            assert (count(one, "text_rows"), count(one, "text_waiting"), count(one, "text_containers")) == (
+            assert (
+                count(store, "text_rows"),
+                count(store, "text_waiting"),
+                count(store, "text_containers"),
+            ) == (
                 0,
                 0,
                 0,
@@ -261,14 +265,14 @@ def test_concurrent_deletion_and_indexing_leave_no_orphans_or_deadlocks(shared_l
 
 
 def test_two_processes_do_not_index_a_message_twice(shared_location):
-    with open_store(shared_location) as one, open_store(shared_location) as other:
-        talk(one, *(f"message {number}" for number in range(5)))
-        one.texts.catch_up(2)
+    with open_store(shared_location) as store, open_store(shared_location) as other:
+        talk(store, *(f"message {number}" for number in range(5)))
+        store.texts.catch_up(2)
         waiting = other.texts._waiting(None, 10)
-        one.texts.catch_up()
+        store.texts.catch_up()
         # The other one had read what waits before it was indexed.
         other.texts._index([row for message in waiting for row in index_rows(*message)], waiting)
-        assert count(one, "text_rows") == 5
+        assert count(store, "text_rows") == 5
 
 
 def test_what_we_told_people_in_an_answer_is_not_found(store):

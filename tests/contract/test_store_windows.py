@@ -24,8 +24,8 @@ def talk(store):
 
 def test_path_part_contains_its_end_and_named_messages(store, talk):
     _, first, beside = talk
-    found = store.log.part(first[-1].id, below=3, keep=[first[0].id, first[5].id, beside[0].id])
-    assert [stored.message.text for stored in found] == ["a", "e", "f"]
+    part = store.log.part(first[-1].id, below=3, keep=[first[0].id, first[5].id, beside[0].id])
+    assert [stored.message.text for stored in part] == ["a", "e", "f"]
     assert store.log.part(beside[-1].id, below=-1) == [*first[:2], *beside]
     with pytest.raises(NotFound):
         store.log.part("m_missing", below=0)
@@ -34,9 +34,11 @@ def test_path_part_contains_its_end_and_named_messages(store, talk):
 def test_sizes_are_known_without_reading_the_messages(store, talk):
     _, first, beside = talk
     sizes = store.log.sizes(first[-1].id, 3)
-    assert sizes == [(one.id, one.depth, one.message.role, len(one.message.encode())) for one in first[:2:-1]]
+    assert sizes == [
+        (item.id, item.depth, item.message.role, len(item.message.encode())) for item in first[:2:-1]
+    ]
     assert [name for name, *_ in store.log.sizes(beside[-1].id, 9)][:1] == [beside[-1].id]
-    assert store.log.path_ids(beside[-1].id) == [one.id for one in (*first[:2], *beside)]
+    assert store.log.path_ids(beside[-1].id) == [entry.id for entry in (*first[:2], *beside)]
 
 
 def test_marks_are_those_on_the_way_to_a_message(store, talk):
@@ -74,8 +76,8 @@ def test_lane_update_requires_current_version(store, talk):
     lane(store, conversation, 1, state={"sent": [["m", "d", 3]]}, report={"level": 2}, now=6.0)
     with pytest.raises(Conflict):
         lane(store, conversation, 1)
-    (kept,) = store.lanes.of(conversation.id)
-    assert (kept.version, kept.window, kept.state, kept.report, kept.updated_at) == (
+    (record,) = store.lanes.of(conversation.id)
+    assert (record.version, record.window, record.state, record.report, record.updated_at) == (
         2, 8192, {"sent": [["m", "d", 3]]}, {"level": 2}, 6.0,
     )  # fmt: skip
     store.log.delete(conversation.id)
@@ -102,14 +104,14 @@ def test_what_quotes_a_memory_is_found_and_rewritten_undone_or_not(store, talk):
         data = {"text": "told", "memories": list(names)}
         return store.decisions.record("lane", conversation.id, kind="add", data=data, **figures)
 
-    one, two, other = quote("y_1", "h_%"), quote("y_2"), quote("y_12", "h_x")
+    item, two, other = quote("y_1", "h_%"), quote("y_2"), quote("y_12", "h_x")
     store.decisions.remove(two.id)
     asked = [("y_1",), ("y_1", "y_2"), ("h_%",), ("none",), (), [f"y_{number}" for number in range(100)]]
-    found = [[made.id for made in store.decisions.quoting(names)] for names in asked]
-    assert found == [[one.id], [one.id, two.id], [one.id], [], [], [one.id, two.id, other.id]]
-    store.decisions.rewrite(one.id, data={"text": "", "memories": []}, tokens_after=0)
+    ids = [[result.id for result in store.decisions.quoting(names)] for names in asked]
+    assert ids == [[item.id], [item.id, two.id], [item.id], [], [], [item.id, two.id, other.id]]
+    store.decisions.rewrite(item.id, data={"text": "", "memories": []}, tokens_after=0)
     assert store.decisions.quoting(["y_1"]) == []
-    assert store.decisions.get_many([one.id])[0].tokens_after == 0
+    assert store.decisions.get_many([item.id])[0].tokens_after == 0
 
 
 def test_replacing_report_leaves_lane_unchanged(store, talk):

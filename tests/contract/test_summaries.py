@@ -24,17 +24,22 @@ def talk(store):
 
 def put(store, covered, previous=None, **more):
     return store.summaries.put(
-        covers=[one.id for one in covered], previous=previous, body={"said": len(covered)}, tokens=9, **more
+        covers=[item.id for item in covered], previous=previous, body={"said": len(covered)}, tokens=9, **more
     )
 
 
 def test_a_summary_is_found_from_every_message_it_lies_before(store, talk):
     _, first, beside = talk
-    made = put(store, first[:4], model="small", path="model", name="s_1", now=5.0)
-    assert (made.id, made.depth, made.through, made.created_at) == ("s_1", 3, first[3].id, 5.0)
-    assert store.summaries.get("s_1") == made
+    response = put(store, first[:4], model="small", path="model", name="s_1", now=5.0)
+    assert (response.id, response.depth, response.through, response.created_at) == (
+        "s_1",
+        3,
+        first[3].id,
+        5.0,
+    )
+    assert store.summaries.get("s_1") == response
     for message in (*first[3:], *beside):
-        assert store.summaries.latest(message.id) == made
+        assert store.summaries.latest(message.id) == response
     for message in first[:3]:
         assert store.summaries.latest(message.id) is None, "it says what came later"
     assert store.summaries.get("s_none") is None
@@ -42,10 +47,10 @@ def test_a_summary_is_found_from_every_message_it_lies_before(store, talk):
 
 def test_each_summary_continues_its_predecessor_on_its_own_branch(store, talk):
     _, first, beside = talk
-    one = put(store, first[:4])
-    here, there = put(store, first[4:6], one.id), put(store, beside, one.id)
-    assert store.summaries.of(first[-1].id) == [one, here]
-    assert store.summaries.of(beside[-1].id) == [one, there]
+    response = put(store, first[:4])
+    here, value = put(store, first[4:6], response.id), put(store, beside, response.id)
+    assert store.summaries.of(first[-1].id) == [response, here]
+    assert store.summaries.of(beside[-1].id) == [response, value]
     assert store.summaries.of(first[2].id) == []
     assert store.summaries.latest(first[-1].id) == here
     covered = [name for row in store.summaries.of(first[-1].id) for name in row.covers]
@@ -54,16 +59,16 @@ def test_each_summary_continues_its_predecessor_on_its_own_branch(store, talk):
 
 def test_who_comes_second_with_the_same_messages_is_told_so(store, talk):
     _, first, _ = talk
-    one = put(store, first[:4])
+    response = put(store, first[:4])
     with pytest.raises(Conflict):
         put(store, first[:4])
     with pytest.raises(Conflict):
         put(store, first[:6])
     with pytest.raises(Conflict):
-        put(store, first[2:4], one.id)
-    put(store, first[4:6], one.id)
+        put(store, first[2:4], response.id)
+    put(store, first[4:6], response.id)
     with pytest.raises(Conflict):
-        put(store, first[4:8], one.id)
+        put(store, first[4:8], response.id)
     assert len(store.summaries.of(first[-1].id)) == 2
 
 
@@ -98,18 +103,18 @@ def test_a_message_that_is_not_there_cannot_be_covered(store, talk):
 
 def test_they_are_forgotten_with_their_conversation(store, talk):
     conversation, first, _ = talk
-    one = put(store, first[:4])
-    two = put(store, first[4:6], one.id)
+    response = put(store, first[:4])
+    two = put(store, first[4:6], response.id)
     store.log.delete(conversation.id)
-    assert store.summaries.get(one.id) is None
+    assert store.summaries.get(response.id) is None
     assert store.summaries.get(two.id) is None
 
 
 def test_what_a_fork_shares_stays_for_it(store, talk):
     conversation, first, _ = talk
     fork = store.log.fork(conversation.id, first[5].id)
-    one = put(store, first[:4])
-    two = put(store, first[4:7], one.id)
+    response = put(store, first[:4])
+    two = put(store, first[4:7], response.id)
     store.log.delete(conversation.id)
-    assert store.summaries.latest(store.log.get(fork.id).head) == one
+    assert store.summaries.latest(store.log.get(fork.id).head) == response
     assert store.summaries.get(two.id) is None, "it speaks of words that are gone"

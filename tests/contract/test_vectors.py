@@ -46,20 +46,20 @@ def opened(request, store, location, tmp_path):
     engine = request.node.callspec.params["location"][1]
     where = f"qdrant:{tmp_path / 'qdrant'}" if engine == "qdrant" else engine
     opening = choose_vectors(VectorOptions(where, store=location, folder=tmp_path))
-    made = []
+    result = []
 
     def index(identity=IDENTITY):
-        made.append(opening(store, identity))
-        made[-1].follow()
-        if "apsw" in made[-1].trouble:
-            missing("sqlite-vec", VectorsError(made[-1].trouble))
-        assert made[-1].engine == (IN_PROCESS if engine == "auto" else engine), made[-1].trouble
-        return made[-1]
+        result.append(opening(store, identity))
+        result[-1].follow()
+        if "apsw" in result[-1].trouble:
+            missing("sqlite-vec", VectorsError(result[-1].trouble))
+        assert result[-1].engine == (IN_PROCESS if engine == "auto" else engine), result[-1].trouble
+        return result[-1]
 
     yield index
-    for one in made:
-        one.alone()
-        one.close()
+    for item in result:
+        item.alone()
+        item.close()
 
 
 @pytest.fixture
@@ -68,8 +68,12 @@ def vectors(opened):
 
 
 def row_of(store, places, text: str) -> int:
-    rows = [one.ids[0] + place for one in store.passages.containers(places) for place in range(one.next)]
-    return next(row for row, said in store.passages.texts(rows).items() if said == text)
+    rows = [
+        container.ids[0] + place
+        for container in store.passages.containers(places)
+        for place in range(container.next)
+    ]
+    return next(row for row, content in store.passages.texts(rows).items() if content == text)
 
 
 def test_the_nearest_piece_of_a_row_counts(store, vectors):
@@ -162,8 +166,8 @@ def test_the_vectors_of_a_place_are_loaded_once_and_together(store, vectors, loa
         put(store, MINE, f"{number}.md", f"north {number}")
         vectors.keep({piece_digest(f"north {number}"): AXES[number % 4]})
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: nearest(vectors, [MINE], AXES[0], 20), range(4)))
-    assert [len(near) for near in found] == [20] * 4
+        results = list(pool.map(lambda _: nearest(vectors, [MINE], AXES[0], 20), range(4)))
+    assert [len(near) for near in results] == [20] * 4
     assert len(loads) == 1
     put(store, MINE, "7.md", "south")
     vectors.keep({piece_digest("south"): AXES[2]})

@@ -71,7 +71,7 @@ def test_only_who_read_the_newest_may_write_it(workspace):
 def test_no_two_texts_have_the_same_tag_however_quickly_they_follow(workspace):
     tags = [workspace.write("a.md", text) for text in ("1", "2") * 20]
     # A text that comes back may have its tag back: who read it then loses nothing now.
-    assert all(one != next_ for one, next_ in pairwise(tags))
+    assert all(item != next_ for item, next_ in pairwise(tags))
 
 
 @pytest.mark.parametrize(

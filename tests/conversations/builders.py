@@ -72,14 +72,14 @@ class Talk:
         elif parent != placement.head:
             log.set_head(conversation, parent, expect=placement.head)
         if answered is not None:
-            said = answer(answered) if isinstance(answered, str) else answered
+            text = answer(answered) if isinstance(answered, str) else answered
             job = self.store.jobs.start(self.scope, conversation=conversation).id
-            new = NewMessage(said, anchor(said), "m", "stop", job)
+            new = NewMessage(text, anchor(text), "m", "stop", job)
             log.append(conversation, [new], parent=parent, expect=parent)
         return conversation
 
     def conversations(self) -> set[str]:
-        return {one.id for one in self.store.log.recent(self.scope, 1000)}
+        return {item.id for item in self.store.log.recent(self.scope, 1000)}
 
     def told(self, conversation: str) -> list[str]:
         """What was said in a conversation, as it ends."""

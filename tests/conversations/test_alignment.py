@@ -135,9 +135,9 @@ def test_the_work_grows_with_the_length_and_not_with_its_square(stored, sent):
 @given(messages, messages)
 def test_pairs_go_forward_in_both_and_lie_before_the_new_part(stored, sent):
     lined_up = align(rows(*stored), sent)
-    for one, other in zip(lined_up.pairs, lined_up.pairs[1:], strict=False):
-        assert one.sent < other.sent
-        assert one.stored < other.stored
+    for item, other in zip(lined_up.pairs, lined_up.pairs[1:], strict=False):
+        assert item.sent < other.sent
+        assert item.stored < other.stored
     assert all(pair.sent < lined_up.start for pair in lined_up.pairs)
     assert all(pair.stored < lined_up.reach for pair in lined_up.pairs)
 

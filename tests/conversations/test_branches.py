@@ -41,13 +41,13 @@ class Person:
             back = 1 if action == "again" else self.chance.randint(1, min(3, len(self.seen) // 2 - 1))
             question = self.seen[-2] if action == "again" else question
             del self.seen[-2 * back :]
-        answers = [self.chance.choice(DRESSES).format(said) for said in self.seen[1::2]]
-        history = [Message.of("user", said) for said in self.seen[::2]]
-        talk = [one for pair in zip(history, answers, strict=True) for one in (pair[0], _said(pair[1]))]
+        answers = [self.chance.choice(DRESSES).format(content) for content in self.seen[1::2]]
+        history = [Message.of("user", line) for line in self.seen[::2]]
+        talk = [item for pair in zip(history, answers, strict=True) for item in (pair[0], _said(pair[1]))]
         request = ChatRequest("small", (*talk, Message.of("user", question)))
         turn = await self.engine.turn(Ask(request, headers=self.headers))
-        said = "".join([chunk.text async for chunk in turn.chunks])
-        self.seen += [question, said]
+        text = "".join([chunk.text async for chunk in turn.chunks])
+        self.seen += [question, text]
         assert self.conversation in (None, turn.conversation), f"turn {number} went elsewhere"
         self.conversation = turn.conversation
         return [stored.message.text for stored in self.stored()]
@@ -78,8 +78,8 @@ def test_every_chat_reads_as_the_person_sees_it_after_every_turn(seed, tmp_path)
         people = [Person(engine, chance, "one"), Person(engine, chance), Person(engine, chance, "three")]
         for number in range(90):
             person = chance.choice(people)
-            kept = await person.act(number)
-            assert kept == person.seen, f"turn {number}"
+            act = await person.act(number)
+            assert act == person.seen, f"turn {number}"
         await engine.close()
 
     asyncio.run(talk())

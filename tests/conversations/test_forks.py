@@ -52,7 +52,7 @@ def test_undone_decisions_stay_undone_in_a_fork(tmp_path):
         fork = store.atomically(lanes.fork, store, row)
         (lane,) = store.lanes.of(fork.id)
         vetoes = store.decisions.vetoes(lane.id)
-        assert [set(veto.messages) for veto in vetoes] == [set(made.messages) for made in undone]
+        assert [set(veto.messages) for veto in vetoes] == [set(result.messages) for result in undone]
         origin = lanes.lane_id(row.id, lane.window)
         assert len(store.decisions.of(lane.id)) == len(store.decisions.of(origin))
 
@@ -88,9 +88,9 @@ def test_decisions_on_messages_after_the_fork_are_left_behind(tmp_path):
 def test_replaced_additions_are_replaced_in_a_fork_too(talk):
     store = talk.store
     row = store.log.create(talk.scope)
-    (told,) = store.log.append(row.id, [NewMessage(Message.of("user", "Hi"))], parent=None, expect=None)
+    (report,) = store.log.append(row.id, [NewMessage(Message.of("user", "Hi"))], parent=None, expect=None)
     lane = lanes.lane_id(row.id, 4096)
-    common = {"messages": [told.id], "tokens_before": 9, "tokens_after": 0}
+    common = {"messages": [report.id], "tokens_before": 9, "tokens_after": 0}
     added = store.decisions.record(lane, row.id, kind="add", rule="recalled", data={"text": "x"}, **common)
     store.decisions.record(
         lane, row.id, kind="replace", rule="recalled_full", data={"instead": {added.id: ""}}, **common
@@ -109,8 +109,8 @@ def test_what_has_no_messages_cannot_be_forked(talk):
 
 
 def test_a_fork_from_a_message_of_another_conversation_is_refused(talk):
-    _, one = talk.say(Message.of("user", "One"), answered="Yes.")
+    _, item = talk.say(Message.of("user", "One"), answered="Yes.")
     _, two = talk.say(Message.of("user", "Two"), answered="Yes.")
     other = talk.store.log.get(two)
     with pytest.raises(NotFound):
-        lanes.fork(talk.store, talk.store.log.get(one), other.head)
+        lanes.fork(talk.store, talk.store.log.get(item), other.head)

@@ -24,7 +24,7 @@ def three_turns(talk: Talk, headers: dict[str, str] | None = None) -> str:
 def test_three_turns_are_one_conversation(talk):
     conversation = three_turns(talk)
     assert talk.conversations() == {conversation}
-    assert talk.told(conversation) == [one.text for one in (Q1, A1, Q2, A2, Q3, A3)]
+    assert talk.told(conversation) == [item.text for item in (Q1, A1, Q2, A2, Q3, A3)]
 
 
 def test_only_new_messages_are_stored_and_rest_is_matched(talk):
@@ -58,8 +58,8 @@ def test_answer_shared_by_branches_leads_to_branch_of_its_question(talk):
     for question in questions:
         talk.say(Q1, A1, question, answered=shared)
     for question in questions:
-        _, found = talk.say(Q1, A1, question, shared, user("And how long?"), answered="About an hour.")
-        assert talk.told(found)[:4] == [Q1.text, A1.text, question.text, shared.text]
+        _, results = talk.say(Q1, A1, question, shared, user("And how long?"), answered="About an hour.")
+        assert talk.told(results)[:4] == [Q1.text, A1.text, question.text, shared.text]
 
 
 def test_an_edited_question_becomes_a_branch_of_the_same_conversation(talk):
@@ -90,11 +90,11 @@ def test_a_request_that_failed_and_is_repeated_is_kept_once(talk):
 def test_a_question_that_got_no_answer_may_stay_or_go(talk):
     talk.say(Q1, answered=A1)
     _, conversation = talk.say(Q1, A1, Q2, answered=None)
-    kept = talk.place(Q1, A1, Q2, Q3)
+    place = talk.place(Q1, A1, Q2, Q3)
     dropped = talk.place(Q1, A1, Q3)
-    assert kept.conversation == dropped.conversation == conversation
-    assert [new.message for new in kept.new] == [new.message for new in dropped.new] == [Q3]
-    assert not kept.forks
+    assert place.conversation == dropped.conversation == conversation
+    assert [new.message for new in place.new] == [new.message for new in dropped.new] == [Q3]
+    assert not place.forks
     assert not dropped.forks
 
 

@@ -24,19 +24,19 @@ def test_words_and_letter_case_do_change_an_anchor():
 
 
 def test_reminders_of_a_program_do_not_change_an_anchor():
-    told = "<system-reminder>\nToday is {}.\n</system-reminder>\n\nWhat is new?"
+    text = "<system-reminder>\nToday is {}.\n</system-reminder>\n\nWhat is new?"
     assert (
-        anchor(user(told.format("Monday")))
-        == anchor(user(told.format("Tuesday")))
+        anchor(user(text.format("Monday")))
+        == anchor(user(text.format("Tuesday")))
         == anchor(user("What is new?"))
     )
 
 
 def test_message_with_only_a_reminder_has_its_own_anchor():
-    one = user("<environment_context>\n<date>1</date>\n</environment_context>")
+    item = user("<environment_context>\n<date>1</date>\n</environment_context>")
     other = user("<environment_context>\n<date>2</date>\n</environment_context>")
-    assert anchor(one) is not None
-    assert anchor(one) != anchor(other)
+    assert anchor(item) is not None
+    assert anchor(item) != anchor(other)
 
 
 def test_what_nobody_looks_up_has_no_anchor():
@@ -46,9 +46,9 @@ def test_what_nobody_looks_up_has_no_anchor():
 
 
 def test_a_picture_without_words_is_known_by_the_picture():
-    one = Message("user", (Image(data="aGk="),))
-    assert anchor(one) == anchor(Message("user", (Image(data="aGk="),)))
-    assert anchor(one) != anchor(Message("user", (Image(data="aG8="),)))
+    message = Message("user", (Image(data="aGk="),))
+    assert anchor(message) == anchor(Message("user", (Image(data="aGk="),)))
+    assert anchor(message) != anchor(Message("user", (Image(data="aG8="),)))
 
 
 def test_tool_calls_match_by_content_regardless_of_formatting():

@@ -12,10 +12,10 @@ from holdfast.store import NewMessage
 @pytest.fixture
 def row(talk):
     log = talk.store.log
-    made = log.create(talk.scope)
-    said = [NewMessage(Message.of("user", text)) for text in ("one", "two", "three")]
-    log.append(made.id, said, parent=None, expect=None)
-    return log.get(made.id)
+    result = log.create(talk.scope)
+    messages = [NewMessage(Message.of("user", text)) for text in ("one", "two", "three")]
+    log.append(result.id, messages, parent=None, expect=None)
+    return log.get(result.id)
 
 
 def test_a_message_goes_by_its_id_and_by_its_number(talk, row):
@@ -26,7 +26,7 @@ def test_a_message_goes_by_its_id_and_by_its_number(talk, row):
 
 def test_a_beginning_is_enough_as_long_as_it_means_one(talk, row):
     ids = talk.store.log.path_ids(row.head)
-    clear = next(n for n in range(8, 29) if sum(one.startswith(ids[0][:n]) for one in ids) == 1)
+    clear = next(n for n in range(8, 29) if sum(item.startswith(ids[0][:n]) for item in ids) == 1)
     assert find_message(talk.store, row, ids[0][:clear].upper()).id == ids[0]
     with pytest.raises(BadRequest, match="Give more of the id"):
         find_message(talk.store, row, ids[0][:8])
@@ -60,14 +60,14 @@ def test_a_message_of_another_conversation_is_not_found(talk, row):
 def test_active_decision_is_found_by_id_or_prefix(talk, row):
     store, lane = talk.store, lanes.lane_id(row.id, 4096)
     store.lanes.put(lane, row.id, window=4096, state={}, report={}, expect=0)
-    made = store.decisions.record(
+    result = store.decisions.record(
         lane, row.id, kind="leave_out", rule="relevance", messages=[row.head], tokens_before=5, tokens_after=0
     )
-    assert find_decision(store, row, made.id) == made.id
-    assert find_decision(store, row, made.id[:12]) == made.id
-    store.decisions.remove(made.id)
+    assert find_decision(store, row, result.id) == result.id
+    assert find_decision(store, row, result.id[:12]) == result.id
+    store.decisions.remove(result.id)
     with pytest.raises(NotFound, match="in force"):
-        find_decision(store, row, made.id)
+        find_decision(store, row, result.id)
 
 
 def answered(talk, row, text, parent):
@@ -81,9 +81,9 @@ def answered(talk, row, text, parent):
 
 def test_an_answer_goes_by_its_job_on_every_branch(talk, row):
     names = [answered(talk, row, text, row.head) for text in ("this", "that")]
-    found = [find_answer(talk.store, talk.scope, name) for name in names]
-    assert [one.answer.message.text for one in found] == ["this", "that"]
-    assert {one.conversation.id for one in found} == {row.id}
+    answers = [find_answer(talk.store, talk.scope, name) for name in names]
+    assert [answer.answer.message.text for answer in answers] == ["this", "that"]
+    assert {item.conversation.id for item in answers} == {row.id}
 
 
 def test_repeated_answer_resolves_to_original_for_good(talk, row):

@@ -61,11 +61,11 @@ def spaced(message: Message, noise: int) -> Message:
 def test_a_resent_history_always_finds_its_conversation(shared, asked, noises, newest):
     talk, history = fresh(shared), []
     for number, question in enumerate(asked):
-        sent = [spaced(one, noises[i % 12]) for i, one in enumerate(history)]
+        sent = [spaced(item, noises[i % 12]) for i, item in enumerate(history)]
         placement, conversation = talk.say(*sent, user(question), answered=unique(number))
         assert [new.message.text for new in placement.new] == [question]
         history += [user(question), answer(unique(number))]
-    sent = [spaced(one, noises[i % 12]) for i, one in enumerate(history)]
+    sent = [spaced(entry, noises[i % 12]) for i, entry in enumerate(history)]
     placement = talk.place(system("It is 11:59:59."), *sent, user(newest))
     assert placement.conversation == conversation
     assert [new.message.text for new in placement.new] == [newest]
@@ -85,12 +85,12 @@ def test_conversations_with_the_same_first_question_never_merge(shared, first, t
         history = histories.setdefault(who, [])
         asked = user(question if history else first)
         reply = unique(next(numbers))
-        _, conversation = talk.say(*(spaced(one, noise) for one in history), asked, answered=reply)
+        _, conversation = talk.say(*(spaced(item, noise) for item in history), asked, answered=reply)
         assert homes.setdefault(who, conversation) == conversation
         history += [asked, answer(reply)]
     assert len(set(homes.values())) == len(homes)
     for who, conversation in homes.items():
-        assert talk.told(conversation) == [one.text for one in histories[who]]
+        assert talk.told(conversation) == [entry.text for entry in histories[who]]
 
 
 @often

@@ -141,23 +141,23 @@ JAMMED = "What was the error when the feeder jammed at box 17?"
 
 
 def test_complete_line_in_long_paste_outranks_partial_short_messages(talk):
-    said = [user("Here is the log of the night:\n" + "\n".join(LOG))]
-    said += [
+    text = [user("Here is the log of the night:\n" + "\n".join(LOG))]
+    text += [
         user("Jonas cleaned the feeder."),
         user("Put the jammed drawer into a box."),
         answer("An error?"),
     ]
-    snippet = Past(talk, *said).asked(JAMMED, room=400)[0]
+    snippet = Past(talk, *text).asked(JAMMED, room=400)[0]
     assert LOG[16] in snippet.text
     assert not snippet.whole
 
 
 def test_a_question_is_not_quoted_where_something_else_answers(talk):
-    said = [
+    text = [
         user("At which box did we have the error E-4471?"),
         answer("The feeder jammed at box 17, by error."),
     ]
-    assert Past(talk, *said).asked(JAMMED)[0].text == said[1].text
+    assert Past(talk, *text).asked(JAMMED)[0].text == text[1].text
 
 
 def test_what_was_never_said_brings_nothing_back(past):
@@ -221,11 +221,11 @@ def test_tool_calls_and_results_come_back(talk):
 
 def test_all_snippets_together_stay_within_the_room_and_use_it(talk):
     chance = random.Random(3)
-    said = [
+    users = [
         user(f"The wifi password number {n} is {chance.getrandbits(40):x}. " + FILLER[n % 6])
         for n in range(20)
     ]
-    past = Past(talk, *said)
+    past = Past(talk, *users)
     for room in (0, 1, 5, 20, 60, 400):
         snippets = past.asked("Which wifi password did I use?", room=room)
         assert sum(tokens(snippet.text) for snippet in snippets) <= room
@@ -245,14 +245,14 @@ def test_free_room_stays_free_where_the_answer_is_certain(talk):
 
 
 def test_what_something_brought_says_word_for_word_takes_no_room_twice(talk):
-    said = [user("The wifi password is swordfish."), user("Again: the wifi password is swordfish.")]
-    texts = [snippet.text for snippet in Past(talk, *said).asked("What is the wifi password?")]
+    content = [user("The wifi password is swordfish."), user("Again: the wifi password is swordfish.")]
+    texts = [snippet.text for snippet in Past(talk, *content).asked("What is the wifi password?")]
     assert sum("swordfish" in text for text in texts) == 1
 
 
 def test_what_only_asks_waits_until_the_others_had_their_turn(talk):
-    said = [user(f"Does the wifi password of the cabin on lake {number} still work?") for number in range(9)]
-    past = Past(talk, *said, user("Swordfish opens the wifi in the cabin."))
+    users = [user(f"Does the wifi password of the cabin on lake {number} still work?") for number in range(9)]
+    past = Past(talk, *users, user("Swordfish opens the wifi in the cabin."))
     texts = [snippet.text for snippet in past.asked("What is the wifi password of the cabin?", room=60)]
     assert "Swordfish opens the wifi in the cabin." in texts
 
@@ -303,12 +303,12 @@ def test_a_question_in_the_window_is_no_answer_to_itself(talk):
 
 
 def test_our_notices_in_answers_are_neither_found_nor_quoted(talk):
-    told = banner("the model thought until its limit; this answer is without thinking")
-    past = Past(talk, answer(f"{told}\n\nThe zebra factory lies in Quakenbrück."))
+    report = banner("the model thought until its limit; this answer is without thinking")
+    past = Past(talk, answer(f"{report}\n\nThe zebra factory lies in Quakenbrück."))
     snippets = past.asked("Where was the zebra factory?")
     assert snippets[0].text == "The zebra factory lies in Quakenbrück."
     every = past.asked("What was it that Holdfast said about the limit of thinking?", room=2_000)
-    assert all(told not in snippet.text for snippet in every)
+    assert all(report not in snippet.text for snippet in every)
 
 
 def test_what_was_deleted_is_not_quoted(talk):
@@ -379,14 +379,14 @@ def test_where_little_fits_the_current_value_comes_with_the_old_one(talk, old, n
     past = Past(
         talk, user(old), answer("Ok."), user(new), *(user(other.format(name)) for name in "ABCDEFGHKLMNOP")
     )
-    told = 0
+    report = 0
     for room in range(60, 150, 5):
         texts = [snippet.text for snippet in past.look_up(question, room=room).snippets]
-        there = [text for text in texts if old in text or new in text]
-        told += bool(there)
-        assert not there or new in there[-1], room
+        value = [text for text in texts if old in text or new in text]
+        report += bool(value)
+        assert not value or new in value[-1], room
         assert sum(map(tokens, texts)) <= room
-    assert told
+    assert report
 
 
 @pytest.mark.parametrize(

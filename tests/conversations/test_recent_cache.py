@@ -14,15 +14,15 @@ Q2, A2 = Message.of("user", "How often do I water them?"), Message.of("assistant
 HINTS = Hints(client="curl")
 
 
-def path(*said: Message) -> tuple[MessageRecord, ...]:
+def path(*message: Message) -> tuple[MessageRecord, ...]:
     return tuple(
-        MessageRecord(f"m_{at}", "t_1", "b_1", at, f"m_{at - 1}" if at else None, one, None, "", "", "", 0.0)
-        for at, one in enumerate(said)
+        MessageRecord(f"m_{at}", "t_1", "b_1", at, f"m_{at - 1}" if at else None, item, None, "", "", "", 0.0)
+        for at, item in enumerate(message)
     )
 
 
-def standing(*said: Message, conversation: str = "c_1") -> RecentConversation:
-    return RecentConversation(conversation, "curl", "", path(*said))
+def standing(*message: Message, conversation: str = "c_1") -> RecentConversation:
+    return RecentConversation(conversation, "curl", "", path(*message))
 
 
 @pytest.fixture
@@ -69,11 +69,11 @@ def test_whatever_is_in_doubt_is_left_to_the_log(standings, scope, hints, messag
     "part", [File("b.txt", data="Yg=="), Image(data="Yg=="), Opaque("openai", {"type": "audio", "n": 2})]
 )
 def test_another_file_picture_or_recording_is_another_question(part):
-    known, said = RecentConversationCache(), Text("Summarise this.")
+    known, text = RecentConversationCache(), Text("Summarise this.")
     first = {File: File("a.txt", data="YQ=="), Image: Image(data="YQ=="), Opaque: Opaque("openai", {"n": 1})}
-    known.add(ME, standing(Message("user", (said, first[type(part)]))))
-    assert known.find(ME, HINTS, [Message("user", (said, first[type(part)]))]) is not None
-    assert known.find(ME, HINTS, [Message("user", (said, part))]) is None
+    known.add(ME, standing(Message("user", (text, first[type(part)]))))
+    assert known.find(ME, HINTS, [Message("user", (text, first[type(part)]))]) is not None
+    assert known.find(ME, HINTS, [Message("user", (text, part))]) is None
 
 
 def test_identical_conversations_are_resolved_by_the_log(standings):

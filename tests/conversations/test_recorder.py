@@ -44,8 +44,8 @@ async def nothing():
 
 async def test_an_answer_is_kept_and_its_job_ends(store, asked):
     recorder, conversation, job = asked
-    said = [chunk.text async for chunk in record(recorder, chunks(before_the_end=nothing))]
-    assert said == ["one ", "two", ""]
+    texts = [chunk.text async for chunk in record(recorder, chunks(before_the_end=nothing))]
+    assert texts == ["one ", "two", ""]
     assert store.log.message(store.log.get(conversation).head).message == answer("one two")
     assert store.jobs.get(job).status == "done"
 
@@ -56,8 +56,8 @@ async def test_answer_continues_and_job_ends_when_conversation_is_deleted(store,
     async def delete():
         store.log.delete(conversation)
 
-    said = [chunk.text async for chunk in record(recorder, chunks(before_the_end=delete))]
-    assert said == ["one ", "two", ""]
+    texts = [chunk.text async for chunk in record(recorder, chunks(before_the_end=delete))]
+    assert texts == ["one ", "two", ""]
     ended = store.jobs.get(job)
     assert (ended.status, ended.error, ended.usage.completion) == ("done", "", 2)
     assert store.drafts.of(conversation) == []
@@ -82,7 +82,7 @@ async def test_saving_in_between_gives_up_quietly(store, asked, caplog):
         store.log.delete(conversation)
         await asyncio.wait_for(asyncio.shield(recorder._saver), 30)
 
-    said = [chunk.text async for chunk in record(recorder, chunks(before_the_end=delete_and_wait))]
-    assert said == ["one ", "two", ""]
+    texts = [chunk.text async for chunk in record(recorder, chunks(before_the_end=delete_and_wait))]
+    assert texts == ["one ", "two", ""]
     assert store.jobs.get(job).status == "done"
     assert caplog.records == []

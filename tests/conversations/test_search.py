@@ -121,7 +121,7 @@ def test_a_question_without_words_says_so(talk, query):
 
 def test_combined_word_and_meaning_score_orders_hits_within_scope(talk):
     words, meant = tell(talk, "The swordfish is old."), tell(talk, "Our boat needs paint.")
-    first, second = (talk.store.log.path(talk.store.log.get(one).head)[0].id for one in (words, meant))
+    first, second = (talk.store.log.path(talk.store.log.get(item).head)[0].id for item in (words, meant))
     assert found(talk, "swordfish", near={second: 0.9, first: 0.8}) == [
         "Our boat needs paint.",
         "The swordfish is old.",

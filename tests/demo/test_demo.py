@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from holdfast.cli import app
 from holdfast.cli.demo import make_pacer
-from holdfast.demo.events import (
+from holdfast.demo.performance import (
     AnswerEvent,
     EndEvent,
     LevelEvent,
@@ -19,10 +19,9 @@ from holdfast.demo.events import (
     Origin,
     RecallEvent,
     TurnEvent,
+    perform,
 )
-from holdfast.demo.model import Player, find_answer
-from holdfast.demo.performance import perform
-from holdfast.demo.script import DemoScript, ScriptLine, load_script
+from holdfast.demo.script import DemoScript, Player, ScriptLine, find_answer, load_script
 from holdfast.demo.show import show_live
 from holdfast.errors import UpstreamError
 from holdfast.i18n import speak
@@ -126,7 +125,7 @@ def test_unknown_fact_is_not_recalled_and_demo_fails(tmp_path):
     )
     talk = DemoScript("en", "You help.", lines, ScriptLine("Where did we go last year?", sought="Sweden"))
     *_, end = happenings = happened(talk, tmp_path)
-    dog, key, holiday = (one for one in happenings if isinstance(one, AnswerEvent))
+    dog, key, holiday = (item for item in happenings if isinstance(item, AnswerEvent))
     assert "I do not know" in dog.answer
     assert (dog.right, dog.origin) == (False, Origin("nowhere"))
     assert (key.right, key.origin) == (True, Origin("window", turn=1))

@@ -78,4 +78,4 @@ class Watched:
     @property
     def elsewhere(self) -> list[tuple[str, str, str, int | None]]:
         """What was not on this machine."""
-        return [one for one in self.reached if one[2] not in _LOOPBACK]
+        return [item for item in self.reached if item[2] not in _LOOPBACK]

@@ -12,7 +12,7 @@ EXTRAS = frozenset({"postgres", "s3"})
 
 def needed(requirements: Iterable[str], extras: Collection[str] = EXTRAS) -> dict[str, Distribution]:
     """The packages that these requirements lead to on this system, by their plain names."""
-    found: dict[str, Distribution] = {}
+    results: dict[str, Distribution] = {}
     done: set[tuple[str, str]] = set()
     todo = _wanted(requirements, extras)
     while todo:
@@ -20,10 +20,10 @@ def needed(requirements: Iterable[str], extras: Collection[str] = EXTRAS) -> dic
         for extra in ("", *sorted(wanted.extras)):
             if (wanted.name, extra) not in done:
                 done.add((wanted.name, extra))
-                there = distribution(wanted.name)
-                found[plain(there.name)] = there
-                todo += _wanted(there.requires or (), {extra})
-    return dict(sorted(found.items()))
+                value = distribution(wanted.name)
+                results[plain(value.name)] = value
+                todo += _wanted(value.requires or (), {extra})
+    return dict(sorted(results.items()))
 
 
 def runtime() -> dict[str, Distribution]:
@@ -36,9 +36,9 @@ def plain(name: str) -> str:
 
 
 def _wanted(requirements: Iterable[str], extras: Collection[str]) -> list[Requirement]:
-    read = [Requirement(one) for one in requirements]
+    read = [Requirement(requirement) for requirement in requirements]
     return [
-        one
-        for one in read
-        if one.marker is None or any(one.marker.evaluate({"extra": name}) for name in extras or [""])
+        item
+        for item in read
+        if item.marker is None or any(item.marker.evaluate({"extra": name}) for name in extras or [""])
     ]

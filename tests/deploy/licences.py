@@ -72,11 +72,11 @@ def licence_of(package: Distribution) -> str:
         for line in metadata.get_all("Classifier", [])
         if str(line).startswith("License :: ")
     ]
-    said = str(metadata.get("License") or "").strip().partition("\n")[0].strip()
+    text = str(metadata.get("License") or "").strip().partition("\n")[0].strip()
     # "BSD License" is several licences; the package's own words say which.
-    if said and said not in _WORDS and (not kinds or kinds == ["BSD License"]) and len(said) < 40:
-        return said
-    return " AND ".join(sorted({_WORDS.get(kind, kind) for kind in kinds or [said] if kind})) or "unknown"
+    if text and text not in _WORDS and (not kinds or kinds == ["BSD License"]) and len(text) < 40:
+        return text
+    return " AND ".join(sorted({_WORDS.get(kind, kind) for kind in kinds or [text] if kind})) or "unknown"
 
 
 def is_allowed(licence: str) -> bool:

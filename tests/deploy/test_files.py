@@ -49,8 +49,8 @@ def environment() -> dict[str, str]:
 
 def in_compose(service: str, **env: str) -> dict[str, str]:
     """A service's environment, with what `.env` would say."""
-    told = COMPOSE["services"][service]["environment"]
-    return {name: filled_in(str(value), env) for name, value in told.items()}
+    environment = COMPOSE["services"][service]["environment"]
+    return {name: filled_in(str(value), env) for name, value in environment.items()}
 
 
 def filled_in(text: str, env: dict[str, str]) -> str:
@@ -59,12 +59,12 @@ def filled_in(text: str, env: dict[str, str]) -> str:
 
 def env_example(**passwords: str) -> dict[str, str]:
     """What `.env` says when somebody has chosen their passwords; a line may name the ones above it."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for line in (ROOT / "deploy" / "env.example").read_text().splitlines():
         if line and not line.startswith("#"):
             name, value = line.split("=", 1)
-            found[name] = passwords.get(name) or filled_in(value, found)
-    return found
+            results[name] = passwords.get(name) or filled_in(value, results)
+    return results
 
 
 def test_everything_that_the_image_copies_is_there_and_not_ignored():
@@ -132,7 +132,7 @@ def test_one_variable_says_how_long_a_model_stays():
 def test_the_profile_for_scale_leads_holdfast_to_its_services(tmp_path):
     written = env_example(POSTGRES_PASSWORD="postgres-password", MINIO_ROOT_PASSWORD="minio-password")
     started = set(written["COMPOSE_PROFILES"].split(","))
-    scaled = {name for name, one in COMPOSE["services"].items() if started & set(one.get("profiles", ()))}
+    scaled = {name for name, item in COMPOSE["services"].items() if started & set(item.get("profiles", ()))}
     assert scaled == {"postgres", "minio", "bucket"}
     settings = config.load({"home": tmp_path}, in_compose("holdfast", **written)).settings
 
@@ -146,8 +146,8 @@ def test_the_profile_for_scale_leads_holdfast_to_its_services(tmp_path):
     assert bucket["MC_HOST_minio"] == f"http://{settings.s3_key}:{settings.s3_secret}@minio:9000"
     assert settings.s3_endpoint == "http://minio:9000"
     assert settings.s3_path_style
-    made = COMPOSE["services"]["bucket"]["command"][-1].partition("/")[2]
-    assert settings.workspace.startswith(f"s3://{made}/")
+    partition = COMPOSE["services"]["bucket"]["command"][-1].partition("/")[2]
+    assert settings.workspace.startswith(f"s3://{partition}/")
     assert isinstance(build_workspace(settings), S3Workspace)
 
 
@@ -197,9 +197,9 @@ def test_systemd_has_nothing_to_say_against_the_unit(tmp_path):
     text = (ROOT / "deploy" / "holdfast.service").read_text()
     # It looks whether the program is there, which it is only after the installation.
     unit.write_text(re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", text, flags=re.MULTILINE))
-    told = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, timeout=60)
-    ours = [line for line in told.stderr.splitlines() if "holdfast.service" in line]
-    assert (told.returncode, ours) == (0, [])
+    result = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, timeout=60)
+    ours = [line for line in result.stderr.splitlines() if "holdfast.service" in line]
+    assert (result.returncode, ours) == (0, [])
 
 
 @pytest.mark.parametrize("name", ["nginx.conf", "Caddyfile"])

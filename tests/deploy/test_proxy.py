@@ -60,9 +60,18 @@ def nginx(folder: Path, behind: str):
     """The port of an nginx with our configuration, on loopback and with a certificate of its own."""
     folder.mkdir()
     key, certificate = folder / "key.pem", folder / "certificate.pem"
-    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    result = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+    ]
     named = ["-keyout", key, "-out", certificate, "-days", "2", "-subj", f"/CN={NAME}"]
-    subprocess.run([*made, *named], check=True, capture_output=True)
+    subprocess.run([*result, *named], check=True, capture_output=True)
     port = free_port()
     lines = [line for line in CONF.read_text().splitlines() if "[::]" not in line]
     site = "\n".join(lines)

@@ -13,12 +13,12 @@ def test_every_file_is_what_the_manifest_says():
     listed = {
         path: entry["sha256"] for library in read_manifest() for path, entry in library["files"].items()
     }
-    there = {
+    value = {
         path.relative_to(FOLDER).as_posix(): hash_file(path.read_bytes())
         for path in FOLDER.rglob("*")
         if path.is_file() and path != MANIFEST
     }
-    assert there == listed
+    assert value == listed
 
 
 def test_every_library_has_a_licence_that_was_chosen_and_is_listed():

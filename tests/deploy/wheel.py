@@ -90,10 +90,10 @@ def install(wheel: Path, folder: Path) -> Path:
             if not file.parts or ".." in file.parts:
                 continue
             link = target.joinpath(*file.parts)
-            there = Path(os.fspath(package.locate_file(file)))
-            if there.exists() and not link.exists():
+            path = Path(os.fspath(package.locate_file(file)))
+            if path.exists() and not link.exists():
                 link.parent.mkdir(parents=True, exist_ok=True)
-                link.symlink_to(there)
+                link.symlink_to(path)
     run = [UV, "pip", "install", "--quiet", "--offline", "--no-deps", "--python", folder, wheel]
     subprocess.run(run, check=True, timeout=60)
     subprocess.run([UV, "pip", "check", "--quiet", "--python", folder], check=True, timeout=60)

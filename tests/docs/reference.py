@@ -10,9 +10,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from holdfast.config import Settings, load, shown_value
+from holdfast.config import Settings, group_of, load, shown_value
 from holdfast.i18n import in_language, speak
-from holdfast.settings_words import group_of
 from tests.docs.clients import clients
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
@@ -75,7 +74,7 @@ def settings() -> str:
     rows: dict[str, list[str]] = {group: [] for group in _GROUPS}
     for item in fields(Settings):
         choices = item.metadata["choices"]
-        kind = " · ".join(f"`{one}`" for one in choices) or _KINDS.get(type(item.default), "path")
+        kind = " · ".join(f"`{choice}`" for choice in choices) or _KINDS.get(type(item.default), "path")
         default = shown_value(item.name, item.default)
         shown = "" if default in ("", None) else f"`{_plain(default)}`"
         secret = ", secret" if item.metadata["secret"] else ""
@@ -118,22 +117,22 @@ def _openapi() -> Mapping[str, Any]:
     from holdfast.wiring import build_engine
 
     with tempfile.TemporaryDirectory() as folder:
-        made = load({"home": folder}, {}).settings
-        engine = build_engine(made)
+        settings = load({"home": folder}, {}).settings
+        engine = build_engine(settings)
         try:
-            return create_app(engine, made).openapi()
+            return create_app(engine, settings).openapi()
         finally:
             engine.store.close()
 
 
 def _route(name: str, route: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    said = route.get("description") or _THEIRS.get(name, "")
-    lines = [f"### `{name}`", _paragraphs(said)]
-    rows = [_parameter(one) for one in route.get("parameters", ())]
+    description = route.get("description") or _THEIRS.get(name, "")
+    lines = [f"### `{name}`", _paragraphs(description)]
+    rows = [_parameter(parameter) for parameter in route.get("parameters", ())]
     rows += list(_body(route, schema))
     if rows:
         lines.append("| field | where | what |\n|---|---|---|\n" + "\n".join(rows))
-    lines.append("Answers " + ", ".join(_answer(*one) for one in route["responses"].items()) + ".")
+    lines.append("Answers " + ", ".join(_answer(*response) for response in route["responses"].items()) + ".")
     return "\n\n".join(line for line in lines if line)
 
 
@@ -141,9 +140,9 @@ def _paragraphs(text: str) -> str:
     return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 
-def _parameter(one: Mapping[str, Any]) -> str:
-    where = {"path": "in the path", "query": "query", "header": "header"}[one["in"]]
-    return f"| `{one['name']}` | {where} | {_cell(_kind(one['schema']) + _default(one['schema']))} |"
+def _parameter(item: Mapping[str, Any]) -> str:
+    where = {"path": "in the path", "query": "query", "header": "header"}[item["in"]]
+    return f"| `{item['name']}` | {where} | {_cell(_kind(item['schema']) + _default(item['schema']))} |"
 
 
 def _body(route: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
@@ -162,9 +161,9 @@ def _kind(field: Mapping[str, Any]) -> str:
     if "$ref" in field:
         return str(field["$ref"]).rsplit("/", 1)[1].lower()
     if "anyOf" in field:
-        return " or ".join(_kind(one) for one in field["anyOf"] if one.get("type") != "null")
+        return " or ".join(_kind(item) for item in field["anyOf"] if item.get("type") != "null")
     if "enum" in field:
-        return ", ".join(f"`{one}`" for one in field["enum"])
+        return ", ".join(f"`{entry}`" for entry in field["enum"])
     if "const" in field:
         return f"`{field['const']}`"
     if field.get("type") == "array":
@@ -206,39 +205,39 @@ def _command(command: Any, name: str, depth: int) -> Iterator[str]:
     yield _help(command)
     usage = " ".join(command.collect_usage_pieces(context))
     yield f"`{name} {usage}`"
-    rows = [_option(one) for one in command.params if not getattr(one, "hidden", False)]
+    rows = [_option(param) for param in command.params if not getattr(param, "hidden", False)]
     if rows := [row for row in rows if row]:
         yield "| argument or option | what it is for |\n|---|---|\n" + "\n".join(rows)
     # Asked for as a call of it would: some are loaded only then.
     for child in getattr(command, "commands", {}):
-        one = command.resolve_command(context, [child])[1]
-        if not one.hidden:
-            yield from _command(one, f"{name} {child}", depth + 1)
+        item = command.resolve_command(context, [child])[1]
+        if not item.hidden:
+            yield from _command(item, f"{name} {child}", depth + 1)
 
 
 def _help(command: Any) -> str:
     """The help as Markdown; what is set off as examples stays as it was typed."""
     text = (command.help or "") + "\n\n" + (getattr(command, "epilog", None) or "")
-    kept = []
+    record = []
     for part in text.replace("\b", "").split("\n\n"):
         lines = part.strip("\n").splitlines()
-        if any("holdfast " in line for line in lines) and len(lines) + len(kept) > 1:
-            kept.append("```text\n" + "\n".join(line.strip() for line in lines) + "\n```")
+        if any("holdfast " in line for line in lines) and len(lines) + len(record) > 1:
+            record.append("```text\n" + "\n".join(line.strip() for line in lines) + "\n```")
         else:
-            kept.append(" ".join(line.strip() for line in lines))
-    return "\n\n".join(one for one in kept if one)
+            record.append(" ".join(line.strip() for line in lines))
+    return "\n\n".join(item for item in record if item)
 
 
-def _option(one: Any) -> str:
-    if one.name in ("help", "install_completion", "show_completion"):
+def _option(item: Any) -> str:
+    if item.name in ("help", "install_completion", "show_completion"):
         return ""
-    if one.param_type_name == "argument":
-        name = one.metavar or one.name.upper()
+    if item.param_type_name == "argument":
+        name = item.metavar or item.name.upper()
     else:
-        names = ", ".join([*one.opts, *one.secondary_opts])
-        value = one.metavar or max(one.opts, key=len).strip("-").upper()
-        name = names if one.is_flag else f"{names} {value}"
-    return f"| `{_cell(name)}` | {_cell(one.help or '')} |"
+        names = ", ".join([*item.opts, *item.secondary_opts])
+        value = item.metavar or max(item.opts, key=len).strip("-").upper()
+        name = names if item.is_flag else f"{names} {value}"
+    return f"| `{_cell(name)}` | {_cell(item.help or '')} |"
 
 
 def _cell(text: str) -> str:

@@ -97,11 +97,11 @@ class Sandbox:
             return word
         number = next(self.numbers)
         if noun == "memory":
-            told = self.hold("memory", "add", f"Shelf {number} holds {number} books", "--json")
-            return str(json.loads(told)["memory"]["id"])
+            slot = self.hold("memory", "add", f"Shelf {number} holds {number} books", "--json")
+            return str(json.loads(slot)["memory"]["id"])
         if noun == "research":
-            told = self.hold("research", "add", f"What is on shelf {number}?", "lease.md", "--json")
-            return str(json.loads(told)["id"])
+            slot = self.hold("research", "add", f"What is on shelf {number}?", "lease.md", "--json")
+            return str(json.loads(slot)["id"])
         if noun == "keys":
             return str(json.loads(self.hold("keys", "create", "--name", f"k{number}", "--json"))["key"]["id"])
         if noun == "profile":
@@ -132,8 +132,8 @@ def commands(text: str) -> list[str]:
     """The commands of a block: lines that are continued are one, comments and prompts are none."""
     lines = text.replace("\\\n", " ").splitlines()
     prompted = any(line.startswith("$ ") for line in lines)
-    said = [line.removeprefix("$ ") for line in lines if not prompted or line.startswith("$ ")]
-    return [line for line in said if line.strip() and not line.lstrip().startswith("#")]
+    removeprefix = [line.removeprefix("$ ") for line in lines if not prompted or line.startswith("$ ")]
+    return [line for line in removeprefix if line.strip() and not line.lstrip().startswith("#")]
 
 
 def _without_quotes(command: str) -> str:
@@ -162,6 +162,6 @@ def sandbox(folder: Path) -> Iterator[Sandbox]:
         patch.setenv("HOME", str(folder))
         patch.setenv("EDITOR", "true")
         patch.setenv("COLUMNS", "120")
-        made = load()
-        with serve_app(create_app(build_engine(made.settings), made.settings, made)) as url:
+        result = load()
+        with serve_app(create_app(build_engine(result.settings), result.settings, result)) as url:
             yield Sandbox(url, folder, count(1))

@@ -37,8 +37,8 @@ def these(*languages: str) -> list[Block]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    with sandbox(tmp_path_factory.mktemp("docs")) as made:
-        yield made
+    with sandbox(tmp_path_factory.mktemp("docs")) as result:
+        yield result
 
 
 @pytest.mark.parametrize("block", these(*SHELL), ids=str)
@@ -78,9 +78,9 @@ def test_examples_of_files_can_be_read(block):
     elif block.language == "yaml":
         assert YAML(typ="safe").load(block.text)
     else:
-        told = tomllib.loads(block.text)
+        data = tomllib.loads(block.text)
         if "holdfast.toml" in block.text:
-            assert told.keys() <= {item.name for item in fields(Settings)}
+            assert data.keys() <= {item.name for item in fields(Settings)}
 
 
 def test_every_block_names_its_language():
@@ -106,34 +106,34 @@ def test_skipped_commands_state_reason_and_existing_replacement_test():
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_commands_inside_sentences_exist(page: Path):
     root = typer.main.get_command(app)
-    for told in _INLINE.findall(page.read_text(encoding="utf-8")):
-        for command in told.split("; "):
+    for result in _INLINE.findall(page.read_text(encoding="utf-8")):
+        for command in result.split("; "):
             check(root, command.replace("…", "x"), page)
 
 
-def check(root, told: str, page: Path) -> None:
+def check(root, text: str, page: Path) -> None:
     """Follows the words to a command, and looks for every option there. `a|b` stands for both."""
-    command, words = root, shlex.split(told.replace("[", " ").replace("]", " "), comments=True)[1:]
+    command, words = root, shlex.split(text.replace("[", " ").replace("]", " "), comments=True)[1:]
     context = command.context_class(command, info_name="holdfast")
     while words and hasattr(command, "commands") and re.fullmatch(r"[a-z|-]+", words[0]):
         names = words.pop(0).split("|")
         if names[0].startswith("-"):
             words.insert(0, names[0])
             break
-        found = [
+        commands = [
             command.resolve_command(context, [name])[1] if name in command.commands else None
             for name in names
         ]
-        assert all(found), f"{page.name}: there is no `{told}`"
-        command = found[0]
+        assert all(commands), f"{page.name}: there is no `{text}`"
+        command = commands[0]
     options = {
         option
-        for one in (command, root)
-        for param in one.params
+        for item in (command, root)
+        for param in item.params
         for option in param.opts + param.secondary_opts
     }
     for word in words:
         if re.fullmatch(r"--?[a-z][a-z-]*(=.*)?", word):
             assert word.partition("=")[0] in options | {"--help", "-h"}, (
-                f"{page.name}: `{told}` has no {word}"
+                f"{page.name}: `{text}` has no {word}"
             )

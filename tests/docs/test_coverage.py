@@ -14,13 +14,13 @@ NONE = "–"
 
 def _tables():
     """The rows of each table, by the first words of the heading above it."""
-    found, heading = {}, ""
+    results, heading = {}, ""
     for line in (ROOT / "docs" / "coverage.md").read_text().splitlines():
         if line.startswith("## "):
             heading = line.removeprefix("## ").partition(":")[0]
         elif line.startswith("| ") and not line.startswith(("| feature |", "| trap |")):
-            found.setdefault(heading, []).append([cell.strip() for cell in line.strip("|").split(" | ")])
-    return found
+            results.setdefault(heading, []).append([cell.strip() for cell in line.strip("|").split(" | ")])
+    return results
 
 
 ROWS = [row for rows in _tables().values() for row in rows]

@@ -29,7 +29,7 @@ def test_the_site_is_built_without_warnings_and_loads_nothing_from_elsewhere(tmp
         loaded = re.findall(
             r"<(?:script|img|iframe)[^>]+src=\"([^\"]+)|<link[^>]+href=\"([^\"]+)", page.read_text()
         )
-        assert [one for pair in loaded for one in pair if re.match(r"(https?:)?//", one)] == [], page.name
+        assert [item for pair in loaded for item in pair if re.match(r"(https?:)?//", item)] == [], page.name
     for style in tmp_path.rglob("*.css"):
         assert not re.search(r"@import|url\((?!data:)['\"]?https?:", style.read_text()), style.name
 

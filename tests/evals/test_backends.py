@@ -34,24 +34,24 @@ def measured(tmp_path_factory):
 
 
 def test_every_backend_finds_the_same_and_says_what_it_took(measured):
-    embedded, qdrant = backends.told(measured)
-    assert [one.engine for one in measured] == ["in process", "qdrant"]
-    assert all(len(hits) == 10 for one in measured for hits in one.found)
+    embedded, qdrant = backends.make_rows(measured)
+    assert [item.engine for item in measured] == ["in process", "qdrant"]
+    assert all(len(hits) == 10 for entry in measured for hits in entry.found)
     assert (embedded["same"], embedded["as near"]) == (1.0, 1.0)
     assert qdrant["met"], qdrant
-    assert all(len(one.searches) == len(one.near) == SEARCHES and one.rss > 1 for one in measured)
+    assert all(len(value.searches) == len(value.near) == SEARCHES and value.rss > 1 for value in measured)
 
 
 def test_what_is_not_found_counts(measured):
     embedded, qdrant = measured
     half = [hits[:5] for hits in embedded.found]
     far = [[near - 1 for near in nearest] for nearest in embedded.nearest]
-    _, poor = backends.told([embedded, replace(qdrant, found=half, nearest=far)])
+    _, poor = backends.make_rows([embedded, replace(qdrant, found=half, nearest=far)])
     assert (poor["same"], poor["as near"], poor["met"]) == (0.5, 0.0, False)
 
 
 def test_the_page_tells_all_of_it(measured):
-    rows = backends.told([measured[0], replace(measured[1], nearest=[[] for _ in range(SEARCHES)])])
+    rows = backends.make_rows([measured[0], replace(measured[1], nearest=[[] for _ in range(SEARCHES)])])
     page = backends.page(rows, ["sqlite-vec: it cannot be loaded"], 80, SEARCHES)
     assert "| embedded | in process |" in page
     assert "**Not met: qdrant.**" in page
@@ -60,6 +60,6 @@ def test_the_page_tells_all_of_it(measured):
 
 def test_handwritten_conclusions_survive_new_measurements(tmp_path):
     file = tmp_path / "backends.md"
-    assert backends.written_by_hand(file) == ""
+    assert backends.read_remarks(file) == ""
     file.write_text("Old numbers.\n\n## What stands out\nIt is slow.\n")
-    assert backends.written_by_hand(file) == "\n## What stands out\nIt is slow.\n"
+    assert backends.read_remarks(file) == "\n## What stands out\nIt is slow.\n"

@@ -56,8 +56,8 @@ WINDOW = 2048
 
 
 def turn_with(words, exchanges=LIGHT):
-    said = [text for exchange in exchanges for text in exchange]
-    return next(at for at, text in enumerate(said) if words in text)
+    texts = [text for exchange in exchanges for text in exchange]
+    return next(at for at, text in enumerate(texts) if words in text)
 
 
 def write_lines(path, rows):
@@ -66,17 +66,17 @@ def write_lines(path, rows):
 
 
 def write_docs(folder, people, *, sessions):
-    said = [text for exchange in LIGHT for text in exchange]
+    texts = [text for exchange in LIGHT for text in exchange]
     docs = [
         {
             "corpus": "light",
             "id": str(at),
-            "session": f"s{at * sessions // len(said)}",
-            "date": f"{1 + at * sessions // len(said)} May, 2023",
+            "session": f"s{at * sessions // len(texts)}",
+            "date": f"{1 + at * sessions // len(texts)} May, 2023",
             "role": people[at % 2],
             "text": text,
         }
-        for at, text in enumerate(said)
+        for at, text in enumerate(texts)
     ]
     questions = [("lamp", "Which lamp does the lighthouse at Skerry Point get?", "Ortega")]
     questions += [("engine", "How much does the generator drink under load?", "generator")]
@@ -154,9 +154,9 @@ def test_all_four_sets_go_through_a_real_server(folder, capsys, monkeypatch):
     assert rows["knowing, en", NEWEST, "compound"]["gold"] == 0
     assert rows["knowing, en", evidence.HOLDFAST, "unrelated"]["questions"] == 1
     assert rows["knowing, de", RANKED, "updated"]["stale"] == 0
-    told = json.loads(out.read_text())
-    assert {row["set"] for row in told} == set(labels)
-    assert all(row["tokens"] and not row["error"] for row in told)
+    data = json.loads(out.read_text())
+    assert {row["set"] for row in data} == set(labels)
+    assert all(row["tokens"] and not row["error"] for row in data)
     assert "| locomo | 2,048 | Holdfast | all | 2 |" in evidence.RESULTS.read_text()
 
 
@@ -164,12 +164,12 @@ def test_chats_that_were_kept_are_not_told_again(folder, capsys, monkeypatch):
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
     command = [folder, "--set", "knowing", "--corpus", "de", "--window", WINDOW, "--fed", folder / "fed"]
     first = measured(capsys, *command)
-    kept = {path: path.stat().st_mtime_ns for path in (folder / "fed").rglob("*") if path.is_file()}
+    record = {path: path.stat().st_mtime_ns for path in (folder / "fed").rglob("*") if path.is_file()}
     again = measured(capsys, *command)
     name = ("knowing, de", evidence.HOLDFAST, "all")
     assert (again[name]["gold"], again[name]["questions"]) == (first[name]["gold"], 1)
-    assert kept
-    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert record
+    assert {path: path.stat().st_mtime_ns for path in record} == record
 
 
 def test_other_chats_have_another_digest(folder):
@@ -242,8 +242,8 @@ def test_snippets_are_told_from_lists_inside_of_them():
     same_day = "[From earlier in this conversation, 2026-05-05]\n- user: Take\n- rope\n- assistant: Yes"
     notes = "Relevante Erinnerungen aus früheren Gesprächen:\n- Brot am Montag\n- Salz am Dienstag"
     parts = take_apart([{"role": "user", "content": f"Now?\n\n{quotes}\n\n{same_day}\n\n{notes}"}], "Now?")
-    said = ["Buy\n- bread\n- salt", "Go", "Take\n- rope", "Yes"]
-    assert parts.snippets == [*said, "Brot am Montag", "Salz am Dienstag"]
+    text = ["Buy\n- bread\n- salt", "Go", "Take\n- rope", "Yes"]
+    assert parts.snippets == [*text, "Brot am Montag", "Salz am Dienstag"]
 
 
 @pytest.mark.parametrize(
@@ -346,9 +346,9 @@ def test_the_extractive_script_says_only_what_was_said(exchanges):
     assert minutes.startswith(heading)
     assert 10 < len(minutes.split()) <= 70
     lines = [line[2:] for line in minutes.splitlines() if line.startswith("- ")]
-    said = [line for line in lines if line not in ("none", "nichts")]
-    assert said
-    assert all(line in transcript and not line.endswith("?") for line in said)
+    content = [line for line in lines if line not in ("none", "nichts")]
+    assert content
+    assert all(line in transcript and not line.endswith("?") for line in content)
     mark = "KEINE_MEMORIES" if german else "NO_MEMORIES"
     facts = extractive(f"Write.\n=====\n{transcript}\n=====\n2 lines, or {mark}").splitlines()
     assert len(facts) <= 2

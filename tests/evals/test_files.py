@@ -2,7 +2,7 @@
 
 import json
 
-from evals.files import main, name_rows, public_names, saved_rows
+from evals.files import main, name_rows, public_names, savings_rows
 from evals.files_texts import SORTS, big_text
 
 SOURCE = """
@@ -29,7 +29,7 @@ def test_the_rows_count_files_and_names(tmp_path):
     (tmp_path / "long.py").write_text(f"def first(values):\n{body}\ndef second(values):\n{body}")
     (tmp_path / "short.py").write_text(SOURCE)
     (tmp_path / "picture.py").write_bytes(b"\x89PNG" + b"\0" * 30_000)
-    (saved, above, _, _, _) = saved_rows([tmp_path], every=1)
+    (saved, above, _, _, _) = savings_rows([tmp_path], every=1)
     assert (saved.case, saved.met) == ("python, 1 files", True)
     assert above.value == 100
     (missing, _) = name_rows([tmp_path], every=1)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from evals.identity import Score, main, replay, table, without_ids
-from evals.recorded import DATA, files, interleaved, read
+from evals.recorded import DATA, files, interleave, read
 from tests.clients import CLIENTS, lines_of
 
 pytestmark = pytest.mark.slow
@@ -27,7 +27,7 @@ def test_recorded_clients_are_told_apart(path):
 
 @needs_data
 def test_recorded_clients_at_once_are_not_merged():
-    scores = replay(interleaved([read(path) for path in RECORDED])).values()
+    scores = replay(interleave([read(path) for path in RECORDED])).values()
     assert sum(score.merges for score in scores) == 0
 
 
@@ -37,8 +37,10 @@ ASKED = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "tools":
 
 def row(request, answer, **fields):
     """A line of a recording."""
-    told = {"turn_label": "t1", "session_truth": "s1", "kind": "main", "path": CHAT, **fields}
-    return json.dumps({**told, "headers": {"User-Agent": "x/1"}, "request": request, "response_text": answer})
+    report = {"turn_label": "t1", "session_truth": "s1", "kind": "main", "path": CHAT, **fields}
+    return json.dumps(
+        {**report, "headers": {"User-Agent": "x/1"}, "request": request, "response_text": answer}
+    )
 
 
 def test_a_recording_is_read_with_its_shortcuts_calls_and_errors(tmp_path):
@@ -55,11 +57,11 @@ def test_a_recording_is_read_with_its_shortcuts_calls_and_errors(tmp_path):
         row(None, "", kind="poll", path="/api/tags"),
     ]
     path.write_text("\n".join(lines))
-    one, two = read(path)
-    assert one.answer.text == "Let me look."
-    assert [call.id for call in one.answer.tool_calls] == ["call_7"]
+    item, two = read(path)
+    assert item.answer.text == "Let me look."
+    assert [call.id for call in item.answer.tool_calls] == ["call_7"]
     assert two.answer is None
-    assert two.request.tools == one.request.tools
+    assert two.request.tools == item.request.tools
 
 
 def test_mistakes_are_counted_as_what_they_are():

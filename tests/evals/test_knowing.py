@@ -47,15 +47,15 @@ def test_kept_and_lost_are_told_apart(tmp_path, capsys):
     for name, rows in (("statements", STATEMENTS), ("updates", UPDATES), ("chats", CHATS)):
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert main([str(tmp_path), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["en"] == {
+    data = json.loads(capsys.readouterr().out)
+    assert data["en"] == {
         "kept": 100.0,
         "update": 0.0,
         "lookalike": 100.0,
         "rules": 100.0,
         "sections": 100.0,
     }
-    assert (found["de"]["kept"], found["de"]["false"]) == (0.0, 0.0)
+    assert (data["de"]["kept"], data["de"]["false"]) == (0.0, 0.0)
 
 
 def test_a_folder_without_the_files_is_refused(tmp_path, capsys):

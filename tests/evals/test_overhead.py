@@ -12,17 +12,17 @@ import pytest
 
 from evals.overhead_client import OLLAMA, OPENAI, Faulty, Line, Took, chat_of
 from evals.overhead_latency import beside, growing, single
-from evals.overhead_latency import judged as judged_latency
+from evals.overhead_latency import judge as judged_latency
 from evals.overhead_memory import Look, growth
-from evals.overhead_memory import judged as judged_memory
+from evals.overhead_memory import judge as judged_memory
 from evals.overhead_peers import peers
-from evals.overhead_recall import judged as judged_recall
+from evals.overhead_recall import judge as judged_recall
 from evals.overhead_recall import memories, questions
 from evals.overhead_rounds import Measured
-from evals.overhead_serving import Contestant, Running, running
+from evals.overhead_serving import Contestant, RunningProxy, running
 from evals.overhead_stream import CHUNKS
-from evals.overhead_stream import judged as judged_stream
-from evals.overhead_upstream import Answers, spoken
+from evals.overhead_stream import judge as judged_stream
+from evals.overhead_upstream import Answers, speak
 
 WORDS = 12
 HELLO = [{"role": "user", "content": "Hello"}]
@@ -30,16 +30,16 @@ HELLO = [{"role": "user", "content": "Hello"}]
 
 @pytest.fixture(scope="module")
 def upstream():
-    with running(Contestant("direct", OLLAMA), words=WORDS, apart=True) as one:
-        yield one
+    with running(Contestant("direct", OLLAMA), words=WORDS, apart=True) as server:
+        yield server
 
 
 @pytest.mark.parametrize("path", [OLLAMA, OPENAI])
 def test_every_word_comes_back_over_one_connection(upstream, path):
     with upstream.line() as line:
         took = [line.chat(path, messages, WORDS) for messages in chat_of(1, 3, WORDS)]
-    assert [one.words for one in took] == [WORDS] * 3
-    assert all(0 < one.first <= one.whole for one in took)
+    assert [item.words for item in took] == [WORDS] * 3
+    assert all(0 < entry.first <= entry.whole for entry in took)
 
 
 def test_an_answer_with_fewer_words_than_were_said_is_no_answer(upstream):
@@ -77,8 +77,8 @@ def test_the_first_word_is_what_counts_and_not_the_head(late):
     url, moments = late
     with Line(url) as line:
         took = line.chat(OLLAMA, HELLO, 1)
-    heard, said = moments
-    assert took.first >= 1000 * (said - heard)
+    heard, text = moments
+    assert took.first >= 1000 * (text - heard)
 
 
 def test_a_growing_chat_resends_all_that_was_said():
@@ -106,7 +106,7 @@ def test_an_answer_is_sent_whole_or_word_by_word():
     apart = Answers(WORDS, apart=True).to(b"/api/chat", b"")
     assert len(apart) == WORDS + 1
     assert b"".join(apart) == Answers(WORDS).to(b"/api/chat", b"")[0]
-    assert len(spoken(WORDS)) == WORDS
+    assert len(speak(WORDS)) == WORDS
 
 
 def test_process_cpu_time_excludes_the_client(upstream):
@@ -115,12 +115,12 @@ def test_process_cpu_time_excludes_the_client(upstream):
         pass
     used = upstream.usage().own - before.own
     assert used < 0.1
-    me = Running(upstream.contestant, "", psutil.Process(os.getpid()), 0.0)
+    me = RunningProxy(upstream.contestant, "", psutil.Process(os.getpid()), 0.0)
     assert me.usage().own >= 0.3
 
 
 def test_what_children_take_is_counted_beside():
-    me = Running(Contestant("me", OLLAMA), "", psutil.Process(os.getpid()), 0.0)
+    me = RunningProxy(Contestant("me", OLLAMA), "", psutil.Process(os.getpid()), 0.0)
     with running(Contestant("direct", OLLAMA), words=1) as child:
         with_child = me.usage()
         assert with_child.children_rss >= child.usage().rss / 2
@@ -139,31 +139,31 @@ DIRECT = Contestant("direct", OPENAI)
 
 @pytest.mark.parametrize(("first", "own", "children", "met"), [(3.9, 2, 0.9, True), (4.1, 2, 1.1, False)])
 def test_what_is_added_is_beside_the_upstream_and_children_count(first, own, children, met):
-    found = {DIRECT.case: measured(1.0), PROXY.case: measured(first, own, children)}
-    rows = list(judged_latency("x", PROXY, found))
+    results = {DIRECT.case: measured(1.0), PROXY.case: measured(first, own, children)}
+    rows = list(judged_latency("x", PROXY, results))
     assert [row.met for row in rows if row.target] == [met, met]
     assert rows[0].value == pytest.approx(first - 1)
 
 
 def test_peers_are_compared_by_what_they_add_and_not_judged():
-    found = {DIRECT.case: measured(1.0), PROXY.case: measured(3.0, 2.0), PEER.case: measured(5.0, 4.0)}
-    assert [row.value for row in beside("x", [PEER], found)] == [pytest.approx(0.5), pytest.approx(0.5)]
-    assert all(row.met is None for row in judged_latency("x", PEER, found))
+    results = {DIRECT.case: measured(1.0), PROXY.case: measured(3.0, 2.0), PEER.case: measured(5.0, 4.0)}
+    assert [row.value for row in beside("x", [PEER], results)] == [pytest.approx(0.5), pytest.approx(0.5)]
+    assert all(row.met is None for row in judged_latency("x", PEER, results))
 
 
 @pytest.mark.parametrize(("seconds", "met"), [(0.9, True), (1.1, False)])
 def test_a_slow_stream_does_not_pass(seconds, met):
     whole = 1000 * seconds
-    found = {DIRECT.case: measured(1.0), PROXY.case: measured(1.0, whole=whole)}
-    rows = list(judged_stream(PROXY, found))
+    results = {DIRECT.case: measured(1.0), PROXY.case: measured(1.0, whole=whole)}
+    rows = list(judged_stream(PROXY, results))
     assert rows[0].value == pytest.approx(CHUNKS / seconds)
     assert rows[0].met is met
 
 
 @pytest.mark.parametrize(("share", "first", "met"), [(100.0, 30.0, True), (95.0, 32.0, False)])
 def test_quick_answers_without_anything_recalled_do_not_pass(share, first, met):
-    found = {DIRECT.case: measured(1.0), PROXY.case: measured(first)}
-    assert [row.met for row in judged_recall(PROXY, found, 10, share) if row.target] == [met, met]
+    results = {DIRECT.case: measured(1.0), PROXY.case: measured(first)}
+    assert [row.met for row in judged_recall(PROXY, results, 10, share) if row.target] == [met, met]
 
 
 def looks(per_request):
@@ -182,21 +182,21 @@ def test_a_leak_is_found_under_noise_and_filling_caches():
 
 
 def test_memories_are_different_and_about_what_is_asked():
-    found = memories(2_000, datetime.now(UTC))
-    assert len({memory.text for memory in found}) == len(found)
-    assert len({memory.id for memory in found}) == len(found)
-    said = " ".join(memory.text for memory in found)
+    results = memories(2_000, datetime.now(UTC))
+    assert len({memory.text for memory in results}) == len(results)
+    assert len({memory.id for memory in results}) == len(results)
+    content = " ".join(memory.text for memory in results)
     asked = [messages[0]["content"].rpartition("about ")[2].rstrip("?") for messages in questions(1)]
-    assert all(part in said for text in asked for part in text.split(" and the "))
+    assert all(part in content for text in asked for part in text.split(" and the "))
 
 
 def test_peers_are_those_that_are_there(tmp_path):
     (tmp_path / "litellm").write_text("#!/bin/sh\n")
     (tmp_path / "litellm").chmod(0o755)
-    found, missing = peers([tmp_path], ["other=serve --port {port} --to {upstream} '{home}/a b'"])
-    assert [one.name for one in found if one.name != "context-guardian"] == ["litellm", "other"]
+    results, missing = peers([tmp_path], ["other=serve --port {port} --to {upstream} '{home}/a b'"])
+    assert [result.name for result in results if result.name != "context-guardian"] == ["litellm", "other"]
     assert "litellm" not in missing
-    command, _ = found[-1].command(7, "http://up", tmp_path)
+    command, _ = results[-1].command(7, "http://up", tmp_path)
     assert command == ["serve", "--port", "7", "--to", "http://up", f"{tmp_path}/a b"]
 
 

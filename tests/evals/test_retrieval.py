@@ -31,7 +31,7 @@ def folder(tmp_path):
         {"corpus": corpus, "id": name, "question": question, "date": None, "kind": "k", "gold": gold}
         for corpus, name, question, gold in QUERIES
     ]
-    (tmp_path / "queries.jsonl").write_text("".join(json.dumps(one) + "\n" for one in asked))
+    (tmp_path / "queries.jsonl").write_text("".join(json.dumps(item) + "\n" for item in asked))
     return tmp_path
 
 
@@ -44,20 +44,20 @@ def test_every_corpus_is_searched_on_its_own(folder, level, expected):
     assert [rankings[number][0] for number in range(2)] == expected
     known = {doc.id if level == "turn" else doc.session for doc in docs if doc.corpus == "papers"}
     assert set(rankings[1]) <= known
-    found = retrieval.judged(docs, queries, rankings, level)
-    assert [one["R@1"] for one in found["all"]] == [1.0, 1.0]
+    results = retrieval.judge(docs, queries, rankings, level)
+    assert [item["R@1"] for item in results["all"]] == [1.0, 1.0]
 
 
 def test_without_known_answers_there_are_no_scores(folder):
     asked = {"corpus": "chat", "id": "q", "question": "Who painted?"}
     (folder / "queries.jsonl").write_text(json.dumps(asked) + "\n")
     queries = read_queries(folder)
-    assert retrieval.judged(read_docs(folder), queries, {0: ["1"]}, "turn") == {}
+    assert retrieval.judge(read_docs(folder), queries, {0: ["1"]}, "turn") == {}
 
 
 def test_scores_are_counted_right():
-    told = scores(["a", "x", "b", *"cdefgh", "z"], ["a", "b", "missing", "z"])
-    assert (told["R@1"], told["R@5"], told["R@10"], told["all@10"]) == (0.25, 0.5, 0.75, 0.0)
+    report = scores(["a", "x", "b", *"cdefgh", "z"], ["a", "b", "missing", "z"])
+    assert (report["R@1"], report["R@5"], report["R@10"], report["all@10"]) == (0.25, 0.5, 0.75, 0.0)
     assert scores(["a", "b"], ["b", "a"])["nDCG@10"] == pytest.approx(1.0)
     assert scores([], ["a"])["nDCG@10"] == 0.0
 

@@ -15,11 +15,11 @@ from evals.window_clients import CLIENTS, run
 from evals.window_llamacpp import with_tools
 from evals.window_rows import Row, none_of, table
 from evals.window_serving import Reply
-from evals.window_speed import Times, judged
+from evals.window_speed import Times, judge
 from evals.window_talk import count_shared, read_talk
 from evals.window_traffic import Words, take_turns
 from holdfast.messages import Message, Text, ToolCall, ToolResult
-from holdfast.tokens.gguf import encode_metadata, parse_metadata
+from holdfast.tokens.vocabulary import encode_metadata, parse_metadata
 
 WINDOW = 4096
 
@@ -58,10 +58,10 @@ class Server:
         old = self.paths.get(reply.conversation, [])[: len(talk) - len(step.new)]
         if self.fault == "lost message" and self.turns % self.every == 0:
             old = old[:-2]
-        said = [(message["role"], message["content"]) for message in step.new]
+        rows = [(message["role"], message["content"]) for message in step.new]
         new = [
             {"id": f"m{next(self.numbers)}", "role": role, "content": text}
-            for role, text in [*said, ("assistant", reply.text)]
+            for role, text in [*rows, ("assistant", reply.text)]
         ]
         self.paths[reply.conversation] = [*old, *new]
         self.branches |= {row["id"]: row["content"] for row in new if self.fault != "lost branch"}
@@ -159,8 +159,8 @@ def test_a_server_has_read_what_two_requests_begin_with():
 
 
 def test_a_talk_asks_only_about_what_was_told_before(tmp_path):
-    said = [f"Fact {at}." if at % 5 else "And you?" for at in range(1, 20)]
-    docs = [{"corpus": "a", "id": f"D{at}", "role": "Ann", "text": text} for at, text in enumerate(said)]
+    texts = [f"Fact {at}." if at % 5 else "And you?" for at in range(1, 20)]
+    docs = [{"corpus": "a", "id": f"D{at}", "role": "Ann", "text": text} for at, text in enumerate(texts)]
     docs.append({"corpus": "b", "id": "E0", "role": "Bo", "text": "Another talk."})
     queries = [
         {"corpus": "a", "id": f"Q{at}", "question": f"What of {at}?", "kind": "", "gold": [f"D{at}"]}
@@ -169,21 +169,21 @@ def test_a_talk_asks_only_about_what_was_told_before(tmp_path):
     for name, lines in (("docs", docs), ("queries", queries)):
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
     turns = list(read_talk(tmp_path, 12))
-    told = set()
+    report = set()
     for turn, text in enumerate(turns):
         if text.startswith("What of"):
             assert turn % 3 == 2
-            assert said[int(text[8:-1])] in told
+            assert texts[int(text[8:-1])] in report
         else:
-            told |= {line.removeprefix("Ann: ") for line in text.split("\n")}
+            report |= {line.removeprefix("Ann: ") for line in text.split("\n")}
     assert sum(text.startswith("What of") for text in turns) == 4
-    assert not told & {"And you?", "Another talk."}
+    assert not report & {"And you?", "Another talk."}
 
 
 def test_growth_beyond_linear_does_not_pass():
     met = {
         (row.what, row.case): row.met
-        for row in judged([Times(1_000, 1.0, 2.0, 1.0), Times(10_000, 9.0, 19.0, 90.0)])
+        for row in judge([Times(1_000, 1.0, 2.0, 1.0), Times(10_000, 9.0, 19.0, 90.0)])
     }
     assert met["a lane that is there", "10,000 messages"]
     assert met["growth, 1 is linear", "new, 1,000 to 10,000"]
@@ -213,13 +213,13 @@ def test_a_model_file_gets_another_template_and_stays_aligned(tmp_path):
     metadata = {"general.name": "x", "tokenizer.chat_template": "{{ old }}", "general.size": 7}
     head = encode_metadata(metadata)
     (tmp_path / "old.gguf").write_bytes(head + b"tensors")
-    made = with_tools(tmp_path / "old.gguf", tmp_path / "new.gguf").read_bytes()
-    found = parse_metadata(made)
-    assert "tool_call" in found["tokenizer.chat_template"]
-    assert (found["general.name"], found["general.size"]) == ("x", 7)
-    assert made.endswith(b"tensors")
-    assert (len(made) - len(head + b"tensors")) % 32 == 0
-    assert struct.unpack_from("<Q", made, 16) == struct.unpack_from("<Q", head, 16)
+    result = with_tools(tmp_path / "old.gguf", tmp_path / "new.gguf").read_bytes()
+    results = parse_metadata(result)
+    assert "tool_call" in results["tokenizer.chat_template"]
+    assert (results["general.name"], results["general.size"]) == ("x", 7)
+    assert result.endswith(b"tensors")
+    assert (len(result) - len(head + b"tensors")) % 32 == 0
+    assert struct.unpack_from("<Q", result, 16) == struct.unpack_from("<Q", head, 16)
 
 
 def test_the_table_says_what_was_promised_and_what_was_reached():

@@ -117,8 +117,8 @@ def test_folders_as_tree_list_and_search(roots, put):
     assert shown.digest == heading(shown)
     assert only("@./src/:full", roots).mode == only("@./src:tree", roots).mode == "tree"
     assert only("@./src/:list", roots).mode == "list"
-    found = only("@./src/:search:NEEDLE", roots)
-    assert found.text == '[search in src for "NEEDLE": 1 line in 2 files]\na.py:1: needle'
+    results = only("@./src/:search:NEEDLE", roots)
+    assert results.text == '[search in src for "NEEDLE": 1 line in 2 files]\na.py:1: needle'
     assert only("@./src/:search", roots).trouble
     assert only("@./src/:Engine", roots).trouble
     assert only("@./src/a.py:list", roots).trouble
@@ -185,11 +185,11 @@ def test_each_row_can_be_brought_again(roots, put):
 def test_patterns_bring_a_few_and_say_how_many_are_left_out(roots, put):
     for number in range(attach.MOST_MATCHES + 3):
         put(f"src/{number:02}.py", f"x = {number}\n")
-    told, *rows = attach_files("look at @./src/*.py", roots)
+    report, *rows = attach_files("look at @./src/*.py", roots)
     assert len(rows) == attach.MOST_MATCHES
-    assert told.mode == "glob"
-    assert told.trouble == "./src/*.py names 13 files; the first 10 were brought in, 3 left out."
-    assert told.text == "[./src/*.py: 10 of 13 files]"
+    assert report.mode == "glob"
+    assert report.trouble == "./src/*.py names 13 files; the first 10 were brought in, 3 left out."
+    assert report.text == "[./src/*.py: 10 of 13 files]"
     assert only("@./src/0[12].p", roots).trouble
     assert attach_files("@src/*.nothing", roots) == []
     assert [row.name for row in attach_files("@src/0[12].py", roots)] == ["src/01.py", "src/02.py"]

@@ -165,7 +165,7 @@ def test_patterns_name_files_but_neither_hidden_nor_secret_ones(roots, make):
     assert named("*/?.py").names == ("node_modules/g.py", "src/e.py")
     assert named("src/[e].py").names == ("src/e.py",)
     assert named("./.c*").names == ("./.c.py",)
-    found = named("./**/*.py", most=1)
-    assert (found.names, found.number, found.gave_up) == (("./a.py",), 4, False)
+    results = named("./**/*.py", most=1)
+    assert (results.names, results.number, results.gave_up) == (("./a.py",), 4, False)
     with pytest.raises(FileProblem):
         named("../*")

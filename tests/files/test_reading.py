@@ -37,8 +37,8 @@ def packed(operators: bytes) -> bytes:
         b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(stream), stream),
         font,
     ]
-    made = b"%PDF-1.4\n" + b"".join(b"%d 0 obj\n%s\nendobj\n" % part for part in enumerate(parts, 1))
-    return made + b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n0\n%%EOF"
+    text = b"%PDF-1.4\n" + b"".join(b"%d 0 obj\n%s\nendobj\n" % part for part in enumerate(parts, 1))
+    return text + b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n0\n%%EOF"
 
 
 # A few thousand bytes, and half a minute of work.
@@ -139,10 +139,10 @@ def test_a_reader_leaves_when_whoever_asked_is_gone(tmp_path):
     code = "import sys, pathlib; from holdfast.files.documents import extract_text; "
     code += "extract_text('a.pdf', pathlib.Path(sys.argv[1]).read_bytes())"
     with subprocess.Popen([sys.executable, "-c", code, str(file)]) as asking:
-        there = wait_until(lambda: readers(asking.pid))
+        value = wait_until(lambda: readers(asking.pid))
         # Not told, and with no time to say anything.
         asking.kill()
-    _, alive = psutil.wait_procs(there, timeout=60)
+    _, alive = psutil.wait_procs(value, timeout=60)
     assert alive == []
 
 

@@ -14,13 +14,13 @@ from holdfast.files.references import (
 
 
 def paths(text: str) -> list[str]:
-    return [found.path for found in find_references(text) if found.sure]
+    return [reference.path for reference in find_references(text) if reference.sure]
 
 
 def only(text: str) -> Reference:
-    (found,) = find_references(text)
-    assert text[found.start] == "@"
-    return found
+    (results,) = find_references(text)
+    assert text[results.start] == "@"
+    return results
 
 
 @pytest.mark.parametrize(
@@ -83,15 +83,17 @@ def test_what_stands_beside_code_counts():
 
 
 def test_name_with_slash_or_suffix_is_reference_if_file_exists():
-    found = find_references("@src/holdfast/turn.py, @README.md, @types/node, @pytest.fixture, @name, @.env")
-    assert [one.path for one in found] == [
+    references = find_references(
+        "@src/holdfast/turn.py, @README.md, @types/node, @pytest.fixture, @name, @.env"
+    )
+    assert [reference.path for reference in references] == [
         "src/holdfast/turn.py",
         "README.md",
         "types/node",
         "pytest.fixture",
         ".env",
     ]
-    assert not any(one.sure for one in found)
+    assert not any(item.sure for item in references)
 
 
 @pytest.mark.parametrize(
@@ -132,11 +134,11 @@ def test_name_with_slash_or_suffix_is_reference_if_file_exists():
 )
 def test_a_suffix_says_what_is_wanted(path, suffix, mode, what, first, last):
     text = f"look at @{path}{suffix}."
-    found = only(text)
-    assert found.path == path.strip("\"'„“")
-    assert (found.mode, found.what, found.first, found.last) == (mode, what, first, last)
-    assert text[found.start : found.end] == f"@{path}{suffix}"
-    assert found.sure
+    results = only(text)
+    assert results.path == path.strip("\"'„“")
+    assert (results.mode, results.what, results.first, results.last) == (mode, what, first, last)
+    assert text[results.start : results.end] == f"@{path}{suffix}"
+    assert results.sure
 
 
 def test_a_colon_of_the_sentence_is_no_suffix():
@@ -146,8 +148,13 @@ def test_a_colon_of_the_sentence_is_no_suffix():
 
 @pytest.mark.parametrize("at", ["@", ""])
 def test_an_argument_of_a_command_may_have_spaces(at):
-    found = parse_reference(f"{at}./my file.py:lines:3-4")
-    assert (found.path, found.mode, found.first, found.last) == ("./my file.py", "lines", 3, 4)
+    reference = parse_reference(f"{at}./my file.py:lines:3-4")
+    assert (reference.path, reference.mode, reference.first, reference.last) == (
+        "./my file.py",
+        "lines",
+        3,
+        4,
+    )
     assert parse_reference(f'{at}"./my file.py":full').mode == "full"
     assert parse_reference(f"{at}README.md").sure
     assert parse_reference("").path == ""
@@ -172,19 +179,19 @@ def test_what_is_written_is_read_again_as_it_was_meant(name, mode, lines, what):
         Reference(0, 0, path, "element", what),
         Reference(0, 0, path, "search", what),
     ):
-        found = only(f"see @{format_reference(path, meant)}, please")
-        assert (found.path, found.mode, found.what) == (path, meant.mode, meant.what)
-        assert format_suffix(found) == format_suffix(meant)
+        results = only(f"see @{format_reference(path, meant)}, please")
+        assert (results.path, results.mode, results.what) == (path, meant.mode, meant.what)
+        assert format_suffix(results) == format_suffix(meant)
 
 
 @settings(max_examples=200)
 @given(st.text(st.sampled_from("@./a:b\"'„“`~\n *()[]{},;-\\0lines9 é\ud800")))
 def test_any_text_has_references_in_order_and_inside_it(text):
-    found = find_references(text)
+    references = find_references(text)
     done = 0
-    for one in found:
-        assert done <= one.start < one.end <= len(text)
-        assert text[one.start] == "@"
-        assert one.path
-        assert one.path in text
-        done = one.end
+    for reference in references:
+        assert done <= reference.start < reference.end <= len(text)
+        assert text[reference.start] == "@"
+        assert reference.path
+        assert reference.path in text
+        done = reference.end

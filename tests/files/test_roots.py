@@ -30,11 +30,11 @@ def refused(roots, name, **options) -> FileProblem:
 
 def test_a_file_is_read_once_with_its_size_lines_and_hash(roots, allowed):
     (allowed / "a.txt").write_bytes(b"one\ntwo")
-    found = roots.find("./a.txt")
-    data = roots.read(found)
+    root = roots.find("./a.txt")
+    data = roots.read(root)
     assert (data.head, data.size, data.lines, data.whole) == (b"one\ntwo", 7, 2, True)
     assert data.hash == hashlib.sha256(b"one\ntwo").hexdigest()
-    assert (found.kind, found.path) == ("file", str(allowed.resolve() / "a.txt"))
+    assert (root.kind, root.path) == ("file", str(allowed.resolve() / "a.txt"))
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ def test_a_link_put_in_between_check_and_read_is_not_followed(roots, allowed, be
     (allowed / "deep").mkdir()
     (allowed / "a.txt").write_text("mine")
     (allowed / "deep" / "other.txt").write_text("mine")
-    found = roots.find("./a.txt" if step == "a.txt" else "./deep/other.txt")
+    root = roots.find("./a.txt" if step == "a.txt" else "./deep/other.txt")
     place = allowed / step
     place.rename(allowed / "away")
     place.symlink_to(beside / "other.txt" if step == "a.txt" else beside)
     with pytest.raises(FileProblem) as caught:
-        roots.read(found)
+        roots.read(root)
     assert caught.value.short == "cannot be read"
 
 
@@ -145,11 +145,11 @@ def test_pipes_sockets_devices_and_folders_are_no_files(own, allowed):
 
 def test_pipe_replacing_a_file_does_not_block_reading(roots, allowed):
     (allowed / "a").write_text("x")
-    found = roots.find("./a")
+    root = roots.find("./a")
     (allowed / "a").unlink()
     os.mkfifo(allowed / "a")
     with pytest.raises(FileProblem, match="device, a pipe"):
-        roots.read(found)
+        roots.read(root)
 
 
 def test_what_may_not_be_read_says_so(roots, allowed):
@@ -213,10 +213,10 @@ def test_umlauts_are_found_however_they_are_spelled(roots, allowed, on_disk, typ
 def test_what_is_not_found_has_names_like_it(roots, allowed):
     for name in ("engine.py", "engines.py", ".engine.py", "engine.pem"):
         (allowed / name).write_text("x")
-    said = refused(roots, "./enigne.py").message
-    assert "./engine.py" in said
-    assert "./.engine.py" not in said
-    assert "pem" not in said
+    message = refused(roots, "./enigne.py").message
+    assert "./engine.py" in message
+    assert "./.engine.py" not in message
+    assert "pem" not in message
     assert refused(roots, "./nowhere/engine.py").message == "./nowhere/engine.py was not found."
 
 

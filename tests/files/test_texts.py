@@ -129,9 +129,9 @@ def test_colours_of_a_terminal_and_one_stray_zero_are_text():
 def test_a_word_document_is_its_paragraphs_headings_and_tables():
     row = "".join(f"<w:tc>{paragraph(text)}</w:tc>" for text in ("a", "b &amp; c"))
     body = paragraph("Anfang", "berschrift1") + paragraph("Text.") + f"<w:tbl><w:tr>{row}</w:tr></w:tbl>"
-    found = extract_text("a.docx", word(body + paragraph("Deeper", "Heading2") + paragraph("")))
-    assert found.kind == "docx"
-    assert found.text == "# Anfang\n\nText.\n\n| a | b & c |\n\n## Deeper"
+    results = extract_text("a.docx", word(body + paragraph("Deeper", "Heading2") + paragraph("")))
+    assert results.kind == "docx"
+    assert results.text == "# Anfang\n\nText.\n\n| a | b & c |\n\n## Deeper"
     assert extract_text("attachment", word(paragraph("by its bytes"))).text == "by its bytes"
 
 
@@ -158,10 +158,10 @@ def test_a_broken_word_document_is_refused_with_a_hint(data):
 
 
 def test_a_pdf_is_its_pages_each_with_a_heading():
-    found = extract_text("a.pdf", pdf("First page.", "", "Third page."))
-    assert found.kind == "pdf"
+    text = extract_text("a.pdf", pdf("First page.", "", "Third page."))
+    assert text.kind == "pdf"
     assert (
-        found.text
+        text.text
         == "## Page 1\n\nFirst page.\n\n## Page 2\n\n[no text on this page]\n\n## Page 3\n\nThird page."
     )
 
@@ -196,7 +196,7 @@ def test_any_bytes_are_a_text_or_refused(name, data):
 def test_a_page_keeps_its_source_and_can_be_read_as_words():
     head = "<html><head><title>A &amp; B</title><style>p {}</style></head>"
     page = f"{head}<body><h1>Top</h1><p>One<br>two</p></body>"
-    found = extract_text("a.html", page.encode())
-    assert (found.kind, found.text) == ("html", page)
+    text = extract_text("a.html", page.encode())
+    assert (text.kind, text.text) == ("html", page)
     assert html_to_text(page) == "A & B\n\n# Top\n\nOne\ntwo"
     assert extract_text("no name", page.encode()).kind == "html"

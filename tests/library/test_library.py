@@ -61,13 +61,13 @@ def test_the_package_has_no_names_that_it_has_not():
 
 def test_any_list_of_messages_fits_without_a_server(tmp_path):
     texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
-    said = st.tuples(st.sampled_from(["user", "assistant", "system"]), texts, st.integers(1, 80))
+    tuples = st.tuples(st.sampled_from(["user", "assistant", "system"]), texts, st.integers(1, 80))
 
     with asyncio.Runner() as runner:
         holdfast = runner.run(opened(tmp_path).__aenter__())
 
         @thoroughness(max_examples=15, deadline=None)
-        @given(st.lists(said, min_size=1, max_size=12))
+        @given(st.lists(tuples, min_size=1, max_size=12))
         def fits(talk):
             messages = [{"role": role, "content": text * times} for role, text, times in talk]
             messages.append({"role": "user", "content": "And now?"})
@@ -136,13 +136,13 @@ def test_what_was_decided_holds_when_it_is_handed_back(tmp_path):
                 {"role": "assistant", "content": "Now."},
                 {"role": "user", "content": "Go on"},
             ]
-            kept = await holdfast.fit(history, model="qwen3:4b", window=4096, after=first)
-            return first, kept
+            result = await holdfast.fit(history, model="qwen3:4b", window=4096, after=first)
+            return first, result
 
-    first, kept = run(work())
+    first, record = run(work())
     assert first.report["level"] > 0
-    assert kept.report["prefix"]["kept"]
-    assert kept.messages[: len(first.messages)] == first.messages
+    assert record.report["prefix"]["kept"]
+    assert record.messages[: len(first.messages)] == first.messages
 
 
 def test_a_server_that_is_there_says_how_large_the_window_is(tmp_path, server):
@@ -184,19 +184,19 @@ def test_conversation_continues_and_is_visible_only_in_its_scope(tmp_path, serve
             talk = holdfast.conversation(model="tiny", system="Be brief.")
             first = await talk.say("The code word is Lisbon.")
             pieces = [piece async for piece in talk.stream("Which one?", context=["Found: Porto."])]
-            found = await holdfast.search("Lisbon")
+            results = await holdfast.search("Lisbon")
             everything = await talk.messages()
         async with opened(tmp_path, server, user="eve") as other:
             hidden = await other.search("Lisbon")
-        return talk, first, pieces, found, everything, hidden
+        return talk, first, pieces, results, everything, hidden
 
-    talk, first, pieces, found, everything, hidden = run(work())
+    talk, first, pieces, matches, everything, hidden = run(work())
     assert first.text == "You said: The code word is Lisbon."
     assert first.finish == "stop"
     assert "".join(pieces) == talk.reply.text
     assert "Porto" in talk.reply.text
     assert talk.reply.report["conversation"] == talk.id
-    assert {hit.conversation for hit in found.hits} == {talk.id}
+    assert {hit.conversation for hit in matches.hits} == {talk.id}
     assert [message["role"] for message in everything] == ["user", "assistant"] * 2
     assert not hidden.hits
 
@@ -216,8 +216,8 @@ def test_what_is_said_at_once_is_answered_one_after_the_other(tmp_path, server):
     replies, last, everything = run(work())
     assert [reply.text for reply in replies] == [f"You said: Number {at}." for at in range(5)]
     assert last.text == "You said: After it."
-    said = [message["content"] for message in everything if message["role"] == "user"]
-    assert said == [*(f"Number {at}." for at in range(5)), "Never read to its end.", "After it."]
+    contents = [message["content"] for message in everything if message["role"] == "user"]
+    assert contents == [*(f"Number {at}." for at in range(5)), "Never read to its end.", "After it."]
     answered = [message["content"] for message in everything if message["role"] == "assistant"]
     assert answered[:5] == [reply.text for reply in replies]
 

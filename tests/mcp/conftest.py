@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from holdfast import config
-from holdfast.mcp.base import open_services
+from holdfast.mcp.tools import open_services
 from tests.mcp.host import Host
 
 _NUMBERS = count()
@@ -20,8 +20,8 @@ def settings(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def parts(settings):
-    with open_services(settings) as made:
-        yield made
+    with open_services(settings) as services:
+        yield services
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from typing import Any
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 
-from holdfast.mcp.base import Caller, McpServices
 from holdfast.mcp.server import build_server
+from holdfast.mcp.tools import Caller, McpServices
 from holdfast.messages import Scope
 from mcp import Client
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.mcp.base import LONGEST_REPLY, Caller, open_services
 from holdfast.mcp.server import build_server
+from holdfast.mcp.tools import LONGEST_REPLY, Caller, open_services
 from holdfast.messages import Message, Scope
 from holdfast.research.finding import ResearchSource
 from holdfast.store import NewMessage
@@ -25,8 +25,8 @@ def chat(settings):
 
 @pytest.fixture(scope="module")
 def parts(settings, chat):
-    with open_services(settings) as made:
-        yield made
+    with open_services(settings) as services:
+        yield services
 
 
 @pytest.fixture(scope="module")
@@ -35,14 +35,14 @@ def talk(parts):
 
 
 def test_what_was_said_is_found_and_read_in_full(talk, chat):
-    found = talk.data("conversation_search", query="subject03 part 88")
-    hit = found["hits"][0]
+    data = talk.data("conversation_search", query="subject03 part 88")
+    hit = data["hits"][0]
     assert hit["conversation"] == chat
     assert "subject03" in hit["matched"]
-    assert found["engine"] == "fts5"
-    assert found["degraded"][0].startswith("found by words only")
+    assert data["engine"] == "fts5"
+    assert data["degraded"][0].startswith("found by words only")
     whole = talk.data("conversation_expand", id=hit["message"])
-    assert [one["id"] for one in whole["messages"]] == [hit["message"]]
+    assert [message["id"] for message in whole["messages"]] == [hit["message"]]
     assert whole["next"] is None
     text = talk.told("conversation_search", query="subject03 part 88")
     assert hit["message"] in text
@@ -52,11 +52,11 @@ def test_what_was_said_is_found_and_read_in_full(talk, chat):
 
 
 def test_private_parts_are_neither_found_nor_read(host, parts):
-    said = "The regatta begins at noon. <private>The regatta prize is a golden anchor.</private>"
-    row, _ = parts.store.log.begin(host.scope, [NewMessage(Message.of("user", said))], title=said)
-    found = host.told("conversation_search", query="When does the regatta begin?")
-    assert "regatta begins at noon" in found
-    assert "golden" not in found
+    text = "The regatta begins at noon. <private>The regatta prize is a golden anchor.</private>"
+    row, _ = parts.store.log.begin(host.scope, [NewMessage(Message.of("user", text))], title=text)
+    results = host.told("conversation_search", query="When does the regatta begin?")
+    assert "regatta begins at noon" in results
+    assert "golden" not in results
     assert "golden" not in host.told("conversation_expand", id=row.id)
     hidden = host.call("conversation_search", query="golden anchor")
     assert hidden.structured_content["hits"] == []
@@ -65,11 +65,11 @@ def test_private_parts_are_neither_found_nor_read(host, parts):
 
 def test_what_was_said_of_something_else_is_no_hit(host, parts):
     for number in range(60):
-        said = NewMessage(Message.of("user", f"The ferry {number} leaves for the island."))
-        parts.store.log.begin(host.scope, [said], title="Ferries")
-    found = host.call("conversation_search", query="zzz quux island?")
-    assert (found.structured_content["hits"], found.structured_content["weak"]) == ([], True)
-    assert "fits well" in found.content[0].text
+        message = NewMessage(Message.of("user", f"The ferry {number} leaves for the island."))
+        parts.store.log.begin(host.scope, [message], title="Ferries")
+    response = host.call("conversation_search", query="zzz quux island?")
+    assert (response.structured_content["hits"], response.structured_content["weak"]) == ([], True)
+    assert "fits well" in response.content[0].text
     assert host.data("conversation_search", query="When does the ferry leave for the island?")["hits"]
 
 
@@ -99,28 +99,28 @@ def test_long_output_is_paged_with_continuation_hint(talk, chat, parts):
         texts += part.structured_content["messages"]
         name, pieces = part.structured_content["next"], pieces + 1
     assert pieces > 1
-    assert {one["id"] for one in texts} == {one.id for one in path}
+    assert {item["id"] for item in texts} == {entry.id for entry in path}
     for stored in path:
-        said = "".join(one["text"] for one in texts if one["id"] == stored.id)
-        assert "".join(stored.message.text.split()) in "".join(said.split())
+        text = "".join(value["text"] for value in texts if value["id"] == stored.id)
+        assert "".join(stored.message.text.split()) in "".join(text.split())
     assert "nothing more" in talk.told("conversation_expand", id=f"{span}+9999999")
 
 
 def test_the_originals_of_a_summary_are_those_it_stands_for(talk, chat, parts):
     path = parts.store.log.path(parts.store.log.get(chat).head)
-    covered = [one.id for one in path[:4]]
-    made = parts.store.summaries.put(covers=covered, previous=None, body={"text": "Short."}, tokens=3)
-    found = talk.data("conversation_expand", id=made.id)
-    assert [one["id"] for one in found["messages"]] == covered
-    Host(parts).refused("conversation_expand", "no s_", id=made.id)
+    covered = [item.id for item in path[:4]]
+    response = parts.store.summaries.put(covers=covered, previous=None, body={"text": "Short."}, tokens=3)
+    data = talk.data("conversation_expand", id=response.id)
+    assert [message["id"] for message in data["messages"]] == covered
+    Host(parts).refused("conversation_expand", "no s_", id=response.id)
 
 
 def test_conversation_without_omissions_is_read_from_its_end(host, parts):
-    said = [NewMessage(Message.of("user", f"Word {number}")) for number in range(30)]
-    row, _ = parts.store.log.begin(host.scope, said, title="Words")
-    found = host.data("conversation_expand", id=row.id)
-    assert found["total"] == 20
-    assert "Word 29" in found["messages"][-1]["text"]
+    messages = [NewMessage(Message.of("user", f"Word {number}")) for number in range(30)]
+    row, _ = parts.store.log.begin(host.scope, messages, title="Words")
+    data = host.data("conversation_expand", id=row.id)
+    assert data["total"] == 20
+    assert "Word 29" in data["messages"][-1]["text"]
     host.refused("context_report", "nothing of", "once something was asked", id=row.id)
 
 
@@ -151,10 +151,10 @@ def test_a_span_has_its_end_after_its_beginning(talk, chat, parts):
 
 def test_research_is_returned_with_sources_age_and_expiry(host, parts):
     source = ResearchSource("https://www.wetter.com/kassel", "Wetter", "Am Samstag regnet es in Kassel.", 1.0)
-    made = parts.research.add(host.scope, "Wie wird das Wetter in Kassel?", [source])
-    found = host.data("research_search", query="Wetter in Kassel")
-    (hit,) = found["findings"]
-    assert (hit["id"], hit["expired"]) == (made.id, False)
+    research = parts.research.add(host.scope, "Wie wird das Wetter in Kassel?", [source])
+    data = host.data("research_search", query="Wetter in Kassel")
+    (hit,) = data["findings"]
+    assert (hit["id"], hit["expired"]) == (research.id, False)
     assert hit["sources"][0]["url"] == source.url
     assert "regnet" in host.told("memory_get", path=hit["path"])
     text = host.told("research_search", query="Wetter in Kassel")
@@ -166,8 +166,8 @@ def test_research_is_returned_with_sources_age_and_expiry(host, parts):
 
 def test_outdated_research_is_told_as_such(host, parts):
     source = ResearchSource("https://example.com", "Prices", "Apples cost two euros.", 1.0)
-    made = parts.research.add(host.scope, "What do apples cost?", [source])
-    old = parts.research.findings.get(host.scope, made.id)
+    research = parts.research.add(host.scope, "What do apples cost?", [source])
+    old = parts.research.findings.get(host.scope, research.id)
     parts.research.findings.add(replace(old, expires_at=2.0))
     text = host.told("research_search", query="What do apples cost?")
     assert "expired" in text

@@ -84,7 +84,7 @@ def running(serving):
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_host_writes_and_finds_through_the_running_server(running, mode):
     project = f"garden-{mode}"
-    wrote, found, report = running.call(
+    wrote, results, report = running.call(
         ("memory_write", {"text": "The beans grow behind the shed."}),
         ("memory_search", {"query": "beans"}),
         ("context_report", {}),
@@ -92,7 +92,7 @@ def test_a_host_writes_and_finds_through_the_running_server(running, mode):
         **{"X-Holdfast-Project": project},
     )
     assert wrote.structured_content["memory"]["scope"]["project"] == project
-    assert len(found.structured_content["hits"]) == 1
+    assert len(results.structured_content["hits"]) == 1
     assert report.is_error
 
 
@@ -108,8 +108,8 @@ def test_the_scope_comes_from_the_key_and_the_headers(running):
     find = ("memory_search", {"query": "newts"})
     get = ("memory_get", {"path": wrote.structured_content["path"]})
     for headers in (ben, {}, {**anna, "X-Holdfast-Kind": "group"}):
-        found, read = running.call(find, get, **headers)
-        assert found.structured_content["hits"] == []
+        results, read = running.call(find, get, **headers)
+        assert results.structured_content["hits"] == []
         assert read.is_error
     (mine,) = running.call(find, **anna)
     assert mine.structured_content["hits"]
@@ -118,9 +118,9 @@ def test_the_scope_comes_from_the_key_and_the_headers(running):
 
 
 def test_a_key_without_memory_gets_none(running):
-    (found,) = running.call(("memory_search", {"query": "newts"}), **running.key(memory=False))
-    assert found.is_error
-    assert "switched off" in found.content[0].text
+    (results,) = running.call(("memory_search", {"query": "newts"}), **running.key(memory=False))
+    assert results.is_error
+    assert "switched off" in results.content[0].text
     (passed,) = running.call(("memory_search", {"query": "newts"}), **{"X-Holdfast": "off"})
     assert passed.is_error
 
@@ -171,7 +171,7 @@ def test_bad_requests_are_answered_in_the_protocol(running):
 def test_what_is_remembered_here_is_seen_by_the_other_doors(running):
     running.call(("memory_write", {"text": "The well is nine metres deep."}))
     listed = httpx.get(running.url.replace("/mcp", "/api/memory/list"), trust_env=False).json()
-    assert any("nine metres" in one["text"] for one in listed["memories"])
+    assert any("nine metres" in memory["text"] for memory in listed["memories"])
     assert running.store.log.recent(Scope()) == []
 
 
@@ -187,9 +187,9 @@ def test_nothing_loads_the_sdk_before_it_is_asked_for():
 
 def _imported(statements):
     """What is imported when a module is."""
-    for one in statements:
-        if isinstance(one, ast.Import):
-            yield from (alias.name for alias in one.names)
-        elif isinstance(one, ast.ImportFrom) and one.module:
-            yield one.module
-            yield from (f"{one.module}.{alias.name}" for alias in one.names)
+    for statement in statements:
+        if isinstance(statement, ast.Import):
+            yield from (alias.name for alias in statement.names)
+        elif isinstance(statement, ast.ImportFrom) and statement.module:
+            yield statement.module
+            yield from (f"{statement.module}.{alias.name}" for alias in statement.names)

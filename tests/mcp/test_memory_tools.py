@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import config
-from holdfast.mcp.base import LONGEST_REPLY, open_services
+from holdfast.mcp.tools import LONGEST_REPLY, open_services
 from holdfast.memory.base import SummaryNote
 from holdfast.memory.scopes import folder
 from tests.mcp.host import Host
@@ -27,18 +27,18 @@ def put(notes, path, text):
 
 
 def test_written_memory_is_found_with_source_and_readable_by_line(host):
-    made = host.data("memory_write", text="The pump in the cellar is a Grundfos Alpha2.")
-    assert made["action"] == "added"
-    assert made["path"] == path_in(host)
-    found = host.data("memory_search", query="Which pump is it?")
-    (hit,) = found["hits"]
-    assert hit["id"] == made["memory"]["id"]
+    data = host.data("memory_write", text="The pump in the cellar is a Grundfos Alpha2.")
+    assert data["action"] == "added"
+    assert data["path"] == path_in(host)
+    results = host.data("memory_search", query="Which pump is it?")
+    (hit,) = results["hits"]
+    assert hit["id"] == data["memory"]["id"]
     assert hit["path"] == path_in(host)
     assert 0.1 < hit["score"] <= 1
     assert hit["parts"]["words"] > 0
     assert hit["citation"] == f"Source: {path_in(host)}#{hit['lines'][0]}"
-    assert found["engines"] == ["fts5"]
-    assert found["freshness"]["stale"] == 0
+    assert results["engines"] == ["fts5"]
+    assert results["freshness"]["stale"] == 0
     text = host.told("memory_get", path=hit["path"], from_line=hit["lines"][0], lines=1)
     assert text.endswith("- The pump in the cellar is a Grundfos Alpha2.")
     assert "Grundfos" in host.told("memory_get", path=hit["citation"].removeprefix("Source: "))
@@ -68,9 +68,9 @@ def test_sources_are_told_only_where_they_are_wanted(host, parts):
 def test_what_fits_badly_is_no_hit(host, notes):
     for number in range(60):
         put(notes, path_in(host, f"{number}.md"), f"The heron number {number} stands by the river.\n")
-    found = host.data("memory_search", query="zzzz quux blorb river?")
+    data = host.data("memory_search", query="zzzz quux blorb river?")
     text = host.told("memory_search", query="zzzz quux blorb river?")
-    assert (found["hits"], found["weak"]) == ([], True)
+    assert (data["hits"], data["weak"]) == ([], True)
     assert "Nothing fits well" in text
     assert "heron" not in text
     assert host.data("memory_search", query="What does the heron do?")["hits"]
@@ -78,8 +78,8 @@ def test_what_fits_badly_is_no_hit(host, notes):
 
 def test_a_new_memory_takes_the_place_of_what_it_contradicts(host):
     old = host.data("memory_write", text="The meeting is on Monday.", kind="decision")
-    made = host.data("memory_write", text="The meeting is on Tuesday.", kind="decision")
-    assert [one["id"] for one in made["replaced"]] == [old["memory"]["id"]]
+    data = host.data("memory_write", text="The meeting is on Tuesday.", kind="decision")
+    assert [item["id"] for item in data["replaced"]] == [old["memory"]["id"]]
     note = host.told("memory_get", path=path_in(host))
     assert "The meeting is on Tuesday." in note
     assert "Monday" not in note
@@ -87,7 +87,7 @@ def test_a_new_memory_takes_the_place_of_what_it_contradicts(host):
     assert "Monday" not in host.ask("read_resource", f"holdfast://notes/{path_in(host)}").contents[0].text
     former = host.told("memory_get", path=old["memory"]["id"])
     assert former.startswith("No longer holds. Now: The meeting is on Tuesday.")
-    assert "In place of: The meeting is on Monday." in host.told("memory_get", path=made["memory"]["id"])
+    assert "In place of: The meeting is on Monday." in host.told("memory_get", path=data["memory"]["id"])
     assert "Monday" not in host.told("memory_search", query="When is the meeting?")
     assert host.data("memory_write", text="The meeting is on Tuesday.", kind="decision")["action"] != "added"
 
@@ -96,7 +96,7 @@ def test_a_memory_is_the_users_or_the_projects(host):
     mine = host.data("memory_write", text="The user prefers metric units.", kind="preference")
     theirs = host.data("memory_write", text="Never commit generated files.", kind="preference")
     asked = host.data("memory_write", text="The build needs 16 GB of memory.", scope="user")
-    assert [made["memory"]["scope"]["project"] for made in (mine, theirs, asked)] == [
+    assert [result["memory"]["scope"]["project"] for result in (mine, theirs, asked)] == [
         "default",
         host.scope.project,
         "default",
@@ -146,22 +146,22 @@ def test_a_brief_is_a_tool_a_prompt_and_a_resource(host):
 
 
 def test_what_is_forgotten_is_found_no_more(host):
-    made = host.data("memory_write", text="The old code of the shed was written on the door.")
-    name = made["memory"]["id"]
+    data = host.data("memory_write", text="The old code of the shed was written on the door.")
+    name = data["memory"]["id"]
     assert name in host.told("memory_forget", id=name)
     assert host.data("memory_search", query="shed")["hits"] == []
     host.refused("memory_forget", name, id=name)
 
 
 def test_secrets_and_private_parts_are_not_kept(host, notes):
-    told = host.told("memory_write", text=f"The key of the API is {SECRET}, it is in the vault.")
-    assert SECRET not in told
-    assert "taken out" in told
+    report = host.told("memory_write", text=f"The key of the API is {SECRET}, it is in the vault.")
+    assert SECRET not in report
+    assert "taken out" in report
     host.told("memory_write", text="Anna likes tea. <private>She is ill.</private>")
-    kept = (notes / path_in(host)).read_text()
-    assert SECRET not in kept
-    assert "tea" in kept
-    assert "ill" not in kept
+    text = (notes / path_in(host)).read_text()
+    assert SECRET not in text
+    assert "tea" in text
+    assert "ill" not in text
     host.refused("memory_write", "nothing left", "without the secret", text="<private>all</private>")
 
 
@@ -258,10 +258,10 @@ def test_an_answer_is_bounded_whatever_was_found(host, notes):
         put(notes, path_in(host, f"n{number}.md"), f"Walrus {number}. " + "The walrus sleeps on ice. " * 60)
     whole = host.told("memory_search", query="walrus ice", limit=20)
     assert len(whole) < LONGEST_REPLY + 2_000
-    found = host.data("memory_search", query="walrus ice", limit=20)
-    assert len(found["hits"]) + found["left_out"] == 20
-    if found["left_out"]:
-        assert f"{found['left_out']} more hits were left out" in whole
+    data = host.data("memory_search", query="walrus ice", limit=20)
+    assert len(data["hits"]) + data["left_out"] == 20
+    if data["left_out"]:
+        assert f"{data['left_out']} more hits were left out" in whole
     long = host.told("memory_search", query="walrus " * 2_000)
     assert "only the first 2,000 characters" in long
 

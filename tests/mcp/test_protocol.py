@@ -6,7 +6,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from holdfast.i18n import speak
-from holdfast.mcp.base import McpServices
+from holdfast.mcp.tools import McpServices
 from holdfast.tokens.estimate import UNKNOWN, estimate
 from tests.mcp.host import Host
 
@@ -54,7 +54,7 @@ def test_the_tools_cost_a_model_less_than_1100_tokens(host):
         {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
         for tool in host.ask("list_tools").tools
     ]
-    functions = [{"type": "function", "function": one} for one in shown]
+    functions = [{"type": "function", "function": item} for item in shown]
     assert estimate(json.dumps(functions, ensure_ascii=False), UNKNOWN).tokens < 1_100
 
 
@@ -86,7 +86,7 @@ def test_trouble_that_nobody_foresaw_is_told_without_our_insides(parts, caplog):
     with pytest.raises(MCPError, match=r"internal error: AttributeError\. See the log") as refused:
         nothing.ask("list_resources")
     assert refused.value.code == -32603
-    assert "listed failed" in caplog.text
+    assert "list_notes failed" in caplog.text
 
 
 def test_notes_are_resources_in_pages_and_read_by_address(either, notes, parts):
@@ -100,10 +100,10 @@ def test_notes_are_resources_in_pages_and_read_by_address(either, notes, parts):
     second = either.ask("list_resources", cursor=first.next_cursor)
     assert second.next_cursor is None
     listed = [*first.resources, *second.resources]
-    names = [one.name for one in listed if either.scope.project in one.name]
+    names = [item.name for item in listed if either.scope.project in item.name]
     assert len(names) == len(set(names)) == 120
-    assert not any("profile" in one.name for one in listed)
-    (uri,) = [one.uri for one in listed if one.name.endswith(f"{either.scope.project}/note 007.md")]
+    assert not any("profile" in entry.name for entry in listed)
+    (uri,) = [value.uri for value in listed if value.name.endswith(f"{either.scope.project}/note 007.md")]
     (content,) = either.ask("read_resource", uri).contents
     assert content.text == "Number 7."
     (template,) = either.ask("list_resource_templates").resource_templates
@@ -143,13 +143,13 @@ def test_no_address_leads_out(either, uri):
 
 def test_prompts_bring_what_is_remembered_in_the_language_of_the_person(either):
     either.told("memory_write", text="Kasimir ist der Kater.")
-    asked = {one.name: one for one in either.ask("list_prompts").prompts}
+    asked = {prompt.name: prompt for prompt in either.ask("list_prompts").prompts}
     assert asked["recall"].arguments[0].required
     text = either.ask("get_prompt", "recall", {"query": "Kasimir"}).messages[0].content.text
     assert text.startswith("What do we know about: Kasimir")
     assert "Kater" in text
     speak("de")
-    assert {one.description for one in either.ask("list_prompts").prompts} == {
+    assert {item.description for item in either.ask("list_prompts").prompts} == {
         "Was wissen wir über etwas?",
         "Was geschah an einem Tag?",
         "Was muss am Anfang einer Sitzung bekannt sein?",

@@ -11,7 +11,7 @@ import pytest
 from holdfast import config
 from holdfast.cli.mcp import scope_for
 from holdfast.errors import BadRequest
-from holdfast.mcp.base import open_services
+from holdfast.mcp.tools import open_services
 from holdfast.messages import Scope
 from mcp import Client, StdioServerParameters
 from tests.mcp.host import Host
@@ -53,18 +53,18 @@ def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path, environment):
                     for n in range(EACH)
                 ]
                 wrote, _ = await asyncio.gather(asyncio.gather(*calls), asyncio.gather(*writes))
-            found = await client.call_tool("memory_search", {"query": "frogs birds", "limit": 20})
-            return tools.tools, prompts.prompts, wrote, found
+            tool = await client.call_tool("memory_search", {"query": "frogs birds", "limit": 20})
+            return tools.tools, prompts.prompts, wrote, tool
 
-    tools, prompts, wrote, found = asyncio.run(talk())
+    tools, prompts, wrote, results = asyncio.run(talk())
     assert len(tools) == 11
     assert prompts[1].description == "Was wissen wir über etwas?"
-    assert not any(one.is_error for one in wrote)
-    kept = (settings.home / "workspace/default/projects/garden/MEMORY.md").read_text()
+    assert not any(item.is_error for item in wrote)
+    text = (settings.home / "workspace/default/projects/garden/MEMORY.md").read_text()
     for number in range(EACH):
-        assert f"bird number {1000 + number}" in kept
-        assert f"counted {2000 + number} frogs" in kept
-    assert len(found.structured_content["hits"]) == 2 * EACH
+        assert f"bird number {1000 + number}" in text
+        assert f"counted {2000 + number} frogs" in text
+    assert len(results.structured_content["hits"]) == 2 * EACH
 
 
 def test_standard_output_has_only_the_protocol_and_ends_with_its_input(tmp_path, environment):
@@ -95,11 +95,11 @@ def test_standard_output_has_only_the_protocol_and_ends_with_its_input(tmp_path,
         text=True,
     )
     with process:
-        process.stdin.write("".join(f"{json.dumps(one)}\n" for one in (hello, ready, call)) + "no JSON\n")
+        process.stdin.write("".join(f"{json.dumps(item)}\n" for item in (hello, ready, call)) + "no JSON\n")
         process.stdin.flush()
         first, second = (json.loads(process.stdout.readline()) for _ in range(2))
         rest, errors = process.communicate(timeout=60)
-    answers = {one.get("id"): one for one in (first, second, *map(json.loads, rest.splitlines()))}
+    answers = {entry.get("id"): entry for entry in (first, second, *map(json.loads, rest.splitlines()))}
     assert answers[1]["result"]["serverInfo"]["name"] == "holdfast"
     assert answers[2]["result"]["isError"]
     assert "no path" in answers[2]["result"]["content"][0]["text"]

@@ -59,12 +59,12 @@ def test_address_is_probed_for_its_protocol_unless_kind_is_named(ollama):
     assert opened(ollama).provider == "ollama"
     assert opened(f"ollama+{ollama}", model="bge-m3").model == "bge-m3"
     assert opened(ollama).model == "nomic-embed-text"
-    with server({"/v1/embeddings": embeddings, "/api/version": {"version": "1", "holdfast": "1"}}) as there:
-        found = opened(there.url)
-        assert (found.provider, found.model) == ("openai", "text-embedding-3-small")
-        assert found.endpoint == f"{there.url}/v1"
-        assert opened(f"openai+{there.url}/v1", model="m").model == "m"
-        assert opened(f"lmstudio+{there.url}").dimensions == 2
+    with server({"/v1/embeddings": embeddings, "/api/version": {"version": "1", "holdfast": "1"}}) as value:
+        results = opened(value.url)
+        assert (results.provider, results.model) == ("openai", "text-embedding-3-small")
+        assert results.endpoint == f"{value.url}/v1"
+        assert opened(f"openai+{value.url}/v1", model="m").model == "m"
+        assert opened(f"lmstudio+{value.url}").dimensions == 2
 
 
 def test_first_working_embedder_is_chosen_and_failure_of_preferred_reported():
@@ -109,14 +109,14 @@ def test_trouble_is_told_and_nobody_waits_for_it_twice():
     now = [0.0]
     answers = [(400, {"error": "no"}), embeddings({"input": ["?"]}), (400, {"error": "broken"})]
     reaction = lambda body: answers.pop(0) if answers else embeddings(body)  # noqa: E731
-    with server({"/v1/embeddings": reaction}) as there:
-        options = EmbedderOptions(f"openai+{there.url}", model="m")
+    with server({"/v1/embeddings": reaction}) as value:
+        options = EmbedderOptions(f"openai+{value.url}", model="m")
         chosen = ChosenEmbedder(options, look_again=30, clock=lambda: now[0])
         assert chosen.current() is None
         assert "refused (400): no" in chosen.trouble
         now[0] = 29
         assert chosen.current() is None
-        assert len(there.requests) == 1
+        assert len(value.requests) == 1
 
         now[0] = 31
         embedder = chosen.current()
@@ -140,8 +140,8 @@ def test_nobody_waits_while_another_one_opens_the_embedder():
         assert answer.wait(60)
         return embeddings(body)
 
-    with server({"/v1/embeddings": slow}) as there, ThreadPoolExecutor(1) as pool:
-        chosen = ChosenEmbedder(EmbedderOptions(f"openai+{there.url}", model="m"))
+    with server({"/v1/embeddings": slow}) as value, ThreadPoolExecutor(1) as pool:
+        chosen = ChosenEmbedder(EmbedderOptions(f"openai+{value.url}", model="m"))
         first = pool.submit(chosen.current)
         assert asked.wait(60)
         assert (chosen.current(), chosen.trouble) == (None, "The embedder is starting.")
@@ -149,18 +149,18 @@ def test_nobody_waits_while_another_one_opens_the_embedder():
         assert first.result() is not None
         assert chosen.current() is not None
         assert chosen.trouble == ""
-        assert len(there.requests) == 1
+        assert len(value.requests) == 1
         chosen.close()
 
 
 def test_embedder_is_ready_after_answering_and_readiness_check_starts_nothing(tmp_path):
     now = [0.0]
     answers = {"/v1/embeddings": embeddings}
-    with server({"/v1/embeddings": lambda body: answers["/v1/embeddings"](body)}) as there:
-        options = EmbedderOptions(f"openai+{there.url}", model="m")
+    with server({"/v1/embeddings": lambda body: answers["/v1/embeddings"](body)}) as value:
+        options = EmbedderOptions(f"openai+{value.url}", model="m")
         chosen = ChosenEmbedder(options, look_again=30, clock=lambda: now[0])
         assert chosen.ready() is None
-        assert there.requests == []
+        assert value.requests == []
         embedder = chosen.current()
         assert chosen.ready() is None
         embedder.embed(["one"])

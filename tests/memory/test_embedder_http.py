@@ -22,9 +22,9 @@ def to():
     with ExitStack() as stack:
 
         def connection(url, **options):
-            made = EmbeddingClient(url, **options)
-            stack.callback(made.close)
-            return made
+            client = EmbeddingClient(url, **options)
+            stack.callback(client.close)
+            return client
 
         yield connection
 
@@ -37,11 +37,11 @@ def refused(call, *says):
 
 
 def test_the_dimensions_are_learned_by_asking_once(to):
-    with hostile([GOOD]) as there:
-        opened = OllamaEmbedder.open(to(there.url), "small")
+    with hostile([GOOD]) as server:
+        opened = OllamaEmbedder.open(to(server.url), "small")
         assert opened.identity.dimensions == 3
-        assert opened.identity.endpoint == there.url
-        assert len(there.requests) == 1
+        assert opened.identity.endpoint == server.url
+        assert len(server.requests) == 1
 
 
 def test_a_model_that_is_not_there_is_to_be_pulled(to):
@@ -53,9 +53,9 @@ def test_a_model_that_is_not_there_is_to_be_pulled(to):
 
 def test_a_model_that_cannot_embed_is_named_as_that(to):
     body = b'{"error": "this model does not support embeddings"}'
-    with hostile([response(body, "501 Not Implemented")]) as there:
+    with hostile([response(body, "501 Not Implemented")]) as server:
         refused(
-            lambda: OllamaEmbedder.open(to(there.url), "chat"),
+            lambda: OllamaEmbedder.open(to(server.url), "chat"),
             "does not support",
             "Is chat an embedding model?",
         )
@@ -76,8 +76,8 @@ def test_a_model_that_cannot_embed_is_named_as_that(to):
     ],
 )
 def test_a_server_that_answers_nonsense_is_refused_when_it_is_opened(to, body, says):
-    with hostile([response(body)]) as there:
-        refused(lambda: OllamaEmbedder.open(to(there.url), "small"), says)
+    with hostile([response(body)]) as server:
+        refused(lambda: OllamaEmbedder.open(to(server.url), "small"), says)
 
 
 @pytest.mark.parametrize(
@@ -92,17 +92,17 @@ def test_a_server_that_answers_nonsense_is_refused_when_it_is_opened(to, body, s
 )
 def test_a_server_that_begins_to_answer_nonsense_is_refused_then(to, data, says):
     answers = [{"data": [{"index": 0, "embedding": [1, 2, 3]}]}, {"data": data}]
-    with server({"/v1/embeddings": lambda _: answers.pop(0)}) as there:
-        opened = OpenAIEmbedder.open(to(there.url), model="m")
+    with server({"/v1/embeddings": lambda _: answers.pop(0)}) as value:
+        opened = OpenAIEmbedder.open(to(value.url), model="m")
         refused(lambda: opened.embed(["text"]), says)
 
 
 def test_a_server_that_hangs_is_given_up(to):
-    with hostile([SILENCE]) as there:
+    with hostile([SILENCE]) as server:
         refused(
-            lambda: OllamaEmbedder.open(to(there.url, timeout=0.2), "small"), "silent", "embedder_timeout"
+            lambda: OllamaEmbedder.open(to(server.url, timeout=0.2), "small"), "silent", "embedder_timeout"
         )
-        assert len(there.requests) == 1
+        assert len(server.requests) == 1
 
 
 def test_nobody_there_is_said_after_a_second_try(to):
@@ -113,32 +113,32 @@ def test_nobody_there_is_said_after_a_second_try(to):
 
 
 def test_a_connection_that_breaks_is_tried_once_more(to):
-    with hostile([], [GOOD]) as there:
-        http = to(there.url, sleep=lambda _: None)
+    with hostile([], [GOOD]) as server:
+        http = to(server.url, sleep=lambda _: None)
         assert OllamaEmbedder.open(http, "small").identity.dimensions == 3
-    with hostile([]) as there:
-        refused(lambda: OllamaEmbedder.open(to(there.url, sleep=lambda _: None), "small"), "hung up")
-        assert len(there.requests) == 2
+    with hostile([]) as server:
+        refused(lambda: OllamaEmbedder.open(to(server.url, sleep=lambda _: None), "small"), "hung up")
+        assert len(server.requests) == 2
 
 
 def test_busy_server_is_retried_after_stated_delay_within_limit(to):
     pauses = []
     busy = response(b"{}", "503 Service Unavailable", retry_after="3600")
-    with hostile([busy], [GOOD]) as there:
-        OllamaEmbedder.open(to(there.url, sleep=pauses.append), "small")
+    with hostile([busy], [GOOD]) as server:
+        OllamaEmbedder.open(to(server.url, sleep=pauses.append), "small")
     assert pauses == [5.0]
 
 
 def test_key_headers_and_password_go_to_the_server_and_nowhere_else(to, caplog):
     caplog.set_level(logging.DEBUG)
     angry = response(f'{{"error": {{"message": "bad key {KEY} of pass-word"}}}}'.encode(), "401 Unauthorized")
-    with hostile([angry]) as there:
-        url = there.url.replace("//", "//me:pass-word@")
+    with hostile([angry]) as server:
+        url = server.url.replace("//", "//me:pass-word@")
         http = to(url, headers={"X-Team": "team-secret"})
         refused(lambda: OpenAIEmbedder.open(http, model="m"), "401", "embedder_key", "bad key")
         with pytest.raises(EmbedderError) as caught:
-            OpenAIEmbedder.open(to(there.url, key=KEY), model="m")
-        sent = b"".join(there.requests).lower()
+            OpenAIEmbedder.open(to(server.url, key=KEY), model="m")
+        sent = b"".join(server.requests).lower()
         assert b"authorization: basic bwu6cgfzcy13b3jk" in sent
         assert b"x-team: team-secret" in sent
         assert f"authorization: bearer {KEY}".encode() in sent
@@ -158,13 +158,13 @@ def test_what_http_cannot_carry_is_said_without_telling_it(to, bad):
 
 
 def test_a_redirect_is_not_followed(to):
-    with hostile([response(b"", "301 Moved Permanently", location="http://127.0.0.1:1/")]) as there:
-        refused(lambda: OllamaEmbedder.open(to(there.url), "small"), "elsewhere")
+    with hostile([response(b"", "301 Moved Permanently", location="http://127.0.0.1:1/")]) as server:
+        refused(lambda: OllamaEmbedder.open(to(server.url), "small"), "elsewhere")
 
 
 def test_once_closed_it_says_so(to):
-    with hostile([GOOD]) as there:
-        opened = OllamaEmbedder.open(to(there.url), "small")
+    with hostile([GOOD]) as server:
+        opened = OllamaEmbedder.open(to(server.url), "small")
         opened.close()
         with pytest.raises(EmbedderError, match="closed"):
             opened.embed(["late"])

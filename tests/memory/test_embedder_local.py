@@ -9,7 +9,7 @@ import pytest
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedder_choice import EmbedderOptions, open_embedder
 from holdfast.memory.embedder_local import GgufEmbedder, UniversalSentenceEncoder
-from holdfast.tokens.gguf import encode_metadata
+from holdfast.tokens.vocabulary import encode_metadata
 from tests.memory.tiny_model import write_model
 
 
@@ -70,9 +70,9 @@ def test_text_longer_than_window_is_embedded_by_its_beginning(tmp_path):
 @pytest.mark.real
 def test_a_real_model_by_its_path_tells_texts_apart(weights, tmp_path):
     embedder = open_embedder(EmbedderOptions(f"gguf:{weights}", log=tmp_path / "log"))
-    one, near, far = embedder.embed(["The cat sleeps.", "The cat is sleeping.", "Interest rates rose."])
-    assert embedder.identity.dimensions == len(one) == 576
-    assert one @ near > one @ far
+    item, near, far = embedder.embed(["The cat sleeps.", "The cat is sleeping.", "Interest rates rose."])
+    assert embedder.identity.dimensions == len(item) == 576
+    assert item @ near > item @ far
     embedder.close()
 
 
@@ -81,9 +81,9 @@ pytestmark = pytest.mark.real
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory):
-    made = UniversalSentenceEncoder(log=tmp_path_factory.mktemp("use") / "embedder.log")
-    yield made
-    made.close()
+    result = UniversalSentenceEncoder(log=tmp_path_factory.mktemp("use") / "embedder.log")
+    yield result
+    result.close()
 
 
 @pytest.mark.parametrize(

@@ -37,11 +37,11 @@ while (question := read_message(sys.stdin.buffer)) is not None:
 
 @pytest.fixture
 def worker(tmp_path):
-    made = WorkerProcess(
+    process = WorkerProcess(
         [sys.executable, "-c", PROGRAM], label="the worker", log=tmp_path / "logs" / "log", seconds=20
     )
-    yield made
-    made.close()
+    yield process
+    process.close()
 
 
 def test_it_starts_with_the_first_question_and_ends_with_close(worker):

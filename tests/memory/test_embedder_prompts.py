@@ -178,8 +178,8 @@ def test_ollama_keeps_the_model_as_long_as_it_is_told():
         closing(open_embedder(EmbedderOptions(f"ollama+{url}", keep_alive="2h"))) as embedder,
     ):
         embedder.question("where is arion")
-    told = [body.get("keep_alive") for path, body in fake.requests if path == "/api/embed"]
-    assert told == ["2h", "2h"]
+    keep_alives = [body.get("keep_alive") for path, body in fake.requests if path == "/api/embed"]
+    assert keep_alives == ["2h", "2h"]
 
 
 def test_openai_compatible_servers_get_prompts_in_batch_jobs_too():
@@ -200,5 +200,5 @@ def test_openai_compatible_servers_get_prompts_in_batch_jobs_too():
 def test_a_file_is_known_by_its_name(tmp_path):
     path = write_model(tmp_path / "multilingual-e5-small-q8_0.gguf")
     known = GgufEmbedder.open(path, log=tmp_path / "log")
-    told = GgufEmbedder.open(path, log=tmp_path / "log", prompts="off")
-    assert (known.identity.prompts, told.identity.prompts) == (str(E5), "")
+    report = GgufEmbedder.open(path, log=tmp_path / "log", prompts="off")
+    assert (known.identity.prompts, report.identity.prompts) == (str(E5), "")

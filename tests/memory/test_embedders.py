@@ -94,9 +94,9 @@ def test_identities_differ_by_everything_that_changes_vectors():
 
 
 def test_hashing_is_the_same_everywhere():
-    one, two = (
+    item, two = (
         HashingEmbedder(64).embed(["a note about arion"]),
         HashingEmbedder(64).embed(["a note about arion"]),
     )
-    assert (one == two).all()
-    assert np.flatnonzero(one[0]).tolist() == [22, 29]
+    assert (item == two).all()
+    assert np.flatnonzero(item[0]).tolist() == [22, 29]

@@ -155,12 +155,12 @@ def test_folder_without_write_permission_is_readable_and_explains_failure():
         (home / "a.md").write_text("one")
         (home / "hidden").mkdir(mode=0o700)
         home.chmod(0o555)
-        said = child(READ_ONLY, home).communicate(timeout=60)[0]
+        communicate = child(READ_ONLY, home).communicate(timeout=60)[0]
         home.chmod(0o755)
-    assert said.startswith("one\n")
+    assert communicate.startswith("one\n")
     # A folder nobody may look into is no empty folder.
-    assert said.count("Permission denied") == (2 if os.getuid() == 0 else 1)
-    assert "can be written to" in said
+    assert communicate.count("Permission denied") == (2 if os.getuid() == 0 else 1)
+    assert "can be written to" in communicate
 
 
 WRITER = """
@@ -188,17 +188,17 @@ def notes_of_the_day(home: Path):
 @pytest.mark.slow
 def test_two_processes_write_the_same_days_note_and_one_dies(home):
     doomed, other = child(WRITER, home, "doomed", 1_000_000), child(WRITER, home, "other", 12)
-    said = [doomed.stdout.readline().strip() for _ in range(6)]
+    texts = [doomed.stdout.readline().strip() for _ in range(6)]
     doomed.send_signal(signal.SIGKILL)
     # Read as it was begun: `communicate` would not see what was read ahead.
-    said += doomed.stdout.read().split()
+    texts += doomed.stdout.read().split()
     doomed.communicate(timeout=60)
-    said += other.communicate(timeout=60)[0].split()
+    texts += other.communicate(timeout=60)[0].split()
     assert other.returncode == 0
     names = notes_of_the_day(home)
     # At most the one it was at when it died is there without having been told.
-    assert set(said) <= set(names)
-    assert len(names) == len(set(names)) <= len(said) + 1
+    assert set(texts) <= set(names)
+    assert len(names) == len(set(names)) <= len(texts) + 1
     assert [name for name in names if name.startswith("other")] == [f"other_{n}" for n in range(12)]
 
 
@@ -211,10 +211,10 @@ def test_undecodable_file_name_is_reported_and_not_read(workspace, home):
     elsewhere = ExtraPaths([home, Path("nowhere")], home)
     names = ["gr\\xfc\\xdfe/*.md", "gr\\xfc\\xdfe.md"]
     for files, where in ((workspace, ""), (elsewhere, f"{home}/")):
-        told = {str(entry.path): entry.trouble for entry in files.entries()}
-        assert told.pop(f"{where}good.md") == ""
-        assert all("no text" in told.pop(where + name) for name in names)
-        assert list(told) == ([f"{home}/nowhere/*.md"] if where else [])
+        report = {str(entry.path): entry.trouble for entry in files.entries()}
+        assert report.pop(f"{where}good.md") == ""
+        assert all("no text" in report.pop(where + name) for name in names)
+        assert list(report) == ([f"{home}/nowhere/*.md"] if where else [])
     for name in (os.fsdecode(odd + b".md"), f"{home}/{names[1]}"):
         with pytest.raises(NotFound):
             elsewhere.read(name)

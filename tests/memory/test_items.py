@@ -48,9 +48,9 @@ def test_all_that_is_known_of_a_memory_is_read_back():
 def test_lines_are_told_as_editors_count_them():
     text = add_items("My own.\n", [FULL, replace(FULL, id="m_3", text="Two\nlines.")])
     lines = text.splitlines()
-    for one in locate_items(text, ME):
-        assert lines[one.first - 1].startswith(f"- ~~{one.memory.text.splitlines()[0]}~~")
-        assert lines[one.last - 1].startswith("  <!-- holdfast")
+    for item in locate_items(text, ME):
+        assert lines[item.first - 1].startswith(f"- ~~{item.memory.text.splitlines()[0]}~~")
+        assert lines[item.last - 1].startswith("  <!-- holdfast")
 
 
 # By hand
@@ -79,8 +79,8 @@ tags:
 
 
 def test_what_a_person_wrote_by_hand_is_a_memory_too():
-    found = read_memories(BY_HAND, ME, by_hand=True)
-    assert [(memory.kind, memory.text) for memory in found] == [
+    memories = read_memories(BY_HAND, ME, by_hand=True)
+    assert [(memory.kind, memory.text) for memory in memories] == [
         ("fact", "The cat is called Mia."),
         ("preference", "Tee ohne Zucker\nund ohne Milch."),
         ("fact", "Known."),

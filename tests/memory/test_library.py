@@ -60,7 +60,9 @@ class World:
         return Library(
             Notes(FolderWorkspace(self.folder)),
             self.store.recollections,
-            on_change=lambda memories, change: self.changes.extend((change, one.text) for one in memories),
+            on_change=lambda memories, change: self.changes.extend(
+                (change, memory.text) for memory in memories
+            ),
             clock=self.clock,
             **options,
         )
@@ -95,12 +97,12 @@ def test_each_kind_goes_where_it_belongs(world):
 
 
 def test_secrets_and_private_words_are_not_kept(world):
-    kept = world.library.add(world.me, "The key is sk-abc123def456ghi789jkl0 for the shop.").memory
-    assert "abc123" not in kept.text
+    memory = world.library.add(world.me, "The key is sk-abc123def456ghi789jkl0 for the shop.").memory
+    assert "abc123" not in memory.text
     with pytest.raises(BadRequest, match="nothing left to remember"):
         world.library.add(world.me, "<private>My salary is 5000.</private>")
     assert "abc123" not in (world.home / "MEMORY.md").read_text()
-    edited = world.library.edit(world.me, kept.id, text="It is sk-abc123def456ghi789jkl0 now.")
+    edited = world.library.edit(world.me, memory.id, text="It is sk-abc123def456ghi789jkl0 now.")
     assert "abc123" not in edited.text
 
 
@@ -229,15 +231,15 @@ def test_undecodable_file_name_is_reported_in_stats_lists_and_exports(world):
         place.mkdir()
         (place / os.fsdecode(b"gr\xfc\xdfe.md")).write_text("- Lost.\n")
     assert [memory.text for memory in world.library.page(world.me).memories] == ["Roses need water."]
-    told = world.library.stats(world.me).troubles
-    assert len(told) == 2
-    assert all("gr\\xfc\\xdfe.md: Its name is no text" in one for one in told)
+    troubles = world.library.stats(world.me).troubles
+    assert len(troubles) == 2
+    assert all("gr\\xfc\\xdfe.md: Its name is no text" in trouble for trouble in troubles)
     for form in ("json", "markdown"):
         out = dump_memories(world.library, world.me, form)
-        assert out.left_out == told
+        assert out.left_out == troubles
         assert "Roses need water." in out.text
     left_out = json.loads(dump_memories(world.library, world.me).text)["left_out"]
-    assert left_out == list(told)
+    assert left_out == list(troubles)
     again = load_memories(world.library, world.me, dump_memories(world.library, world.me).text)
     assert (again.known, again.bad) == (1, ())
     assert load_memories(world.library, world.me, dump_memories(world.library, world.me).text[:-2]).bad == ()
@@ -247,11 +249,11 @@ def test_undecodable_file_name_is_reported_in_stats_lists_and_exports(world):
 
 
 def test_what_a_person_does_in_the_files_is_followed(world):
-    one = world.library.add(world.me, "Fact one.").memory
+    memory = world.library.add(world.me, "Fact one.").memory
     two = world.library.add(world.me, "Fact two.").memory
     file = world.home / "MEMORY.md"
     file.write_text(file.read_text().replace("Fact one.", "Fact one, corrected."))
-    assert world.library.get(world.me, one.id).text == "Fact one, corrected."
+    assert world.library.get(world.me, memory.id).text == "Fact one, corrected."
     (world.home / "memory").mkdir()
     file.rename(world.home / "memory/2026-02-02.md")
     assert world.library.get(world.me, two.id).text == "Fact two."
@@ -280,21 +282,21 @@ def test_a_note_without_a_date_is_of_today(world):
 
 
 def test_an_edit_changes_one_item(world):
-    one = world.library.add(world.me, "Fact one.").memory
+    memory = world.library.add(world.me, "Fact one.").memory
     world.library.add(world.me, "Fact two.")
     before = (world.home / "MEMORY.md").read_text()
-    edited = world.library.edit(world.me, one.id, text="Fact 1.", importance=1, pinned=True)
+    edited = world.library.edit(world.me, memory.id, text="Fact 1.", importance=1, pinned=True)
     after = (world.home / "MEMORY.md").read_text()
-    assert world.library.get(world.me, one.id) == edited
+    assert world.library.get(world.me, memory.id) == edited
     assert after.split("\n")[6:8] == before.split("\n")[6:8]
-    assert [(old.text, old.superseded_by) for old in world.library.list_replaced(world.me, one.id)] == [
-        ("Fact one.", one.id)
+    assert [(old.text, old.superseded_by) for old in world.library.list_replaced(world.me, memory.id)] == [
+        ("Fact one.", memory.id)
     ]
     assert world.changes[-1] == ("edited", "Fact 1.")
     for wrong in ({"text": " "}, {"text": "x" * 9_000}, {"importance": 2}, {"kind": "summary"}):
         with pytest.raises(BadRequest):
-            world.library.edit(world.me, one.id, **wrong)
-    world.library.forget(world.me, one.id)
+            world.library.edit(world.me, memory.id, **wrong)
+    world.library.forget(world.me, memory.id)
     assert "Fact one." not in (world.home / "MEMORY.md").read_text()
 
 
@@ -364,11 +366,11 @@ def test_deleting_all_needs_its_word_and_leaves_a_persons_prose(world):
 
 def test_what_is_forgotten_together_is_told_together(world):
     world.library.write([world.found(f"Fact number {n} of area{n}.", f"x_{n}") for n in range(5)])
-    told = []
-    world.library.on_change = lambda memories, change: told.append((change, len(memories)))
+    report = []
+    world.library.on_change = lambda memories, change: report.append((change, len(memories)))
     world.library.clear(world.me, world.library.confirmation(world.me))
     world.library.clear(world.me, world.library.confirmation(world.me))
-    assert told == [("forgotten", 5)]
+    assert report == [("forgotten", 5)]
 
 
 def test_what_was_corrected_does_not_come_back_from_where_it_came(world):
@@ -417,7 +419,7 @@ def filled(world):
 
 def test_an_export_comes_back_whole_after_everything_was_deleted(filled):
     garden = replace(filled.me, project="garden")
-    kept, archived = filled.library.list_all(garden)
+    record, archived = filled.library.list_all(garden)
     out = dump_memories(filled.library, garden).text
     for scope in (filled.me, garden):
         filled.library.clear(scope, filled.library.confirmation(scope))
@@ -425,7 +427,7 @@ def test_an_export_comes_back_whole_after_everything_was_deleted(filled):
     assert (came.added, came.known, came.bad) == (5, 0, ())
     again = load_memories(filled.library, filled.me, out)
     assert (again.added, again.updated, again.known) == (0, 0, 5)
-    assert filled.library.list_all(garden) == (kept, archived)
+    assert filled.library.list_all(garden) == (record, archived)
 
 
 def test_markdown_goes_out_and_in(filled, tmp_path, store):
@@ -519,10 +521,10 @@ def test_what_is_changed_while_it_moves_stays_where_it_is(meddled):
         meddled.library.notes.workspace.meddle = partial(other.edit, meddled.me, memory.id, text=text)
         with pytest.raises(Conflict, match="meanwhile"):
             move()
-        kept, archived = other.list_all(meddled.me)
-        assert ([one.text for one in kept if one.active], archived) == ([text], [])
+        record, archived = other.list_all(meddled.me)
+        assert ([item.text for item in record if item.active], archived) == ([text], [])
     moves[0]()
-    assert [one.text for one in other.list_all(meddled.me)[1]] == ["The port is 1."]
+    assert [entry.text for entry in other.list_all(meddled.me)[1]] == ["The port is 1."]
 
 
 @pytest.mark.parametrize("place", ["archive", "memory"])

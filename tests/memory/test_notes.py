@@ -246,10 +246,10 @@ ODD_LINES = [
 person = st.lists(st.one_of(st.sampled_from(ODD_LINES), st.text(max_size=12)), max_size=12)
 
 
-def shared(one: str, other: str) -> int:
+def shared(text: str, other: str) -> int:
     """How many characters both begin with."""
     return next(
-        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+        (at for at, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other))
     )
 
 
@@ -452,8 +452,8 @@ def test_a_full_disk_leaves_the_old_file_whole(notes, tmp_path):
     notes.write([FACT])
     workspace = tmp_path / "workspace"
     before = (workspace / "default/MEMORY.md").read_bytes()
-    said, _ = child(FULL_DISK, workspace).communicate(timeout=60)
-    assert "cannot be read or written" in said
+    text, _ = child(FULL_DISK, workspace).communicate(timeout=60)
+    assert "cannot be read or written" in text
     assert (workspace / "default/MEMORY.md").read_bytes() == before
     assert everything_in(workspace) == {"default/MEMORY.md", ".lock"}
 
@@ -469,24 +469,24 @@ for n in range(int(sys.argv[3])):
 @pytest.mark.slow
 def test_processes_that_write_at_once_lose_nothing(notes, tmp_path):
     writers = [child(WRITER, tmp_path / "workspace", name, 25) for name in ("one", "two")]
-    said = [writer.communicate(timeout=120)[0].split() for writer in writers]
+    parts = [writer.communicate(timeout=120)[0].split() for writer in writers]
     assert [writer.returncode for writer in writers] == [0, 0]
     ids = [memory.id for memory in notes.read(ME)]
     assert len(ids) == 50
-    assert sorted(ids) == sorted(said[0] + said[1])
+    assert sorted(ids) == sorted(parts[0] + parts[1])
 
 
 @pytest.mark.slow
 def test_a_killed_writer_leaves_a_whole_file_and_keeps_nobody_out(notes, tmp_path):
     for turns in (1, 4, 9):
         writer = child(WRITER, tmp_path / "workspace", turns, 1_000_000)
-        said = [writer.stdout.readline().strip() for _ in range(turns)]
+        texts = [writer.stdout.readline().strip() for _ in range(turns)]
         writer.send_signal(signal.SIGKILL)
-        said += writer.stdout.read().split()
+        texts += writer.stdout.read().split()
         writer.communicate(timeout=60)
         notes.write([fact(f"m_after_{turns}")])
         ids = [memory.id for memory in notes.read(ME)]
-        assert set(said) <= set(ids)
+        assert set(texts) <= set(ids)
         assert ids[-1] == f"m_after_{turns}"
         assert len(ids) == len(set(ids))
     assert everything_in(tmp_path / "workspace") <= {"default/MEMORY.md", ".lock", "default/.MEMORY.md.new"}

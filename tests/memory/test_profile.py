@@ -129,8 +129,8 @@ def test_a_preference_in_one_line_survives_being_one_of_several(profile):
 
 
 def test_all_of_it_is_told_where_there_is_room(profile, file):
-    said = profile.render(ME, 200, words, "de")
-    assert said.text.splitlines() == [
+    text = profile.render(ME, 200, words, "de")
+    assert text.text.splitlines() == [
         "Du bist ein KI-Assistent für folgendes Unternehmen:",
         "Firma: Beispiel GmbH",
         "Branche: IT-Dienstleistungen",
@@ -142,30 +142,30 @@ def test_all_of_it_is_told_where_there_is_room(profile, file):
         "  Programmiersprache: javascript",
         "Berücksichtige diesen Kontext in deinen Antworten.",
     ]
-    assert said.left_out == ()
+    assert text.left_out == ()
 
 
 @pytest.mark.parametrize("cap", range(0, 36, 3))
 def test_the_cap_holds_and_what_is_left_out_is_told(profile, file, cap):
-    said = profile.render(ME, cap, words, "de")
-    assert words(said.text) <= cap
-    told = {line.split(":")[0].strip() for line in said.text.splitlines()}
+    text = profile.render(ME, cap, words, "de")
+    assert words(text.text) <= cap
+    texts = {line.split(":")[0].strip() for line in text.text.splitlines()}
     every = {"Firma", "Branche", "Sprache", "Mitarbeiter", "Produkte", "Antwortlänge", "Programmiersprache"}
-    assert {name.split(".")[-1] for name in said.left_out} == every - told
+    assert {name.split(".")[-1] for name in text.left_out} == every - texts
 
 
 def test_the_first_ranks_are_told_first(profile, file):
-    said = profile.render(ME, 22, words, "de")
-    assert "Firma" in said.text
-    assert "Sprache: de" in said.text
-    assert "Produkte" in said.left_out
-    assert "Mitarbeiter" in said.left_out
+    text = profile.render(ME, 22, words, "de")
+    assert "Firma" in text.text
+    assert "Sprache: de" in text.text
+    assert "Produkte" in text.left_out
+    assert "Mitarbeiter" in text.left_out
 
 
 def test_profile_fields_are_named_in_output_language(profile, file):
     file.write_text("language: de\ncompany: Neu AG\npreferences:\n  formality: du\nhobby: Segeln\n")
-    said = profile.render(ME, 200, words)
-    assert said.text.splitlines()[1:-1] == [
+    text = profile.render(ME, 200, words)
+    assert text.text.splitlines()[1:-1] == [
         "Sprache: de",
         "Firma: Neu AG",
         "Vorlieben:",
@@ -173,8 +173,8 @@ def test_profile_fields_are_named_in_output_language(profile, file):
         "hobby: Segeln",
     ]
     file.write_text("sprache: en\nfirma: New Ltd\nvorlieben:\n  antwortlaenge: short\n")
-    said = profile.render(ME, 200, words)
-    assert said.text.splitlines()[1:-1] == [
+    text = profile.render(ME, 200, words)
+    assert text.text.splitlines()[1:-1] == [
         "language: en",
         "company: New Ltd",
         "preferences:",
@@ -219,9 +219,9 @@ def test_a_broken_profile_is_told_and_left_alone(profile, file, text, said):
         profile.replace(ME, text)
     assert file.read_text() == SEED
     file.write_text(text)
-    told = profile.render(ME, 200, words)
-    assert told.text == ""
-    assert said in told.trouble
+    report = profile.render(ME, 200, words)
+    assert report.text == ""
+    assert said in report.trouble
     with pytest.raises(BadRequest):
         profile.set(ME, "name", "Kim")
     assert profile.propose(liking("I like short answers.")) is not None

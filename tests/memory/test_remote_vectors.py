@@ -58,7 +58,7 @@ class Shelf:
             for point in self.points.values()
             if any(first <= point.row <= last for first, last in spans)
         }
-        return dict(sorted(near.items(), key=lambda one: -one[1])[:best])
+        return dict(sorted(near.items(), key=lambda item: -item[1])[:best])
 
     def settle(self) -> None:
         self._there()
@@ -129,13 +129,13 @@ def test_what_is_forgotten_leaves_the_engine_also_if_nobody_asks(store, vectors,
 
 
 def test_after_a_crash_ghosts_go_and_what_is_lacking_comes(store, shelf, clock):
-    one = RemoteVectorIndex(store, IDENTITY, shelf, clock)
-    remember(store, one, "a.md", "north", "east")
-    remember(store, one, "b.md", "south")
-    one.follow()
+    index = RemoteVectorIndex(store, IDENTITY, shelf, clock)
+    remember(store, index, "a.md", "north", "east")
+    remember(store, index, "b.md", "south")
+    index.follow()
     # The process ends after the store has changed and before the engine has heard of it.
     store.passages.remove([store.passages.containers([MINE])[-1].name])
-    remember(store, one, "c.md", "west")
+    remember(store, index, "c.md", "west")
     other = RemoteVectorIndex(store, IDENTITY, shelf, clock)
     assert len(nearest(other, [MINE], AXES[0], 10)) == 3
     assert said(shelf) == {"north", "east", "west"}
@@ -242,11 +242,11 @@ def test_no_question_waits_while_an_engine_takes_its_time(store, vectors, shelf)
 
 
 def test_changed_embedder_closes_old_engine_and_opens_new_engine(store):
-    current, made = [HashingEmbedder(4)], []
+    current, result = [HashingEmbedder(4)], []
 
     def followed(store, identity):
-        made.append(RemoteVectorIndex(store, identity, Shelf()))
-        return made[-1]
+        result.append(RemoteVectorIndex(store, identity, Shelf()))
+        return result[-1]
 
     meaning = SemanticIndex(store, lambda: current[0], vectors=followed)
     put(store, MINE, "a.md", "north", "east")
@@ -254,15 +254,15 @@ def test_changed_embedder_closes_old_engine_and_opens_new_engine(store):
         current[0] = HashingEmbedder(size)
         meaning.catch_up()
         assert meaning.near([MINE], "north", 5).engine == "shelf"
-    assert len(made) == 2
-    assert len(nearest(made[0], [MINE], AXES[0], 5)) == 2
-    assert "shelf was closed" in made[0].trouble
+    assert len(result) == 2
+    assert len(nearest(result[0], [MINE], AXES[0], 5)) == 2
+    assert "shelf was closed" in result[0].trouble
     meaning.close()
 
 
 def test_whoever_comes_stops_the_handing_over(store, vectors, shelf):
     for number in range(4):
-        remember(store, vectors, f"{number}.md", *(f"{number} word {one}" for one in range(256)))
+        remember(store, vectors, f"{number}.md", *(f"{number} word {item}" for item in range(256)))
     assert vectors.follow(stop=lambda: True) > 0
     assert len(shelf.points) == 256
     assert vectors.follow() == 0

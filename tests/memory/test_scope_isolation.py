@@ -63,12 +63,14 @@ def standing():
 
 
 def filled(workspace, store):
-    made = Library(Notes(workspace), store.recollections)
+    library = Library(Notes(workspace), store.recollections)
     for scope in EVERYONE:
-        made.write([Memory(name_of(scope), "fact", f"Secret word {name_of(scope)}.", scope)])
-        made.write([Memory(f"n-{name_of(scope)}", "note", f"Note {name_of(scope)}.", scope, valid_from=9e8)])
-    made.archive(BEN, made.add(BEN, "Archived of Ben.").memory.id)
-    return made
+        library.write([Memory(name_of(scope), "fact", f"Secret word {name_of(scope)}.", scope)])
+        library.write(
+            [Memory(f"n-{name_of(scope)}", "note", f"Note {name_of(scope)}.", scope, valid_from=9e8)]
+        )
+    library.archive(BEN, library.add(BEN, "Archived of Ben.").memory.id)
+    return library
 
 
 def owners(memories):
@@ -131,9 +133,9 @@ def test_the_same_words_on_two_sides_stay_two_memories(library):
 
 def test_a_group_is_one_whoever_speaks(library):
     assert library.page(OF_BEN).memories == library.page(CHESS).memories
-    kept = library.add(OF_BEN, "We play on Fridays.", "preference").memory
-    assert library.get(CHESS, kept.id) == kept
-    assert kept.scope == replace(CHESS, user="default")
+    memory = library.add(OF_BEN, "We play on Fridays.", "preference").memory
+    assert library.get(CHESS, memory.id) == memory
+    assert memory.scope == replace(CHESS, user="default")
 
 
 def test_an_import_stays_on_its_side(library):

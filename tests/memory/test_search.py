@@ -45,8 +45,8 @@ class Kit:
 
     def say(self, *texts: str, scope: Scope = ME) -> str:
         conversation = self.store.log.create(scope)
-        said = [NewMessage(Message.of("user", text)) for text in texts]
-        self.store.log.append(conversation.id, said, parent=None, expect=None)
+        messages = [NewMessage(Message.of("user", text)) for text in texts]
+        self.store.log.append(conversation.id, messages, parent=None, expect=None)
         return conversation.id
 
     def search(self, query: str, scope: Scope = ME, **options):
@@ -97,13 +97,13 @@ def test_what_is_written_anew_while_it_is_looked_for_is_found(tmp_path):
 
         with ThreadPoolExecutor(1) as pool:
             written = pool.submit(writing)
-            found = []
+            results = []
             for _ in range(60):
                 begun.release()
-                found.append(kit.snippets("Where does the kestrel nest?", within="notes"))
+                results.append(kit.snippets("Where does the kestrel nest?", within="notes"))
                 done.acquire()
             written.result()
-    assert all(found)
+    assert all(results)
 
 
 def test_messages_are_found_with_their_conversation(kit):
@@ -230,8 +230,8 @@ def test_nothing_is_found_across_a_border(kit, other):
     kit.write("groups/team/MEMORY.md", "swordfish of the group")
     kit.write("eve/MEMORY.md", "swordfish of eve")
     kit.say("swordfish said in p", scope=Scope(project="p"))
-    found = kit.snippets("swordfish", other, limit=20)
-    assert found == (["swordfish of eve"] if other.user == "eve" else [])
+    snippets = kit.snippets("swordfish", other, limit=20)
+    assert snippets == (["swordfish of eve"] if other.user == "eve" else [])
 
 
 def test_project_sees_personal_and_own_notes_but_group_only_its_own(kit):
@@ -374,8 +374,8 @@ def test_old_vectors_serve_until_new_ones_are_ready_if_embedder_responds(store, 
         kit.embedder = current
         answer = kit.search("swordfish")
         assert (answer.engines, answer.model) == (("fts5", "vectors"), str(old.identity))
-        told = f"Vectors of {old.identity} were compared: 0% of the vectors of {current.identity} are made."
-        assert told in answer.degraded
+        text = f"Vectors of {old.identity} were compared: 0% of the vectors of {current.identity} are made."
+        assert text in answer.degraded
     kit.embedder, former[0] = new, Broken()
     assert kit.search("swordfish").engines == ("fts5",), "an old one that is out of order is no help"
     former[0] = old
@@ -492,7 +492,7 @@ class Picky(HashingEmbedder):
         vectors = super()._vectors(texts)
         bad = ["poison" in text for text in texts]
         self.broken |= self.fragile and any(bad)
-        vectors[[self.broken or one for one in bad]] = float("nan")
+        vectors[[self.broken or item for item in bad]] = float("nan")
         return vectors
 
 
@@ -606,14 +606,14 @@ def test_of_notes_that_say_nearly_the_same_the_newer_comes_first(kit):
         kit.write(f"default/memory/{day}.md", "The nightly backup ran on the old server.\n")
     # The newest is a little longer, so that each word counts a little less.
     kit.write(f"default/memory/{days[0]}.md", "The nightly backup ran on the old server, soundly.\n")
-    found = {}
+    results = {}
     for recent in (0.0, MEASURED.recent):
         kit.search_in = Search(
             kit.store, kit.index, kit.meaning, weights=replace(MEASURED, recent=recent), budget=60.0
         )
         hits = kit.search("Where did the nightly backup run?").hits
-        found[recent] = [Path(hit.path).stem for hit in hits]
-    assert found == {0.0: [*days[1:], days[0]], MEASURED.recent: days}
+        results[recent] = [Path(hit.path).stem for hit in hits]
+    assert results == {0.0: [*days[1:], days[0]], MEASURED.recent: days}
     kit.write("default/memory/2024-01-01.md", "Restored invoices from tape seven after the flood.\n")
     assert kit.search("Which tape were the invoices restored from?").hits[0].path.endswith("2024-01-01.md")
     (first, *_) = kit.search("nightly backup").hits

@@ -42,8 +42,8 @@ class Case:
             self.chats[chat] = self.store.log.create(SCOPE).id
         head = self.store.log.get(self.chats[chat]).head
         self.version += 1
-        said = NewMessage(Message.of("user", f"{self.version} {TEXTS[text]}"))
-        self.store.log.append(self.chats[chat], [said], parent=head, expect=head)
+        message = NewMessage(Message.of("user", f"{self.version} {TEXTS[text]}"))
+        self.store.log.append(self.chats[chat], [message], parent=head, expect=head)
         self.store.texts.catch_up()
 
     def delete(self, chat: int, _: int) -> None:
@@ -54,7 +54,7 @@ class Case:
         self.version += 1
         state = FileState(f"{NOTES.key}:{file}.md", f"{file}.md", str(self.version), 1, 5.0)
         parts = [
-            NewPassage(f"n_{at}", f"{at} {one}", at, at, 1.0) for at, one in enumerate(TEXTS[: text + 1])
+            NewPassage(f"n_{at}", f"{at} {item}", at, at, 1.0) for at, item in enumerate(TEXTS[: text + 1])
         ]
         self.store.passages.replace(NOTES, {state: parts})
 

@@ -24,7 +24,7 @@ def memory(text, name="m_1", **changes):
 
 
 def test_no_two_different_statements_are_ever_taken_for_one():
-    wrong = [(one, other) for one, other in combinations(statements(), 2) if may_mean_the_same(one, other)]
+    wrong = [(item, other) for item, other in combinations(statements(), 2) if may_mean_the_same(item, other)]
     assert wrong == []
 
 
@@ -72,11 +72,11 @@ def test_small_words_and_order_can_make_all_the_difference(one, other):
 
 def test_long_texts_are_the_same_only_if_they_are_equal():
     begin = "The handbook says: " + "water the roses every day. " * 120
-    one, other = f"{begin}The pump is red.", f"{begin}The pump is blue."
-    assert same(one, f" {one}\n")
-    assert not same(one, other)
-    assert not may_mean_the_same(one, f"{one} And so on.")
-    assert not same_digests(hash_words(one), hash_words(f"{one} Port 4711."))
+    item, other = f"{begin}The pump is red.", f"{begin}The pump is blue."
+    assert same(item, f" {item}\n")
+    assert not same(item, other)
+    assert not may_mean_the_same(item, f"{item} And so on.")
+    assert not same_digests(hash_words(item), hash_words(f"{item} Port 4711."))
 
 
 def test_vectors_decide_only_where_words_allow_it():
@@ -221,7 +221,7 @@ def test_history_told_again_from_the_same_message_stays_history():
 
 def test_the_least_useful_make_room_and_pinned_ones_never():
     now = 1_000 * DAY
-    kept = [
+    record = [
         memory("important", "m_1", importance=1.0, valid_from=now - 700 * DAY),
         memory("new", "m_2", valid_from=now),
         memory("recalled", "m_3", valid_from=now - 700 * DAY),
@@ -230,9 +230,9 @@ def test_the_least_useful_make_room_and_pinned_ones_never():
     old = memory("old", "m_5", valid_from=now - 700 * DAY)
     dull = memory("dull", "m_6", importance=0.2, valid_from=now)
     uses = {"m_3": MemoryUse(recalls=7, used_at=now - 10 * DAY)}
-    assert least_useful([*kept, old, dull], uses, now, limit=4) == [old, dull]
-    assert least_useful(kept, uses, now, limit=4) == []
-    assert least_useful([replace(one, pinned=True) for one in kept], uses, now, limit=1) == []
+    assert least_useful([*record, old, dull], uses, now, limit=4) == [old, dull]
+    assert least_useful(record, uses, now, limit=4) == []
+    assert least_useful([replace(item, pinned=True) for item in record], uses, now, limit=1) == []
 
 
 # Traits

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from holdfast.tokens.gguf import encode_metadata
+from holdfast.tokens.vocabulary import encode_metadata
 
 TOKENS = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
 SQUARE = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")

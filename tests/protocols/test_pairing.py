@@ -6,10 +6,10 @@ from holdfast.protocols.requests import add_call_ids, add_tool_names
 
 
 def calls(*names, ids=()):
-    made = [{"function": {"name": name, "arguments": {}}} for name in names]
-    for call, given in zip(made, ids, strict=False):
+    result = [{"function": {"name": name, "arguments": {}}} for name in names]
+    for call, given in zip(result, ids, strict=False):
         call["id"] = given
-    return {"role": "assistant", "content": "", "tool_calls": made}
+    return {"role": "assistant", "content": "", "tool_calls": result}
 
 
 def result(text, **fields):

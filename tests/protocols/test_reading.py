@@ -187,14 +187,14 @@ def test_anthropic_tool_results_become_messages_of_their_own():
 
 def test_the_items_of_one_responses_turn_become_one_message():
     picture = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}
-    said = [{"type": "output_text", "text": "Looking."}]
+    text = [{"type": "output_text", "text": "Looking."}]
     wire = {
         "model": "m",
         "instructions": "be brief",
         "input": [
             {"role": "user", "content": [{"type": "input_text", "text": "hi"}, picture]},
             {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]},
-            {"type": "message", "role": "assistant", "content": said},
+            {"type": "message", "role": "assistant", "content": text},
             {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"},
             {"type": "function_call_output", "call_id": "c1", "output": "found"},
         ],

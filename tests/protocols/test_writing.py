@@ -5,8 +5,8 @@ from holdfast.protocols import ollama, openai_chat
 
 
 def line(message, *, done=False, **rest):
-    said = {"role": "assistant", "content": "", **message}
-    return {"model": "m", "created_at": "t", "message": said, "done": done, **rest}
+    text = {"role": "assistant", "content": "", **message}
+    return {"model": "m", "created_at": "t", "message": text, "done": done, **rest}
 
 
 def event(delta, finish=None, logprobs=None, **rest):

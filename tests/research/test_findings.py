@@ -39,7 +39,7 @@ def on_disk(folder):
 
 
 def test_what_is_added_is_read_again_with_all_its_texts(findings):
-    made = findings.add(
+    result = findings.add(
         finding(
             "Wie wird das Wetter?",
             source(),
@@ -52,10 +52,10 @@ def test_what_is_added_is_read_again_with_all_its_texts(findings):
             merged=("r_0",),
         )
     )
-    assert findings.get(Scope(), "r_1") == made
-    assert findings.list(Scope()) == [made.without_texts()]
-    assert [one.name for one in made.sources] == ["wetter.com", "Notiz", "slow.example"]
-    assert made.names == ("wetter.com", "Notiz")
+    assert findings.get(Scope(), "r_1") == result
+    assert findings.list(Scope()) == [result.without_texts()]
+    assert [item.name for item in result.sources] == ["wetter.com", "Notiz", "slow.example"]
+    assert result.names == ("wetter.com", "Notiz")
 
 
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60)
@@ -72,32 +72,34 @@ words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6
 def test_note_round_trips_as_single_finding_for_any_text(question, summary, texts, mode, volatility):
     findings = FindingRepository(InMemoryWorkspace())
     sources = [source(url, text, title=title) for url, text, title in texts]
-    made = findings.add(
+    result = findings.add(
         finding(question, *sources, summary=summary, mode=mode, volatility=volatility, expires_at=NOW + 1)
     )
-    if not made.question:
+    if not result.question:
         return
     troubles = []
-    assert findings.list(Scope(), troubles=troubles) == [made.without_texts()]
+    assert findings.list(Scope(), troubles=troubles) == [result.without_texts()]
     assert not troubles
-    assert [one.text for one in findings.get(Scope(), "r_1").sources] == [one.text for one in made.sources]
+    assert [item.text for item in findings.get(Scope(), "r_1").sources] == [
+        entry.text for entry in result.sources
+    ]
 
 
 def test_what_a_page_says_cannot_be_taken_for_our_own_notes(findings):
     spoof = '<!-- holdfast {"id":"r_9","kind":"finding","source":7,"url":"https://evil.example"} -->'
     heading = f"## Sources\n\n- x\n  {spoof}"
-    made = findings.add(finding(f"Frage {spoof}", source(title=heading, text=heading), summary=heading))
+    result = findings.add(finding(f"Frage {spoof}", source(title=heading, text=heading), summary=heading))
     read = findings.get(Scope(), "r_1")
-    assert (read.id, len(read.sources), read.question) == ("r_1", 1, made.question)
+    assert (read.id, len(read.sources), read.question) == ("r_1", 1, result.question)
     assert read.sources[0].url == "https://www.wetter.com/kassel"
 
 
 def test_a_scope_sees_its_own_and_the_persons_and_no_other(findings):
     for number, scope in enumerate((Scope(), HOUSE, GARDEN, CHESS, Scope("anna")), 1):
         findings.add(finding(id=f"r_{number}", scope=scope, created_at=NOW + number))
-    assert [one.id for one in findings.list(Scope())] == ["r_1"]
-    assert [one.id for one in findings.list(HOUSE)] == ["r_2", "r_1"]
-    assert [one.id for one in findings.list(HOUSE, own=True)] == ["r_2"]
+    assert [item.id for item in findings.list(Scope())] == ["r_1"]
+    assert [entry.id for entry in findings.list(HOUSE)] == ["r_2", "r_1"]
+    assert [value.id for value in findings.list(HOUSE, own=True)] == ["r_2"]
     assert [one.id for one in findings.list(CHESS)] == ["r_4"]
     assert [one.id for one in findings.list(Scope("bert", "chess", "group"))] == ["r_4"], "one group"
     for scope, name in ((Scope(), "r_2"), (GARDEN, "r_2"), (CHESS, "r_5"), (Scope("anna"), "r_1")):
@@ -133,7 +135,7 @@ def test_writing_one_again_leaves_one_note_of_it(findings, folder):
 
 
 def test_private_text_and_secrets_are_never_written(findings, folder):
-    made = findings.add(
+    result = findings.add(
         finding(
             "Was sagt <private>mein Arzt</private> dazu?",
             source(
@@ -147,7 +149,7 @@ def test_private_text_and_secrets_are_never_written(findings, folder):
     stored = "".join(path.read_text() for path in folder.rglob("r_*") if path.is_file())
     for secret in ("Arzt", "hunter2", "geheim", "Befund", "sk-abc"):
         assert secret not in stored
-        assert secret not in str(made)
+        assert secret not in str(result)
 
 
 # What people do in the files
@@ -186,7 +188,7 @@ def test_a_new_summary_changes_nothing_else_in_the_note(findings, folder):
 def test_source_removed_from_note_by_hand_is_gone(findings, folder):
     findings.add(finding("Frage?", source(), source("https://b.example", "Anderes.")))
     edit(folder, lambda text: "\n".join(text.splitlines()[:-2]))
-    assert [one.url for one in findings.get(Scope(), "r_1").sources] == ["https://www.wetter.com/kassel"]
+    assert [item.url for item in findings.get(Scope(), "r_1").sources] == ["https://www.wetter.com/kassel"]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +210,7 @@ def test_broken_note_is_reported_and_skipped(findings, folder, broken):
     findings.add(finding(id="r_5"))
     edit(folder, broken)
     troubles = []
-    assert [one.id for one in findings.list(Scope(), troubles=troubles)] == ["r_5"]
+    assert [item.id for item in findings.list(Scope(), troubles=troubles)] == ["r_5"]
     assert len(troubles) == 1
     assert "default/research/r_1.md" in troubles[0]
     with pytest.raises(NotFound):
@@ -242,7 +244,7 @@ def test_orphaned_source_texts_are_removed_after_grace_period(findings, folder):
 def test_merged_finding_is_hidden_and_removed(findings, folder):
     findings.add(finding(id="r_1"))
     findings.add(finding(id="r_2", merged=("r_1",)))
-    assert [one.id for one in findings.list(Scope())] == ["r_2"]
+    assert [item.id for item in findings.list(Scope())] == ["r_2"]
     assert findings.remove_leftovers(folder_of(Scope()), NOW) == ["r_1"]
     assert findings.get(Scope(), "r_1").id == "r_2", "whoever knows the old name finds the new one"
     findings.set_summary(Scope(), "r_1", "Of the old one alone.", "model")
@@ -253,9 +255,9 @@ def test_merged_finding_is_hidden_and_removed(findings, folder):
 
 
 def test_long_texts_are_cut_with_a_note_that_says_so():
-    kept = limit_text("Wort " * 20_000 + "Ende.")
-    assert len(kept) < LONGEST_TEXT + 100
-    assert kept.endswith("[cut: 40,005 more characters]")
+    record = limit_text("Wort " * 20_000 + "Ende.")
+    assert len(record) < LONGEST_TEXT + 100
+    assert record.endswith("[cut: 40,005 more characters]")
     assert limit_text("short") == "short"
     assert len(limit_text("𝔘" * LONGEST_TEXT).encode()) < 171_000
 
@@ -263,5 +265,5 @@ def test_long_texts_are_cut_with_a_note_that_says_so():
 @settings(max_examples=60, deadline=None)
 @given(st.lists(words, min_size=1, max_size=5))
 def test_texts_go_into_one_file_and_come_out_as_they_were(texts):
-    kept = [limit_text(text) for text in texts]
-    assert list(split_texts(join_texts([source(text=text) for text in kept])).values()) == kept
+    record = [limit_text(text) for text in texts]
+    assert list(split_texts(join_texts([source(text=text) for text in record])).values()) == record

@@ -19,8 +19,8 @@ CHESS = Scope(project="chess", kind="group")
 
 @pytest.fixture
 def lab(tmp_path):
-    with researching(tmp_path) as made:
-        yield made
+    with researching(tmp_path) as result:
+        yield result
 
 
 @pytest.fixture
@@ -33,18 +33,18 @@ def add(research, question="Wie wird das Wetter in Kassel?", scope=Scope(), *sou
 
 
 def test_what_is_added_has_a_summary_a_volatility_and_an_end(research):
-    made = add(research)
-    assert made.summary == "Am Samstag regnet es in Kassel. Quellen: wetter.com."
-    assert (made.summary_by, made.volatility, made.expires_at) == ("text", "daily", NOW + DAY)
-    assert research.get(Scope(), made.id) == made
+    result = add(research)
+    assert result.summary == "Am Samstag regnet es in Kassel. Quellen: wetter.com."
+    assert (result.summary_by, result.volatility, result.expires_at) == ("text", "daily", NOW + DAY)
+    assert research.get(Scope(), result.id) == result
 
 
 def test_a_known_question_is_answered_with_its_age_until_it_expires(lab):
     research, clock = lab.research, lab.clock
-    made = add(research)
+    result = add(research)
     clock.now += HOUR
     known = research.find_known(Scope(), "Wetter Kassel")
-    assert (known.finding, known.reused, known.age) == (made, True, HOUR)
+    assert (known.finding, known.reused, known.age) == (result, True, HOUR)
     assert research.find_known(Scope(), "Wetter Köln") is None
     assert research.find_known(Scope("anna"), "Wetter Kassel") is None
     assert research.find_known(CHESS, "Wetter Kassel") is None
@@ -60,7 +60,7 @@ def test_one_more_for_the_same_question_takes_the_earlier_one_in(lab):
     new = add(
         research, "Wetter Kassel", Scope(), source("https://b.example", "Am Sonntag schneit es in Kassel.")
     )
-    assert [one.id for one in research.list(Scope())] == [new.id]
+    assert [item.id for item in research.list(Scope())] == [new.id]
     assert new.merged == (old.id,)
     assert research.get(Scope(), old.id) == research.get(Scope(), new.id)
     assert "schneit" in new.summary
@@ -71,8 +71,8 @@ def test_one_more_for_the_same_question_takes_the_earlier_one_in(lab):
 
 def test_what_is_private_reaches_neither_the_summary_nor_the_files(research, tmp_path):
     text = "In Kassel regnet es. <private>Annas Wetter in Kassel ist geheim.</private> Kassel hat Wind."
-    made = add(research, "Wetter in Kassel", Scope(), source(text=text))
-    assert "geheim" not in made.summary
+    result = add(research, "Wetter in Kassel", Scope(), source(text=text))
+    assert "geheim" not in result.summary
     files = [path for path in (tmp_path / "workspace").rglob("r_*") if path.is_file()]
     assert files
     assert not any("geheim" in path.read_text() for path in files)
@@ -97,27 +97,27 @@ def test_what_cannot_be_kept_is_refused_with_the_reason(research, question, sour
 
 def test_search_returns_finding_only_in_its_scope_until_forgotten(lab):
     research = lab.research
-    made = add(research, "Wie wird das Wetter in Kassel?", HOUSE)
+    result = add(research, "Wie wird das Wetter in Kassel?", HOUSE)
 
     def hits(scope):
         return {hit.path for hit in lab.remembering.search.search("Samstag regnet Kassel", scope).hits}
 
-    assert hits(HOUSE) == {str(path_of_note(made))}
+    assert hits(HOUSE) == {str(path_of_note(result))}
     assert hits(Scope(project="garden")) == hits(CHESS) == hits(Scope("anna", "house")) == set()
-    research.forget(HOUSE, made.id)
+    research.forget(HOUSE, result.id)
     assert not list(lab.store.passages.paths()), "nothing of it is left in the index either"
     assert hits(HOUSE) == set()
     with pytest.raises(NotFound):
-        research.get(HOUSE, made.id)
+        research.get(HOUSE, result.id)
 
 
 def test_pruning_removes_what_expired_long_ago_and_only_that(research):
-    made = add(research)
-    kept = add(research, "Wann wurde Kassel gegründet?", HOUSE)
+    result = add(research)
+    record = add(research, "Wann wurde Kassel gegründet?", HOUSE)
     assert research.prune(NOW + DAY + KEEP_EXPIRED - 1).removed == ()
     assert research.prune(NOW + DAY + KEEP_EXPIRED + 1, HOUSE).removed == ()
-    assert research.prune(NOW + DAY + KEEP_EXPIRED + 1).removed == (made.id,)
-    assert [one.id for one in research.list(HOUSE)] == [kept.id]
+    assert research.prune(NOW + DAY + KEEP_EXPIRED + 1).removed == (result.id,)
+    assert [item.id for item in research.list(HOUSE)] == [record.id]
 
 
 def test_pruning_makes_one_of_those_that_are_alike(research):
@@ -129,19 +129,19 @@ def test_pruning_makes_one_of_those_that_are_alike(research):
     )
     pruned = research.prune(NOW + 2)
     assert pruned.merged == (old.id,)
-    (one,) = research.list(Scope())
-    assert (one.id, one.merged, len(one.sources)) == (new.id, (old.id,), 2)
-    assert "schneit" in one.summary
+    (item,) = research.list(Scope())
+    assert (item.id, item.merged, len(item.sources)) == (new.id, (old.id,), 2)
+    assert "schneit" in item.summary
     assert research.prune(NOW + 3) == type(pruned)()
 
 
 def test_earlier_findings_bear_on_a_question_in_their_scope_only(research):
-    made = add(research)
-    assert [one.finding.id for one in research.find_related(Scope(), "Sollen wir am Samstag wandern?")] == [
-        made.id
+    result = add(research)
+    assert [item.finding.id for item in research.find_related(Scope(), "Sollen wir am Samstag wandern?")] == [
+        result.id
     ]
     assert research.find_related(CHESS, "Sollen wir am Samstag wandern?") == []
-    assert research.find_related(Scope(), "Sollen wir am Samstag wandern?", without={made.id}) == []
+    assert research.find_related(Scope(), "Sollen wir am Samstag wandern?", without={result.id}) == []
 
 
 # Gathering
@@ -156,24 +156,24 @@ class Gathered:
 
     async def __call__(self, question, mode, *, addresses=(), tell=None):
         self.asked.append((question, mode, tuple(addresses)))
-        for number, one in enumerate(self.sources, 1):
-            tell(number, len(self.sources), one.url)
+        for number, item in enumerate(self.sources, 1):
+            tell(number, len(self.sources), item.url)
         return self.sources
 
 
 def test_what_is_not_known_is_gathered_and_then_known(tmp_path):
     gathered = Gathered(source(), source("https://broken.example", "", trouble="It answered 500."))
-    told = []
+    report = []
     with researching(tmp_path, gather=gathered) as lab:
         research = lab.research
 
         def ask(question, **more):
             return asyncio.run(research.answer(Scope(), question, **more))
 
-        first = ask("Wetter in Kassel", tell=lambda *news: told.append(news))
+        first = ask("Wetter in Kassel", tell=lambda *news: report.append(news))
         assert not first.reused
-        assert [one.trouble for one in first.finding.sources] == ["", "It answered 500."]
-        assert told[-1] == (2, 2, "https://broken.example")
+        assert [item.trouble for item in first.finding.sources] == ["", "It answered 500."]
+        assert report[-1] == (2, 2, "https://broken.example")
         assert ask("Wetter Kassel").reused
         assert not ask("Wetter Kassel", fresh=True).reused
         assert not ask("Wetter Kassel", mode="deep").reused
@@ -207,14 +207,14 @@ def test_finding_without_shared_words_is_found_by_meaning_after_indexing(tmp_pat
     if find_spec(ENCODER_PACKAGE) is None and os.environ.get("CI") != "true":
         pytest.skip("the sentence encoder is not installed")
     with researching(tmp_path, embedder="embedded") as lab:
-        made = add(
+        result = add(
             lab.research, "Was kostet eine Wärmepumpe?", Scope(), source(text="Sie kostet 30.000 Euro.")
         )
         question = "Wir überlegen, die Heizung zu tauschen. Was meinst du?"
         assert lab.research.find_related(Scope(), question) == []
         lab.remembering.embedder.wake()
         lab.research.embed_questions()
-        assert [one.finding.id for one in lab.research.find_related(Scope(), question)] == [made.id]
+        assert [item.finding.id for item in lab.research.find_related(Scope(), question)] == [result.id]
         assert lab.research.find_related(Scope(), "Was ist eine Monade in Haskell?") == []
 
 
@@ -223,13 +223,13 @@ def test_what_was_found_in_german_answers_the_same_question_in_english(tmp_path)
     if find_spec(ENCODER_PACKAGE) is None and os.environ.get("CI") != "true":
         pytest.skip("the sentence encoder is not installed")
     with researching(tmp_path, embedder="embedded") as lab:
-        made = add(
+        result = add(
             lab.research, "Was kostet eine Wärmepumpe?", Scope(), source(text="Sie kostet 30.000 Euro.")
         )
         known = lab.research.find_known(Scope(), "How much does a heat pump cost?")
-        assert known.finding.id == made.id
+        assert known.finding.id == result.id
         for other in ("How much does a heat pump cost in Denmark?", "How much does a gas heater cost?"):
             assert lab.research.find_known(Scope(), other) is None
         lab.research.embed_questions()
         near = "What should we pay for heating with a heat pump?"
-        assert [one.finding.id for one in lab.research.find_related(Scope(), near)] == [made.id]
+        assert [item.finding.id for item in lab.research.find_related(Scope(), near)] == [result.id]

@@ -16,15 +16,15 @@ from tests.research.relevance_cases import FINDINGS, KNOWN, UNSEEN
 
 
 def names(question, findings=FINDINGS, **more):
-    return [one.finding.id for one in rank_related(question, findings, now=NOW, **more)]
+    return [item.finding.id for item in rank_related(question, findings, now=NOW, **more)]
 
 
 def judged(cases, nearness=None):
     """How many that are needed are missing, and how many are there that have nothing to do with it."""
-    found = [(case, set(names(case.question, nearness=nearness))) for case in cases]
+    rows = [(case, set(names(case.question, nearness=nearness))) for case in cases]
     return (
-        sum(len(case.need - there) for case, there in found),
-        sum(len(there - case.need - case.may) for case, there in found),
+        sum(len(case.need - value) for case, value in rows),
+        sum(len(place - case.need - case.may) for case, place in rows),
     )
 
 
@@ -47,7 +47,7 @@ def test_nothing_bears_on_nothing():
 
 
 def test_expired_findings_and_those_already_in_window_are_excluded():
-    expired = [replace(one, expires_at=NOW - 1) for one in FINDINGS]
+    expired = [replace(finding, expires_at=NOW - 1) for finding in FINDINGS]
     assert names("Wie ist das Wetter in Niestetal?", expired) == []
     assert "weather" not in names("Wie ist das Wetter in Niestetal?", without={"weather"})
 
@@ -60,7 +60,7 @@ def test_only_relevant_expired_findings_are_reported(tmp_path):
         names = {bitcoin.id, gold.id}
         assert lab.research.find_outdated(Scope(), "Bitcoin?", names) == []
         lab.clock.now += 2 * HOUR
-        assert [one.id for one in lab.research.find_outdated(Scope(), "Bitcoin?", names)] == [bitcoin.id]
+        assert [item.id for item in lab.research.find_outdated(Scope(), "Bitcoin?", names)] == [bitcoin.id]
         assert lab.research.find_outdated(Scope(), "Bitcoin?", {gold.id}) == []
         assert lab.research.find_outdated(Scope(), "Und Fahrräder?", names) == []
 
@@ -68,8 +68,8 @@ def test_only_relevant_expired_findings_are_reported(tmp_path):
 def test_findings_are_ranked_by_similarity_then_age_within_limit():
     alike = [finding("Wetter in Kassel", id=f"r_{n}", created_at=NOW - n * 60) for n in range(12)]
     other = finding("Museen in Kassel", id="museum", created_at=NOW, volatility="monthly")
-    found = names("Wetter in Kassel", [*alike, other])
-    assert found == [f"r_{n}" for n in range(10)]
+    results = names("Wetter in Kassel", [*alike, other])
+    assert results == [f"r_{n}" for n in range(10)]
     assert names("Museen in Kassel", [*alike, other], limit=2)[0] == "museum"
 
 
@@ -77,12 +77,12 @@ def test_very_old_findings_are_shortened_unless_permanent():
     old = NOW - OLD - DAY
     kinds = {"monthly": True, "permanent": False}
     for volatility, brief in kinds.items():
-        (one,) = rank_related(
+        (item,) = rank_related(
             "Museen in Kassel",
             [finding("Museen in Kassel", created_at=old, volatility=volatility)],
             now=NOW,
         )
-        assert one.brief is brief
+        assert item.brief is brief
 
 
 def test_a_long_paste_does_not_bear_on_everything():

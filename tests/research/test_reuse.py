@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 
 from holdfast.memory.embedder_local import ENCODER_PACKAGE, UniversalSentenceEncoder
 from holdfast.memory.semantic import REFERENCE_NEARNESS, UNRELATED, mean_nearness, rescale
-from holdfast.research.matching import find_same, group_same, merge_findings
-from holdfast.research.questions import asks_same, may_be_translation, parse_question
+from holdfast.research.matching import (
+    asks_same,
+    find_same,
+    group_same,
+    may_be_translation,
+    merge_findings,
+    parse_question,
+)
 from tests.research.builders import DAY, NOW, finding, source
 from tests.research.translations import CASES
 
@@ -210,13 +216,11 @@ def test_in_another_language_meaning_decides_and_only_if_it_is_sure():
     asked_in_english = "How much does a heat pump cost?"
     assert find_same(asked_in_english, known, now=NOW) is None, "nobody knows what they mean"
     for near, expected in ((0.9, "r_1"), (0.7, None)):
-        found = find_same(
-            asked_in_english, known, now=NOW, nearness=lambda _, texts, near=near: {"r_1": near}
-        )
-        assert (found.finding.id if found else None) == expected
+        same = find_same(asked_in_english, known, now=NOW, nearness=lambda _, texts, near=near: {"r_1": near})
+        assert (same.finding.id if same else None) == expected
     german = "Was kostet eine gebrauchte Wärmepumpe?"
-    found = find_same(german, known, now=NOW, nearness=lambda _, texts: dict.fromkeys(texts, 1.0))
-    assert found is None, "in one language words decide"
+    same = find_same(german, known, now=NOW, nearness=lambda _, texts: dict.fromkeys(texts, 1.0))
+    assert same is None, "in one language words decide"
 
 
 def test_what_merely_means_the_same_is_not_merged_for_good():
@@ -236,14 +240,14 @@ def test_translations_are_told_from_what_nearly_is_one(tmp_path):
 
     try:
         assert mean_nearness(encoder.embed(list(UNRELATED))) == pytest.approx(REFERENCE_NEARNESS, abs=0.002)
-        found = {True: 0, False: 0}
+        results = {True: 0, False: 0}
         for german, english, expected in CASES:
             for question, known in ((german, english), (english, german)):
                 answered = find_same(question, [finding(known)], now=NOW, nearness=nearness)
-                found[expected] += answered is not None
+                results[expected] += answered is not None
                 assert expected or answered is None, (question, known)
         wanted = 2 * sum(expected for *_, expected in CASES)
-        assert found[True] >= 0.6 * wanted
+        assert results[True] >= 0.6 * wanted
     finally:
         encoder.close()
 
@@ -260,8 +264,8 @@ def test_every_embedder_is_measured_by_the_same_scale(usual, near):
 
 def test_the_newest_that_holds_answers_with_its_age():
     known = [finding(id=f"r_{n}", created_at=NOW - n * 60, expires_at=NOW + DAY) for n in (3, 1, 2)]
-    found = find_same("Wetter Kassel", known, now=NOW)
-    assert (found.finding.id, found.age) == ("r_1", 60)
+    same = find_same("Wetter Kassel", known, now=NOW)
+    assert (same.finding.id, same.age) == ("r_1", 60)
 
 
 def test_expired_ones_and_those_without_a_source_answer_nothing():
@@ -294,13 +298,13 @@ def test_alike_ones_are_one_with_the_sources_of_all_newest_first():
     other = finding("Wetter in Köln", id="r_3")
     expired = finding(id="r_4", expires_at=NOW - 1)
     (group,) = group_same([old, other, new, expired], now=NOW)
-    assert [one.id for one in group] == ["r_2", "r_1"]
-    made = merge_findings(group)
-    assert (made.id, made.mode, made.merged) == ("r_2", "deep", ("r_1", "r_0"))
-    assert [(one.url, one.text) for one in made.sources] == [
+    assert [item.id for item in group] == ["r_2", "r_1"]
+    result = merge_findings(group)
+    assert (result.id, result.mode, result.merged) == ("r_2", "deep", ("r_1", "r_0"))
+    assert [(entry.url, entry.text) for entry in result.sources] == [
         ("https://b.example", "Neu."),
         ("https://a.example", source().text),
     ]
-    assert made.summary == ""
-    kept = merge_findings([replace(new, summary="Von mir.", summary_by="person"), old])
-    assert (kept.summary, kept.summary_by) == ("Von mir.", "person")
+    assert result.summary == ""
+    record = merge_findings([replace(new, summary="Von mir.", summary_by="person"), old])
+    assert (record.summary, record.summary_by) == ("Von mir.", "person")

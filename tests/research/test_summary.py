@@ -48,13 +48,13 @@ BITCOIN = finding(
 
 
 def test_summary_covers_every_readable_source_and_names_all():
-    told = extract_summary(WEATHER)
-    assert told.endswith("Quellen: wetter.com, wetter.de, wetteronline.de.")
-    assert "6°C" in told
-    assert "65 bis 90 %" in told
-    assert "12 Grad" in told
-    assert "Cookies" not in told
-    assert "Startseite" not in told
+    summary = extract_summary(WEATHER)
+    assert summary.endswith("Quellen: wetter.com, wetter.de, wetteronline.de.")
+    assert "6°C" in summary
+    assert "65 bis 90 %" in summary
+    assert "12 Grad" in summary
+    assert "Cookies" not in summary
+    assert "Startseite" not in summary
     assert extract_summary(BITCOIN).endswith("Sources: coindesk.com.")
 
 
@@ -63,24 +63,24 @@ def test_repetitive_sources_leave_room_for_distinct_sources():
         source(f"https://{name}.example", "In Kassel regnet es am Samstag den ganzen Tag über stark.")
         for name in "abc"
     ]
-    told = extract_summary(
+    summary = extract_summary(
         finding(
             "Wetter in Kassel",
             *again,
             source("https://d.example", "Der Sonntag bringt Kassel Schnee und Frost."),
         )
     )
-    assert "Schnee" in told
+    assert "Schnee" in summary
 
 
 def test_no_sentence_stands_in_it_twice_however_little_it_says():
     assert extract_summary(finding("q", source(text="a b c."))).count("a b c") == 1
     gold = "Gold kostet 2.400 USD je Unze."
-    told = extract_summary(
+    summary = extract_summary(
         finding("Was kostet Gold?", source(text=f"{gold} {gold}"), source("https://b.example", gold))
     )
-    assert told.count(gold) == 1
-    assert told.endswith("b.example.")
+    assert summary.count(gold) == 1
+    assert summary.endswith("b.example.")
 
 
 def test_a_short_question_is_told_in_the_language_of_its_sources():
@@ -105,11 +105,11 @@ def test_a_short_question_is_told_in_the_language_of_its_sources():
 def test_page_instructions_to_models_are_left_out_of_summary(order):
     fact = "Gold kostet 2.400 USD je Unze."
     for text in (f"{order}\n{fact}", f"{fact} {order}", order):
-        told = extract_summary(finding("Was kostet Gold?", source(text=text)))
-        assert not set(analyser.sentences(order)[0].split()[:3]) & set(told.split())
-        assert (fact in told) == (fact in text)
-    made = validate_summary(finding("Was kostet Gold?", source(text=f"{fact} {order}")), f"{fact} {order}")
-    assert made.by == "text"
+        summary = extract_summary(finding("Was kostet Gold?", source(text=text)))
+        assert not set(analyser.sentences(order)[0].split()[:3]) & set(summary.split())
+        assert (fact in summary) == (fact in text)
+    result = validate_summary(finding("Was kostet Gold?", source(text=f"{fact} {order}")), f"{fact} {order}")
+    assert result.by == "text"
 
 
 @pytest.mark.parametrize(
@@ -142,10 +142,10 @@ pages = st.lists(
 @settings(max_examples=60, deadline=None)
 @given(pages, st.text(max_size=60))
 def test_summary_has_at_most_hundred_words_and_names_sources(texts, question):
-    made = finding(question, *(source(url, text, title=title) for url, title, text in texts))
-    told = extract_summary(made)
-    assert count_words(told) <= MOST_WORDS
-    assert all(name in told for name in made.names)
+    result = finding(question, *(source(url, text, title=title) for url, title, text in texts))
+    summary = extract_summary(result)
+    assert count_words(summary) <= MOST_WORDS
+    assert all(name in summary for name in result.names)
 
 
 @pytest.mark.parametrize("number", [1, 3, 7, 10])
@@ -154,11 +154,13 @@ def test_each_of_many_sources_has_a_word_in_it(number):
         :number
     ]
     long = "wächst langsam und braucht viel Licht, guten Boden, Wasser und Geduld, denn erst spät trägt sie"
-    told = extract_summary(
-        finding("Welche Bäume gibt es?", *(source(f"https://{one}.de", f"{one} {long}.") for one in things))
+    summary = extract_summary(
+        finding(
+            "Welche Bäume gibt es?", *(source(f"https://{item}.de", f"{item} {long}.") for item in things)
+        )
     )
-    assert all(f"{one} wächst" in told for one in things)
-    assert count_words(told) <= MOST_WORDS
+    assert all(f"{entry} wächst" in summary for entry in things)
+    assert count_words(summary) <= MOST_WORDS
 
 
 # A model's words
@@ -194,12 +196,12 @@ BRIEF = "Bitcoin stands at 67.000 dollars on Friday, 5.5% more in 24 hours, says
 
 
 def test_valid_reply_is_used_with_all_source_names_and_volatility():
-    made = validate_summary(
+    summary = validate_summary(
         WEATHER,
         f"Zusammenfassung: {DRY}\nQuellen: wetter.com\nHALTBARKEIT: täglich",
     )
-    assert (made.by, made.volatility, made.refused) == ("model", "daily", "")
-    assert made.summary == f"{DRY} Quellen: wetter.com, wetter.de, wetteronline.de."
+    assert (summary.by, summary.volatility, summary.refused) == ("model", "daily", "")
+    assert summary.summary == f"{DRY} Quellen: wetter.com, wetter.de, wetteronline.de."
     spelled = validate_summary(BITCOIN, f"{BRIEF}\nVOLATILITY: hourly")
     assert (spelled.by, spelled.volatility) == ("model", "hourly")
 
@@ -214,10 +216,10 @@ def test_valid_reply_is_used_with_all_source_names_and_volatility():
     ],
 )
 def test_reply_with_fewer_facts_than_extract_is_rejected(finding, reply, carried):
-    made = validate_summary(finding, reply)
-    assert (made.by, made.summary) == ("text", extract_summary(finding))
-    assert made.refused.endswith("names and values")
-    assert made.carried == carried
+    summary = validate_summary(finding, reply)
+    assert (summary.by, summary.summary) == ("text", extract_summary(finding))
+    assert summary.refused.endswith("names and values")
+    assert summary.carried == carried
 
 
 @pytest.mark.parametrize(
@@ -244,21 +246,21 @@ def test_reply_with_fewer_facts_than_extract_is_rejected(finding, reply, carried
     ],
 )
 def test_poor_reply_is_rejected_in_favour_of_extract(reply, why):
-    made = validate_summary(BITCOIN, reply)
-    assert made.refused.startswith(why)
-    assert (made.by, made.summary) == ("text", extract_summary(BITCOIN))
+    summary = validate_summary(BITCOIN, reply)
+    assert summary.refused.startswith(why)
+    assert (summary.by, summary.summary) == ("text", extract_summary(BITCOIN))
 
 
 def test_of_a_reply_that_is_too_long_whole_sentences_are_kept():
-    made = validate_summary(BITCOIN, f"{BRIEF} " + "It goes up and down all the time. " * 30)
-    assert made.by == "model"
-    assert 60 < count_words(made.summary) <= MOST_WORDS
-    assert made.summary.endswith("time. Sources: coindesk.com.")
+    summary = validate_summary(BITCOIN, f"{BRIEF} " + "It goes up and down all the time. " * 30)
+    assert summary.by == "model"
+    assert 60 < count_words(summary.summary) <= MOST_WORDS
+    assert summary.summary.endswith("time. Sources: coindesk.com.")
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=400))
 def test_any_model_reply_yields_valid_summary(reply):
-    made = validate_summary(WEATHER, reply)
-    assert 0 < count_words(made.summary) <= MOST_WORDS
-    assert made.summary.endswith("Quellen: wetter.com, wetter.de, wetteronline.de.")
+    summary = validate_summary(WEATHER, reply)
+    assert 0 < count_words(summary.summary) <= MOST_WORDS
+    assert summary.summary.endswith("Quellen: wetter.com, wetter.de, wetteronline.de.")

@@ -51,7 +51,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(
-    ("question", "volatility"), [(one, name) for name, several in CASES.items() for one in several]
+    ("question", "volatility"), [(item, name) for name, items in CASES.items() for item in items]
 )
 def test_questions_are_as_volatile_as_what_they_ask_for(question, volatility):
     assert estimate_volatility(question, at=NOW) == volatility

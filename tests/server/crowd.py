@@ -58,11 +58,11 @@ class Person:
             path, json={"model": MODEL, "stream": self.stream, **body}, headers=self.headers
         )
         assert response.status_code == 200, response.text
-        said = self.protocol.hear(self, response)
-        self.seen += [("user", words), ("assistant", said)]
+        hear = self.protocol.hear(self, response)
+        self.seen += [("user", words), ("assistant", hear)]
 
     def history(self, words: str) -> list[dict[str, str]]:
-        return [{"role": role, "content": said} for role, said in (*self.seen, ("user", words))]
+        return [{"role": role, "content": text} for role, text in (*self.seen, ("user", words))]
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def people(count: int, keys: dict[str, str]) -> list[Person]:
     Always two of a scope have the same client: nothing but their words tells them apart.
     """
     scopes = [(user, project) for user in USERS for project in PROJECTS]
-    made = []
+    result = []
     for number in range(count):
         place, pair = number % len(scopes), number // (2 * len(scopes))
         user, project = scopes[place]
@@ -154,8 +154,8 @@ def people(count: int, keys: dict[str, str]) -> list[Person]:
             "User-Agent": f"{protocol.client}/1.0",
             "X-Holdfast-Project": project,
         }
-        made.append(Person(number, protocol, headers, (user, project)))
-    return made
+        result.append(Person(number, protocol, headers, (user, project)))
+    return result
 
 
 async def talk(url: str, crowd: list[Person], turns: int) -> None:
@@ -173,27 +173,27 @@ async def talk(url: str, crowd: list[Person], turns: int) -> None:
 
 def seen(crowd: list[Person]) -> dict[tuple[str, str], Counter[Talk]]:
     """The conversations that ought to be there, by scope; equal ones are counted."""
-    found: dict[tuple[str, str], Counter[Talk]] = {}
+    results: dict[tuple[str, str], Counter[Talk]] = {}
     for person in crowd:
-        found.setdefault(person.scope, Counter())[tuple(person.seen)] += 1
-    return found
+        results.setdefault(person.scope, Counter())[tuple(person.seen)] += 1
+    return results
 
 
 def kept(client: httpx.Client, crowd: list[Person]) -> dict[tuple[str, str], Counter[Talk]]:
     """The conversations that the server has, by scope, each as its person would read it."""
-    found: dict[tuple[str, str], Counter[Talk]] = {}
+    results: dict[tuple[str, str], Counter[Talk]] = {}
     for scope, headers in {person.scope: person.headers for person in crowd}.items():
         talks: Counter[Talk] = Counter()
         for chat in client.get("/api/chats?limit=500", headers=headers).json()["chats"]:
             shown = client.get(f"/api/chats/{chat['id']}/messages", headers=headers).json()["messages"]
-            talks[tuple((one["role"], one["content"]) for one in shown)] += 1
-        found[scope] = talks
-    return found
+            talks[tuple((item["role"], item["content"]) for item in shown)] += 1
+        results[scope] = talks
+    return results
 
 
 def mixed(requests: list[ChatRequest]) -> list[list[str]]:
     """What a model was asked that has the words of more than one person in it."""
-    found = []
+    results = []
     for request in requests:
         own = {
             text.rpartition(" person ")[2].rstrip(".")
@@ -201,8 +201,8 @@ def mixed(requests: list[ChatRequest]) -> list[list[str]]:
             if " person " in text
         }
         if len(own) > 1:
-            found.append([message.text for message in request.messages])
-    return found
+            results.append([message.text for message in request.messages])
+    return results
 
 
 def main() -> None:
@@ -218,7 +218,7 @@ def main() -> None:
         asyncio.run(talk(holdfast.url, crowd, asked.turns))
         took = time.monotonic() - begun
         same = seen(crowd) == kept(holdfast.client, crowd)
-        asked_of_model = [one for one in provider.requests if one.messages]
+        asked_of_model = [request for request in provider.requests if request.messages]
         print(
             f"{asked.clients} clients, {asked.turns} turns: {took:.1f} s,"
             f" {asked.clients * asked.turns / took:.0f} turns/s;"

@@ -75,6 +75,6 @@ def found(response: httpx.Response, status: int = 200):
 def refused(response: httpx.Response, status: int, *words: str) -> str:
     """The error's sentence, which has these words in it."""
     assert response.status_code == status, response.text
-    said = response.json()["error"]
-    assert all(word in said for word in words), said
-    return said
+    error = response.json()["error"]
+    assert all(word in error for word in words), error
+    return error

@@ -75,13 +75,13 @@ class Lined:
 
     def wait_for(self, status: str, times: int = 1) -> list[dict[str, Any]]:
         """The next job events with this status; others that come meanwhile are kept in `seen`."""
-        found = []
-        while len(found) < times:
+        results = []
+        while len(results) < times:
             data = self.told.get(timeout=PATIENCE)
             self.seen.append(data)
             if data["status"] == status:
-                found.append(data)
-        return found
+                results.append(data)
+        return results
 
     def ask(self, user: str, text: str, *, path: str = "/api/chat", **fields: Any):
         """Somebody asks, in a thread of their own; a future of the response."""
@@ -112,12 +112,12 @@ def lined(folder: Path, **settings: Any) -> Iterator[Lined]:
         AT_REST,
         parallel=1,
     )
-    told: queue.Queue[dict[str, Any]] = queue.Queue()
-    engine.events.listeners.append(lambda event: told.put(event.data) if event.kind == "job" else None)
+    report: queue.Queue[dict[str, Any]] = queue.Queue()
+    engine.events.listeners.append(lambda event: report.put(event.data) if event.kind == "job" else None)
     app = create_app(engine, Settings(home=folder, trust_forwarded_users=True, **settings))
     with (
         ThreadPoolExecutor(8) as people,
         serve_app(app) as url,
         httpx.Client(base_url=url, timeout=PATIENCE, trust_env=False) as client,
     ):
-        yield Lined(url, client, engine, store, provider, people, told)
+        yield Lined(url, client, engine, store, provider, people, report)

@@ -34,8 +34,8 @@ class Door:
         rows = self.store.log.recent(Scope(project=self.project))
         return [
             [
-                (one.message.role, one.message.text, tuple(call.id for call in one.message.tool_calls))
-                for one in self.store.log.path(row.head)
+                (item.message.role, item.message.text, tuple(call.id for call in item.message.tool_calls))
+                for item in self.store.log.path(row.head)
             ]
             for row in rows
         ]
@@ -47,14 +47,14 @@ def doors(folder: Path) -> Iterator[Callable[[], Door]]:
     answers: deque[Scripted] = deque()
 
     def answer(request: ChatRequest) -> Script:
-        said = answers.popleft() if answers else "Yes."
-        return said(request) if callable(said) else said
+        popleft = answers.popleft() if answers else "Yes."
+        return popleft(request) if callable(popleft) else popleft
 
     provider, numbers = ScriptedProvider(fallback=answer), count()
     rest = {"api_key": "none", "max_retries": 0}
     with (
         running(folder, provider) as holdfast,
-        openai.OpenAI(base_url=f"{holdfast.url}/v1", **rest) as one,
+        openai.OpenAI(base_url=f"{holdfast.url}/v1", **rest) as client,
         anthropic.Anthropic(base_url=holdfast.url, **rest) as other,
     ):
 
@@ -66,7 +66,7 @@ def doors(folder: Path) -> Iterator[Callable[[], Door]]:
             holdfast.client.headers.update(headers)
             return Door(
                 holdfast.client,
-                one.with_options(default_headers=headers),
+                client.with_options(default_headers=headers),
                 other.with_options(default_headers=headers),
                 holdfast.store,
                 project,

@@ -27,8 +27,8 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgG
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    with doors(tmp_path_factory.mktemp("anthropic")) as made:
-        yield made
+    with doors(tmp_path_factory.mktemp("anthropic")) as client:
+        yield client
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_what_is_asked_for_reaches_the_model_in_its_own_words(door):
         extra_body={"temperature": 0.5, "top_k": 3},
     )
     (request,) = door.requests
-    assert [(one.role, one.text) for one in request.messages] == [
+    assert [(message.role, message.text) for message in request.messages] == [
         ("system", "Be kind.\n\nBe brief."),
         ("user", "What is it?"),
     ]
@@ -266,11 +266,11 @@ def test_the_events_of_any_answer_add_up_to_it(chunks):
     opened = [event["index"] for event in events if event["type"] == "content_block_start"]
     closed = [event["index"] for event in events if event["type"] == "content_block_stop"]
     assert opened == closed == list(range(len(opened)))
-    said = "".join(
+    text = "".join(
         event["delta"].get("text", "") for event in events if event["type"] == "content_block_delta"
     )
-    assert said == answer.message.text
+    assert text == answer.message.text
     (back,) = parse_message(writer.whole())
     assert (back.text, back.thinking) == (answer.message.text, answer.message.thinking)
-    made = sorted((call.id, call.arguments) for call in answer.message.tool_calls)
-    assert sorted((call.id, call.arguments) for call in back.tool_calls) == made
+    rows = sorted((call.id, call.arguments) for call in answer.message.tool_calls)
+    assert sorted((call.id, call.arguments) for call in back.tool_calls) == rows

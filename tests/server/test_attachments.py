@@ -65,8 +65,8 @@ async def test_nothing_is_left_when_nobody_waits_for_an_attached_document():
 @pytest.mark.anyio
 async def test_others_are_served_while_an_attached_document_is_read():
     task = asyncio.create_task(file_parts([("a.pdf", packed(ENDLESS))]))
-    found = await file_parts([("b.pdf", packed(pdf("Quick."))), ("c.txt", packed("Text."))])
-    assert [part.extra["holdfast"]["file"] for part in found] == ["b.pdf", "c.txt"]
+    results = await file_parts([("b.pdf", packed(pdf("Quick."))), ("c.txt", packed("Text."))])
+    assert [part.extra["holdfast"]["file"] for part in results] == ["b.pdf", "c.txt"]
     assert not task.done()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -20,7 +20,7 @@ def told(names: list[str]) -> EventChannel:
 
 @given(TOLD, st.integers(0, 30))
 def test_reconnecting_reader_gets_latest_of_each_event_after_its_position(names, after):
-    numbers = [one.data["number"] for one in told(names).since(after)]
+    numbers = [item.data["number"] for item in told(names).since(after)]
     newest = [
         number
         for number, name in enumerate(names, 1)
@@ -42,4 +42,4 @@ def test_everybody_who_follows_is_told_until_the_end():
 
 
 async def _read(channel: EventChannel, after: int) -> list[int]:
-    return [one.data["number"] async for one in channel.follow(after)]
+    return [item.data["number"] async for item in channel.follow(after)]

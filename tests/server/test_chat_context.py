@@ -22,27 +22,27 @@ def talk(tmp_path_factory):
     fake = FakeOllama(models=[FakeModel("small", num_ctx=1_024, trained_window=1_024)])
     with serve_app(fake) as url:
         provider = asyncio.run(connect(f"ollama+{url}"))
-        with running(tmp_path_factory.mktemp("context"), provider) as one:
-            said = [{"role": "system", "content": "Be kind."}]
+        with running(tmp_path_factory.mktemp("context"), provider) as server:
+            text = [{"role": "system", "content": "Be kind."}]
             for at in range(TURNS):
-                said.append({"role": "user", "content": filler(at)})
-                body = {"model": "small", "messages": said, "tools": TOOLS, "stream": False}
-                answer = one.client.post("/api/chat", json=body)
+                text.append({"role": "user", "content": filler(at)})
+                body = {"model": "small", "messages": text, "tools": TOOLS, "stream": False}
+                answer = server.client.post("/api/chat", json=body)
                 assert answer.status_code == 200, answer.text
-                said.append(answer.json()["message"])
-            yield one.client, f"/api/chats/{answer.headers['x-holdfast-conversation']}", fake
+                text.append(answer.json()["message"])
+            yield server.client, f"/api/chats/{answer.headers['x-holdfast-conversation']}", fake
 
 
 def test_the_request_is_the_one_that_the_server_got(talk):
     client, chat, fake = talk
-    told = found(client.get(f"{chat}/request"))
+    report = found(client.get(f"{chat}/request"))
     got = [body for path, body in fake.requests if path == "/api/chat"][-1]
-    assert (told["exact"], told["differs"], told["missing"]) == (True, [], [])
-    assert (told["dialect"], told["window"]) == ("ollama", 1_024)
-    assert told["body"]["messages"] == got["messages"]
-    assert told["body"]["tools"] == got["tools"]
-    assert told["body"]["model"] == got["model"]
-    assert "options" in told["not_kept"]
+    assert (report["exact"], report["differs"], report["missing"]) == (True, [], [])
+    assert (report["dialect"], report["window"]) == ("ollama", 1_024)
+    assert report["body"]["messages"] == got["messages"]
+    assert report["body"]["tools"] == got["tools"]
+    assert report["body"]["model"] == got["model"]
+    assert "options" in report["not_kept"]
 
 
 def test_every_message_says_how_it_stands_and_why(talk):
@@ -89,18 +89,18 @@ def test_a_pinned_message_is_marked(talk):
 
 def test_turns_tell_tokens_times_and_the_prefix(talk):
     client, chat, _ = talk
-    told = found(client.get(f"{chat}/turns"))
-    assert len(told["turns"]) == TURNS
-    assert told["window"] == 1_024
-    for turn in told["turns"]:
+    report = found(client.get(f"{chat}/turns"))
+    assert len(report["turns"]) == TURNS
+    assert report["window"] == 1_024
+    for turn in report["turns"]:
         assert turn["tokens"]["prompt"] > 0
         assert turn["seconds"] >= turn["first_token_seconds"] >= 0
         assert turn["prefix"]["kept"] == (turn["prefix"]["cause"] == "")
-    assert told["turns"][0]["prefix"]["cause"] == "first"
-    assert told["turns"][-1]["prefix"] == found(client.get(f"{chat}/window"))["prefix"]
-    assert {turn["prefix"]["cause"] for turn in told["turns"]} & {"level 1", "level 2"}
-    assert told["compactions"]
-    assert not any(row["undone"] for row in told["compactions"])
+    assert report["turns"][0]["prefix"]["cause"] == "first"
+    assert report["turns"][-1]["prefix"] == found(client.get(f"{chat}/window"))["prefix"]
+    assert {turn["prefix"]["cause"] for turn in report["turns"]} & {"level 1", "level 2"}
+    assert report["compactions"]
+    assert not any(row["undone"] for row in report["compactions"])
     assert len(found(client.get(f"{chat}/turns", params={"limit": 3}))["turns"]) == 3
 
 

@@ -45,25 +45,25 @@ def banners(client, chat):
 
 
 def test_a_summary_that_was_asked_for_says_what_it_came_to(client, chat):
-    made = found(client.post(f"{chat}/compact"))
-    assert (made["path"], made["model"], made["memories"]) == ("model", "scripted", 1)
-    assert made["level"] == 3
+    result = found(client.post(f"{chat}/compact"))
+    assert (result["path"], result["model"], result["memories"]) == ("model", "scripted", 1)
+    assert result["level"] == 3
     # Eight exchanges, of which one stays beside the newest.
-    assert made["messages"] == 14
-    assert made["tokens_before"] > made["tokens_after"] > 0
-    assert made["ratio"] == round(made["tokens_after"] / made["tokens_before"], 4)
-    assert made["saved_percent"] == int(100 * (1 - made["tokens_after"] / made["tokens_before"]))
-    assert made["duration_ms"] > 0
-    assert made["banner"].startswith(f"Context summarised: {made['tokens_before']:,} → ")
-    (decision,) = made["decisions"]
+    assert result["messages"] == 14
+    assert result["tokens_before"] > result["tokens_after"] > 0
+    assert result["ratio"] == round(result["tokens_after"] / result["tokens_before"], 4)
+    assert result["saved_percent"] == int(100 * (1 - result["tokens_after"] / result["tokens_before"]))
+    assert result["duration_ms"] > 0
+    assert result["banner"].startswith(f"Context summarised: {result['tokens_before']:,} → ")
+    (decision,) = result["decisions"]
     assert (decision["kind"], decision["reason"]) == ("summarise", "somebody asked for it")
     (row,) = found(client.get(f"{chat}/compactions"))["compactions"]
-    assert row == {name: made[name] for name in row}
+    assert row == {name: result[name] for name in row}
 
 
 def test_the_banner_stands_behind_what_it_covers_and_is_no_message(client, chat):
     before = entries(client, chat)
-    made = found(client.post(f"{chat}/compact"))
+    result = found(client.post(f"{chat}/compact"))
     after = entries(client, chat)
     (banner,) = (entry for entry in after if entry.get("type") == "compaction")
     assert [entry for entry in after if entry != banner] == before
@@ -72,12 +72,12 @@ def test_the_banner_stands_behind_what_it_covers_and_is_no_message(client, chat)
         "id": None,
         "role": "system",
         "type": "compaction",
-        "content": made["banner"],
-        "decision": made["decisions"][0]["id"],
+        "content": result["banner"],
+        "decision": result["decisions"][0]["id"],
         "covers": 14,
-        "tokens_before": made["tokens_before"],
-        "tokens_after": made["tokens_after"],
-        "created_at": made["decisions"][0]["created_at"],
+        "tokens_before": result["tokens_before"],
+        "tokens_after": result["tokens_after"],
+        "created_at": result["decisions"][0]["created_at"],
     }
     # By its number a message is still found as before, and nobody finds the banner by its words.
     assert found(client.get(f"{chat}/messages/15"))["content"] == before[14]["content"]
@@ -105,8 +105,8 @@ def test_the_summary_in_force_is_what_the_model_is_shown(running, client, chat):
 
 
 def go_on(client, chat, question):
-    told = [entry for entry in entries(client, chat) if "type" not in entry]
-    wire = [{"role": entry["role"], "content": entry["content"]} for entry in told]
+    report = [entry for entry in entries(client, chat) if "type" not in entry]
+    wire = [{"role": entry["role"], "content": entry["content"]} for entry in report]
     assert chat.endswith(post(client, [*wire, {"role": "user", "content": question}]))
 
 
@@ -123,19 +123,19 @@ def test_the_next_summary_goes_on_where_the_last_one_ended(client, chat):
 
 def test_summarised_message_is_shown_in_full_with_its_decision(client, chat):
     whole = entries(client, chat)[1]
-    made = found(client.post(f"{chat}/compact"))
+    result = found(client.post(f"{chat}/compact"))
     message = found(client.get(f"{chat}/messages/2"))
     assert message["content"] == whole["content"]
     (window,) = message["windows"]
     assert (window["state"], window["rules"], window["shown"]) == ("out", ["summary"], None)
-    assert [one["id"] for one in window["decisions"]] == [made["decisions"][0]["id"]]
+    assert [decision["id"] for decision in window["decisions"]] == [result["decisions"][0]["id"]]
 
 
 def test_undo_of_a_summary_gives_the_window_back(running, client, chat):
     before = running.provider.requests[0].messages
     found(client.post(f"{chat}/compact"))
     answer = found(client.post(f"{chat}/undo"))
-    assert [made["kind"] for made in answer["undone"]] == ["summarise"]
+    assert [result["kind"] for result in answer["undone"]] == ["summarise"]
     assert answer["back"] == ids_of(client, chat)[:14]
     assert banners(client, chat) == []
     assert found(client.get(f"{chat}/messages"))["compaction_summary"] is None

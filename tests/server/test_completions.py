@@ -31,14 +31,14 @@ def fake():
 
 @pytest.fixture(scope="module")
 def holdfast(fake, tmp_path_factory):
-    with running(tmp_path_factory.mktemp("completions"), Ollama(Connection(fake.url))) as made:
-        yield made
+    with running(tmp_path_factory.mktemp("completions"), Ollama(Connection(fake.url))) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
 def client(holdfast):
-    with openai.OpenAI(base_url=f"{holdfast.url}/v1", api_key="none", max_retries=0) as made:
-        yield made
+    with openai.OpenAI(base_url=f"{holdfast.url}/v1", api_key="none", max_retries=0) as result:
+        yield result
 
 
 def test_ollama_is_asked_in_its_own_words_and_nothing_is_kept(holdfast, client, fake):

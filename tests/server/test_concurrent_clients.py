@@ -21,11 +21,11 @@ MODELS = [ModelInfo(name, running_window=8192) for name in (crowd.MODEL, "other"
 
 def answer(request):
     """The words of the newest question, and which model was asked."""
-    said = request.messages[-1].text
-    if said.startswith("Fail"):
+    text = request.messages[-1].text
+    if text.startswith("Fail"):
         return Unreachable("the model server is away")
-    again = sum(message.text == said for message in request.messages)
-    return f"{request.model} heard {said!r}{'!' * again}"
+    again = sum(message.text == text for message in request.messages)
+    return f"{request.model} heard {text!r}{'!' * again}"
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ class Tab:
         log = self.server.store.log
         rows = log.recent(Scope(project=self.project), 500)
         return Counter(
-            tuple((one.message.role, one.message.text) for one in log.path(row.head)) for row in rows
+            tuple((item.message.role, item.message.text) for item in log.path(row.head)) for row in rows
         )
 
     def chats(self):
@@ -113,20 +113,20 @@ def test_twelve_clients_of_five_protocols_talk_at_once(tmp_path):
 def test_tabs_with_the_same_words_stay_tabs(tab):
     """They part at the second question; until then nobody could tell them apart."""
     tabs = [tab() for _ in range(3)]
-    for one in tabs:
-        one.say("Hello!")
-    for number, one in enumerate(tabs):
-        one.say(f"I am number {number}.")
-    for one in reversed(tabs):
-        one.say("What is my number?")
+    for item in tabs:
+        item.say("Hello!")
+    for number, item in enumerate(tabs):
+        item.say(f"I am number {number}.")
+    for item in reversed(tabs):
+        item.say("What is my number?")
     assert tabs[0].kept() == screens(*tabs)
 
 
 def test_a_question_that_waits_for_its_answer_keeps_its_place(tab):
     """Two tabs are the same so far; in one of them somebody has just asked, and nothing came yet."""
     waiting, other = tab(), tab()
-    for one in (waiting, other):
-        one.say("Hello!")
+    for item in (waiting, other):
+        item.say("Hello!")
     assert waiting.say("Fail, please.").status_code == 503
     other.say("Tell me of ferries.")
     assert other.kept() == screens(waiting, other)
@@ -135,37 +135,37 @@ def test_a_question_that_waits_for_its_answer_keeps_its_place(tab):
 def test_tabs_with_identical_messages_stay_separate_conversations(tab):
     tabs = [tab() for _ in range(3)]
     for words in ("Hello!", "And now?", "And then?"):
-        for one in tabs:
-            one.say(words)
+        for item in tabs:
+            item.say(words)
     assert tabs[0].kept() == screens(*tabs)
 
 
 @pytest.mark.anyio
 async def test_questions_at_once_in_one_conversation_lose_nothing(tab):
     """A client that asks three things at the same time: one conversation, three ways to go on."""
-    one = tab()
-    one.say("Hello!")
+    item = tab()
+    item.say("Hello!")
     asked = [f"Question {number}?" for number in range(3)]
-    async with httpx.AsyncClient(base_url=one.server.url, timeout=60, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=item.server.url, timeout=60, trust_env=False) as client:
         bodies = [
             {
                 "model": crowd.MODEL,
                 "stream": False,
-                "messages": [*one.messages(), {"role": "user", "content": words}],
+                "messages": [*item.messages(), {"role": "user", "content": words}],
             }
             for words in asked
         ]
         answers = await asyncio.gather(
-            *(client.post("/api/chat", json=body, headers=one.headers) for body in bodies)
+            *(client.post("/api/chat", json=body, headers=item.headers) for body in bodies)
         )
     assert [answer.status_code for answer in answers] == [200] * 3
-    log = one.server.store.log
-    (row,) = log.recent(Scope(project=one.project), 10)
+    log = item.server.store.log
+    (row,) = log.recent(Scope(project=item.project), 10)
     hello = log.path(row.head)[1]
     ways = {question.message.text: log.children(question.id) for question in log.children(hello.id)}
     assert ways.keys() == set(asked)
     for answer, words in zip(answers, asked, strict=True):
-        assert [said.message.text for said in ways[words]] == [answer.json()["message"]["content"]]
+        assert [text.message.text for text in ways[words]] == [answer.json()["message"]["content"]]
 
 
 def test_two_models_side_by_side_are_one_conversation(tab):
@@ -179,21 +179,21 @@ def test_two_models_side_by_side_are_one_conversation(tab):
     log = left.server.store.log
     assert tuple(left.kept()) == (tuple(right.screen),), "the last answer is where it ends"
     (question,) = {path[0].id for path in [log.path(log.get(row["id"]).head)]}
-    answers = {one.message.text for one in log.children(question)}
+    answers = {item.message.text for item in log.children(question)}
     assert answers == {left.screen[1][1], right.screen[1][1]}
 
 
 def test_regenerated_answer_and_edited_question_stay_in_same_conversation(tab):
-    one = tab()
+    item = tab()
     for words in ("Hello!", "Tell me of ferries.", "And of harbours?"):
-        one.say(words)
-    one.back()
-    one.say("And of harbours?")
-    assert one.kept() == screens(one)
-    one.back(2)
-    one.say("Tell me of lighthouses.")
-    one.say("And of harbours?")
-    assert one.kept() == screens(one)
+        item.say(words)
+    item.back()
+    item.say("And of harbours?")
+    assert item.kept() == screens(item)
+    item.back(2)
+    item.say("Tell me of lighthouses.")
+    item.say("And of harbours?")
+    assert item.kept() == screens(item)
 
 
 CLOCK = "You are helpful. It is {}:00 o'clock."
@@ -212,101 +212,101 @@ def dressed(screen, turn, long=""):
 
 
 def test_clocks_pages_thinking_and_white_space_do_not_make_another_conversation(tab):
-    one = tab()
+    item = tab()
     for turn in range(5):
         # Of what was found for a question the history keeps nothing; the thinking comes back or does not.
-        one.say(f"Question {turn}?", sent=dressed(one.screen, turn, "Ferries run at noon. " * 20))
-    (kept,) = one.kept()
-    assert [role for role, _ in kept] == ["user", "assistant"] * 5
-    assert [words.rpartition("\n")[2] for _, words in kept[::2]] == [f"Question {n}?" for n in range(5)]
+        item.say(f"Question {turn}?", sent=dressed(item.screen, turn, "Ferries run at noon. " * 20))
+    (record,) = item.kept()
+    assert [role for role, _ in record] == ["user", "assistant"] * 5
+    assert [words.rpartition("\n")[2] for _, words in record[::2]] == [f"Question {n}?" for n in range(5)]
 
 
 def test_a_history_that_its_client_trims_goes_on(tab):
-    one = tab()
+    item = tab()
     for turn in range(8):
         question = {"role": "user", "content": f"Question {turn}?"}
-        one.say(f"Question {turn}?", sent=[*one.messages()[-4:], question])
-    assert one.kept() == screens(one)
+        item.say(f"Question {turn}?", sent=[*item.messages()[-4:], question])
+    assert item.kept() == screens(item)
 
 
 def test_retried_question_after_failure_is_recorded_once(tab):
-    one = tab()
-    one.say("Hello!")
+    item = tab()
+    item.say("Hello!")
     for _ in range(3):
-        assert one.say("Fail, please.").status_code == 503
-        assert one.kept() == screens(one)
-        one.screen.pop()
-    one.say("Now?")
-    assert one.kept() == screens(one)
-    log = one.server.store.log
-    (row,) = log.recent(Scope(project=one.project), 10)
+        assert item.say("Fail, please.").status_code == 503
+        assert item.kept() == screens(item)
+        item.screen.pop()
+    item.say("Now?")
+    assert item.kept() == screens(item)
+    log = item.server.store.log
+    (row,) = log.recent(Scope(project=item.project), 10)
     hello = log.path(row.head)[1]
     assert [way.message.text for way in log.children(hello.id)] == ["Fail, please.", "Now?"]
 
 
 def test_a_fork_from_the_page_and_the_client_goes_on(tab):
-    one = tab()
-    one.say("Hello!")
-    one.say("Tell me of ferries.")
-    before = tuple(one.screen)
-    (row,) = one.chats()
-    made = one.server.client.post(f"/api/chats/{row['id']}/fork", json={}, headers=one.headers)
-    assert made.status_code == 201
-    one.say("And of harbours?")
-    assert one.kept() == Counter([before, tuple(one.screen)]), "one of the two goes on, the other stays"
-    named = {**one.headers, "X-Holdfast-Conversation": made.json()["id"]}
+    item = tab()
+    item.say("Hello!")
+    item.say("Tell me of ferries.")
+    before = tuple(item.screen)
+    (row,) = item.chats()
+    response = item.server.client.post(f"/api/chats/{row['id']}/fork", json={}, headers=item.headers)
+    assert response.status_code == 201
+    item.say("And of harbours?")
+    assert item.kept() == Counter([before, tuple(item.screen)]), "one of the two goes on, the other stays"
+    named = {**item.headers, "X-Holdfast-Conversation": response.json()["id"]}
     body = {
         "model": crowd.MODEL,
         "stream": False,
         "messages": [{"role": "user", "content": "Of lighthouses?"}],
     }
-    assert one.server.client.post("/api/chat", json=body, headers=named).status_code == 200
-    assert sum(one.kept().values()) == 2
+    assert item.server.client.post("/api/chat", json=body, headers=named).status_code == 200
+    assert sum(item.kept().values()) == 2
 
 
 @pytest.mark.parametrize("other", [0, 1], ids=["the same server", "another server"])
 def test_a_conversation_that_was_deleted_does_not_come_back(tab, servers, other):
-    one = tab()
-    one.say("Hello!")
-    one.say("Tell me of ferries.")
-    (row,) = one.chats()
-    assert servers[other].client.delete(f"/api/chats/{row['id']}", headers=one.headers).status_code == 204
-    assert one.kept() == Counter()
-    one.say("And of harbours?")
-    assert one.kept() == screens(one), "its client has it on the screen: it begins anew with that"
-    assert row["id"] not in {chat["id"] for chat in one.chats()}
+    item = tab()
+    item.say("Hello!")
+    item.say("Tell me of ferries.")
+    (row,) = item.chats()
+    assert servers[other].client.delete(f"/api/chats/{row['id']}", headers=item.headers).status_code == 204
+    assert item.kept() == Counter()
+    item.say("And of harbours?")
+    assert item.kept() == screens(item), "its client has it on the screen: it begins anew with that"
+    assert row["id"] not in {chat["id"] for chat in item.chats()}
 
 
 @pytest.mark.parametrize("other", [0, 1], ids=["the same server", "another server"])
 def test_a_conversation_that_was_switched_off_is_not_kept_any_more(tab, servers, other):
-    one = tab()
-    one.say("Hello!")
-    before = screens(one)
-    (row,) = one.chats()
-    off = servers[other].client.patch(f"/api/chats/{row['id']}", json={"off": True}, headers=one.headers)
+    item = tab()
+    item.say("Hello!")
+    before = screens(item)
+    (row,) = item.chats()
+    off = servers[other].client.patch(f"/api/chats/{row['id']}", json={"off": True}, headers=item.headers)
     assert off.status_code == 200
-    one.say("Is this kept?")
-    assert one.kept() == before
+    item.say("Is this kept?")
+    assert item.kept() == before
 
 
 def test_two_servers_on_one_store_take_turns(tab):
-    one, same = tab(0), tab(1)
+    item, same = tab(0), tab(1)
     for turn in range(6):
-        here, there = (one, same) if turn % 2 else (same, one)
+        here, value = (item, same) if turn % 2 else (same, item)
         here.say(f"Question {turn}?")
-        there.screen = list(here.screen)
-    assert one.kept() == screens(one)
+        value.screen = list(here.screen)
+    assert item.kept() == screens(item)
 
 
 def test_stale_cache_of_first_server_yields_to_log_of_second(tab):
-    one, other = tab(0), tab(1)
-    one.say("Hello!")
-    other.screen = list(one.screen)
+    item, other = tab(0), tab(1)
+    item.say("Hello!")
+    other.screen = list(item.screen)
     # The second server goes on, the first does not know of it and is asked something else at the same place.
     other.say("Tell me of ferries.")
-    one.say("Tell me of harbours.")
-    (row,) = one.chats()
-    log = one.server.store.log
+    item.say("Tell me of harbours.")
+    (row,) = item.chats()
+    log = item.server.store.log
     hello = log.path(log.get(row["id"]).head)[1]
     assert {way.message.text for way in log.children(hello.id)} == {
         "Tell me of ferries.",
@@ -315,8 +315,8 @@ def test_stale_cache_of_first_server_yields_to_log_of_second(tab):
     # Both go on, each behind its own words.
     other.say("Thanks.")
     assert tuple(other.screen) in other.kept()
-    one.say("Thanks.")
-    assert tuple(one.screen) in one.kept()
+    item.say("Thanks.")
+    assert tuple(item.screen) in item.kept()
 
 
 def test_the_same_words_in_other_scopes_meet_nowhere(servers, numbers):
@@ -324,9 +324,9 @@ def test_the_same_words_in_other_scopes_meet_nowhere(servers, numbers):
     keys = [servers[0].store.keys.create(Key(user=user))[1] for user in ("ada", "bob")]
     tabs = [Tab(servers[0], project, {"Authorization": f"Bearer {key}"}) for key in keys]
     for words in ("Hello!", "And now?", "And then?"):
-        for one in tabs:
-            one.say(words)
+        for tab in tabs:
+            tab.say(words)
     for user in ("ada", "bob"):
         rows = servers[0].store.log.recent(Scope(user, project), 10)
-        (kept,) = [[said.message.text for said in servers[0].store.log.path(row.head)] for row in rows]
-        assert kept == [words for _, words in tabs[0].screen]
+        (record,) = [[text.message.text for text in servers[0].store.log.path(row.head)] for row in rows]
+        assert record == [words for _, words in tabs[0].screen]

@@ -22,8 +22,8 @@ def length(vector):
     return sum(value * value for value in vector) ** 0.5
 
 
-def near(one, other):
-    return one == pytest.approx(other, abs=1e-6)
+def near(item, other):
+    return item == pytest.approx(other, abs=1e-6)
 
 
 @pytest.fixture
@@ -49,16 +49,16 @@ def test_an_openai_client_uses_an_ollama_in_its_own_way(serve, fake):
     with fake.served() as address:
         client = serve(Ollama(Connection(address))).client
         with openai.OpenAI(base_url=f"{client.base_url}/v1", api_key="x", max_retries=0) as asked:
-            made = asked.embeddings.create(model="small", input=["one two", "three"])
+            embedding = asked.embeddings.create(model="small", input=["one two", "three"])
             shorter = asked.embeddings.create(model="small", input="three", dimensions=4)
             with pytest.raises(openai.BadRequestError, match="context"):
                 asked.embeddings.create(model="small", input="w " * 20)
             with pytest.raises(openai.NotFoundError):
                 asked.embeddings.create(model="nobody", input="x")
         direct = client.post("/api/embed", json={"model": "small", "input": ["one two", "three"]}).json()
-    for row, expected in zip(made.data, direct["embeddings"], strict=True):
+    for row, expected in zip(embedding.data, direct["embeddings"], strict=True):
         assert near(row.embedding, expected)
-    assert made.usage.prompt_tokens == 3
+    assert embedding.usage.prompt_tokens == 3
     assert len(shorter.data[0].embedding) == 4
     assert length(shorter.data[0].embedding) == pytest.approx(1, abs=1e-6)
     assert {path for path, _ in fake.requests} <= {"/api/embed", "/api/show"}
@@ -85,8 +85,8 @@ def test_an_ollama_client_uses_an_openai_compatible_server(serve):
 def test_what_is_no_text_is_refused_in_the_clients_shape(serve):
     client = serve(ScriptedProvider()).client
     for given in ([1, 2], [[1], [2]], {"a": 1}, [1, "a"], 7):
-        told = client.post("/v1/embeddings", json={"model": "scripted", "input": given})
-        assert (told.status_code, told.json()["error"]["param"]) == (400, "input")
+        response = client.post("/v1/embeddings", json={"model": "scripted", "input": given})
+        assert (response.status_code, response.json()["error"]["param"]) == (400, "input")
         assert isinstance(
             client.post("/api/embed", json={"model": "scripted", "input": given}).json()["error"], str
         )

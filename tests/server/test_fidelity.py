@@ -166,8 +166,8 @@ def test_a_context_of_ours_goes_on_with_the_conversation(serve, upstream):
     again = {"model": "fake", "prompt": "What is she called?", "context": first.json()["context"]}
     second = client.post("/api/generate", json={**again, "stream": False})
     assert second.headers["x-holdfast-conversation"] == first.headers["x-holdfast-conversation"]
-    said = [message["content"] for message in fake.calls[-1].body["messages"]]
-    assert any("Mia" in text for text in said)
+    contents = [message["content"] for message in fake.calls[-1].body["messages"]]
+    assert any("Mia" in text for text in contents)
     assert second.json()["context"] == first.json()["context"]
 
 
@@ -326,11 +326,11 @@ def test_an_ollama_client_with_everything_reaches_an_openai_compatible_server(se
     system, look, called, result, _ = sent["messages"]
     assert "Be brief." in system["content"]
     assert look["content"][1]["image_url"]["url"] == f"data:image/png;base64,{PNG}"
-    (made,) = called["tool_calls"]
-    assert (made["type"], json.loads(made["function"]["arguments"])) == ("function", {"a": 1})
+    (output,) = called["tool_calls"]
+    assert (output["type"], json.loads(output["function"]["arguments"])) == ("function", {"a": 1})
     # Ollama pairs a call and its result by name and place; OpenAI's servers want the same id on both.
-    assert made["id"]
-    assert result["tool_call_id"] == made["id"]
+    assert output["id"]
+    assert result["tool_call_id"] == output["id"]
     assert sent["tools"] == [TOOL]
     assert (sent["max_tokens"], sent["stop"], sent["temperature"]) == (50, ["END"], 0.5)
     assert (sent["reasoning_effort"], sent["logprobs"], sent["top_logprobs"]) == ("low", True, 2)

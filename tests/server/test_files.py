@@ -77,8 +77,8 @@ def test_the_switch_is_made_and_shown_over_rest(serve):
     holdfast = serve()
     _, secret = holdfast.store.keys.create(Key(admin=True))
     admin = {"authorization": f"Bearer {secret}"}
-    made = holdfast.client.post("/api/keys", json={"name": "editor", "files": True}, headers=admin).json()
-    assert made["key"]["files"] is True
+    answer = holdfast.client.post("/api/keys", json={"name": "editor", "files": True}, headers=admin).json()
+    assert answer["key"]["files"] is True
     _, listed = holdfast.client.get("/api/keys").json()["keys"]
     assert listed["files"] is True
     assert holdfast.client.post("/api/keys", json={}, headers=admin).json()["key"]["files"] is False

@@ -78,8 +78,8 @@ def client(request, tmp_path_factory):
             research=Research(remembering),
         )
         app = create_app(engine, Settings(home=folder))
-        with serve_app(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as made:
-            yield made
+        with serve_app(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as result:
+            yield result
 
 
 def check(path, status, content_type, text):
@@ -88,13 +88,13 @@ def check(path, status, content_type, text):
     if status < 400 or not text:
         return
     assert "json" in content_type, (path, status, text)
-    told = json.loads(text)
+    data = json.loads(text)
     if path.startswith("/v1/messages"):
-        assert (told["type"], set(told["error"])) == ("error", {"type", "message"})
+        assert (data["type"], set(data["error"])) == ("error", {"type", "message"})
     elif path.startswith("/v1/"):
-        assert {"message", "type", "param", "code"} <= set(told["error"])
+        assert {"message", "type", "param", "code"} <= set(data["error"])
     else:
-        assert isinstance(told["error"], str), told
+        assert isinstance(data["error"], str), data
 
 
 # Switched off, a server's own words come through; so says an Ollama that does not know a route.
@@ -115,19 +115,19 @@ def test_every_route_by_its_own_description(client):
 def _operations(description):
     """The paths of a description and what may be asked of each: making it is most of the work."""
     schema = schemathesis.openapi.from_dict(json.loads(description))
-    operations = [found.ok() for found in schema.get_all_operations()]
+    operations = [all_operation.ok() for all_operation in schema.get_all_operations()]
     return [(operation.path, operation.as_strategy()) for operation in operations]
 
 
 def _drive(client, path, cases):
-    there = _made(client) if "{" in path else {}
+    value = _made(client) if "{" in path else {}
 
     @some(4)
     @given(cases, st.booleans())
     def try_it(case, known):
         if known:
             # Most names that are made up lead nowhere: these lead to something.
-            case.path_parameters |= {name: there[name] for name in case.path_parameters if name in there}
+            case.path_parameters |= {name: value[name] for name in case.path_parameters if name in value}
         answer = case.call(base_url=str(client.base_url).rstrip("/"), timeout=120)
         path = urlsplit(answer.request.url).path
         check(path, answer.status_code, answer.headers.get("content-type", [""])[0], answer.text)
@@ -137,8 +137,8 @@ def _drive(client, path, cases):
 
 def _made(client):
     """Things that are there, by the names that paths have for them."""
-    said = {"model": "scripted", "stream": False, "messages": [{"role": "user", "content": "Hello"}]}
-    chat = client.post("/api/chat", json=said).headers["x-holdfast-conversation"]
+    text = {"model": "scripted", "stream": False, "messages": [{"role": "user", "content": "Hello"}]}
+    chat = client.post("/api/chat", json=text).headers["x-holdfast-conversation"]
     fact = client.post("/api/memory", json={"text": f"The ferry {chat} leaves at noon."}).json()
     return {"conversation": chat, "message": "1", "memory": fact["memory"]["id"], "path": "MEMORY.md"}
 

@@ -32,8 +32,8 @@ def bearer(secret):
 
 def key_for(holdfast, **wanted):
     """The headers of a new key, and its id."""
-    made, secret = holdfast.store.keys.create(Key(**wanted))
-    return bearer(secret), made.id
+    result, secret = holdfast.store.keys.create(Key(**wanted))
+    return bearer(secret), result.id
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def elsewhere(tmp_path):
 
 def test_a_key_gives_its_user_and_project_in_every_dialect(serve):
     holdfast = serve(require_key=True)
-    made, secret = holdfast.store.keys.create(Key(user="ada", project="garden"))
+    result, secret = holdfast.store.keys.create(Key(user="ada", project="garden"))
     headers = bearer(secret)
     for path, sent in (("/api/chat", headers), ("/v1/chat/completions", {"x-api-key": secret})):
         assert holdfast.client.post(path, json=ASK).status_code == 401
@@ -88,7 +88,7 @@ def test_a_key_gives_its_user_and_project_in_every_dialect(serve):
     other = {**headers, "X-Holdfast-Project": "house"}
     assert holdfast.client.get("/api/chats", headers=other).status_code == 403
     admin, _ = key_for(holdfast, admin=True)
-    assert holdfast.client.delete(f"/api/keys/{made.id}", headers=admin).status_code == 204
+    assert holdfast.client.delete(f"/api/keys/{result.id}", headers=admin).status_code == 204
     assert holdfast.client.get("/api/chats", headers=headers).status_code == 401
 
 
@@ -121,10 +121,10 @@ def test_keys_are_made_listed_and_revoked_by_administrators_only(serve):
     refused = holdfast.client.post("/api/keys", json=wanted, headers=plain)
     assert refused.status_code == 403
     assert "--admin" in refused.json()["error"]
-    made = holdfast.client.post("/api/keys", json=wanted, headers=admin)
-    assert made.status_code == 201
-    assert made.headers["cache-control"] == "no-store"
-    secret, id_ = made.json()["secret"], made.json()["key"]["id"]
+    response = holdfast.client.post("/api/keys", json=wanted, headers=admin)
+    assert response.status_code == 201
+    assert response.headers["cache-control"] == "no-store"
+    secret, id_ = response.json()["secret"], response.json()["key"]["id"]
     assert holdfast.client.get("/api/chats", headers=bearer(secret)).status_code == 200
     listed = holdfast.client.get("/api/keys", headers=admin)
     assert [key["name"] for key in listed.json()["keys"]] == ["boss", "plain", "phone"]
@@ -212,14 +212,14 @@ def test_no_route_is_open_to_others_without_a_key(elsewhere):
 
 
 def _routes(app):
-    found, waiting = [], list(app.router.routes)
+    results, waiting = [], list(app.router.routes)
     while waiting:
         route = waiting.pop()
         if getattr(route, "methods", None):
-            found.append(route)
+            results.append(route)
         inner = getattr(route, "original_router", route)
         waiting += getattr(inner, "routes", None) or []
-    return found
+    return results
 
 
 def test_an_administrators_route_is_closed_to_other_keys(elsewhere):
@@ -409,11 +409,11 @@ def test_people_behind_a_forwarder_are_users_of_their_own(serve):
     holdfast = serve()
     headers, _ = key_for(holdfast, user="club", forwarder=True, admin=True)
     for person in ("ada", "bob"):
-        said = {**headers, "X-OpenWebUI-User-Id": person, "X-OpenWebUI-User-Email": "ada@example.com"}
-        assert holdfast.client.post("/api/chat", json=ASK, headers=said).status_code == 200
-        assert len(holdfast.client.get("/api/chats", headers=said).json()["chats"]) == 1
+        text = {**headers, "X-OpenWebUI-User-Id": person, "X-OpenWebUI-User-Email": "ada@example.com"}
+        assert holdfast.client.post("/api/chat", json=ASK, headers=text).status_code == 200
+        assert len(holdfast.client.get("/api/chats", headers=text).json()["chats"]) == 1
         # Whoever is spoken for is no administrator, whatever the key is.
-        assert holdfast.client.get("/api/keys", headers=said).status_code == 403
+        assert holdfast.client.get("/api/keys", headers=text).status_code == 403
     assert holdfast.client.get("/api/chats", headers=headers).json()["chats"] == []
     assert len(holdfast.store.log.recent(Scope("club:ada"))) == 1
     odd = {**headers, "X-OpenWebUI-User-Id": "../bob"}
@@ -450,8 +450,8 @@ def test_multiple_people_on_non_forwarding_key_trigger_single_warning(serve, cap
     holdfast = serve()
     headers, name = key_for(holdfast, user="club") if with_key else ({}, "")
     for person in ("ada", "ada", "bob", "eve"):
-        said = {**headers, "X-OpenWebUI-User-Id": person}
-        assert holdfast.client.post("/api/chat", json=ASK, headers=said).status_code == 200
+        text = {**headers, "X-OpenWebUI-User-Id": person}
+        assert holdfast.client.post("/api/chat", json=ASK, headers=text).status_code == 200
         warned = sum("several people" in record.message for record in caplog.records)
         assert warned == (person in ("bob", "eve"))
     user = "club" if with_key else "default"
@@ -463,8 +463,8 @@ def test_multiple_people_on_non_forwarding_key_trigger_single_warning(serve, cap
     with holdfast.client.stream("GET", "/api/events", headers=headers, params={"after": 1}) as events:
         lines = events.iter_lines()
         assert next(line for line in lines if line == "event: warning")
-        told = json.loads(next(line for line in lines if line.startswith("data: ")).removeprefix("data: "))
-    assert (told["about"], told["key"]) == ("several_people", name or None)
+        data = json.loads(next(line for line in lines if line.startswith("data: ")).removeprefix("data: "))
+    assert (data["about"], data["key"]) == ("several_people", name or None)
 
 
 def test_on_this_machine_people_are_told_apart_if_that_is_wanted(serve):
@@ -486,20 +486,20 @@ def test_no_secret_and_nothing_that_was_said_is_logged(serve, caplog, digest):
     headers, _ = key_for(holdfast, admin=True)
     secret = headers["Authorization"].split()[1]
     words = "the-quick-brown-secret"
-    said = {**ASK, "messages": [{"role": "user", "content": words}]}
+    text = {**ASK, "messages": [{"role": "user", "content": words}]}
     client = holdfast.client
     for sent in (headers, bearer("static-s3cret"), bearer(secret[:-1] + "!"), {}):
-        client.post("/v1/chat/completions", json=said, headers=sent)
-        client.post("/api/chat", json={**said, "model": 7}, headers=sent)
+        client.post("/v1/chat/completions", json=text, headers=sent)
+        client.post("/api/chat", json={**text, "model": 7}, headers=sent)
         client.post("/api/chat", content=words, headers=sent)
         client.post("/api/keys", json={"name": words, "rate": words}, headers=sent)
         client.get("/api/nothing", params={"q": words}, headers=sent)
-    made = client.post("/api/keys", json={}, headers=headers).json()["secret"]
+    result = client.post("/api/keys", json={}, headers=headers).json()["secret"]
     cookie = client.post("/api/login", json={"password": PASSWORD}).cookies[COOKIE]
     client.cookies.clear()
     assert client.post("/api/login", json={"password": "wrong-passphrase"}).status_code == 401
     assert caplog.text
-    for hidden in (secret, secret[:-1], "static-s3cret", made, cookie, PASSWORD, "wrong-passphrase", words):
+    for hidden in (secret, secret[:-1], "static-s3cret", result, cookie, PASSWORD, "wrong-passphrase", words):
         assert hidden not in caplog.text
 
 

@@ -25,8 +25,8 @@ from tests.waiting import wait_until
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
-    with remembering(tmp_path_factory.mktemp("memory")) as made:
-        yield made
+    with remembering(tmp_path_factory.mktemp("memory")) as service:
+        yield service
 
 
 @pytest.fixture
@@ -77,11 +77,11 @@ def test_kinds_are_told_apart(client):
 def test_summaries_of_conversations_are_listed_if_they_are_asked_for(client, door):
     garden = Scope(project="garden")
     row = door.store.log.create(garden, title="About birds")
-    told = SummaryNote(
+    note = SummaryNote(
         "s_1", row.id, row.title, "## Requests\n- Count the herons", garden, 4, "m_1", "m_4", 1.7e9, "en"
     )
-    door.parts.library.write_summary(told)
-    door.parts.library.write_summary(replace(told, conversation="c_of_nobody", scope=Scope()))
+    door.parts.library.write_summary(note)
+    door.parts.library.write_summary(replace(note, conversation="c_of_nobody", scope=Scope()))
     keep(client, "The kestrel nests on the tower", GARDEN)
     for word in ("kind", "type"):
         asked = {word: "summary", "scope": "project", "limit": 1}
@@ -150,8 +150,8 @@ def test_what_no_longer_holds_and_what_made_room_are_listed_apart(client, door):
     assert texts(client) == [new["text"]]
     assert texts(client, only="former") == [old["text"]]
     assert texts(client, only="archived") == [aside["text"]]
-    told = found(client.get(f"/api/memory/{new['id']}/history"))
-    assert ([one["id"] for one in told["replaced"]], told["replaced_by"]) == ([old["id"]], None)
+    report = found(client.get(f"/api/memory/{new['id']}/history"))
+    assert ([item["id"] for item in report["replaced"]], report["replaced_by"]) == ([old["id"]], None)
     assert found(client.get(f"/api/memory/{old['id']}/history"))["replaced_by"]["id"] == new["id"]
     client.delete(f"/api/memory/{new['id']}")
     assert found(client.get(f"/api/memory/{old['id']}/history"))["replaced_by"] is None
@@ -163,11 +163,11 @@ def test_slot_history_is_shared_by_values_and_newest_can_be_retracted(client):
     ]
     for name in names:
         slot = found(client.get(f"/api/memory/{name}/history"))["slot"]
-        assert [one["id"] for one in slot] == names[::-1]
-    assert [one["valid_until"] > 0 for one in slot] == [False, True, True]
-    told = found(client.post(f"/api/memory/{names[2]}/take-back"))
-    assert told["forgotten"]["id"] == names[2]
-    assert [one["id"] for one in told["restored"]] == [names[1]]
+        assert [item["id"] for item in slot] == names[::-1]
+    assert [entry["valid_until"] > 0 for entry in slot] == [False, True, True]
+    report = found(client.post(f"/api/memory/{names[2]}/take-back"))
+    assert report["forgotten"]["id"] == names[2]
+    assert [value["id"] for value in report["restored"]] == [names[1]]
     assert texts(client) == ["The server in Kiel is called borea"]
     assert [one["id"] for one in found(client.get(f"/api/memory/{names[0]}/history"))["slot"]] == names[1::-1]
     assert client.post("/api/memory/y_none/take-back").status_code == 404
@@ -203,10 +203,10 @@ def test_a_memory_comes_with_the_conversation_it_was_learned_in(client, door):
 
 
 def test_importing_forgotten_memory_restores_it_unchanged(client):
-    kept = keep(client, "The heron nests on the tower", importance=0.3, pinned=True)
-    client.delete(f"/api/memory/{kept['id']}")
-    assert found(client.post("/api/memory/import", json=kept))["added"] == 1
-    assert found(client.get("/api/memory/list"))["memories"] == [kept]
+    record = keep(client, "The heron nests on the tower", importance=0.3, pinned=True)
+    client.delete(f"/api/memory/{record['id']}")
+    assert found(client.post("/api/memory/import", json=record))["added"] == 1
+    assert found(client.get("/api/memory/list"))["memories"] == [record]
 
 
 def test_the_places_where_somebody_has_memories_are_named(client, door):
@@ -214,7 +214,7 @@ def test_the_places_where_somebody_has_memories_are_named(client, door):
     door.store.log.create(Scope(project="chess", kind="group"))
     door.store.log.create(Scope("eve", "secret"))
     places = found(client.get("/api/memory/scopes"))["scopes"]
-    assert [(one["project"], one["kind"]) for one in places] == [
+    assert [(place["project"], place["kind"]) for place in places] == [
         ("default", "private"),
         ("garden", "private"),
         ("chess", "group"),
@@ -225,10 +225,10 @@ def test_the_places_where_somebody_has_memories_are_named(client, door):
 
 
 def test_a_hit_says_where_it_is_and_what_it_is_worth(client):
-    kept = keep(client, "The fix is in commit a828e60", GARDEN)
+    record = keep(client, "The fix is in commit a828e60", GARDEN)
     answer = search(client, "a828e60", GARDEN)
     (hit,) = answer["hits"]
-    assert (hit["id"], hit["path"], hit["exact"]) == (kept["id"], "default/projects/garden/MEMORY.md", True)
+    assert (hit["id"], hit["path"], hit["exact"]) == (record["id"], "default/projects/garden/MEMORY.md", True)
     assert hit["citation"] == f"Source: {hit['path']}#{hit['lines'][0]}"
     assert 0.1 < hit["score"] <= 1
     assert hit["parts"]["words"] > 0
@@ -342,8 +342,8 @@ def test_import_reports_invalid_lines_and_adds_the_rest(client):
 def test_deleting_everything_needs_the_name_and_stays_in_its_scope(client):
     keep(client, "The kestrel nests on the tower")
     keep(client, "The falcon nests in the oak", GARDEN)
-    said = refused(client.delete("/api/memory/all", headers=GARDEN), 400, "confirm")
-    assert "default/projects/garden" in said
+    error = refused(client.delete("/api/memory/all", headers=GARDEN), 400, "confirm")
+    assert "default/projects/garden" in error
     wrong = {"confirm": "default"}
     refused(client.delete("/api/memory/all", params=wrong, headers=GARDEN), 400, "garden")
     right = {"confirm": "default/projects/garden"}
@@ -360,17 +360,17 @@ def test_reindexing_reports_how_far_it_is_and_what_came_of_it(client, door):
     keep(client, "Secret of the club", CHESS)
     with client.stream("GET", "/api/events", headers=GARDEN) as events:
         done = found(client.post("/api/memory/reindex", params={"wait": True}, headers=GARDEN))
-        told = []
+        report = []
         for line in events.iter_lines():
             if line.startswith("data:"):
-                told.append(json.loads(line.removeprefix("data:")))
-                if told[-1]["phase"] == "done":
+                report.append(json.loads(line.removeprefix("data:")))
+                if report[-1]["phase"] == "done":
                     break
     assert (done["phase"], done["percent"], done["trouble"]) == ("done", 100, None)
     # Only what this scope may know of.
     assert (done["index"]["files"], done["index"]["stale"]) == (0, 0)
-    assert {event["work"] for event in told} == {"reindex"}
-    assert told[-2]["total"] == 4
+    assert {event["work"] for event in report} == {"reindex"}
+    assert report[-2]["total"] == 4
     assert door.parts.search.search("club", Scope(project="chess", kind="group")).freshness.stale == 0
 
 
@@ -443,8 +443,8 @@ def test_a_server_that_ends_does_not_wait_for_the_whole_index():
 @pytest.fixture(scope="module")
 def standing(tmp_path_factory):
     """Memories on both sides of every border, for tests that only try to look."""
-    with remembering(tmp_path_factory.mktemp("borders")) as made:
-        parts, names = made.parts, {}
+    with remembering(tmp_path_factory.mktemp("borders")) as service:
+        parts, names = service.parts, {}
         for name, scope in {
             "mine": Scope(),
             "garden": Scope(project="garden"),
@@ -455,7 +455,7 @@ def standing(tmp_path_factory):
             "bensgarden": Scope("ben", "garden"),
         }.items():
             names[name] = parts.library.add(scope, f"The {name} password word is {name}quux").memory.id
-        yield made.client, names
+        yield service.client, names
 
 
 VIEWS = {
@@ -471,15 +471,15 @@ VIEWS = {
 def test_every_door_shows_a_scope_its_own_and_nothing_else(standing, headers, sees):
     client, names = standing
     listed = found(client.get("/api/memory/list", headers=headers))["memories"]
-    assert {memory["id"] for memory in listed} == {names[one] for one in sees}
+    assert {memory["id"] for memory in listed} == {names[see] for see in sees}
     hits = search(client, "password word quux", headers, limit=50, within="all")["hits"]
-    assert {hit["id"] for hit in hits} == {names[one] for one in sees}
+    assert {hit["id"] for hit in hits} == {names[entry] for entry in sees}
     out = client.post("/api/memory/export", headers=headers).text
-    assert {one for one in names if f"{one}quux" in out} == sees
+    assert {value for value in names if f"{value}quux" in out} == sees
     assert found(client.get("/api/memory/stats", headers=headers))["active"] == 1
-    for one, name in names.items():
+    for item, name in names.items():
         path = f"/api/memory/{name}"
-        if one in sees:
+        if item in sees:
             assert found(client.get(path, headers=headers))["id"] == name
         else:
             refused(client.get(path, headers=headers), 404, name)
@@ -493,9 +493,9 @@ def test_a_narrower_scope_is_never_a_wider_one(standing):
     assert [memory["id"] for memory in own] == [names["garden"]]
     user = found(client.get("/api/memory/list", params={"scope": "user"}, headers=GARDEN))["memories"]
     assert [memory["id"] for memory in user] == [names["mine"]]
-    for whose, one in (("project", "garden"), ("user", "mine")):
+    for whose, item in (("project", "garden"), ("user", "mine")):
         hits = search(client, "password word quux", GARDEN, scope=whose)["hits"]
-        assert [hit["id"] for hit in hits] == [names[one]]
+        assert [hit["id"] for hit in hits] == [names[item]]
     for path in ("list", "stats", "search?q=password"):
         url = f"/api/memory/{path}{'&' if '?' in path else '?'}scope="
         refused(client.get(f"{url}user", headers=CHESS), 400, "group")
@@ -560,8 +560,8 @@ def test_every_door_is_in_the_description(serve):
 
 @pytest.mark.real
 def test_meaning_words_and_names_are_found_together(tmp_path):
-    with remembering(tmp_path, "embedded") as made:
-        client = made.client
+    with remembering(tmp_path, "embedded") as service:
+        client = service.client
         keep(client, "the machine the gateway runs on")
         keep(client, "The fix is in commit a828e60")
         keep(client, "Die Wahl der Datenbank fiel auf PostgreSQL", kind="decision")
@@ -583,8 +583,8 @@ def test_meaning_words_and_names_are_found_together(tmp_path):
 
 @pytest.mark.parametrize(("asked", "left"), [({}, ["The lake is deep."]), ({"memories": "forget"}, [])])
 def test_deleting_conversation_removes_its_memories_only_on_request(client, asked, left):
-    told = [{"role": "user", "content": "Remember that the lake is deep."}]
-    answer = client.post("/api/chat", json={"model": "scripted", "messages": told, "stream": False})
+    report = [{"role": "user", "content": "Remember that the lake is deep."}]
+    answer = client.post("/api/chat", json={"model": "scripted", "messages": report, "stream": False})
     assert answer.status_code == 200, answer.text
     wait_until(lambda: texts(client) == ["The lake is deep."])
     chat = answer.headers["x-holdfast-conversation"]

@@ -36,19 +36,19 @@ def test_requests_tokens_times_and_errors_are_counted(serve):
     for number, status in enumerate((200, 200, 503)):
         assert ask(holdfast.client, f"Question {number}?").status_code == status
     assert holdfast.client.get("/no/such/path").status_code == 404
-    found = samples(holdfast.client)
-    assert found["holdfast_requests_total", "/api/chat", "200"] == 2
-    assert found["holdfast_requests_total", "/api/chat", "503"] == 1
-    assert found["holdfast_requests_total", "404", "none"] == 1
-    assert found["holdfast_jobs_total", "done", "main"] == 2
-    assert found["holdfast_jobs_total", "failed", "main"] == 1
-    assert found["holdfast_errors_total", "Unreachable"] == 1
-    assert found["holdfast_overflow_retries_total",] == 1
-    assert found["holdfast_tokens_total", "prompt"] == 20
-    assert found["holdfast_tokens_total", "cached"] == 14
-    assert found["holdfast_tokens_total", "completion"] == 2
+    results = samples(holdfast.client)
+    assert results["holdfast_requests_total", "/api/chat", "200"] == 2
+    assert results["holdfast_requests_total", "/api/chat", "503"] == 1
+    assert results["holdfast_requests_total", "404", "none"] == 1
+    assert results["holdfast_jobs_total", "done", "main"] == 2
+    assert results["holdfast_jobs_total", "failed", "main"] == 1
+    assert results["holdfast_errors_total", "Unreachable"] == 1
+    assert results["holdfast_overflow_retries_total",] == 1
+    assert results["holdfast_tokens_total", "prompt"] == 20
+    assert results["holdfast_tokens_total", "cached"] == 14
+    assert results["holdfast_tokens_total", "completion"] == 2
     for name in ("first_token", "job", "wait"):
-        assert found[f"holdfast_{name}_seconds_count", "scripted:"] >= 2
+        assert results[f"holdfast_{name}_seconds_count", "scripted:"] >= 2
 
 
 def test_lines_are_as_long_as_they_are_now(tmp_path):
@@ -57,14 +57,14 @@ def test_lines_are_as_long_as_they_are_now(tmp_path):
         holdfast.wait_for("running")
         answers.append(holdfast.ask("bob", "two"))
         holdfast.wait_for("queued")
-        found = samples(holdfast.client)
-        assert (found["holdfast_running", "scripted:"], found["holdfast_waiting", "scripted:"]) == (1, 1)
+        results = samples(holdfast.client)
+        assert (results["holdfast_running", "scripted:"], results["holdfast_waiting", "scripted:"]) == (1, 1)
         holdfast.provider.open()
         for answer in answers:
             answer.result(PATIENCE)
         holdfast.wait_for("done", 2)
-        found = samples(holdfast.client)
-        assert (found["holdfast_running", "scripted:"], found["holdfast_waiting", "scripted:"]) == (0, 0)
+        results = samples(holdfast.client)
+        assert (results["holdfast_running", "scripted:"], results["holdfast_waiting", "scripted:"]) == (0, 0)
 
 
 def test_compactions_and_memories_are_counted_by_their_events(tmp_path):
@@ -75,7 +75,7 @@ def test_compactions_and_memories_are_counted_by_their_events(tmp_path):
         publish("compaction", {"phase": "done"}, Scope("ann"))
         publish("memory", {"change": "added"}, Scope("bob"))
         publish("memory", {"work": "reindex"}, Scope("bob"))
-        found = samples(holdfast.client)
-        assert found["holdfast_compactions_total", "1"] == 1
-        assert found["holdfast_compactions_total", "3"] == 1
-        assert found["holdfast_memories_total", "added"] == 1
+        results = samples(holdfast.client)
+        assert results["holdfast_compactions_total", "1"] == 1
+        assert results["holdfast_compactions_total", "3"] == 1
+        assert results["holdfast_memories_total", "added"] == 1

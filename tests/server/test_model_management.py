@@ -94,8 +94,8 @@ def test_the_unmodified_client_manages_models(serve, fake, tmp_path):
         assert [part.status for part in asked.pull("new", stream=True)][-1] == "success"
         assert asked.pull("again").status == "success"
         digest = asked.create_blob(weights)
-        made = asked.create("mine", files={"weights.gguf": digest}, stream=True)
-        assert [part.status for part in made][-1] == "success"
+        result = asked.create("mine", files={"weights.gguf": digest}, stream=True)
+        assert [part.status for part in result][-1] == "success"
         assert asked.copy("mine", "yours").status == "success"
         assert asked.delete("mine").status == "success"
         assert {"new:latest", "again:latest", "yours:latest"} <= {row.model for row in asked.list().models}
@@ -147,7 +147,9 @@ def test_blobs_are_streamed_without_chat_size_limit(serve, fake):
 def test_a_server_that_is_no_ollama_is_named(serve):
     client = serve(ScriptedProvider()).client
     for method, path, body in MANAGING:
-        named = {name: "scripted" if name in ("model", "name", "source") else it for name, it in body.items()}
+        named = {
+            name: "scripted" if name in ("model", "name", "source") else item for name, item in body.items()
+        }
         refused = client.request(method, path, json=named)
         assert refused.status_code == 501
         assert "Ollama" in refused.json()["error"]
@@ -163,10 +165,10 @@ def test_a_request_without_a_model_is_refused(serve):
 def test_models_are_managed_by_administrators_only(serve, fake):
     with fake.served() as address:
         holdfast = serve(Ollama(Connection(address)), key="s3cret")
-        made = holdfast.client.post(
+        answer = holdfast.client.post(
             "/api/keys", json={"name": "somebody"}, headers={"Authorization": "Bearer s3cret"}
         ).json()
-        with_key = {"Authorization": f"Bearer {made['secret']}"}
+        with_key = {"Authorization": f"Bearer {answer['secret']}"}
         for method, path, body in MANAGING:
             assert holdfast.client.request(method, path, json=body, headers=with_key).status_code == 403
         assert holdfast.client.post(f"/api/blobs/{NOBODYS}", headers=with_key).status_code == 403

@@ -14,8 +14,8 @@ PROFILE = "/api/memory/profile"
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
-    with remembering(tmp_path_factory.mktemp("notes")) as made:
-        yield made
+    with remembering(tmp_path_factory.mktemp("notes")) as service:
+        yield service
 
 
 @pytest.fixture
@@ -30,8 +30,8 @@ def client(door):
 
 
 def put(client, path, text, tag=None, **headers):
-    told = {**headers, **({} if tag is None else {"if-match": tag})}
-    return client.put(f"/api/notes/{path}", content=text, headers=told)
+    report = {**headers, **({} if tag is None else {"if-match": tag})}
+    return client.put(f"/api/notes/{path}", content=text, headers=report)
 
 
 def paths(client, headers=None):
@@ -42,10 +42,10 @@ def paths(client, headers=None):
 
 
 def test_a_note_is_made_read_and_changed_by_its_tag(client):
-    made = put(client, "default/pumps.md", "# Pumps\n")
-    assert made.status_code == 201
+    response = put(client, "default/pumps.md", "# Pumps\n")
+    assert response.status_code == 201
     read = client.get("/api/notes/default/pumps.md")
-    assert (read.text, read.headers["etag"]) == ("# Pumps\n", made.headers["etag"])
+    assert (read.text, read.headers["etag"]) == ("# Pumps\n", response.headers["etag"])
     assert read.headers["content-type"].startswith("text/markdown")
     changed = put(client, "default/pumps.md", "# More pumps\n", read.headers["etag"])
     assert changed.status_code == 200
@@ -198,10 +198,10 @@ def test_files_are_listed_read_and_written_inside_their_scope_only(door, headers
     for path in THEIRS.values():
         (door.notes / path).parent.mkdir(parents=True, exist_ok=True)
         (door.notes / path).write_text("- Secret\n")
-    assert paths(client, headers) == {THEIRS[one] for one in sees}
-    for one, path in THEIRS.items():
+    assert paths(client, headers) == {THEIRS[see] for see in sees}
+    for item, path in THEIRS.items():
         response = client.get(f"/api/notes/{path}", headers=headers)
-        if one in sees:
+        if item in sees:
             assert response.text == "- Secret\n"
             continue
         refused(response, 404, path)

@@ -12,8 +12,8 @@ NOTE = "/api/notes/default/MEMORY.md"
 
 
 def asked(client, text):
-    told = [{"role": "user", "content": text}]
-    return client.post("/api/chat", json={"model": "scripted", "messages": told, "stream": False})
+    report = [{"role": "user", "content": text}]
+    return client.post("/api/chat", json={"model": "scripted", "messages": report, "stream": False})
 
 
 def test_notes_pass_through_the_doors_and_outages_are_told(s3_server, tmp_path):
@@ -22,8 +22,8 @@ def test_notes_pass_through_the_doors_and_outages_are_told(s3_server, tmp_path):
     ways = S3Options(relay.endpoint, key=options.key, secret=options.secret)
     with remembering(tmp_path, workspace=open_workspace(place, ways)) as door:
         client = door.client
-        made = client.put(NOTE, content="- The gate is green.\n")
-        assert made.status_code == 201
+        response = client.put(NOTE, content="- The gate is green.\n")
+        assert response.status_code == 201
         stale = client.put(NOTE, content="x", headers={"if-match": '"another"'})
         assert stale.status_code == 412
         tag = client.get(NOTE).headers["etag"]

@@ -49,6 +49,6 @@ def test_the_context_page_can_say_all_that_a_window_names(language):
         "level": (sentences._LEVELS, sentences.level),
         "way": (sentences._WAYS, sentences.way),
     }
-    for prefix, (table, said) in tables.items():
+    for prefix, (table, text) in tables.items():
         for name in table:
-            assert words.get(f"{prefix}_{name}") == said(name), f"{prefix}_{name}"
+            assert words.get(f"{prefix}_{name}") == text(name), f"{prefix}_{name}"

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from holdfast.cli.mcp import scope_for
-from holdfast.mcp.base import McpServices
+from holdfast.mcp.tools import McpServices
 from holdfast.messages import Scope
 from tests.clients.script import system, user
 from tests.mcp.host import Host
@@ -15,8 +15,8 @@ from tests.waiting import wait_until
 
 @pytest.fixture(scope="module")
 def door(tmp_path_factory):
-    with remembering(tmp_path_factory.mktemp("home")) as made:
-        yield made
+    with remembering(tmp_path_factory.mktemp("home")) as service:
+        yield service
 
 
 @pytest.fixture
@@ -57,12 +57,12 @@ def test_mcp_and_chat_share_the_memory_of_a_project(door, repository):
 
 def test_facts_of_the_person_go_along_those_of_the_project_stay(door, repository):
     (kite, scope), (sail, other) = repository("kite"), repository("sail")
-    said = (
+    content = (
         "Remember that my sister Klara is allergic to hazelnuts. "
         "Remember that the release branch is called harbour."
     )
     # opencode puts quotes around what `opencode run` was given.
-    chat(door, [prompt(kite), user(f'"{said}"')], **{"x-session-id": "ses_kite"})
+    chat(door, [prompt(kite), user(f'"{content}"')], **{"x-session-id": "ses_kite"})
     project = wait_until(lambda: memories(door, scope))
     assert [text for text in project if "harbour" in text]
     assert not [text for text in project if "Klara" in text]

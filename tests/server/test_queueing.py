@@ -53,8 +53,8 @@ def test_people_take_turns_and_each_is_answered_in_order(holdfast):
     ]
     assert holdfast.provider.asked == ["ann 1"]
     holdfast.provider.open()
-    assert [text_of(one.result(PATIENCE)) for one in asked] == [
-        f"You said {said}" for said in ("ann 1", "ann 2", "ann 3", "bob 1", "bob 2")
+    assert [text_of(item.result(PATIENCE)) for item in asked] == [
+        f"You said {text}" for text in ("ann 1", "ann 2", "ann 3", "bob 1", "bob 2")
     ]
     assert holdfast.provider.asked == ["ann 1", "bob 1", "ann 2", "bob 2", "ann 3"]
     assert {job.status for job in holdfast.store.jobs.recent()} == {"done"}
@@ -95,11 +95,11 @@ def test_who_leaves_while_being_answered_frees_the_model(holdfast):
 @pytest.mark.parametrize("stream", [True, False])
 def test_job_can_be_cancelled_while_running_or_queued(holdfast, stream):
     running = holdfast.ask("ann", "runs", stream=stream)
-    (one,) = holdfast.wait_for("running")
+    (item,) = holdfast.wait_for("running")
     assert holdfast.provider.began.acquire(timeout=PATIENCE)
     waiting = holdfast.ask("ann", "waits", stream=stream)
     (two,) = holdfast.wait_for("queued")
-    for job in (two["job"], one["job"]):
+    for job in (two["job"], item["job"]):
         assert holdfast.client.delete(f"/api/jobs/{job}").json() == {"cancelled": job}
     for answer in (running, waiting):
         assert answer.result(PATIENCE).status_code == 400
@@ -109,7 +109,7 @@ def test_job_can_be_cancelled_while_running_or_queued(holdfast, stream):
     assert {(job.status, job.error) for job in holdfast.store.jobs.recent()} == {
         ("failed", "this request was cancelled")
     }
-    again = holdfast.client.delete(f"/api/jobs/{one['job']}")
+    again = holdfast.client.delete(f"/api/jobs/{item['job']}")
     assert again.status_code == 409
     assert holdfast.client.delete("/api/jobs/j_none").status_code == 404
 
@@ -231,22 +231,22 @@ class TestSignsOfLife:
     def test_the_real_clients_read_on_without_an_error(self, holdfast):
         """Each has the head of the response, and so a first sign, before the model says anything."""
         rest = {"api_key": "none", "max_retries": 0}
-        said, let = [{"role": "user", "content": "wait"}], lambda _=None: holdfast.provider.let(3)
+        text, let = [{"role": "user", "content": "wait"}], lambda _=None: holdfast.provider.let(3)
         hooks = {"response": [let]}
         with ollama.Client(holdfast.url, event_hooks=hooks, trust_env=False) as client:
-            parts = client.chat("scripted", said, stream=True)
+            parts = client.chat("scripted", text, stream=True)
             assert "".join(part.message.content for part in parts) == "You said wait"
         with openai.OpenAI(base_url=f"{holdfast.url}/v1", **rest) as client:
-            chat = client.chat.completions.create(model="scripted", messages=said, stream=True)
+            chat = client.chat.completions.create(model="scripted", messages=text, stream=True)
             let()
             assert "".join(part.choices[0].delta.content or "" for part in chat) == "You said wait"
             response = client.responses.create(model="scripted", input="wait", stream=True)
             let()
-            deltas = [one.delta for one in response if one.type == "response.output_text.delta"]
+            deltas = [item.delta for item in response if item.type == "response.output_text.delta"]
             assert "".join(deltas) == "You said wait"
         with (
             anthropic.Anthropic(base_url=holdfast.url, **rest) as client,
-            client.messages.stream(model="scripted", messages=said, max_tokens=50) as stream,
+            client.messages.stream(model="scripted", messages=text, max_tokens=50) as stream,
         ):
             let()
             assert "".join(stream.text_stream) == "You said wait"
@@ -266,14 +266,14 @@ def test_events_and_jobs_tell_the_same(holdfast):
     headers = {"X-OpenWebUI-User-Id": "ann"}
     with holdfast.client.stream("GET", "/api/events", params={"after": 0}, headers=headers) as response:
         lines = response.iter_lines()
-        told = {}
-        while len(told) < 4:
+        report = {}
+        while len(report) < 4:
             if (name := next(lines)).startswith("event: "):
                 data = json.loads(next(lines).removeprefix("data: "))
-                told[name.removeprefix("event: "), data.get("status")] = data
-    assert [*told] == [("lagged", None), ("job", "running"), ("window", None), ("job", "done")]
-    assert told["window", None]["conversation"] == row["conversation"]
-    assert (told["window", None]["level"], told["window", None]["window"]) == (0, 8192)
+                report[name.removeprefix("event: "), data.get("status")] = data
+    assert [*report] == [("lagged", None), ("job", "running"), ("window", None), ("job", "done")]
+    assert report["window", None]["conversation"] == row["conversation"]
+    assert (report["window", None]["level"], report["window", None]["window"]) == (0, 8192)
 
 
 def test_what_is_remembered_and_forgotten_is_told_in_its_scope(holdfast):

@@ -23,13 +23,13 @@ def holdfast(weights, tmp_path_factory):
         return ScriptedProvider()
 
     embedded = EmbeddedProvider(weights, log=folder / "log", ctx=2048)
-    with running(folder, Upstreams(find, embedded)) as made:
-        yield made
+    with running(folder, Upstreams(find, embedded)) as server:
+        yield server
 
 
 def kept(holdfast, project):
     (row,) = holdfast.store.log.recent(Scope(project=project))
-    return [(one.message.role, one.message.text) for one in holdfast.store.log.path(row.head)]
+    return [(item.message.role, item.message.text) for item in holdfast.store.log.path(row.head)]
 
 
 def test_responses_with_and_without_a_stream_and_with_a_tool(holdfast):
@@ -90,12 +90,12 @@ def test_messages_with_and_without_a_stream_and_with_a_tool(holdfast):
         ]
         with client.messages.stream(**asked, messages=history) as stream:
             second = stream.get_final_message()
-    said = [answer.content[0].text for answer in (first, second)]
+    texts = [answer.content[0].text for answer in (first, second)]
     assert kept(holdfast, "messages") == [
         ("user", "Look into a."),
         ("assistant", ""),
         ("tool", "empty"),
-        ("assistant", said[0]),
+        ("assistant", texts[0]),
         ("user", "And b?"),
-        ("assistant", said[1]),
+        ("assistant", texts[1]),
     ]

@@ -116,25 +116,25 @@ def add(client, question="Wie wird das Wetter in Kassel?", headers=None, **more)
 
 def listed(client, headers=None, **asked):
     page = found(client.get("/api/research", params=asked, headers=headers))
-    return [one["question"] for one in page["findings"]]
+    return [finding["question"] for finding in page["findings"]]
 
 
 def test_sources_that_a_client_brings_become_a_finding(client):
-    made = add(client)
-    assert made["summary"] == f"{TEXT} Quellen: wetter.com."
-    assert (made["volatility"], made["reused"], made["expired"]) == ("daily", False, False)
-    assert "text" not in made["sources"][0]
-    whole = found(client.get(f"/api/research/{made['id']}"))
+    result = add(client)
+    assert result["summary"] == f"{TEXT} Quellen: wetter.com."
+    assert (result["volatility"], result["reused"], result["expired"]) == ("daily", False, False)
+    assert "text" not in result["sources"][0]
+    whole = found(client.get(f"/api/research/{result['id']}"))
     assert whole["sources"][0]["text"] == TEXT
-    assert whole["path"] == f"default/research/{made['id']}.md"
-    assert "text" not in found(client.get(f"/api/research/{made['id']}?texts=off"))["sources"][0]
+    assert whole["path"] == f"default/research/{result['id']}.md"
+    assert "text" not in found(client.get(f"/api/research/{result['id']}?texts=off"))["sources"][0]
 
 
 def test_known_question_returns_finding_with_age_unless_fresh_requested(client, web):
-    made = add(client)
+    result = add(client)
     for body in ({}, {"fetch": True}):
         known = found(client.post("/api/research", json={"question": "Wetter Kassel", **body}))
-        assert (known["id"], known["reused"]) == (made["id"], True)
+        assert (known["id"], known["reused"]) == (result["id"], True)
         assert 0 <= known["age"] < 60
     assert not web.asked
     refused(client.post("/api/research", json={"question": "Wetter Köln"}), 400, "fetch")
@@ -144,26 +144,26 @@ def test_known_question_returns_finding_with_age_unless_fresh_requested(client, 
 
 
 def test_fetch_progress_is_published_as_events_and_failing_sources_named(client, web):
-    told, ready = [], threading.Event()
+    report, ready = [], threading.Event()
 
     def follow():
         with client.stream("GET", "/api/events") as stream:
             ready.set()
             for line in stream.iter_lines():
                 if line.startswith("data:") and "phase" in line:
-                    told.append(json.loads(line[5:]))
-                    if told[-1]["phase"] == "done":
+                    report.append(json.loads(line[5:]))
+                    if report[-1]["phase"] == "done":
                         return
 
     follower = threading.Thread(target=follow)
     follower.start()
     assert ready.wait(60)
-    made = found(client.post("/api/research", json={"question": "Wetter Bremen", "fetch": True}), 201)
+    result = found(client.post("/api/research", json={"question": "Wetter Bremen", "fetch": True}), 201)
     follower.join(60)
-    assert [one["phase"] for one in told] == ["gathering", "done"]
-    assert told[0]["what"] == "https://found.example"
-    assert told[-1]["id"] == made["id"]
-    assert [one["trouble"] for one in made["sources"]] == [None, "It answered 500."]
+    assert [item["phase"] for item in report] == ["gathering", "done"]
+    assert report[0]["what"] == "https://found.example"
+    assert report[-1]["id"] == result["id"]
+    assert [source["trouble"] for source in result["sources"]] == [None, "It answered 500."]
     body = {"question": "Wetter Bremen", "urls": ["https://named.example"], "mode": "deep"}
     found(client.post("/api/research", json=body), 201)
     assert web.asked[-1] == ("Wetter Bremen", "deep", ("https://named.example",))
@@ -194,9 +194,9 @@ def test_who_hangs_up_ends_what_was_being_fetched(client, web):
 def test_a_finding_is_bound_to_the_next_message_of_a_conversation(client, door):
     store = door[1].store
     row = store.log.create(Scope())
-    made = add(client, conversation=row.id)
-    assert made["conversation"] == row.id
-    assert store.log.get(row.id).settings["research"] == made["id"]
+    result = add(client, conversation=row.id)
+    assert result["conversation"] == row.id
+    assert store.log.get(row.id).settings["research"] == result["id"]
     other = store.log.create(Scope("anna"))
     body = {"question": "Was?", "sources": [PAGE], "conversation": other.id}
     refused(client.post("/api/research", json=body), 404, other.id)
@@ -238,14 +238,14 @@ def test_each_scope_has_its_own(client):
 
 
 def test_forgetting_takes_it_out_of_lists_files_and_searches(client, door):
-    made = add(client)
+    result = add(client)
     query = {"q": "Samstag regnet Kassel"}
     assert found(client.get("/api/memory/search", params=query))["hits"]
-    assert client.delete(f"/api/research/{made['id']}").status_code == 204
+    assert client.delete(f"/api/research/{result['id']}").status_code == 204
     assert not found(client.get("/api/memory/search", params=query))["hits"]
     assert not [path for path in door[3].rglob("r_*") if path.is_file()]
-    refused(client.get(f"/api/research/{made['id']}"), 404, made["id"])
-    refused(client.delete(f"/api/research/{made['id']}"), 404, made["id"])
+    refused(client.get(f"/api/research/{result['id']}"), 404, result["id"])
+    refused(client.delete(f"/api/research/{result['id']}"), 404, result["id"])
 
 
 def test_pruning_says_what_it_did(client):
@@ -284,10 +284,10 @@ def test_without_a_memory_there_is_no_research(serve):
 
 
 def test_a_question_in_other_words_keeps_what_was_found_for_it(client, door):
-    engine, made = door[1], add(client)
-    body = {"model": "scripted", "text": "Wie wird es?", "research": made["id"]}
-    told = client.post("/api/chats/turns", json=body).text
-    start = next(json.loads(line[6:]) for line in told.splitlines() if line.startswith("data: "))
+    engine, result = door[1], add(client)
+    body = {"model": "scripted", "text": "Wie wird es?", "research": result["id"]}
+    text = client.post("/api/chats/turns", json=body).text
+    start = next(json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: "))
     again = {
         "model": "scripted",
         "text": "Und wie wird es wirklich?",
@@ -296,6 +296,6 @@ def test_a_question_in_other_words_keeps_what_was_found_for_it(client, door):
     }
     assert client.post("/api/chats/turns", json=again).status_code == 200
     lane = engine.store.lanes.of(start["conversation"])[0]
-    shown = "\n".join(one["text"] for row in lane.report["messages"] for one in row.get("added", ()))
+    shown = "\n".join(item["text"] for row in lane.report["messages"] for item in row.get("added", ()))
     assert TEXT in shown
     assert len(lane.report["messages"]) == 1, "it stands in the place of the first one"

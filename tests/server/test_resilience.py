@@ -68,14 +68,14 @@ def test_upstream_lost_during_stream_leaves_partial_answer_and_notice(serve):
     with FakeOllama(lambda _: FakeReply("Half an answer", breaks=True)).served() as address:
         holdfast = serve(quick(address))
         lines = holdfast.client.post("/api/chat", json={**ASK, "stream": True}).text.splitlines()
-        said = "".join(json.loads(line).get("message", {}).get("content", "") for line in lines)
-        assert said == "Half an answer"
+        text = "".join(json.loads(line).get("message", {}).get("content", "") for line in lines)
+        assert text == "Half an answer"
         assert json.loads(lines[-1]).keys() == {"error"}
         events = holdfast.client.post("/v1/chat/completions", json={**ASK, "stream": True}).text
         assert '"error"' in events.strip().splitlines()[-1]
         chat = holdfast.client.get("/api/chats").json()["chats"][0]["id"]
-        kept = holdfast.client.get(f"/api/chats/{chat}/messages").json()["messages"]
-        assert kept[-1]["content"].startswith("Half an answer")
+        messages = holdfast.client.get(f"/api/chats/{chat}/messages").json()["messages"]
+        assert messages[-1]["content"].startswith("Half an answer")
 
 
 # What a server does when it should chat, by the name of the model that is asked for.
@@ -196,8 +196,8 @@ def test_an_endless_answer_is_cut_off_and_what_came_is_kept(serve):
             assert "more than 1 MB" in answer.text.strip().splitlines()[-1]
             assert len(answer.content) < 2_000_000
         chat = holdfast.client.get("/api/chats").json()["chats"][0]["id"]
-        kept = holdfast.client.get(f"/api/chats/{chat}/messages").json()["messages"]
-        assert kept[-1]["content"].startswith("HalfHalf")
+        messages = holdfast.client.get(f"/api/chats/{chat}/messages").json()["messages"]
+        assert messages[-1]["content"].startswith("HalfHalf")
 
 
 @pytest.mark.parametrize("named", ["2301457855", "Fri, 31 Dec 9999 23:59:59 GMT"])
@@ -284,6 +284,6 @@ def test_failover_replaces_unavailable_server_and_all_servers_are_listed(serve):
         assert answer.headers["x-holdfast-window"] == "2048"
         assert client.post("/api/chat", json={**ASK, "model": "only-here"}).status_code == 503
         assert client.post("/api/chat", json={**ASK, "model": "one/fake"}).status_code == 503
-        one, two = client.get("/health").json()["upstreams"]
-        assert (one["well"], two["well"]) == (False, True)
-        assert one["error"]
+        item, two = client.get("/health").json()["upstreams"]
+        assert (item["well"], two["well"]) == (False, True)
+        assert item["error"]

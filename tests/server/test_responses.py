@@ -24,8 +24,8 @@ BUSY = [Thinking("hm"), "Looking. ", ToolCall("look", '{"path":"a"}', "c1"), Too
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    with doors(tmp_path_factory.mktemp("responses")) as made:
-        yield made
+    with doors(tmp_path_factory.mktemp("responses")) as client:
+        yield client
 
 
 @pytest.fixture
@@ -36,17 +36,21 @@ def door(shared):
 def test_a_text_is_answered_and_the_answer_can_be_fetched_again(door):
     door.answers.extend(["It is called notes.md"])
     client = door.openai
-    made = client.responses.create(
+    response = client.responses.create(
         model="scripted", input="What is it called?", instructions="Be brief.", metadata={"a": "b"}
     )
-    assert made.output_text == "It is called notes.md"
-    assert (made.status, made.instructions, made.metadata) == ("completed", "Be brief.", {"a": "b"})
-    assert made.usage.output_tokens == 4
-    assert made.usage.total_tokens == made.usage.input_tokens + 4
-    again = client.responses.retrieve(made.id)
-    assert again.output == made.output
-    assert (again.status, again.usage, again.instructions) == ("completed", made.usage, "Be brief.")
-    assert door.kept() == [[("user", "What is it called?", ()), ("assistant", made.output_text, ())]]
+    assert response.output_text == "It is called notes.md"
+    assert (response.status, response.instructions, response.metadata) == (
+        "completed",
+        "Be brief.",
+        {"a": "b"},
+    )
+    assert response.usage.output_tokens == 4
+    assert response.usage.total_tokens == response.usage.input_tokens + 4
+    again = client.responses.retrieve(response.id)
+    assert again.output == response.output
+    assert (again.status, again.usage, again.instructions) == ("completed", response.usage, "Be brief.")
+    assert door.kept() == [[("user", "What is it called?", ()), ("assistant", response.output_text, ())]]
 
 
 def test_what_is_asked_for_reaches_the_model_in_its_own_words(door):
@@ -161,7 +165,7 @@ def test_three_turns_of_an_agent_that_resends_everything_are_one_conversation(do
     steps = [BUSY, "Both are empty.", [ToolCall("look", '{"path":"b"}', "c3")], "Full.", "Bye."]
     door.answers.extend(steps)
     client = door.openai
-    told, history = [], []
+    report, history = [], []
 
     def turn(*items):
         history.extend(items)
@@ -169,7 +173,7 @@ def test_three_turns_of_an_agent_that_resends_everything_are_one_conversation(do
             model="scripted", input=history, instructions="You are an agent. " * 40, tools=[TOOL], store=False
         ) as stream:
             final = stream.get_final_response()
-        told.extend(items)
+        report.extend(items)
         history.extend(item.to_dict() for item in final.output)
 
     turn({"role": "user", "content": [{"type": "input_text", "text": "Look into both."}]})
@@ -214,10 +218,10 @@ def test_items_that_are_only_named_are_looked_up(door):
 
 def test_what_is_not_to_be_stored_cannot_be_named(door):
     client = door.openai
-    made = client.responses.create(model="scripted", input="hi", store=False)
-    assert made.store is False
+    response = client.responses.create(model="scripted", input="hi", store=False)
+    assert response.store is False
     with pytest.raises(openai.NotFoundError):
-        client.responses.retrieve(made.id)
+        client.responses.retrieve(response.id)
 
 
 def test_an_unknown_answer_is_not_continued(door):
@@ -225,23 +229,23 @@ def test_an_unknown_answer_is_not_continued(door):
     with pytest.raises(openai.NotFoundError) as caught:
         client.responses.create(model="scripted", input="hi", previous_response_id="resp_j_nobody")
     assert "resp_j_nobody" in caught.value.body["message"]
-    made = client.responses.create(model="scripted", input="hi")
+    response = client.responses.create(model="scripted", input="hi")
     other = {"x-holdfast-project": "elsewhere"}
     with pytest.raises(openai.NotFoundError):
         client.responses.create(
-            model="scripted", input="hi", previous_response_id=made.id, extra_headers=other
+            model="scripted", input="hi", previous_response_id=response.id, extra_headers=other
         )
     with pytest.raises(openai.NotFoundError):
-        client.responses.retrieve(made.id, extra_headers=other)
+        client.responses.retrieve(response.id, extra_headers=other)
     assert len(door.requests) == 1
 
 
 def test_an_answer_stays_in_its_conversation(door):
     client = door.openai
-    made = client.responses.create(model="scripted", input="hi")
+    response = client.responses.create(model="scripted", input="hi")
     with pytest.raises(openai.BadRequestError, match="/api/chats/c_"):
-        client.responses.delete(made.id)
-    assert client.responses.retrieve(made.id).id == made.id
+        client.responses.delete(response.id)
+    assert client.responses.retrieve(response.id).id == response.id
 
 
 IMPOSSIBLE = [
@@ -297,9 +301,9 @@ def test_the_same_answer_once_more_can_be_continued_too(door):
 def test_an_answer_at_its_limit_is_incomplete(door):
     door.answers.extend([["Half an", Chunk(finish="length")]] * 2)
     client = door.openai
-    made = client.responses.create(model="scripted", input="hi")
-    assert (made.status, made.incomplete_details.reason) == ("incomplete", "max_output_tokens")
-    assert client.responses.retrieve(made.id).status == "incomplete"
+    response = client.responses.create(model="scripted", input="hi")
+    assert (response.status, response.incomplete_details.reason) == ("incomplete", "max_output_tokens")
+    assert client.responses.retrieve(response.id).status == "incomplete"
     with closing(client.responses.create(model="scripted", input="again", stream=True)) as stream:
         assert list(stream)[-1].type == "response.incomplete"
 
@@ -344,8 +348,8 @@ def test_the_events_of_any_answer_add_up_to_it(chunks):
     opened = [event["output_index"] for event in events if event["type"] == "response.output_item.added"]
     closed = [event["output_index"] for event in events if event["type"] == "response.output_item.done"]
     assert opened == closed == list(range(len(opened)))
-    said = "".join(event["delta"] for event in events if event["type"] == "response.output_text.delta")
-    assert said == answer.message.text
+    text = "".join(event["delta"] for event in events if event["type"] == "response.output_text.delta")
+    assert text == answer.message.text
     assert json.loads(json.dumps(events[-1]["response"])) == writer.whole()
     (back,) = openai_responses.parse_items(events[-1]["response"]["output"]) or [answer.message]
     assert (back.text, back.thinking.replace("\n", "")) == (

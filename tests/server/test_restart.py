@@ -17,9 +17,9 @@ def test_settings_apply_after_restart_and_unusable_ones_are_rejected(holdfast_se
         return holdfast.process.stdout.readline().split()[-1]
 
     def setting(url: str, name: str):
-        told = found(http.get(f"{url}/api/settings"))
-        assert told["restart"]["possible"]
-        return next(row for row in told["settings"] if row["name"] == name)
+        report = found(http.get(f"{url}/api/settings"))
+        assert report["restart"]["possible"]
+        return next(row for row in report["settings"] if row["name"] == name)
 
     first = holdfast.url
     found(http.put(f"{first}/api/settings", json={"unread": 5, "level_1": "40%"}))

@@ -19,8 +19,8 @@ GERMAN = {"accept-language": "de-DE"}
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
-    with started(tmp_path_factory.mktemp("settings"), ScriptedProvider(), heartbeat=3.0) as made:
-        yield made
+    with started(tmp_path_factory.mktemp("settings"), ScriptedProvider(), heartbeat=3.0) as result:
+        yield result
 
 
 @pytest.fixture
@@ -68,10 +68,10 @@ def test_what_commands_read_by_themselves_waits_for_no_start(client):
 
 
 def test_one_wrong_value_and_nothing_is_changed(client):
-    told = client.put("/api/settings", json={"reserve": 900, "port": "many", "prot": 1, "language": "fr"})
-    assert told.status_code == 400
-    assert set(told.json()["wrong"]) == {"port", "prot", "language"}
-    assert "whole number" in told.json()["wrong"]["port"]
+    response = client.put("/api/settings", json={"reserve": 900, "port": "many", "prot": 1, "language": "fr"})
+    assert response.status_code == 400
+    assert set(response.json()["wrong"]) == {"port", "prot", "language"}
+    assert "whole number" in response.json()["wrong"]["port"]
     assert _set(client) == []
 
 
@@ -94,9 +94,9 @@ def test_one_wrong_value_and_nothing_is_changed(client):
     ],
 )
 def test_what_would_keep_the_server_from_starting_is_refused(client, wanted, named):
-    told = client.put("/api/settings", json=wanted)
-    assert told.status_code == 400
-    assert named in told.json()["wrong"]
+    response = client.put("/api/settings", json=wanted)
+    assert response.status_code == 400
+    assert named in response.json()["wrong"]
     assert _set(client) == []
 
 
@@ -121,15 +121,15 @@ def test_what_the_command_line_says_stands_above_the_page(client):
 def test_where_the_data_lies_is_not_for_the_page(client):
     assert rows(client)["store"]["read_only"]
     wanted = {"store": "sqlite:///x.db", "home": "/tmp", "qmd_command": "sh -c id"}
-    told = client.put("/api/settings", json=wanted)
-    assert set(told.json()["wrong"]) == set(wanted)
+    response = client.put("/api/settings", json=wanted)
+    assert set(response.json()["wrong"]) == set(wanted)
 
 
 def test_only_administrators_see_them_and_no_key_opens_folders(client, running):
     _, plain = running.store.keys.create(Key())
     _, admin = running.store.keys.create(Key(admin=True))
-    told = client.get("/api/settings", headers={"authorization": f"Bearer {plain}"})
-    refused(told, 403, "administrator")
+    report = client.get("/api/settings", headers={"authorization": f"Bearer {plain}"})
+    refused(report, 403, "administrator")
     refused(client.put("/api/settings", json={}, headers={"authorization": f"Bearer {plain}"}), 403)
     opened = client.put(
         "/api/settings", json={"file_roots": "/"}, headers={"authorization": f"Bearer {admin}"}
@@ -146,10 +146,10 @@ def test_the_environment_the_file_and_the_page_are_told_apart(tmp_path):
         httpx.Client(base_url=url, trust_env=False) as client,
     ):
         found(client.put("/api/settings", json={"unread": 7, "parallel": 2}))
-        told = rows(client)
-    assert (told["port"]["set_by"], told["port"]["read_only"]) == ("HOLDFAST_PORT", True)
-    assert told["reserve"]["set_by"] == str(tmp_path / "holdfast.toml")
-    assert (told["reserve"]["source"], told["reserve"]["read_only"]) == ("file", False)
+        report = rows(client)
+    assert (report["port"]["set_by"], report["port"]["read_only"]) == ("HOLDFAST_PORT", True)
+    assert report["reserve"]["set_by"] == str(tmp_path / "holdfast.toml")
+    assert (report["reserve"]["source"], report["reserve"]["read_only"]) == ("file", False)
     again = load({"upstream": "embedded"}, environ)
     assert (again.settings.unread, again.sources["unread"]) == (7.0, "page")
     assert (again.settings.parallel, again.settings.reserve, again.settings.port) == (2, 700, 4711)
@@ -158,9 +158,9 @@ def test_the_environment_the_file_and_the_page_are_told_apart(tmp_path):
 
 
 def test_presets_are_told_in_words_and_compared_in_tokens(client):
-    told = found(client.get("/api/settings/presets", headers=GERMAN))
-    assert told["current"] == "balanced"
-    assert "Kürzt" in told["presets"][0]["description"]
+    report = found(client.get("/api/settings/presets", headers=GERMAN))
+    assert report["current"] == "balanced"
+    assert "Kürzt" in report["presets"][0]["description"]
     seen = found(client.post("/api/settings/preview", json={"preset": "openclaw"}))
     assert [row["window"] for row in seen["windows"]] == [4096, 8192, 16384, 32768]
     small = seen["windows"][1]
@@ -184,8 +184,8 @@ def test_the_company_is_a_view_on_the_profile(tmp_path):
         profile, company = "/api/memory/profile", "/api/settings/company-context"
         found(door.client.put(profile, json={"text": "# mine\nname: Anna\nfirma: Muster GmbH\n"}))
         assert found(door.client.get(company))["companyName"] == "Muster GmbH"
-        told = found(door.client.put(company, json={"companyName": "Neu AG", "products": ["Pumpen"]}))
-        assert (told["companyName"], told["products"], told["industry"]) == ("Neu AG", ["Pumpen"], None)
+        report = found(door.client.put(company, json={"companyName": "Neu AG", "products": ["Pumpen"]}))
+        assert (report["companyName"], report["products"], report["industry"]) == ("Neu AG", ["Pumpen"], None)
         text = found(door.client.get(profile))["text"]
         assert "# mine" in text
         assert "firma: Neu AG" in text

@@ -21,12 +21,12 @@ def days(running, **params):
 
 
 def test_the_last_days_are_all_there_and_today_is_the_last(running):
-    told = days(running, days=7)
-    assert len(told) == 7
-    assert told[-1]["day"] == time.strftime("%Y-%m-%d", time.gmtime())
-    assert told[-1]["tokens"] == {"prompt": 0, "cached": 0, "completion": 0}
-    assert told[-1]["first_token_seconds"] == {"median": None, "slow": None}
-    assert told[-1]["tokens_per_second"] is None
+    report = days(running, days=7)
+    assert len(report) == 7
+    assert report[-1]["day"] == time.strftime("%Y-%m-%d", time.gmtime())
+    assert report[-1]["tokens"] == {"prompt": 0, "cached": 0, "completion": 0}
+    assert report[-1]["first_token_seconds"] == {"median": None, "slow": None}
+    assert report[-1]["tokens_per_second"] is None
 
 
 def test_a_turn_is_counted_today(running):
@@ -71,8 +71,8 @@ def test_others_see_only_their_own(serve):
     seen = []
     for key in (Key(user="ada"), Key(user="root", admin=True)):
         headers = {"Authorization": f"Bearer {running.store.keys.create(key)[1]}"}
-        told = found(running.client.get("/api/statistics", headers=headers))
-        seen.append(told["days"][-1]["jobs"])
+        report = found(running.client.get("/api/statistics", headers=headers))
+        seen.append(report["days"][-1]["jobs"])
     assert seen == [1, 3]
     refused(running.client.get("/api/statistics"), 401)
 

@@ -122,9 +122,9 @@ def test_what_leaves_a_window_becomes_a_note_only_with_memory(serve, memory):
     texts = [message.text for message in garden_talk()]
     chat = talk(holdfast.client, *texts).headers["x-holdfast-conversation"]
     found(holdfast.client.patch(f"/api/chats/{chat}", json={"memory": memory}))
-    made = found(holdfast.client.post(f"/api/chats/{chat}/compact"))
-    assert made["messages"] == 14
-    assert made["memories"] == int(memory)
+    result = found(holdfast.client.post(f"/api/chats/{chat}/compact"))
+    assert result["messages"] == 14
+    assert result["memories"] == int(memory)
     assert bool(holdfast.store.outbox.pending()) is memory
 
 

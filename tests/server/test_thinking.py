@@ -15,8 +15,8 @@ TOLD = "this answer is without thinking"
 def test_a_model_that_only_thought_answers_without_thinking(serve, path, stream):
     empty = [Thinking("hm hm"), Chunk(finish="length", usage=Usage(prompt=5, completion=2))]
     holdfast = serve(ScriptedProvider([empty, "Forty-two."]))
-    said = [{"role": "user", "content": "What is it?"}]
-    body = {"model": "scripted", "messages": said, "input": "What is it?", "max_tokens": 50, "stream": stream}
+    text = [{"role": "user", "content": "What is it?"}]
+    body = {"model": "scripted", "messages": text, "input": "What is it?", "max_tokens": 50, "stream": stream}
     answer = holdfast.client.post(path, json=body)
     assert answer.status_code == 200
     assert TOLD in answer.text
@@ -37,8 +37,8 @@ def test_a_model_that_only_thought_answers_without_thinking(serve, path, stream)
 def test_whoever_wants_json_gets_nothing_in_front_of_it(serve, path, wish):
     empty = [Thinking("hm hm"), Chunk(finish="length", usage=Usage(prompt=5, completion=2))]
     holdfast = serve(ScriptedProvider([empty, '{"answer": 42}']))
-    said = [{"role": "user", "content": "What is it?"}]
-    answer = holdfast.client.post(path, json={"model": "scripted", "messages": said, "stream": False, **wish})
+    text = [{"role": "user", "content": "What is it?"}]
+    answer = holdfast.client.post(path, json={"model": "scripted", "messages": text, "stream": False, **wish})
     message = answer.json().get("message") or answer.json()["choices"][0]["message"]
     assert json.loads(message["content"]) == {"answer": 42}
 

@@ -72,15 +72,15 @@ def test_after_twenty_answers_the_estimate_is_within_three_percent(tmp_path):
         models=[FakeModel(num_ctx=32_768)],
         tokenize=split_pieces,
     )
-    said, errors = [{"role": "system", "content": "You know the project."}], []
+    text, errors = [{"role": "system", "content": "You know the project."}], []
     with fake.served() as url, running(tmp_path, Ollama(Connection(url))) as holdfast:
         for number in range(25):
-            said.append({"role": "user", "content": texts[7 * number % len(texts)][:800]})
-            body = {"model": "fake:latest", "messages": said, "stream": False}
+            text.append({"role": "user", "content": texts[7 * number % len(texts)][:800]})
+            body = {"model": "fake:latest", "messages": text, "stream": False}
             response = holdfast.client.post("/api/chat", json=body)
             assert response.status_code == 200, response.text
             counted = response.json()["prompt_eval_count"]
             errors.append(int(response.headers["x-holdfast-tokens"]) / counted - 1)
-            said.append(response.json()["message"])
+            text.append(response.json()["message"])
     assert max(map(abs, errors[:3])) > 0.03, "the tokenizer is none that is known"
     assert max(map(abs, errors[20:])) < 0.03

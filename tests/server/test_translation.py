@@ -33,8 +33,8 @@ def fake():
 
 @pytest.fixture(scope="module")
 def holdfast(fake, tmp_path_factory):
-    with running(tmp_path_factory.mktemp("translation"), Ollama(Connection(fake.url))) as made:
-        yield made
+    with running(tmp_path_factory.mktemp("translation"), Ollama(Connection(fake.url))) as server:
+        yield server
 
 
 @pytest.fixture

@@ -34,12 +34,12 @@ def holdfast(shared):
     """Given what the model is to answer: a running Holdfast, in a project of the test's own."""
 
     def given(*said):
-        found, answers = shared
+        results, answers = shared
         answers.clear()
         answers.extend(said)
-        found.provider.requests.clear()
-        found.client.headers["x-holdfast-project"] = f"p{next(NUMBERS)}"
-        return found
+        results.provider.requests.clear()
+        results.client.headers["x-holdfast-project"] = f"p{next(NUMBERS)}"
+        return results
 
     return given
 
@@ -61,14 +61,14 @@ def asked(client: httpx.Client, text: str = "", *, headers=None, **fields) -> di
     body = {"model": "scripted", "text": text, **fields}
     with client.stream("POST", "/api/chats/turns", json=body, headers=headers) as response:
         assert response.status_code == 200, response.read()
-        told: dict[str, list[dict]] = {}
+        report: dict[str, list[dict]] = {}
         for _, kind, data in events_in(response.iter_lines()):
-            told.setdefault(kind, []).append(data)
-    return told
+            report.setdefault(kind, []).append(data)
+    return report
 
 
-def started(told: dict[str, list[dict]]) -> str:
-    return told["start"][0]["conversation"]
+def started(report: dict[str, list[dict]]) -> str:
+    return report["start"][0]["conversation"]
 
 
 def said(client: httpx.Client, conversation: str, **params) -> list[tuple[str, str]]:
@@ -94,39 +94,39 @@ def refused(client: httpx.Client, status: int, *words: str, **fields) -> None:
 def test_a_turn_is_told_from_its_start_to_its_end(holdfast):
     answer = [Thinking("hm, "), Thinking("well"), "# Yes\n\nIt *is*."]
     client = holdfast(answer).client
-    told = asked(client, "Is it?")
-    start, done = told["start"][0], told["done"][0]
+    report = asked(client, "Is it?")
+    start, done = report["start"][0], report["done"][0]
     assert start["chat"]["title"] == "Is it?"
-    assert "".join(one["text"] for one in told["thinking"]) == "hm, well"
-    blocks = {one["block"]: one["html"] for one in told["html"]}
+    assert "".join(item["text"] for item in report["thinking"]) == "hm, well"
+    blocks = {entry["block"]: entry["html"] for entry in report["html"]}
     assert blocks == {0: "<h1>Yes</h1>\n", 1: "<p>It <em>is</em>.</p>\n"}
-    assert told["report"][0]["window"] == 8192
-    assert {one["name"] for one in told["report"][0]["sections"]} >= {"question", "reserve"}
+    assert report["report"][0]["window"] == 8192
+    assert {section["name"] for section in report["report"][0]["sections"]} >= {"question", "reserve"}
     assert (done["text"], done["finish"], done["trouble"]) == ("# Yes\n\nIt *is*.", "stop", None)
-    rows = read(client, started(told))["messages"]
+    rows = read(client, started(report))["messages"]
     assert [row["id"] for row in rows] == [start["question"], done["message"]]
 
 
 def test_a_conversation_goes_on_with_what_was_said_before(holdfast):
-    found = holdfast("One.", "Two.")
-    first = asked(found.client, "Count.")
-    asked(found.client, "Go on.", conversation=started(first))
-    sent = [message.text for message in found.provider.requests[1].messages]
+    output = holdfast("One.", "Two.")
+    first = asked(output.client, "Count.")
+    asked(output.client, "Go on.", conversation=started(first))
+    sent = [message.text for message in output.provider.requests[1].messages]
     assert sent == ["Count.", "One.", "Go on."]
 
 
 def test_tool_calls_of_an_answer_are_told(holdfast):
     client = holdfast([ToolCall("look", '{"at": 1}', "c1")]).client
-    told = asked(client, "Look.")
-    assert told["tool"] == [{"id": "c1", "name": "look", "arguments": '{"at": 1}'}]
-    assert told["done"][0]["finish"] == "tool_calls"
+    answer = asked(client, "Look.")
+    assert answer["tool"] == [{"id": "c1", "name": "look", "arguments": '{"at": 1}'}]
+    assert answer["done"][0]["finish"] == "tool_calls"
 
 
 def test_thousands_of_tiny_pieces_are_told_in_few_events(holdfast):
     client = holdfast(["x" for _ in range(5_000)]).client
-    told = asked(client, "Say much.")
-    assert told["done"][0]["text"] == "x" * 5_000
-    assert len(told["html"]) < 100
+    answer = asked(client, "Say much.")
+    assert answer["done"][0]["text"] == "x" * 5_000
+    assert len(answer["html"]) < 100
 
 
 def test_what_a_model_says_is_never_html_of_its_own(holdfast):
@@ -134,25 +134,25 @@ def test_what_a_model_says_is_never_html_of_its_own(holdfast):
         "<script>alert(1)</script> [x](javascript:alert(1)) ![y](http://elsewhere/z.png) <img onerror=a>"
     )
     client = holdfast(hostile).client
-    told = asked(client, hostile)
-    (shown,) = [row["html"] for row in read(client, started(told), html=True)["messages"] if "html" in row]
-    for html in (told["html"][-1]["html"], shown):
+    answer = asked(client, hostile)
+    (shown,) = [row["html"] for row in read(client, started(answer), html=True)["messages"] if "html" in row]
+    for html in (answer["html"][-1]["html"], shown):
         assert not any(bad in html for bad in ("<script", "<img", 'href="javascript'))
         assert "&lt;script&gt;" in html
 
 
 def test_attached_files_and_images_reach_model_separate_from_question_text(holdfast):
-    found = holdfast()
+    output = holdfast()
     file = {"name": "notes ünd.md", "data": base64.b64encode(b"```\nsecret plan\n```").decode()}
-    told = asked(found.client, "What is in it?", files=[file], images=[PNG])
-    (question,) = found.provider.requests[0].messages
+    answer = asked(output.client, "What is in it?", files=[file], images=[PNG])
+    (question,) = output.provider.requests[0].messages
     assert "secret plan" in question.text
     assert "[file notes ünd.md]\n````\n" in question.text
     assert question.images[0].media_type == "image/png"
-    row = read(found.client, started(told), html=True)["messages"][0]
+    row = read(output.client, started(answer), html=True)["messages"][0]
     assert row["text"] == "What is in it?"
     assert row["files"] == [{"name": "notes ünd.md", "characters": 19}]
-    picture = found.client.get(f"/api/chats/{started(told)}/messages/{row['id']}/images/0")
+    picture = output.client.get(f"/api/chats/{started(answer)}/messages/{row['id']}/images/0")
     assert (picture.headers["content-type"], picture.content[:4]) == ("image/png", b"\x89PNG")
     assert "sandbox" in picture.headers["content-security-policy"]
 
@@ -176,9 +176,9 @@ def test_what_makes_no_sense_is_refused_and_leaves_nothing_behind(holdfast):
 
 def test_a_group_is_another_place(holdfast):
     client = holdfast().client
-    told = asked(client, "Hello all", kind="group")
-    assert client.get(f"/api/chats/{started(told)}/messages").status_code == 404
-    group = client.get(f"/api/chats/{started(told)}/messages", headers={"x-holdfast-kind": "group"})
+    answer = asked(client, "Hello all", kind="group")
+    assert client.get(f"/api/chats/{started(answer)}/messages").status_code == 404
+    group = client.get(f"/api/chats/{started(answer)}/messages", headers={"x-holdfast-kind": "group"})
     assert group.json()["chat"]["kind"] == "group"
 
 
@@ -198,13 +198,13 @@ def test_edited_question_becomes_version_and_earlier_version_can_be_restored(hol
 
 
 def test_an_answer_is_wanted_once_more(holdfast):
-    found = holdfast("Yes.", "No.")
-    first = asked(found.client, "Is it?")
+    output = holdfast("Yes.", "No.")
+    first = asked(output.client, "Is it?")
     chat, yes = started(first), first["done"][0]["message"]
-    no = asked(found.client, conversation=chat, regenerate=yes)["done"][0]["message"]
-    assert said(found.client, chat) == [("user", "Is it?"), ("assistant", "No.")]
-    assert [message.text for message in found.provider.requests[1].messages] == ["Is it?"]
-    assert read(found.client, chat, html=True)["messages"][1]["versions"] == [yes, no]
+    no = asked(output.client, conversation=chat, regenerate=yes)["done"][0]["message"]
+    assert said(output.client, chat) == [("user", "Is it?"), ("assistant", "No.")]
+    assert [message.text for message in output.provider.requests[1].messages] == ["Is it?"]
+    assert read(output.client, chat, html=True)["messages"][1]["versions"] == [yes, no]
 
 
 def test_the_same_words_once_more_are_one_answer(holdfast):
@@ -215,11 +215,11 @@ def test_the_same_words_once_more_are_one_answer(holdfast):
 
 
 def test_an_edit_keeps_pictures_and_files_that_are_not_named_anew(holdfast):
-    found = holdfast()
+    output = holdfast()
     file = {"name": "a.txt", "data": base64.b64encode(b"hello").decode()}
-    first = asked(found.client, "One", files=[file], images=[PNG])
-    asked(found.client, "Two", conversation=started(first), edit=first["start"][0]["question"])
-    (question,) = found.provider.requests[1].messages
+    first = asked(output.client, "One", files=[file], images=[PNG])
+    asked(output.client, "Two", conversation=started(first), edit=first["start"][0]["question"])
+    (question,) = output.provider.requests[1].messages
     assert question.text.startswith("Two\n\n[file a.txt]")
     assert len(question.images) == 1
 
@@ -229,10 +229,10 @@ def test_where_nothing_comes_of_it_the_conversation_ends_where_it_did(holdfast, 
     client = holdfast("Yes.", Unreachable("the server is gone", hint="Start it.")).client
     first = asked(client, "Is it?")
     chat = started(first)
-    which = first["start"][0]["question"] if how == "edit" else first["done"][0]["message"]
-    fields = {"edit": which, "text": "Was it?"} if how == "edit" else {"regenerate": which}
-    told = asked(client, conversation=chat, **fields)
-    assert told["error"] == [{"message": "the server is gone", "hint": "Start it."}]
+    question = first["start"][0]["question"] if how == "edit" else first["done"][0]["message"]
+    fields = {"edit": question, "text": "Was it?"} if how == "edit" else {"regenerate": question}
+    answer = asked(client, conversation=chat, **fields)
+    assert answer["error"] == [{"message": "the server is gone", "hint": "Start it."}]
     assert said(client, chat) == [("user", "Is it?"), ("assistant", "Yes.")]
 
 
@@ -256,18 +256,18 @@ def test_only_questions_are_edited(holdfast):
 
 @pytest.fixture
 def line(tmp_path):
-    with lined(tmp_path) as made:
-        yield made
+    with lined(tmp_path) as result:
+        yield result
 
 
 def left_after(line, kind: str, text: str) -> tuple[str, int, str]:
     """Asks, reads up to the first event of a kind, and leaves: conversation, that event's id, job."""
     body = {"model": "scripted", "text": text}
     with line.client.stream("POST", "/api/chats/turns", json=body) as response:
-        for number, told, data in events_in(response.iter_lines()):
-            if told == "start":
+        for number, report, data in events_in(response.iter_lines()):
+            if report == "start":
                 chat, job = data["conversation"], data["job"]
-            if told == kind:
+            if report == kind:
                 return chat, number, job
     raise AssertionError(f"no {kind}")
 
@@ -288,14 +288,16 @@ def test_who_comes_back_reads_on_and_two_may_read_at_once(line):
         line.client.stream("GET", f"/api/chats/turns/{job}", headers={"last-event-id": str(seen)}) as rest,
     ):
         line.provider.open()
-        told, later = list(events_in(whole.iter_lines())), list(events_in(rest.iter_lines()))
-    assert told[0][1] == "start"
-    assert told[-1][1] == later[-1][1] == "done"
+        report, later = list(events_in(whole.iter_lines())), list(events_in(rest.iter_lines()))
+    assert report[0][1] == "start"
+    assert report[-1][1] == later[-1][1] == "done"
     assert all(number > seen for number, _, _ in later)
-    assert [data["html"] for _, kind, data in told if kind == "html"][-1] == "<p>You said one two three</p>\n"
+    assert [data["html"] for _, kind, data in report if kind == "html"][
+        -1
+    ] == "<p>You said one two three</p>\n"
     # It can still be read for a while, and is told to be over.
     assert read(line.client, chat, html=True)["turn"] is None
-    with line.client.stream("GET", f"/api/chats/turns/{job}", params={"after": told[-2][0]}) as again:
+    with line.client.stream("GET", f"/api/chats/turns/{job}", params={"after": report[-2][0]}) as again:
         assert [kind for _, kind, _ in events_in(again.iter_lines())] == ["done"]
 
 
@@ -318,12 +320,12 @@ def test_queued_turn_reports_position_and_cancelled_question_is_kept(line):
     with line.client.stream(
         "POST", "/api/chats/turns", json={"model": "scripted", "text": "second"}
     ) as waits:
-        told = events_in(waits.iter_lines())
-        _, _, start = next(told)
-        states = [data for _, kind, data in (next(told),) if kind == "state"]
+        events = events_in(waits.iter_lines())
+        _, _, start = next(events)
+        states = [data for _, kind, data in (next(events),) if kind == "state"]
         assert (states[0]["status"], states[0]["position"]) == ("queued", 1)
         assert line.client.delete(f"/api/jobs/{start['job']}").status_code == 200
-        assert [kind for _, kind, _ in told][-1] == "error"
+        assert [kind for _, kind, _ in events][-1] == "error"
     line.provider.let(2)
     line.provider.open()
     line.wait_for("done")
@@ -334,11 +336,11 @@ def test_what_was_said_before_a_stop_is_an_answer(line):
     with line.client.stream(
         "POST", "/api/chats/turns", json={"model": "scripted", "text": "a b"}
     ) as response:
-        told = events_in(response.iter_lines())
-        _, _, start = next(told)
-        next(data for _, kind, data in told if kind == "html")
+        events = events_in(response.iter_lines())
+        _, _, start = next(events)
+        next(data for _, kind, data in events if kind == "html")
         line.client.delete(f"/api/jobs/{start['job']}")
-        done = next(data for _, kind, data in told if kind == "done")
+        done = next(data for _, kind, data in events if kind == "done")
     assert (done["finish"], done["text"]) == ("cut", "You said")
     assert "cancelled" in done["trouble"]["message"]
     assert said(line.client, start["conversation"])[-1] == ("assistant", "You said")
@@ -384,10 +386,10 @@ def test_memories_that_were_used_are_told_with_their_source(tmp_path):
     with remembering(tmp_path) as door:
         client = door.client
         client.post("/api/memory", json={"text": "The boiler was repaired by Ms Kestrel."})
-        told = asked(client, "Who repaired the boiler?")
-        (memory,) = told["done"][0]["memories"]
+        report = asked(client, "Who repaired the boiler?")
+        (memory,) = report["done"][0]["memories"]
         assert memory["text"] == "The boiler was repaired by Ms Kestrel."
-        chat, answer = started(told), told["done"][0]["message"]
+        chat, answer = started(report), report["done"][0]["message"]
         path = f"/api/chats/{chat}/messages/{answer}/memories"
         assert client.get(path).json()["memories"] == [memory]
         assert read(client, chat, html=True)["messages"][1]["memories"] == 1
@@ -401,12 +403,12 @@ def test_file_name_completion_lists_allowed_files_only(serve, tmp_path_factory):
     for name in ("alpha.txt", "beta.txt", ".env", "inner/alps.md"):
         (folder / name).write_text("x")
     client = serve(file_roots=str(folder), file_references=True).client
-    found = {
+    results = {
         q: client.get("/api/files/complete", params={"q": q}).json()["files"] for q in ("al", "inner/", "")
     }
-    assert found["al"] == [{"path": "alpha.txt", "folder": False}]
-    assert found["inner/"] == [{"path": "inner/alps.md", "folder": False}]
-    assert [one["path"] for one in found[""]] == ["alpha.txt", "beta.txt", "inner/"]
+    assert results["al"] == [{"path": "alpha.txt", "folder": False}]
+    assert results["inner/"] == [{"path": "inner/alps.md", "folder": False}]
+    assert [item["path"] for item in results[""]] == ["alpha.txt", "beta.txt", "inner/"]
     for outside in ("../", "/etc/", ".e"):
         assert client.get("/api/files/complete", params={"q": outside}).json()["files"] == []
 

@@ -38,8 +38,8 @@ def chat(door, ada):
 
 @pytest.fixture(scope="module")
 def memory(door, ada):
-    made = door.client.post("/api/memory", json={"text": "The kestrel is called Kira."}, headers=ada)
-    return found(made, 201)["memory"]["id"]
+    response = door.client.post("/api/memory", json={"text": "The kestrel is called Kira."}, headers=ada)
+    return found(response, 201)["memory"]["id"]
 
 
 def test_conversations(door, ada, bob, chat):
@@ -109,20 +109,20 @@ def test_events(door, ada, bob):
     def first(headers, **params):
         with door.client.stream("GET", "/api/events", headers=headers, params=params) as events:
             lines = events.iter_lines()
-            told = (json.loads(line[6:]) for line in lines if line.startswith("data: "))
-            return next(event["n"] for event in told if "n" in event)
+            datas = (json.loads(line[6:]) for line in lines if line.startswith("data: "))
+            return next(event["n"] for event in datas if "n" in event)
 
     # Each is told from the first event on that this process knows of.
     for n, scope in enumerate((Scope("ada"), Scope("bob"), Scope("bob", "garden"))):
         door.engine.events.publish("step", {"n": n}, scope)
     place = {"after": door.engine.events._first - 1}
     with ThreadPoolExecutor(3) as pool:
-        told = [
+        report = [
             pool.submit(first, ada, **place),
             pool.submit(first, bob, **place),
             pool.submit(first, bob, **place, project="garden"),
         ]
-        assert [future.result(60) for future in told] == [0, 1, 2]
+        assert [future.result(60) for future in report] == [0, 1, 2]
 
 
 def test_answers_that_are_gone_on_from(door, ada, bob):
@@ -140,8 +140,8 @@ def test_project_key_reads_personal_memories_and_writes_only_its_project(door):
         {"Authorization": f"Bearer {door.store.keys.create(Key(user='eve', project=project))[1]}"}
         for project in ("", "garden")
     )
-    kept = found(door.client.post("/api/memory", json={"text": "Eve keeps bees."}, headers=person), 201)
-    mine = kept["memory"]["id"]
+    record = found(door.client.post("/api/memory", json={"text": "Eve keeps bees."}, headers=person), 201)
+    mine = record["memory"]["id"]
     door.client.patch("/api/memory/profile", json={"name": "Eve"}, headers=person)
     before = {path: path.read_bytes() for path in (door.notes / "eve").iterdir()}
     assert found(door.client.get(f"/api/memory/{mine}", headers=bound))["text"] == "Eve keeps bees."

@@ -29,5 +29,5 @@ def test_a_name_tells_when_it_was_made():
     number = 0
     for letter in letters:
         number = number * 32 + alphabet.index(letter)
-    made = number >> 80
-    assert before <= made <= int(time.time() * 1000)
+    result = number >> 80
+    assert before <= result <= int(time.time() * 1000)

@@ -60,11 +60,11 @@ def test_two_processes_that_append_keep_every_message_once_and_in_order(path, co
     processes = [start(f"sqlite:///{path}", conversation, name, 40) for name in ("one", "two")]
     acknowledged = [process.communicate()[0].split() for process in processes]
     assert [process.returncode for process in processes] == [0, 0]
-    kept = kept_ids(path, conversation)
-    assert sorted(kept) == sorted([*acknowledged[0], *acknowledged[1]])
-    assert len(kept) == 80
+    record = kept_ids(path, conversation)
+    assert sorted(record) == sorted([*acknowledged[0], *acknowledged[1]])
+    assert len(record) == 80
     for names in acknowledged:
-        assert names == [name for name in kept if name in set(names)]
+        assert names == [name for name in record if name in set(names)]
 
 
 def test_a_killed_process_loses_nothing_it_acknowledged(path, conversation):
@@ -80,7 +80,7 @@ def test_a_killed_process_loses_nothing_it_acknowledged(path, conversation):
         with closing(sqlite3.connect(path)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-        kept = kept_ids(path, conversation)
+        record = kept_ids(path, conversation)
         # The last append of each round may have been stored just before the word of it got out.
-        assert [name for name in kept if name in set(acknowledged)] == acknowledged
-        assert len(kept) <= len(acknowledged) + 4
+        assert [name for name in record if name in set(acknowledged)] == acknowledged
+        assert len(record) <= len(acknowledged) + 4

@@ -26,8 +26,8 @@ async def answered(provider, request=None, answer=None):
 
 async def test_answers_come_in_their_order_and_then_the_fallback():
     provider = ScriptedProvider(["One.", "Two."], fallback="Enough.")
-    said = [(await answered(provider)).message.text for _ in range(4)]
-    assert said == ["One.", "Two.", "Enough.", "Enough."]
+    texts = [(await answered(provider)).message.text for _ in range(4)]
+    assert texts == ["One.", "Two.", "Enough.", "Enough."]
 
 
 async def test_an_answer_may_depend_on_the_request():
@@ -90,9 +90,9 @@ async def test_it_knows_its_models_and_counts_words():
 
 
 async def test_similar_texts_have_similar_vectors():
-    found = await ScriptedProvider().embed("scripted", ["a cat", "a cat", "zebra"])
-    assert found.vectors[0] == found.vectors[1] != found.vectors[2]
-    assert found.tokens == 5
+    results = await ScriptedProvider().embed("scripted", ["a cat", "a cat", "zebra"])
+    assert results.vectors[0] == results.vectors[1] != results.vectors[2]
+    assert results.tokens == 5
 
 
 async def test_it_passes_nothing_on():

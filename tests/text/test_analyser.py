@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from holdfast.text.analyser import language_of, parts, sentences, spelled, telling, terms
 
 
-def share(one: str, other: str) -> set[str]:
-    return set(terms(one)) & set(terms(other))
+def share(text: str, other: str) -> set[str]:
+    return set(terms(text)) & set(terms(other))
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_english_words_and_short_ones_have_no_parts():
 
 
 def test_names_numbers_and_quotes_are_telling_and_plain_words_are_not():
-    found = telling('Open app/main.py, error E1234 in GPU 3 with 20 GB: "broken pipe", said the plumber')
-    assert {"app/main.py", "e1234", "gpu", "20gb", *terms("broken pipe")} <= found
-    assert not {"open", "plumber", "error", "3"} & found
+    results = telling('Open app/main.py, error E1234 in GPU 3 with 20 GB: "broken pipe", said the plumber')
+    assert {"app/main.py", "e1234", "gpu", "20gb", *terms("broken pipe")} <= results
+    assert not {"open", "plumber", "error", "3"} & results
     assert telling("thanks, go on please") == frozenset()
 
 

@@ -19,7 +19,9 @@ _LATER = ("httpx", "jinja2", "alembic")
 def test_it_finds_what_a_pattern_finds():
     early, later = re.compile(r"(?P<word>\w+)!", re.IGNORECASE), late(r"(?P<word>\w+)!", re.IGNORECASE)
     text = "Hallo! Oh, HELLO!"
-    assert [one["word"] for one in later.finditer(text)] == [one["word"] for one in early.finditer(text)]
+    assert [item["word"] for item in later.finditer(text)] == [
+        entry["word"] for entry in early.finditer(text)
+    ]
     assert later.sub("?", text) == early.sub("?", text)
     assert (later.pattern, later.flags, later.groupindex) == (early.pattern, early.flags, early.groupindex)
 
@@ -41,7 +43,7 @@ def test_what_is_left_for_later_is_compiled_one_by_one():
     assert "compiled" not in vars(first) | vars(second)
     steps = compiling()
     next(steps)
-    assert ["compiled" in vars(one) for one in (first, second)] == [False, True]
+    assert ["compiled" in vars(item) for item in (first, second)] == [False, True]
     list(steps)
     assert "compiled" in vars(first)
 
@@ -52,10 +54,12 @@ def test_every_pattern_of_ours_can_be_compiled():
             importlib.import_module(module.name)
     # What was loaded before is out of the collector's sight, and will be again.
     gc.unfreeze()
-    patterns = [one for one in gc.get_objects() if isinstance(one, Late) and vars(one).get("_text") != "("]
+    patterns = [
+        item for item in gc.get_objects() if isinstance(item, Late) and vars(item).get("_text") != "("
+    ]
     gc.freeze()
     assert len(patterns) > 300
-    assert all(one.pattern for one in patterns)
+    assert all(pattern.pattern for pattern in patterns)
 
 
 def test_the_server_is_loaded_without_what_it_may_never_need():

@@ -53,17 +53,17 @@ def test_a_number_may_be_a_name_or_a_value(old, new, newer):
 @pytest.mark.parametrize(("old", "new"), pairs(UNSURE))
 def test_what_is_not_sure_replaces_nothing_and_names_its_rival(old, new):
     known = Memory("m_1", "fact", old, Scope(), valid_from=100.0)
-    found = judge(Memory("m_2", "fact", new, Scope(), valid_from=200.0), [known])
-    assert (found.action, found.rival) == ("add", known)
+    results = judge(Memory("m_2", "fact", new, Scope(), valid_from=200.0), [known])
+    assert (results.action, results.rival) == ("add", known)
 
 
 def test_three_days_one_after_the_other_leave_the_last_one():
-    said = [
+    text = [
         "We deploy on Thursdays.",
         "We deploy on Tuesdays now.",
         "We no longer deploy on Tuesdays, we deploy on Mondays.",
     ]
-    for old, new in pairwise(said):
+    for old, new in pairwise(text):
         assert verdict(old, new) == "supersede"
 
 
@@ -82,7 +82,7 @@ def test_three_days_one_after_the_other_leave_the_last_one():
     ],
 )
 def test_a_value_is_the_same_however_it_is_spelled(text, values):
-    assert {kind: set(found) for kind, found in values_in(text).items()} == values
+    assert {kind: set(results) for kind, results in values_in(text).items()} == values
 
 
 @given(st.text(max_size=200), st.text(max_size=200))

@@ -22,24 +22,24 @@ def stated(text):
     """The kinds and the words of what a message states for good."""
     sentences = list(own_sentences(text, 300))
     return [
-        (one.kind, sentences[one.sentence][0][one.start : one.end])
-        for one in statements_in([masked for _, masked in sentences])
-        if one.lasting and one.kind != "failure"
+        (statement.kind, sentences[statement.sentence][0][statement.start : statement.end])
+        for statement in statements_in([masked for _, masked in sentences])
+        if statement.lasting and statement.kind != "failure"
     ]
 
 
-def share(found, wanted):
-    return sum(found) / len(wanted)
+def share(results, wanted):
+    return sum(results) / len(wanted)
 
 
 @pytest.mark.parametrize("table", [KEPT_GERMAN, KEPT_ENGLISH], ids=["German", "English"])
 def test_statements_worth_keeping_are_mostly_kept_and_classified_correctly(table):
     rows = [line.split("|") for line in lines(table)]
     kinds = [{kind for kind, _ in stated(text)} for _, text in rows]
-    assert [text for (_, text), found in zip(rows, kinds, strict=True) if not found][1:] == []
+    assert [text for (_, text), results in zip(rows, kinds, strict=True) if not results][1:] == []
     alike = [
-        kind in found or (kind in _BINDS and bool(found & _BINDS))
-        for (kind, _), found in zip(rows, kinds, strict=True)
+        kind in matches or (kind in _BINDS and bool(matches & _BINDS))
+        for (kind, _), matches in zip(rows, kinds, strict=True)
     ]
     assert share(alike, rows) >= 0.85
 
@@ -103,16 +103,16 @@ def test_what_a_nearby_sentence_takes_back_is_not_stated(text, kept):
 
 
 def test_two_things_in_one_sentence_are_two_statements():
-    found = stated("Überschriften bitte auf Deutsch, die Bildtexte dürfen englisch bleiben.")
-    assert [words for _, words in found] == [
+    results = stated("Überschriften bitte auf Deutsch, die Bildtexte dürfen englisch bleiben.")
+    assert [words for _, words in results] == [
         "Überschriften bitte auf Deutsch",
         "die Bildtexte dürfen englisch bleiben.",
     ]
 
 
 def test_what_was_and_what_is_now_stay_together():
-    (found,) = stated("Our caterer moved away, these days we order from Kim.")
-    assert found[1] == "Our caterer moved away, these days we order from Kim."
+    (results,) = stated("Our caterer moved away, these days we order from Kim.")
+    assert results[1] == "Our caterer moved away, these days we order from Kim."
 
 
 def test_a_wish_behind_a_fact_is_no_part_of_it():
@@ -156,8 +156,8 @@ PIECES = [
 
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join), max_size=5))
 def test_any_words_give_parts_of_their_sentences(sentences):
-    for one in statements_in(sentences):
-        assert 0 <= one.start < one.end <= len(sentences[one.sentence])
+    for statement in statements_in(sentences):
+        assert 0 <= statement.start < statement.end <= len(sentences[statement.sentence])
 
 
 @pytest.mark.parametrize(

@@ -28,12 +28,12 @@ def test_only_requests_and_goals_are_wishes(language):
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_a_summary_is_indexed_and_told_without_its_wishes(language):
     text = SUMMARY[language].render()
-    told = without_wishes(text)
+    report = without_wishes(text)
     entry = NoteEntry(
         PurePosixPath("default/conversations/c_1/summary.md"), size=len(text), mtime=1.0, tag="t"
     )
-    found = " ".join(one.text for one in passages_of(entry, text))
-    for shown in (told, found):
+    results = " ".join(passage.text for passage in passages_of(entry, text))
+    for shown in (report, results):
         assert "4711" in shown
         assert not any(wish in shown for wish in (*SUMMARY[language].requests, *SUMMARY[language].goal))
 

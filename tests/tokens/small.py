@@ -8,8 +8,8 @@ MERGES = ["h e", "l l", "he ll", "hell o", "Ġ w", "Ġw o", "Ġwo r", "l d", "Ġ
 
 def byte_level(pre="gpt-2", **changes):
     """GPT-2's kind. What `changes` names replaces a pair; None removes it."""
-    made = dict.fromkeys(merge.replace(" ", "") for merge in MERGES)
-    tokens = [*CHARACTERS, *made, "<|end|>", "<tool>"]
+    fromkeys = dict.fromkeys(merge.replace(" ", "") for merge in MERGES)
+    tokens = [*CHARACTERS, *fromkeys, "<|end|>", "<tool>"]
     metadata = {
         "model": "gpt2",
         "pre": pre,

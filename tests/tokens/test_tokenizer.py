@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.tokenizer import Tokenizer, list_split_rules
-from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.tokens.vocabulary import Vocabulary, VocabularyError
 from holdfast.upstreams.embedded import EmbeddedProcess
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.llamacpp import LlamaCpp

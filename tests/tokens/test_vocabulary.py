@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.tokens.gguf import VocabularyError, encode_metadata, parse_metadata, read_metadata
-from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.tokens.vocabulary import (
+    Vocabulary,
+    VocabularyError,
+    encode_metadata,
+    parse_metadata,
+    read_metadata,
+)
 from tests.tokens.small import byte_level, scored, vocabulary
 
 KINDS = [byte_level, scored]

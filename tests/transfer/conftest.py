@@ -28,8 +28,8 @@ def places(tmp_path):
 @pytest.fixture
 def memory(places):
     """What memory is made of, on a store and notes that lie where a person's would."""
-    with open_store(places.store) as store, closing(remembering_at(places, store)) as made:
-        yield made
+    with open_store(places.store) as store, closing(remembering_at(places, store)) as result:
+        yield result
 
 
 def remembering_at(places, store):

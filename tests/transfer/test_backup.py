@@ -27,9 +27,9 @@ from holdfast.transfer.staging import DataFolder, put_in_place, staging_folder
 ADA = Scope("ada")
 
 
-def fill(places, *said, notes=None):
+def fill(places, *line, notes=None):
     with open_store(places.store) as store:
-        for text in said:
+        for text in line:
             store.log.begin(ADA, [NewMessage(Message.of("user", text))], title=text)
         counts = migrate.count_rows(store)
     for name, content in (notes or {}).items():
@@ -169,9 +169,9 @@ def test_a_restore_waits_for_nobody_who_has_the_database_open(places, made):
         backup.restore(places, made, overwrite=True)
 
 
-def changed(made, tmp_path, change):
+def changed(result, tmp_path, change):
     """The same backup with something in it changed."""
-    with zipfile.ZipFile(made) as old:
+    with zipfile.ZipFile(result) as old:
         members = {name: old.read(name) for name in old.namelist()}
     change(members)
     file = tmp_path / "changed.zip"

@@ -39,11 +39,11 @@ def only(store, title=None, scope=SCOPE):
 
 
 def said(store, row):
-    return [(one.message.role, one.message.text) for one in store.log.path(row.head)]
+    return [(item.message.role, item.message.text) for item in store.log.path(row.head)]
 
 
 def texts(memory, scope=SCOPE):
-    return {one.text for one in memory.library.page(scope, limit=1_000).memories}
+    return {item.text for item in memory.library.page(scope, limit=1_000).memories}
 
 
 def test_a_chatgpt_export_comes_in_with_its_branches_and_times(memory, bring_in):
@@ -51,7 +51,7 @@ def test_a_chatgpt_export_comes_in_with_its_branches_and_times(memory, bring_in)
     log = memory.store.log
     row = only(memory.store, "Sailing in the north")
     path = log.path(row.head)
-    assert [one.message.role for one in path] == [
+    assert [item.message.role for item in path] == [
         *("user", "assistant", "user", "assistant", "tool", "assistant", "assistant", "tool", "assistant")
     ]
     first = {log.message(name).message.text for name in log.roots(row.tree)}
@@ -83,16 +83,16 @@ def test_thinking_goes_with_its_answer_and_tools_are_pairs(memory, bring_in):
 
 def test_what_chatgpt_remembered_becomes_a_memory_with_its_conversation(memory, bring_in):
     bring_in("chatgpt", "chatgpt.json")
-    (found,) = memory.library.page(SCOPE).memories
-    assert found.text == "User owns a folkboat."
-    assert found.conversation == only(memory.store, "Sailing in the north").id
+    (results,) = memory.library.page(SCOPE).memories
+    assert results.text == "User owns a folkboat."
+    assert results.conversation == only(memory.store, "Sailing in the north").id
 
 
 def test_broken_parts_of_an_export_are_reported_and_lose_nothing_else(memory, bring_in):
     report = bring_in("chatgpt", "chatgpt.json")
-    told = "\n".join(report.unreadable)
-    assert "lost" in told
-    assert "chatgpt.json, 3" in told
+    text = "\n".join(report.unreadable)
+    assert "lost" in text
+    assert "chatgpt.json, 3" in text
     row = only(memory.store, "Broken")
     every = {memory.store.log.message(name).message.text for name in memory.store.log.roots(row.tree)}
     assert "An answer whose question is missing." in every
@@ -210,7 +210,7 @@ def test_moments_are_seconds_milliseconds_or_dates():
 
 def test_an_openclaw_workspace_comes_in_with_its_transcripts(memory, bring_in):
     report = bring_in("openclaw", "openclaw")
-    kinds = {one.text: one.kind for one in memory.library.page(SCOPE).memories}
+    kinds = {item.text: item.kind for item in memory.library.page(SCOPE).memories}
     assert kinds["Prefers short answers."] == "preference"
     assert kinds["Hives: The third hive swarmed in May."] == "fact"
     assert kinds["Ordered twelve frames."] == "note"
@@ -232,9 +232,9 @@ def test_an_openclaw_workspace_comes_in_with_its_transcripts(memory, bring_in):
 def test_markdown_stays_files_or_becomes_memories(memory, bring_in):
     assert bring_in("markdown", "markdown").notes["new"] == 2
     assert "geheim" not in memory.workspace.read("ada/notes/markdown/markdown/chat.md").text
-    found = memory.search.search("heavy soil", SCOPE).hits
-    assert found
-    assert "garden.md" in str(found[0])
+    hits = memory.search.search("heavy soil", SCOPE).hits
+    assert hits
+    assert "garden.md" in str(hits[0])
     report = bring_in("markdown", "markdown", scope=Scope("eve"), memories=True)
     assert texts(memory, Scope("eve")) == {"Tomatoes: Sow in March.", "Tomatoes: Water in the morning."}
     assert report.notes["new"] == 2
@@ -302,8 +302,8 @@ def test_a_grown_source_adds_only_what_is_new(memory, tmp_path):
 
 def test_what_was_forgotten_here_stays_forgotten(memory, bring_in):
     bring_in("chatgpt", "chatgpt.json")
-    (found,) = memory.library.page(SCOPE).memories
-    memory.library.forget(SCOPE, found.id)
+    (results,) = memory.library.page(SCOPE).memories
+    memory.library.forget(SCOPE, results.id)
     assert bring_in("chatgpt", "chatgpt.json").memories["refused"] == 1
     assert not texts(memory)
 
@@ -315,7 +315,7 @@ def test_a_path_of_a_source_cannot_lead_out_of_the_notes(memory):
         ImportedNote(".hidden/.a.md", "z"),
     ]
     Importer(memory.store, memory.library, SCOPE).take(ImportSource("test", iter(pages)))
-    assert {str(one.path) for one in memory.workspace.entries()} == {
+    assert {str(entry.path) for entry in memory.workspace.entries()} == {
         "ada/notes/test/etc/passwd.md",
         "ada/notes/test/abs.md",
         "ada/notes/test/hidden/a.md",
@@ -383,12 +383,12 @@ nodes = st.fixed_dictionaries(
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), nodes | anything), max_size=2))
 def test_whatever_stands_in_an_export_it_is_read_or_told_of(mappings):
-    found = [
+    items = [
         item
         for number, mapping in enumerate(mappings)
         for item in chatgpt.conversation(str(number), {"id": "x", "mapping": mapping}, lambda _: None)
     ]
-    check_talks(found)
+    check_talks(items)
 
 
 parts = st.fixed_dictionaries(
@@ -419,9 +419,9 @@ def test_whatever_stands_in_a_transcript_it_is_read_or_told_of(lines):
     check_talks(openclaw.transcript("x.jsonl", "x", "\n".join(map(json.dumps, lines))))
 
 
-def check_talks(found):
+def check_talks(results):
     """A talk is a tree, parents first, of messages that can be stored."""
-    for talk in (item for item in found if isinstance(item, ImportedConversation)):
+    for talk in (item for item in results if isinstance(item, ImportedConversation)):
         seen = {None}
         for turn in talk.turns:
             assert turn.parent in seen

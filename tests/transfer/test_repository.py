@@ -68,14 +68,14 @@ def test_rules_of_agents_are_decisions_with_their_file(root):
         root,
         **{"AGENTS.md": AGENTS, ".cursorrules": "- Use tabs. They are wider.\n- Write docs in English.\n"},
     )
-    said = proposals(root)
-    assert said["Never edit files under `generated/`."].kind == "decision"
-    assert said["Run `pytest -q` before every commit."].source == "AGENTS.md"
-    assert "Testing: `make test`, `make lint`" in said
-    assert "Testing: `tests/slow`" in said
-    assert said["Use tabs. They are wider."].source == "AGENTS.md"
-    assert said["Write docs in English."].source == ".cursorrules"
-    assert "Tides is a library." not in said
+    text = proposals(root)
+    assert text["Never edit files under `generated/`."].kind == "decision"
+    assert text["Run `pytest -q` before every commit."].source == "AGENTS.md"
+    assert "Testing: `make test`, `make lint`" in text
+    assert "Testing: `tests/slow`" in text
+    assert text["Use tabs. They are wider."].source == "AGENTS.md"
+    assert text["Write docs in English."].source == ".cursorrules"
+    assert "Tides is a library." not in text
 
 
 def test_manifests_ci_and_makefile_are_facts(root):
@@ -116,9 +116,9 @@ def test_manifests_ci_and_makefile_are_facts(root):
 def test_habits_of_commits_are_read_from_the_log(root):
     for number in range(12):
         git(root, "commit", "--allow-empty", "-q", "-m", f"fix(tides): number {number}")
-    (said,) = read_repository(root)
-    assert "Conventional Commits" in said.text
-    assert said.source == "git log"
+    (text,) = read_repository(root)
+    assert "Conventional Commits" in text.text
+    assert text.source == "git log"
 
 
 def test_damaged_foreign_and_missing_files_say_nothing(root, tmp_path):

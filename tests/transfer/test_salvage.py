@@ -25,8 +25,10 @@ def places(tmp_path):
     places = DataFolder(tmp_path, f"sqlite:///{tmp_path / 'holdfast.db'}")
     with open_store(places.store) as store:
         for chat in range(CHATS):
-            said = [NewMessage(Message.of("user", f"{chat}/{turn} " + "tea " * 80)) for turn in range(TURNS)]
-            store.log.begin(Scope(), said, title=f"chat {chat}")
+            messages = [
+                NewMessage(Message.of("user", f"{chat}/{turn} " + "tea " * 80)) for turn in range(TURNS)
+            ]
+            store.log.begin(Scope(), messages, title=f"chat {chat}")
     return places
 
 
@@ -41,13 +43,13 @@ def zero_a_page(database):
 
 def test_a_damaged_database_is_refused_and_says_the_way_back(places):
     (places.home / "backups").mkdir()
-    kept = places.home / "backups" / "monday.zip"
-    backup.create(places, kept)
+    home = places.home / "backups" / "monday.zip"
+    backup.create(places, home)
     zero_a_page(places.database)
     with pytest.raises(StoreError, match="damaged") as refused:
         check_data(Settings(home=places.home, store=places.store))
     assert "holdfast backup salvage" in refused.value.hint
-    assert str(kept) in refused.value.hint
+    assert str(home) in refused.value.hint
     assert salvage.find_damage(places.database)
 
 

@@ -27,7 +27,7 @@ PICTURE = base64.b64encode(b"no real picture").decode()
 def live(memory, name, word):
     """Something of everything that a user can have."""
     store, scope = memory.store, Scope(name)
-    row, kept = store.log.begin(
+    row, record = store.log.begin(
         scope,
         [
             NewMessage(
@@ -42,8 +42,8 @@ def live(memory, name, word):
         title=f"{word} of {name}",
     )
     other = NewMessage(Message.of("assistant", f"Another {word}."))
-    store.log.append(row.id, [other], parent=kept[2].id, expect=None, move_head=False)
-    fork = store.log.fork(row.id, kept[0].id, f"Fork of {word}")
+    store.log.append(row.id, [other], parent=record[2].id, expect=None, move_head=False)
+    fork = store.log.fork(row.id, record[0].id, f"Fork of {word}")
     in_project = Scope(name, f"{word} project")
     store.log.begin(in_project, [NewMessage(Message.of("user", word))])
     for whose in (scope, in_project):
@@ -72,12 +72,12 @@ def live(memory, name, word):
 def test_all_who_have_anything_are_listed_with_how_much(memory):
     live(memory, NAME, WORD)
     memory.workspace.write("stranger/MEMORY.md", "- Was here.\n")
-    found = {one.name: one for one in list_users(memory.store, memory.workspace)}
-    assert set(found) == {NAME, "stranger"}
-    mine = found[NAME]
+    results = {user.name: user for user in list_users(memory.store, memory.workspace)}
+    assert set(results) == {NAME, "stranger"}
+    mine = results[NAME]
     assert (mine.conversations, mine.messages, mine.memories) == (3, 6, 2)
     assert (mine.findings, mine.keys, mine.jobs) == (1, 1, 1)
-    assert found["stranger"].memories == 1
+    assert results["stranger"].memories == 1
 
 
 def test_everything_goes_out_in_formats_that_need_no_holdfast(memory, places, tmp_path):
@@ -99,9 +99,9 @@ def test_everything_goes_out_in_formats_that_need_no_holdfast(memory, places, tm
     assert texts[picture["file"]] == b"no real picture"
     assert texts["notes/profile.yaml"] == f"name: {NAME}\n".encode()
     assert any(name.startswith("notes/research/") for name in texts)
-    told = json.loads(texts["user.json"])
-    assert told["key_list"][0]["name"] == f"laptop of {NAME}"
-    assert "digest" not in told["key_list"][0]
+    data = json.loads(texts["user.json"])
+    assert data["key_list"][0]["name"] == f"laptop of {NAME}"
+    assert "digest" not in data["key_list"][0]
     assert NAME in texts["README.md"].decode()
     assert len(texts["jobs.jsonl"].splitlines()) == 1
 
@@ -110,14 +110,14 @@ def test_after_deletion_no_row_and_no_file_knows_the_user(places):
     with open_store(places.store) as store, closing(remembering_at(places, store)) as memory:
         live(memory, "Eve", "apples")
         before = count_rows(store)
-        kept = {entry.path: memory.workspace.read(entry.path).text for entry in memory.workspace.entries()}
+        record = {entry.path: memory.workspace.read(entry.path).text for entry in memory.workspace.entries()}
         live(memory, NAME, WORD)
         remove(store, memory, places, NAME)
         assert count_rows(store) == before
         assert {
             entry.path: memory.workspace.read(entry.path).text for entry in memory.workspace.entries()
-        } == kept
-        assert [one.name for one in list_users(store, memory.workspace)] == ["Eve"]
+        } == record
+        assert [user.name for user in list_users(store, memory.workspace)] == ["Eve"]
         assert memory.search.search("apples", Scope("Eve")).hits
         with pytest.raises(NotFound):
             remove(store, memory, places, NAME)
@@ -142,10 +142,10 @@ def test_typed_history_is_exported_and_removed(places, tmp_path):
         (places.home / "logs").mkdir()
         for name in ("chat_history", "logs/chat.log"):
             (places.home / name).write_text(f"{WORD} was typed")
-        for name, there in (("Eve", False), ("default", True)):
+        for name, value in (("Eve", False), ("default", True)):
             export(store, memory.workspace, places, name, tmp_path / f"{name}.zip")
             with zipfile.ZipFile(tmp_path / f"{name}.zip") as archive:
-                assert ("terminal/chat_history" in archive.namelist()) is there
+                assert ("terminal/chat_history" in archive.namelist()) is value
         remove(store, memory, places, "Eve")
         assert (places.home / "chat_history").exists()
         remove(store, memory, places, "default")
@@ -158,10 +158,10 @@ def test_a_link_in_the_place_of_notes_leads_to_nobody_elses(memory, places, tmp_
     memory.store.keys.create(Key(user="eve"))
     (places.workspace / "eve").symlink_to("alice")
     before = (places.workspace / "alice" / "MEMORY.md").read_bytes()
-    made = export(memory.store, memory.workspace, places, "eve", tmp_path / "eve.zip")
+    result = export(memory.store, memory.workspace, places, "eve", tmp_path / "eve.zip")
     with zipfile.ZipFile(tmp_path / "eve.zip") as archive:
         assert not [name for name in archive.namelist() if name.startswith("notes/")]
-    assert (made.notes, made.memories) == (0, 0)
+    assert (result.notes, result.memories) == (0, 0)
     remove(memory.store, memory, places, "eve")
     assert not (places.workspace / "eve").is_symlink()
     assert (places.workspace / "alice" / "MEMORY.md").read_bytes() == before
@@ -190,7 +190,7 @@ def test_on_postgresql_nothing_is_left_either(postgres, tmp_path):
         export(store, memory.workspace, places, NAME, tmp_path / "out.zip")
         remove(store, memory, places, NAME)
         assert count_rows(store) == before
-        assert [one.name for one in list_users(store, memory.workspace)] == ["Eve"]
+        assert [user.name for user in list_users(store, memory.workspace)] == ["Eve"]
     assert scrub(places) == ""
 
 

@@ -48,9 +48,9 @@ def make(request):
 
 @pytest.fixture
 async def provider(make):
-    made = make()
-    yield made
-    await made.aclose()
+    result = make()
+    yield result
+    await result.aclose()
 
 
 @pytest.fixture

@@ -136,25 +136,25 @@ async def test_the_usual_places_are_on_this_machine():
 
 
 async def test_nothing_found_tells_where_it_looked(nowhere):
-    found = await discover([nowhere], QUICK)
-    assert found.provider is None
-    assert found.tried == [(nowhere, "no server is listening")]
+    results = await discover([nowhere], QUICK)
+    assert results.provider is None
+    assert results.tried == [(nowhere, "no server is listening")]
 
 
 async def test_the_first_of_several_is_taken_and_all_are_told(nowhere):
     with FakeOllama().served() as first, server(LLAMACPP) as second:
-        found = await discover([nowhere, second.url, first], QUICK, seconds=PATIENCE)
-        await found.provider.aclose()
-    assert found.provider.name == "llamacpp"
-    assert [told for _, told in found.tried] == ["no server is listening", "llamacpp", "ollama"]
+        results = await discover([nowhere, second.url, first], QUICK, seconds=PATIENCE)
+        await results.provider.aclose()
+    assert results.provider.name == "llamacpp"
+    assert [report for _, report in results.tried] == ["no server is listening", "llamacpp", "ollama"]
 
 
 async def test_web_site_on_port_is_not_taken_for_model_server():
     page = response(b"<html>Jenkins</html>", content_type="text/html")
     with hostile([page]) as site, hostile([b"SSH-2.0-OpenSSH\r\n"]) as shell:
-        found = await discover([site.url, shell.url], QUICK, seconds=PATIENCE)
-    assert found.provider is None
-    assert [told for _, told in found.tried] == [
+        results = await discover([site.url, shell.url], QUICK, seconds=PATIENCE)
+    assert results.provider is None
+    assert [report for _, report in results.tried] == [
         "something else is there, no model server",
         "no server is listening",
     ]
@@ -162,8 +162,8 @@ async def test_web_site_on_port_is_not_taken_for_model_server():
 
 async def test_nobody_waits_long_for_something_that_says_nothing():
     with hostile([SILENCE]) as silent:
-        found = await discover([silent.url], QUICK, seconds=0.2)
-    assert (found.provider, found.tried) == (None, [(silent.url, "no server is listening")])
+        results = await discover([silent.url], QUICK, seconds=0.2)
+    assert (results.provider, results.tried) == (None, [(silent.url, "no server is listening")])
 
 
 async def test_a_key_is_never_sent_to_whoever_happens_to_listen():

@@ -34,16 +34,16 @@ def pauses():
 
 @pytest.fixture
 async def to(pauses):
-    made = []
+    result = []
 
     def connection(url, **options):
         patience = Patience(**{"connect": 10.0, "answer": 30.0, "stall": 30.0, **options.pop("patience", {})})
-        made.append(Connection(url, patience=patience, sleep=pauses, **options))
-        return made[-1]
+        result.append(Connection(url, patience=patience, sleep=pauses, **options))
+        return result[-1]
 
     yield connection
-    for one in made:
-        await one.aclose()
+    for item in result:
+        await item.aclose()
 
 
 async def read(connection, path="/stream"):

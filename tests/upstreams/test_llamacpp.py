@@ -41,15 +41,15 @@ async def answered(provider, request):
 
 @pytest.fixture
 async def to():
-    made = []
+    result = []
 
     def provider(url):
-        made.append(LlamaCpp(Connection(url, patience=Patience(tries=1))))
-        return made[-1]
+        result.append(LlamaCpp(Connection(url, patience=Patience(tries=1))))
+        return result[-1]
 
     yield provider
-    for one in made:
-        await one.aclose()
+    for item in result:
+        await item.aclose()
 
 
 @pytest.mark.real

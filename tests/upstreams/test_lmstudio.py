@@ -51,15 +51,15 @@ def nothing(path):
 
 @pytest.fixture
 async def to():
-    made = []
+    result = []
 
     def provider(url):
-        made.append(LMStudio(Connection(url, patience=Patience(tries=1))))
-        return made[-1]
+        result.append(LMStudio(Connection(url, patience=Patience(tries=1))))
+        return result[-1]
 
     yield provider
-    for one in made:
-        await one.aclose()
+    for item in result:
+        await item.aclose()
 
 
 async def test_newer_versions_tell_what_is_loaded_and_the_smallest_window_counts(to):

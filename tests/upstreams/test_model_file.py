@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.tokens.gguf import VocabularyError, encode_metadata
+from holdfast.tokens.vocabulary import VocabularyError, encode_metadata
 from holdfast.upstreams.model_file import describe_model_file
 
 

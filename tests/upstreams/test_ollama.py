@@ -24,15 +24,15 @@ TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type
 
 @pytest.fixture
 async def to():
-    made = []
+    result = []
 
     def provider(url):
-        made.append(Ollama(Connection(url, patience=Patience(tries=1, stall=5))))
-        return made[-1]
+        result.append(Ollama(Connection(url, patience=Patience(tries=1, stall=5))))
+        return result[-1]
 
     yield provider
-    for one in made:
-        await one.aclose()
+    for item in result:
+        await item.aclose()
 
 
 def asking(text="Hello there", *, model="fake", **rest):
@@ -313,11 +313,11 @@ async def test_older_servers_do_not_say_which_window_runs(to):
 
 async def test_texts_become_vectors_in_their_order(to):
     with FakeOllama().served() as url:
-        found = await to(url).embed("fake", ["one", "two words"])
+        results = await to(url).embed("fake", ["one", "two words"])
         alone = await to(url).embed("fake", ["two words"])
-    assert found.vectors[1] == alone.vectors[0]
-    assert found.vectors[0] != found.vectors[1]
-    assert found.tokens == 3
+    assert results.vectors[1] == alone.vectors[0]
+    assert results.vectors[0] != results.vectors[1]
+    assert results.tokens == 3
 
 
 async def test_text_too_long_to_embed_raises_overflow(to):

@@ -22,16 +22,16 @@ SSE = "text/event-stream"
 
 @pytest.fixture
 async def to():
-    made = []
+    result = []
 
     def provider(url, **options):
         root, prefix = split_url(url)
-        made.append(OpenAI(Connection(root, patience=Patience(tries=1, stall=5), **options), prefix))
-        return made[-1]
+        result.append(OpenAI(Connection(root, patience=Patience(tries=1, stall=5), **options), prefix))
+        return result[-1]
 
     yield provider
-    for one in made:
-        await one.aclose()
+    for item in result:
+        await item.aclose()
 
 
 async def answered(provider, request=REQUEST, answer=None):
@@ -86,8 +86,8 @@ async def test_tool_calls_in_pieces_become_whole(to):
     )
     with server({CHAT: stream}) as known:
         answer = await answered(to(known.url))
-    (made,) = answer.message.tool_calls
-    assert (made.id, made.name, made.arguments) == ("c1", "f", '{"a":1}')
+    (result,) = answer.message.tool_calls
+    assert (result.id, result.name, result.arguments) == ("c1", "f", '{"a":1}')
     assert answer.finish == "tool_calls"
 
 
@@ -134,10 +134,10 @@ async def test_leading_error_event_is_a_refusal_with_its_code(to):
 
 
 async def test_an_overflow_may_also_come_as_the_first_event(to):
-    told = (
+    text = (
         "This model's maximum context length is 4096 tokens. However, your prompt contains 5000 input tokens."
     )
-    error = {"error": {"code": 400, "message": told}}
+    error = {"error": {"code": 400, "message": text}}
     with server({CHAT: events(error)}) as known, pytest.raises(Overflow) as caught:
         await answered(to(known.url))
     assert (caught.value.prompt_tokens, caught.value.window) == (5000, 4096)
@@ -236,8 +236,8 @@ async def test_a_vllm_without_the_route_is_not_asked_again(to):
 async def test_vectors_come_in_the_order_of_the_texts(to):
     data = [{"index": 1, "embedding": [2.0]}, {"index": 0, "embedding": [1.0]}]
     with server({"/v1/embeddings": {"data": data, "usage": {"prompt_tokens": 4}}}) as known:
-        found = await to(known.url).embed("m", ["a", "b"])
-        assert (found.vectors, found.tokens) == (((1.0,), (2.0,)), 4)
+        results = await to(known.url).embed("m", ["a", "b"])
+        assert (results.vectors, results.tokens) == (((1.0,), (2.0,)), 4)
         with pytest.raises(UpstreamError):
             await to(known.url).embed("m", ["a", "b", "c"])
 

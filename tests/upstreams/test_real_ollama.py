@@ -225,17 +225,17 @@ def test_of_too_long_a_chat_the_oldest_messages_go(both):
 
 @pytest.fixture(scope="module")
 def holdfast(real, tmp_path_factory):
-    with running(tmp_path_factory.mktemp("holdfast"), Ollama(Connection(real))) as made:
+    with running(tmp_path_factory.mktemp("holdfast"), Ollama(Connection(real))) as server:
         # The first window that is asked for stays; the Modelfile's is too small to hold a talk in.
         first = {"messages": [user("Hi")], "options": {"num_ctx": ROOM, "num_predict": 1}}
-        answer = made.client.post("/api/chat", json={"model": MODEL, **first}, timeout=300)
+        answer = server.client.post("/api/chat", json={"model": MODEL, **first}, timeout=300)
         assert answer.headers["x-holdfast-window"] == str(ROOM)
-        yield made
+        yield server
 
 
 def kept(holdfast, project):
     (row,) = holdfast.store.log.recent(Scope(project=project))
-    return [(one.message.role, one.message.text) for one in holdfast.store.log.path(row.head)]
+    return [(item.message.role, item.message.text) for item in holdfast.store.log.path(row.head)]
 
 
 def test_its_own_library_talks_to_it_through_holdfast(holdfast):
@@ -253,11 +253,11 @@ def test_its_own_library_talks_to_it_through_holdfast(holdfast):
         assert [model.model for model in client.ps().models] == [MODEL]
         begun = client.generate(MODEL, "Name an animal.", options=options)
         goes_on = client.generate(MODEL, "Why?", context=begun.context, options=options)
-    said = "".join(piece.message.content for piece in pieces)
+    text = "".join(piece.message.content for piece in pieces)
     rows = holdfast.store.log.recent(Scope(project="ollama"))
-    talks = [[one.message.text for one in holdfast.store.log.path(row.head)] for row in reversed(rows)]
+    talks = [[item.message.text for item in holdfast.store.log.path(row.head)] for row in reversed(rows)]
     assert talks == [
-        ["Name a colour.", first.message.content, "Another one?", said],
+        ["Name a colour.", first.message.content, "Another one?", text],
         ["Name an animal.", begun.response, "Why?", goes_on.response],
     ]
 
@@ -276,10 +276,10 @@ def test_openai_library_works_and_long_history_fits_and_is_recorded(holdfast):
                 stream=True,
                 stream_options={"include_usage": True},
             )
-            said = ""
+            text = ""
             for piece in pieces:
-                said += piece.choices[0].delta.content or "" if piece.choices else ""
+                text += piece.choices[0].delta.content or "" if piece.choices else ""
                 usage = piece.usage
-            history.append({"role": "assistant", "content": said})
+            history.append({"role": "assistant", "content": text})
             assert usage.prompt_tokens + usage.completion_tokens <= ROOM
-    assert kept(holdfast, "openai") == [(one["role"], one["content"]) for one in history]
+    assert kept(holdfast, "openai") == [(item["role"], item["content"]) for item in history]

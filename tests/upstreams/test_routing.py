@@ -25,11 +25,11 @@ def server(*models, answers=(), says="Yes."):
     return ScriptedProvider(answers, fallback=says, models=[ModelInfo(name) for name in models])
 
 
-def at(name, found, look_again=10.0):
+def at(name, results, look_again=10.0):
     """A place with a server, or with the error that one meets there; `found` may be made anew each time."""
 
     async def find():
-        here = found() if callable(found) else found
+        here = results() if callable(results) else results
         if isinstance(here, Exception):
             raise here
         return here
@@ -37,8 +37,8 @@ def at(name, found, look_again=10.0):
     return UpstreamSlot(find, name=name, location=f"http://{name}", look_again=look_again)
 
 
-def several(**found):
-    return Upstreams([at(name, here) for name, here in found.items()], ScriptedProvider())
+def several(**results):
+    return Upstreams([at(name, here) for name, here in results.items()], ScriptedProvider())
 
 
 async def said(upstreams, model):
@@ -79,9 +79,9 @@ async def test_failover_happens_before_first_chunk_and_pauses_failing_server(tro
     assert await said(upstreams, "a") == "second"
     assert await said(upstreams, "a") == "second"
     assert len(first.requests) == 1
-    one, two = upstreams.states()
-    assert (one.well, two.well) == (False, True)
-    assert trouble.message in one.error
+    item, two = upstreams.states()
+    assert (item.well, two.well) == (False, True)
+    assert trouble.message in item.error
 
 
 async def test_another_server_stands_in_for_what_has_one_answer_too():
@@ -90,8 +90,8 @@ async def test_another_server_stands_in_for_what_has_one_answer_too():
             raise Unreachable("nobody there")
 
     upstreams = several(one=Away(models=[ModelInfo("a")]), two=server("a"))
-    made = await upstreams.call("a", lambda provider: provider.embed("a", ["text"]))
-    assert len(made.vectors) == 1
+    response = await upstreams.call("a", lambda provider: provider.embed("a", ["text"]))
+    assert len(response.vectors) == 1
 
 
 async def test_who_names_a_server_gets_that_one_or_its_trouble():
@@ -119,13 +119,13 @@ async def test_when_all_are_away_the_last_trouble_is_told():
 
 
 async def test_server_unavailable_at_start_costs_others_nothing_and_is_found_later():
-    there = []
-    late = at("late", lambda: there[0] if there else Unreachable("nobody there"), look_again=-1.0)
+    value = []
+    late = at("late", lambda: value[0] if value else Unreachable("nobody there"), look_again=-1.0)
     upstreams = Upstreams([late, at("one", server("a", says="one"))], ScriptedProvider())
     assert await said(upstreams, "a") == "one"
     with pytest.raises(ModelMissing, match="late"):
         await upstreams.route("b")
-    there.append(server("b", says="late"))
+    value.append(server("b", says="late"))
     assert await said(upstreams, "b") == "late"
     assert [state.well for state in upstreams.states()] == [True, True]
 
@@ -163,34 +163,34 @@ def settings(tmp_path, **given):
 
 async def test_named_servers_have_their_own_keys_and_only_theirs(tmp_path):
     tags = response(b'{"models":[]}')
-    with hostile([tags]) as one, hostile([tags]) as two:
+    with hostile([tags]) as server, hostile([tags]) as two:
         given = settings(
             tmp_path,
-            upstreams=f"gpu=ollama+{one.url}, ollama+{two.url}",
+            upstreams=f"gpu=ollama+{server.url}, ollama+{two.url}",
             upstream_keys="gpu=s3cret",
         )
         upstreams = build_upstreams(given)
         await upstreams.models()
         await upstreams.aclose()
-    assert any(b"Bearer s3cret" in request for request in one.requests)
+    assert any(b"Bearer s3cret" in request for request in server.requests)
     assert not any(b"s3cret" in request for request in two.requests)
     assert [state.name for state in upstreams.states()] == ["gpu", two.url.removeprefix("http://")]
 
 
 async def test_one_server_and_several_can_be_named_together(tmp_path):
     tags = response(b'{"models":[]}')
-    with hostile([tags]) as one, hostile([tags]) as two:
+    with hostile([tags]) as server, hostile([tags]) as two:
         given = settings(
             tmp_path,
-            upstream=f"ollama+{one.url}",
+            upstream=f"ollama+{server.url}",
             upstream_key="s3cret",
             upstreams=f"two=ollama+{two.url}, embedded",
         )
         upstreams = build_upstreams(given)
         await upstreams.models()
-        assert [state.name for state in upstreams.states()] == [one.url[7:], "two", "embedded"]
+        assert [state.name for state in upstreams.states()] == [server.url[7:], "two", "embedded"]
         await upstreams.aclose()
-    assert any(b"Bearer s3cret" in request for request in one.requests)
+    assert any(b"Bearer s3cret" in request for request in server.requests)
     assert not any(b"s3cret" in request for request in two.requests)
 
 
@@ -234,12 +234,12 @@ async def test_server_of_another_kind_at_same_address_is_detected():
         name = "other"
 
     before, after = server("a", answers=[Unreachable("nobody there")]), Other(models=[ModelInfo("b")])
-    there = [before]
-    place = at("", lambda: there[0], look_again=-1.0)
+    value = [before]
+    place = at("", lambda: value[0], look_again=-1.0)
     upstreams = Upstreams([place], ScriptedProvider())
     with pytest.raises(Unreachable):
         await said(upstreams, "a")
-    there[0] = after
+    value[0] = after
     assert (await upstreams.main()).name == "other"
     assert await said(upstreams, "b") == "Yes."
 

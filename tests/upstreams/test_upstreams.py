@@ -19,8 +19,8 @@ pytestmark = pytest.mark.anyio
 class Finder:
     """Finds what it was told to, one after the other; counts how often it was sent."""
 
-    def __init__(self, *found):
-        self.found = list(found)
+    def __init__(self, *results):
+        self.found = list(results)
         self.sent = 0
 
     async def __call__(self):
@@ -64,9 +64,9 @@ async def test_later_started_server_is_found_without_constant_probing():
 async def test_many_at_once_look_only_once():
     finder = Finder(ScriptedProvider())
     upstreams = Upstreams(finder, ScriptedProvider())
-    found = await asyncio.gather(*(upstreams.main() for _ in range(5)))
+    results = await asyncio.gather(*(upstreams.main() for _ in range(5)))
     assert finder.sent == 1
-    assert len(set(map(id, found))) == 1
+    assert len(set(map(id, results))) == 1
 
 
 def settings(tmp_path, **given):
@@ -74,8 +74,8 @@ def settings(tmp_path, **given):
 
 
 async def test_holdfast_does_not_look_for_a_server_at_its_own_address(tmp_path):
-    found = await look_around(settings(tmp_path, port=11434))
-    assert all("11434" not in place for place, _ in found.tried)
+    results = await look_around(settings(tmp_path, port=11434))
+    assert all("11434" not in place for place, _ in results.tried)
     upstreams = build_upstreams(settings(tmp_path, upstream="http://127.0.0.1:11435"))
     with pytest.raises(ConfigError, match="own address"):
         await upstreams.main()

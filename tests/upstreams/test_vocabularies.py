@@ -7,9 +7,8 @@ import pytest
 from holdfast.errors import ModelMissing
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel
-from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.tokenizer import Tokenizer
-from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.tokens.vocabulary import Vocabulary, VocabularyError
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI

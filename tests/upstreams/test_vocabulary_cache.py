@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from holdfast.testing.provider import ScriptedProvider
-from holdfast.tokens.gguf import VocabularyError
-from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.tokens.vocabulary import Vocabulary, VocabularyError
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.counting import VocabularyCache
 

@@ -46,7 +46,7 @@ def rounds(draw, orphans=False):
         ToolCall("read", f'{{"path": "file{at}.py"}}', id=f"call_{draw(st.uuids())}" if named else "")
         for at in range(number)
     ]
-    said = (Text(draw(aloud) + draw(short)),) if draw(st.booleans()) else ()
+    text = (Text(draw(aloud) + draw(short)),) if draw(st.booleans()) else ()
     thought = (Thinking(draw(short)),) if draw(st.booleans()) else ()
     results = [
         Message("tool", (ToolResult((Text(draw(texts)),), call_id=call.id, name=call.name),))
@@ -56,7 +56,7 @@ def rounds(draw, orphans=False):
         results = results[: draw(st.integers(0, len(results)))]
     if orphans and draw(st.booleans()):
         results.append(Message("tool", (ToolResult((Text("lost"),), call_id="call_nowhere", name="x"),)))
-    return [Message("assistant", (*thought, *said, *calls)), *results]
+    return [Message("assistant", (*thought, *text, *calls)), *results]
 
 
 @st.composite
@@ -95,7 +95,7 @@ def items_of(messages):
 
 def orphans_of(messages):
     """Calls without a result and results without a call, as a strict server would find them."""
-    found, open_calls = [], []
+    results, open_calls = [], []
     for message in messages:
         if message.tool_results:
             for result in message.tool_results:
@@ -103,10 +103,10 @@ def orphans_of(messages):
                     (call for call in open_calls if (call.id or result.call_id) == result.call_id), None
                 ) or (open_calls[0] if open_calls and not open_calls[0].id else None)
                 if match is None:
-                    found.append(result)
+                    results.append(result)
                 else:
                     open_calls.remove(match)
         else:
-            found += open_calls
+            results += open_calls
             open_calls = list(message.tool_calls)
-    return found + open_calls
+    return results + open_calls

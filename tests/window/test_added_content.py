@@ -48,72 +48,72 @@ def facts(about, number):
     return f"First, {about}. " + f"More of {about}. " * number + f"Lastly, {about}."
 
 
-def after(made, *messages):
+def after(result, *messages):
     """The draft of the next request."""
-    draft = made.view.draft
+    draft = result.view.draft
     items = items_of([*(item.message for item in draft.items), *messages])
-    seen = frozenset(one.item.id for one in made.view.shown)
-    return replace(draft, items=items, decisions=made.view.decisions, seen=seen, fired=made.fired)
+    seen = frozenset(entry.item.id for entry in result.view.shown)
+    return replace(draft, items=items, decisions=result.view.decisions, seen=seen, fired=result.fired)
 
 
-def shown(made):
-    return {one.item.id: one for one in made.view.shown}
+def shown(result):
+    return {item.item.id: item for item in result.view.shown}
 
 
-def rules_of(made):
-    return [proposal.rule for proposal in made.view.proposals]
+def rules_of(result):
+    return [proposal.rule for proposal in result.view.proposals]
 
 
 @pytest.fixture
 def researched():
     """Four questions with what was found for each: much, little, much, and much for the newest."""
     sizes = {"rivers": 300, "lakes": 5, "towns": 300, "hills": 60}
-    messages = [one for about in sizes for one in (user(f"Tell me of {about}"), answer("They are old."))]
-    found = tuple(
+    messages = [item for about in sizes for item in (user(f"Tell me of {about}"), answer("They are old."))]
+    addeds = tuple(
         added("research", f"m_{2 * at}", facts(about, size), f"d_{about}")
         for at, (about, size) in enumerate(sizes.items())
     )
-    return replace(talk(*messages[:-1]), decisions=found)
+    return replace(talk(*messages[:-1]), decisions=addeds)
 
 
 def test_research_of_earlier_questions_is_noted_down_and_no_longer_quoted(researched):
-    made = fit(researched)
-    assert rules_of(made) == ["research"]
-    (replaced,) = made.view.proposals
+    result = fit(researched)
+    assert rules_of(result) == ["research"]
+    (replaced,) = result.view.proposals
     assert replaced.messages == ("m_0", "m_4")
     for name, about in (("m_0", "rivers"), ("m_4", "towns")):
-        (left,) = shown(made)[name].additions
+        (left,) = shown(result)[name].additions
         assert PENNIES.count(left.text) <= SOURCE_TOKENS
         assert left.text.startswith(f"First, {about}.")
         assert "[shortened: " in left.text
-        assert shown(made)[name].message.text == f"Tell me of {about}\n\n{left.text}"
+        assert shown(result)[name].message.text == f"Tell me of {about}\n\n{left.text}"
     assert replaced.tokens_before > 2_000
     assert replaced.tokens_after <= 2 * SOURCE_TOKENS
 
 
 def test_newest_research_and_short_research_stay_unchanged(researched):
-    made = fit(researched)
-    assert shown(made)["m_2"].message.text.endswith(facts("lakes", 5))
-    assert shown(made)["m_6"].message.text.endswith(facts("hills", 60))
+    result = fit(researched)
+    assert shown(result)["m_2"].message.text.endswith(facts("lakes", 5))
+    assert shown(result)["m_6"].message.text.endswith(facts("hills", 60))
 
 
 def test_research_that_was_noted_down_stays_so_byte_for_byte(researched):
-    made = fit(researched)
-    again = fit(after(made, answer("They are old."), user("Thanks")))
+    result = fit(researched)
+    again = fit(after(result, answer("They are old."), user("Thanks")))
     assert again.view.proposals == ()
-    assert again.messages[: len(made.messages)] == made.messages
+    assert again.messages[: len(result.messages)] == result.messages
 
 
 def test_quotes_of_earlier_questions_leave_in_batch_and_newest_stays(researched):
     quotes = [added("recalled", name, f"[Quote] for {name}", f"d_{name}") for name in ("m_0", "m_6")]
-    made = fit(researched, quotes)
-    assert "recalled_old" in rules_of(made)
-    assert "[Quote]" not in shown(made)["m_0"].message.text
-    assert shown(made)["m_6"].message.text.endswith("[Quote] for m_6")
+    result = fit(researched, quotes)
+    assert "recalled_old" in rules_of(result)
+    assert "[Quote]" not in shown(result)["m_0"].message.text
+    assert shown(result)["m_6"].message.text.endswith("[Quote] for m_6")
 
 
 def test_evidence_of_earlier_questions_is_dropped_in_one_decision():
-    messages = [one for at in range(3) for one in (user(f"Question {at}"), answer("Yes."))][:-1]
+    messages = [item for at in range(3) for item in (user(f"Question {at}"), answer("Yes."))][:-1]
     quotes = tuple(added("recalled", f"m_{2 * at}", f"[Quote {at}]", f"d_{at}") for at in range(3))
     view = View(replace(talk(*messages), decisions=quotes))
     (leaving,) = drop_evidence(view)
@@ -157,8 +157,8 @@ def pictured():
 
 
 def test_pictures_and_files_leave_with_old_results(pictured):
-    made = fit(pictured)
-    results = {result.call_id: result for message in made.messages for result in message.tool_results}
+    output = fit(pictured)
+    results = {result.call_id: result for message in output.messages for result in message.tool_results}
     assert results.keys() == {"long", "short", "alone", "paper", "words", "newer", "newest"}
     for name in ("long", "short", "alone", "paper"):
         assert [type(part) for part in results[name].parts] == [Text], name
@@ -171,22 +171,22 @@ def test_pictures_and_files_leave_with_old_results(pictured):
 
 
 def test_pictures_and_files_in_the_last_two_results_stay(pictured):
-    made = fit(pictured)
-    results = {result.call_id: result for message in made.messages for result in message.tool_results}
+    output = fit(pictured)
+    results = {result.call_id: result for message in output.messages for result in message.tool_results}
     assert results["newer"].parts == (Text("A bridge."), PICTURE)
     assert results["newest"].parts == (Text("A ferry."), PAPER)
 
 
 def test_attachments_dropped_from_old_results_stay_dropped(pictured):
-    made = fit(pictured)
-    again = fit(after(made, answer("The ferry."), user("Sure?")), at_least=1)
+    result = fit(pictured)
+    again = fit(after(result, answer("The ferry."), user("Sure?")), at_least=1)
     assert "tool_result" not in rules_of(again)
-    assert again.messages[: len(made.messages)] == made.messages
+    assert again.messages[: len(result.messages)] == result.messages
 
 
 def test_a_pinned_result_keeps_its_picture(pictured):
-    made = fit(replace(pictured, pins=frozenset({"m_4"})))
-    assert shown(made)["m_4"].message.tool_results[0].parts == (Text("A harbour."), PICTURE)
+    result = fit(replace(pictured, pins=frozenset({"m_4"})))
+    assert shown(result)["m_4"].message.tool_results[0].parts == (Text("A harbour."), PICTURE)
 
 
 def brought(question, *, recalled, research, window=2_048):
@@ -200,10 +200,10 @@ def brought(question, *, recalled, research, window=2_048):
 
 
 def test_in_the_end_quotes_go_before_anything_found_is_cut():
-    made = brought("What now? " + "word " * 600, recalled=100, research=120)
-    text = made.messages[-1].text
-    assert made.level == LAST
-    assert made.view.fits
+    snippets = brought("What now? " + "word " * 600, recalled=100, research=120)
+    text = snippets.messages[-1].text
+    assert snippets.level == LAST
+    assert snippets.view.fits
     assert text.startswith("What now? word")
     assert "[Quote]" not in text
     assert text.endswith(facts("rivers", 120)), "with the quotes gone it fits as it is"
@@ -211,28 +211,28 @@ def test_in_the_end_quotes_go_before_anything_found_is_cut():
 
 def test_last_resort_cuts_findings_and_keeps_whole_question():
     question = "What now? " + "word " * 600 + "End?"
-    made = brought(question, recalled=100, research=3_000)
-    text = made.messages[-1].text
+    snippets = brought(question, recalled=100, research=3_000)
+    text = snippets.messages[-1].text
     assert text.startswith(f"{question}\n\nFirst, rivers.")
     assert "[Quote]" not in text
     assert "[shortened: " in text
     assert text.endswith("Lastly, rivers.")
-    assert 0.95 * made.view.room <= made.total.high <= made.view.room
-    assert {one.rule for one in made.view.proposals[2:]} == {"last"}
+    assert 0.95 * snippets.view.room <= snippets.total.high <= snippets.view.room
+    assert {proposal.rule for proposal in snippets.view.proposals[2:]} == {"last"}
 
 
 def test_last_resort_drops_findings_entirely_before_cutting_question():
     question = "What now? " + "word " * 1_136 + "End?"
     alone = View(talk(user(question), window=2_048))
     assert 0 <= alone.room - alone.total.high < 32, "beside it there is room, but not for anything of use"
-    made = brought(question, recalled=100, research=3_000)
-    assert made.messages[-1].text == question
-    assert made.view.fits
+    snippets = brought(question, recalled=100, research=3_000)
+    assert snippets.messages[-1].text == question
+    assert snippets.view.fits
 
 
 def test_last_resort_drops_history_before_findings_of_question():
     old = [message for at in range(12) for message in (user(f"Q{at} " * 80), answer(f"A{at} " * 80))]
     draft = talk(*old, user("And rivers?"), window=2_048)
-    made = fit(draft, [added("research", "m_24", facts("rivers", 200), "d_found")], levels=False)
-    assert made.messages[-1].text == f"And rivers?\n\n{facts('rivers', 200)}"
-    assert "m_0" in made.view.rendered.out
+    result = fit(draft, [added("research", "m_24", facts("rivers", 200), "d_found")], levels=False)
+    assert result.messages[-1].text == f"And rivers?\n\n{facts('rivers', 200)}"
+    assert "m_0" in result.view.rendered.out

@@ -34,7 +34,7 @@ def talk(number):
 
 def edited(items, at):
     """The same up to a place, and from there on another way of the same length."""
-    return (*items[:at], *(Item(f"n_{one.depth}", one.message, one.depth, one.at) for one in items[at:]))
+    return (*items[:at], *(Item(f"n_{item.depth}", item.message, item.depth, item.at) for item in items[at:]))
 
 
 def left_out(*names, at):
@@ -86,7 +86,7 @@ def test_older_decision_still_applies_on_another_branch():
 
 def test_a_decision_without_a_place_holds_wherever_its_messages_are():
     cut = Shorten("long", ("m_2",), 10, 1, {"m_2": {0: "Short"}})
-    shown = {one.item.id: one.message.text for one in render(edited(talk(12), 6), [cut]).shown}
+    shown = {item.item.id: item.message.text for item in render(edited(talk(12), 6), [cut]).shown}
     assert shown["m_2"] == "Short"
     assert shown["m_0"] == "Text 0"
 

@@ -23,34 +23,34 @@ def brings(message, text=CODE, *, name="src/lamp.py", short=DIGEST, tag="one", d
 
 
 def chat(*questions, window=4_096):
-    messages = [one for said in questions for one in (user(said), answer("Yes, " + "indeed " * 60))]
+    messages = [item for question in questions for item in (user(question), answer("Yes, " + "indeed " * 60))]
     return talk(*messages[:-1], window=window)
 
 
 def test_a_file_that_nobody_talks_about_any_more_becomes_its_digest():
-    made = fit(chat("See @src/lamp.py", "And tea?", "With milk?", "Or lemon?"), [brings("m_0")], at_least=1)
-    assert "file" in rules_of(made)
-    assert shown(made)["m_0"].message.text == f"See @src/lamp.py\n\n{DIGEST}"
-    again = fit(after(made, answer("Yes."), user("Good.")))
-    assert again.messages[: len(made.messages)] == made.messages, "and it stays so"
+    result = fit(chat("See @src/lamp.py", "And tea?", "With milk?", "Or lemon?"), [brings("m_0")], at_least=1)
+    assert "file" in rules_of(result)
+    assert shown(result)["m_0"].message.text == f"See @src/lamp.py\n\n{DIGEST}"
+    again = fit(after(result, answer("Yes."), user("Good.")))
+    assert again.messages[: len(result.messages)] == result.messages, "and it stays so"
 
 
 @pytest.mark.parametrize("said", ["Now src/lamp.py again?", "What is in lamp.py?"])
 def test_a_file_that_is_still_spoken_of_stays_whole(said):
-    made = fit(chat("See @src/lamp.py", "And tea?", "With milk?", said), [brings("m_0")], at_least=1)
-    assert shown(made)["m_0"].message.text.endswith(CODE)
+    result = fit(chat("See @src/lamp.py", "And tea?", "With milk?", said), [brings("m_0")], at_least=1)
+    assert shown(result)["m_0"].message.text.endswith(CODE)
 
 
 def test_file_of_current_question_is_never_shortened():
-    made = fit(chat("And tea?", "See @src/lamp.py"), [brings("m_2")], at_least=2)
-    assert shown(made)["m_2"].message.text.endswith(CODE)
+    result = fit(chat("And tea?", "See @src/lamp.py"), [brings("m_2")], at_least=2)
+    assert shown(result)["m_2"].message.text.endswith(CODE)
 
 
 def test_file_attached_twice_keeps_only_newest_copy():
     draft = chat("See @src/lamp.py", "And tea?", "Now @src/lamp.py:full", "Well?", window=8_192)
-    made = fit(draft, [brings("m_0"), brings("m_4", decision="d_again")], at_least=1)
-    assert shown(made)["m_0"].message.text == "See @src/lamp.py\n\n[src/lamp.py: further down]"
-    assert shown(made)["m_4"].message.text.endswith(CODE)
+    result = fit(draft, [brings("m_0"), brings("m_4", decision="d_again")], at_least=1)
+    assert shown(result)["m_0"].message.text == "See @src/lamp.py\n\n[src/lamp.py: further down]"
+    assert shown(result)["m_4"].message.text.endswith(CODE)
 
 
 def test_outdated_file_content_is_replaced_by_current_content():
@@ -59,9 +59,9 @@ def test_outdated_file_content_is_replaced_by_current_content():
     view = View(replace(draft, decisions=before.view.decisions))
     (gone,) = replace_outdated_files(view, {"src/lamp.py": "two"})
     assert (gone.kind, gone.rule) == ("replace", "file_changed")
-    made = fit(view.draft, [gone, brings("m_2", text=CODE.upper(), tag="two", decision="d_now")])
-    assert CODE not in shown(made)["m_0"].message.text
-    assert prefix_of(made, chain_of(before.view), chain_of(made.view)).cause == "file"
+    result = fit(view.draft, [gone, brings("m_2", text=CODE.upper(), tag="two", decision="d_now")])
+    assert CODE not in shown(result)["m_0"].message.text
+    assert prefix_of(result, chain_of(before.view), chain_of(result.view)).cause == "file"
 
 
 def test_attached_file_becomes_digest_of_its_name_and_text():
@@ -69,31 +69,31 @@ def test_attached_file_becomes_digest_of_its_name_and_text():
     paper = File("notes.txt", b64encode(body.encode()).decode(), "text/plain")
     draft = talk(
         Message("user", (Text("Read this"), paper)),
-        *(one for said in ("Tea?", "Milk?", "Lemon?") for one in (answer("Yes."), user(said))),
+        *(item for content in ("Tea?", "Milk?", "Lemon?") for item in (answer("Yes."), user(content))),
     )
     draft = replace(draft, digest=lambda name, text: f"{name} has {text.count(chr(10))} lines")
-    made = fit(draft, at_least=1)
-    assert made.messages[0].text == "Read thisnotes.txt\nnotes.txt has 500 lines"
+    result = fit(draft, at_least=1)
+    assert result.messages[0].text == "Read thisnotes.txt\nnotes.txt has 500 lines"
 
 
 def test_last_resort_uses_file_digest_and_drops_research_first():
     question = "What now? " + "word " * 600
     sources = added("research", "m_0", "Found. " * 200, "d_found")
-    made = fit(talk(user(question), window=2_048), [sources, brings("m_0")])
-    text = made.messages[-1].text
-    assert made.level == LAST
-    assert made.view.fits
+    result = fit(talk(user(question), window=2_048), [sources, brings("m_0")])
+    text = result.messages[-1].text
+    assert result.level == LAST
+    assert result.view.fits
     assert text.startswith("What now? word")
     assert text.endswith(DIGEST), "the digest fits as it is"
 
 
 def test_a_report_names_the_files_and_what_they_take():
-    made = fit(chat("See @src/lamp.py"), [brings("m_0")])
-    report = report_of(made, Prefix(0, 0, "first"), made.view.draft.gauge).to_json()
+    result = fit(chat("See @src/lamp.py"), [brings("m_0")])
+    report = report_of(result, Prefix(0, 0, "first"), result.view.draft.gauge).to_json()
     rows = {row["name"]: row["tokens"] for row in report["sections"]}
     assert rows["files"] == PENNIES.count(CODE)
     assert report["messages"][0]["added"] == [{"section": "files", "text": CODE, "name": "src/lamp.py"}]
-    bare = report_of(fit(chat("Hi")), Prefix(0, 0, "first"), made.view.draft.gauge)
+    bare = report_of(fit(chat("Hi")), Prefix(0, 0, "first"), result.view.draft.gauge)
     assert "files" not in {section.name for section in bare.sections}
 
 
@@ -109,11 +109,11 @@ def test_earlier_finding_sources_become_notes_when_new_ones_arrive():
     view = View(replace(draft, decisions=(finding("m_0", "weather"), finding("m_2", "bitcoin"))))
     (noted,) = shrink_findings(view)
     assert (noted.rule, noted.messages) == ("research_new", ("m_0", "m_2"))
-    made = view.having(noted)
+    result = view.having(noted)
     noted = format_finding("en", 86_400.0, "What of weather?", "In short, weather.")
-    assert made.shown[0].message.text == f"Weather?\n\n{noted}"
+    assert result.shown[0].message.text == f"Weather?\n\n{noted}"
     assert noted.startswith("[Earlier research of 1970-01-0")
-    assert shrink_findings(made) == [], "and nothing more is left to be done"
+    assert shrink_findings(result) == [], "and nothing more is left to be done"
 
 
 def test_the_note_of_a_finding_is_what_it_is_by_now():

@@ -25,16 +25,16 @@ FORBIDDEN = (
 )
 
 
-def marked(messages, found):
+def marked(messages, results):
     return {
-        f"m_{at}": list(said)
+        f"m_{at}": list(text)
         for at, message in enumerate(messages)
-        if message.role == "user" and (said := found(message.text))
+        if message.role == "user" and (text := results(message.text))
     }
 
 
-def sent(made):
-    return "\n".join(message.text for message in made.messages)
+def sent(result):
+    return "\n".join(message.text for message in result.messages)
 
 
 @settings(deadline=None, max_examples=8)
@@ -47,8 +47,8 @@ def sent(made):
 def test_a_prohibition_is_in_every_later_window(places, window, summarises, filler):
     messages, decisions, fired = [], (), {}
     for turn in range(40):
-        said = [text for place, text in zip(places, FORBIDDEN, strict=True) if place == turn]
-        for text in said:
+        texts = [text for place, text in zip(places, FORBIDDEN, strict=True) if place == turn]
+        for text in texts:
             messages += [Message.of("user", text), Message.of("assistant", "Understood.")]
         messages.append(Message.of("user", f"Step {turn}: " + "we talk of other things " * filler))
         rules = marked(messages, rules_in)
@@ -62,13 +62,16 @@ def test_a_prohibition_is_in_every_later_window(places, window, summarises, fill
             forbidden=marked(messages, forbidden_in),
             fired=fired,
         )
-        made = fit(draft)
+        result = fit(draft)
         for place, text in zip(places, FORBIDDEN, strict=True):
-            assert place > turn or text in sent(made)
-        decisions, fired = made.view.decisions, made.fired
-        if turn % summarises == summarises - 1 and (place := border(made.view)) is not None:
+            assert place > turn or text in sent(result)
+        decisions, fired = result.view.decisions, result.fired
+        if turn % summarises == summarises - 1 and (place := border(result.view)) is not None:
             # A model that keeps nothing at all.
-            decisions = (*decisions, propose_summary(made.view, place, "They talked.", "s_1", "it was time"))
+            decisions = (
+                *decisions,
+                propose_summary(result.view, place, "They talked.", "s_1", "it was time"),
+            )
         messages.append(Message.of("assistant", "Done. " * 10))
 
 
@@ -83,8 +86,8 @@ def test_what_is_forbidden_stands_under_a_heading_of_its_own():
     place = border(view)
     assert place is not None
     decided = (*view.decisions, propose_summary(view, place, "They talked.", "s_1", "it was time"))
-    made = fit(replace(draft, decisions=decided))
-    assert f"Must not, as said earlier in this conversation:\n- {FORBIDDEN[0]}" in made.messages[0].text
+    result = fit(replace(draft, decisions=decided))
+    assert f"Must not, as said earlier in this conversation:\n- {FORBIDDEN[0]}" in result.messages[0].text
 
 
 def test_many_rules_do_not_push_out_what_is_forbidden():

@@ -35,56 +35,56 @@ def used(name, text, path="a.py"):
     return [Message("assistant", (call,)), Message("tool", (ToolResult((Text(text),), call_id=name),))]
 
 
-def shown(made):
-    return {one.item.id: one for one in made.view.shown}
+def shown(result):
+    return {item.item.id: item for item in result.view.shown}
 
 
-def rules_of(made):
-    return [proposal.rule for proposal in made.view.proposals]
+def rules_of(result):
+    return [proposal.rule for proposal in result.view.proposals]
 
 
-def after(made, *messages):
+def after(result, *messages):
     """The draft of the next request."""
-    draft = made.view.draft
+    draft = result.view.draft
     items = items_of([*(item.message for item in draft.items), *messages])
-    seen = frozenset(one.item.id for one in made.view.shown)
-    return replace(draft, items=items, decisions=made.view.decisions, seen=seen, fired=made.fired)
+    seen = frozenset(entry.item.id for entry in result.view.shown)
+    return replace(draft, items=items, decisions=result.view.decisions, seen=seen, fired=result.fired)
 
 
 def test_a_short_talk_is_sent_as_it_is():
-    made = fit(talk(user("Hi"), answer("Hello!"), user("How are you?")))
-    assert made.view.proposals == ()
-    assert [message.text for message in made.messages] == ["Hi", "Hello!", "How are you?"]
-    assert made.level == 0
+    result = fit(talk(user("Hi"), answer("Hello!"), user("How are you?")))
+    assert result.view.proposals == ()
+    assert [message.text for message in result.messages] == ["Hi", "Hello!", "How are you?"]
+    assert result.level == 0
 
 
 def test_thinking_goes_out_only_while_its_turn_lasts():
     thought = Message("assistant", (Thinking("Hm."), Text("Yes.")))
     loop = Message("assistant", (Thinking("Tools!"), ToolCall("read", "{}", id="a")))
     result = Message("tool", (ToolResult((Text("R"),), call_id="a"),))
-    made = fit(talk(user("Q"), thought, user("Use tools"), loop, result))
-    assert [message.thinking for message in made.messages] == ["", "", "", "Tools!", ""]
-    assert shown(made)["m_1"].rules == ("thinking",)
+    output = fit(talk(user("Q"), thought, user("Use tools"), loop, result))
+    assert [message.thinking for message in output.messages] == ["", "", "", "Tools!", ""]
+    assert shown(output)["m_1"].rules == ("thinking",)
 
 
 def test_thinking_in_the_text_goes_out_only_while_its_turn_lasts():
     thought = answer("<think>\nHm.\n</think>\n\nYes, `<think>` it is.")
     loop = Message("assistant", (Text("<think>Tools!</think>Let me look."), ToolCall("read", "{}", id="a")))
     result = Message("tool", (ToolResult((Text("R"),), call_id="a"),))
-    made = fit(talk(user("Q"), thought, user("Use tools"), loop, result))
-    assert made.messages[1].text == "Yes, `<think>` it is."
-    assert made.messages[3].text == "<think>Tools!</think>Let me look."
-    assert shown(made)["m_1"].rules == ("thinking",)
+    output = fit(talk(user("Q"), thought, user("Use tools"), loop, result))
+    assert output.messages[1].text == "Yes, `<think>` it is."
+    assert output.messages[3].text == "<think>Tools!</think>Let me look."
+    assert shown(output)["m_1"].rules == ("thinking",)
     # What is kept is the whole answer.
-    assert shown(made)["m_1"].item.message == thought
+    assert shown(output)["m_1"].item.message == thought
 
 
 def test_long_answer_is_shortened_after_removing_its_thinking():
     thought = f"<think>{'Perhaps not. ' * 400}</think>"
-    said = answer(f"{thought}\n\nBegin. {'It goes on. ' * 400} The end is arion.")
-    rest = [one for at in range(4) for one in (user(f"Question {at}"), answer("Reply " * 400))]
-    made = fit(talk(user("Q"), said, *rest, user("And now?"), window=6_144))
-    shortened = shown(made).get("m_1")
+    text = answer(f"{thought}\n\nBegin. {'It goes on. ' * 400} The end is arion.")
+    rest = [item for at in range(4) for item in (user(f"Question {at}"), answer("Reply " * 400))]
+    result = fit(talk(user("Q"), text, *rest, user("And now?"), window=6_144))
+    shortened = shown(result).get("m_1")
     assert shortened is not None
     assert "long" in shortened.rules
     assert "Perhaps" not in shortened.message.text
@@ -93,31 +93,31 @@ def test_long_answer_is_shortened_after_removing_its_thinking():
 
 
 def test_banners_never_go_out():
-    said = answer("⟦Holdfast: context summarised⟧\n\nThe answer.\n\n⟦Holdfast: done⟧")
-    made = fit(talk(user("Q"), said, user("And?")))
-    assert made.messages[1].text == "The answer."
+    text = answer("⟦Holdfast: context summarised⟧\n\nThe answer.\n\n⟦Holdfast: done⟧")
+    result = fit(talk(user("Q"), text, user("And?")))
+    assert result.messages[1].text == "The answer."
 
 
 def test_oversized_tool_result_is_shortened_on_entry_and_stays_shortened():
     log = "".join(f"line {at}\n" for at in range(2_000)) + "Error: disk full\n"
-    made = fit(talk(user("Read it"), *used("a", log)))
-    assert rules_of(made) == ["entry"]
-    result = made.messages[-1].tool_results[0]
-    assert made.view.text_tokens(result.text) <= 0.3 * 4_096
+    output = fit(talk(user("Read it"), *used("a", log)))
+    assert rules_of(output) == ["entry"]
+    result = output.messages[-1].tool_results[0]
+    assert output.view.text_tokens(result.text) <= 0.3 * 4_096
     assert result.call_id == "a"
     assert "line 0\n" in result.text
     assert "Error: disk full" in result.text
     assert "[shortened: " in result.text
-    again = fit(after(made, answer("Full."), user("What now?")))
+    again = fit(after(output, answer("Full."), user("What now?")))
     assert again.view.proposals == ()
-    assert again.messages[2] == made.messages[-1]
+    assert again.messages[2] == output.messages[-1]
 
 
 def test_tool_result_sent_whole_is_not_shortened_on_entry_later():
     draft = talk(user("Read it"), *used("a", "word " * 1_200), window=8_192)
-    made = fit(draft)
-    assert made.view.proposals == ()
-    smaller = replace(after(made, answer("Ok."), user("And?")), budget=budget_for(4_096))
+    result = fit(draft)
+    assert result.view.proposals == ()
+    smaller = replace(after(result, answer("Ok."), user("And?")), budget=budget_for(4_096))
     assert "entry" not in rules_of(fit(smaller))
 
 
@@ -143,11 +143,11 @@ def crowded():
 
 
 def test_level_one_shortens_everything_older_in_one_batch(crowded):
-    made = fit(crowded)
-    (batch,) = made.batches
+    result = fit(crowded)
+    (batch,) = result.batches
     assert (batch.level, batch.strategy) == (1, "prune")
-    assert set(rules_of(made)) == {"repeat", "tool_result", "long"}
-    now = shown(made)
+    assert set(rules_of(result)) == {"repeat", "tool_result", "long"}
+    now = shown(result)
     assert now["m_0"].rules == ("long",)
     assert now["m_0"].message.text.startswith("Look at this.")
     assert now["m_4"].message.tool_results[0].text.startswith("[shortened: "), "a newer result of that call"
@@ -162,13 +162,13 @@ def test_level_one_shortens_everything_older_in_one_batch(crowded):
 
 
 def test_pinned_messages_are_not_shortened(crowded):
-    made = fit(replace(crowded, pins=frozenset({"m_0"})))
-    assert not shown(made)["m_0"].rules
+    result = fit(replace(crowded, pins=frozenset({"m_0"})))
+    assert not shown(result)["m_0"].rules
 
 
 def test_a_level_comes_again_only_after_history_has_grown(crowded):
-    made = fit(crowded)
-    again = fit(after(made, answer("Ok."), user("More? " + "Really. " * 100)))
+    result = fit(crowded)
+    again = fit(after(result, answer("Ok."), user("More? " + "Really. " * 100)))
     assert again.batches == ()
 
 
@@ -176,9 +176,9 @@ def test_files_nobody_mentions_any_more_are_shortened():
     data = b64encode(b"import os\n" * 900).decode()
     attached = Message("user", (Text("See file"), File("tool.py", data, "text/x-python")), form="parts")
     filler = [message for at in range(6) for message in (user(f"Q{at} " * 60), answer(f"A{at} " * 60))]
-    made = fit(talk(attached, answer("Seen."), *filler, user("Bye"), window=4_096))
-    assert "file" in rules_of(made)
-    assert "import os" in shown(made)["m_0"].message.text
+    result = fit(talk(attached, answer("Seen."), *filler, user("Bye"), window=4_096))
+    assert "file" in rules_of(result)
+    assert "import os" in shown(result)["m_0"].message.text
     mentioned = fit(talk(attached, answer("Seen."), *filler, user("Back to tool.py"), window=4_096))
     assert "file" not in rules_of(mentioned)
 
@@ -194,13 +194,13 @@ def many(number, about="rivers"):
 def test_level_two_leaves_out_least_relevant_messages():
     on_topic = [user("The printer shows E-4711 when it is cold."), answer("Heat the printer room then.")]
     draft = talk(*on_topic, *many(34), user("And the printer with E-4711?"), window=4_096)
-    made = fit(draft)
-    assert 2 in {batch.level for batch in made.batches}
-    now = shown(made)
+    result = fit(draft)
+    assert 2 in {batch.level for batch in result.batches}
+    now = shown(result)
     assert {"m_0", "m_1"} <= now.keys(), "what is asked about stays, however old"
     assert {item.id for item in draft.items[-5:]} <= now.keys()
-    assert made.view.history < made.view.thresholds.leave_out
-    assert len(made.view.rendered.out) > 10
+    assert result.view.history < result.view.thresholds.leave_out
+    assert len(result.view.rendered.out) > 10
 
 
 def test_what_is_close_by_its_meaning_stays_too():
@@ -215,11 +215,11 @@ def test_what_is_close_by_its_meaning_stays_too():
 def test_rules_of_what_is_left_out_are_kept_word_for_word():
     first = [user("Never push to main. " + "word " * 30), answer("Understood. " * 20)]
     draft = talk(*first, *many(40), user("Go on"), system=(Message.of("system", "You help."),))
-    made = fit(replace(draft, rules={"m_0": ["Never push to main."]}, agreed={"m_2": ["We use Rust."]}))
-    assert "m_0" in made.view.rendered.out
-    assert made.messages[0].text.startswith("You help.")
-    assert "- Never push to main." in made.messages[0].text
-    assert ("- We use Rust." in made.messages[0].text) == ("m_2" in made.view.rendered.out)
+    result = fit(replace(draft, rules={"m_0": ["Never push to main."]}, agreed={"m_2": ["We use Rust."]}))
+    assert "m_0" in result.view.rendered.out
+    assert result.messages[0].text.startswith("You help.")
+    assert "- Never push to main." in result.messages[0].text
+    assert ("- We use Rust." in result.messages[0].text) == ("m_2" in result.view.rendered.out)
     alone = fit(replace(draft, system=(), rules={"m_0": ["Never push to main."]}))
     assert alone.messages[0].role == "system"
 
@@ -227,47 +227,47 @@ def test_rules_of_what_is_left_out_are_kept_word_for_word():
 def test_too_many_rules_are_the_first_and_the_last_ones():
     rules = {f"m_{2 * at}": [f"Never use number {at}."] for at in range(15)}
     draft = talk(*many(60), user("Go on"))
-    made = fit(replace(draft, rules=rules))
-    kept = [said for _, said in made.view.rules]
-    assert len(kept) <= 10
-    out = [rule for name, (rule,) in rules.items() if name in made.view.rendered.out]
-    assert (kept[0], kept[-1]) == (out[0], out[-1])
+    result = fit(replace(draft, rules=rules))
+    record = [text for _, text in result.view.rules]
+    assert len(record) <= 10
+    out = [rule for name, (rule,) in rules.items() if name in result.view.rendered.out]
+    assert (record[0], record[-1]) == (out[0], out[-1])
 
 
 def test_one_message_larger_than_the_window_is_cut_in_the_middle():
-    made = fit(talk(user("Begin. " + "word " * 30_000 + "End?"), window=2_048))
-    text = made.messages[-1].text
+    result = fit(talk(user("Begin. " + "word " * 30_000 + "End?"), window=2_048))
+    text = result.messages[-1].text
     assert text.startswith("Begin.")
     assert text.endswith("End?")
     assert "[shortened: " in text
-    assert made.level == LAST
+    assert result.level == LAST
 
 
 def test_forty_pictures_become_as_many_as_fit():
     pictures = tuple(Image(data="aGk=") for _ in range(40))
-    made = fit(talk(Message("user", (Text("What is this?"), *pictures)), window=8_192))
-    left = made.messages[-1].images
+    result = fit(talk(Message("user", (Text("What is this?"), *pictures)), window=8_192))
+    left = result.messages[-1].images
     assert 0 < len(left) < 40
-    assert made.messages[-1].text.startswith("What is this?")
-    assert made.view.fits
+    assert result.messages[-1].text.startswith("What is this?")
+    assert result.view.fits
 
 
 def test_a_system_prompt_larger_than_the_window_is_cut_but_there():
     draft = talk(
         user("Hi there"), system=(Message.of("system", "Be kind. " * 9_000 + "The end."),), window=2_048
     )
-    made = fit(draft)
-    assert made.messages[0].text.startswith("Be kind.")
-    assert made.messages[0].text.endswith("The end.")
-    assert made.messages[1].text == "Hi there"
+    result = fit(draft)
+    assert result.messages[0].text.startswith("Be kind.")
+    assert result.messages[0].text.endswith("The end.")
+    assert result.messages[1].text == "Hi there"
 
 
 def test_two_hundred_results_at_once_keep_their_calls():
     parts = tuple(ToolCall("read", "{}", id=f"c{at}") for at in range(200))
     results = [Message("tool", (ToolResult((Text("x" * 900),), call_id=f"c{at}"),)) for at in range(200)]
-    made = fit(talk(user("Read all"), Message("assistant", parts), *results, window=2_048))
-    calls = {call.id for message in made.messages for call in message.tool_calls}
-    answered = {result.call_id for message in made.messages for result in message.tool_results}
+    output = fit(talk(user("Read all"), Message("assistant", parts), *results, window=2_048))
+    calls = {call.id for message in output.messages for call in message.tool_calls}
+    answered = {result.call_id for message in output.messages for result in message.tool_results}
     assert calls == answered
     assert "c199" in answered
 
@@ -275,8 +275,8 @@ def test_two_hundred_results_at_once_keep_their_calls():
 def test_arguments_too_large_for_the_window_are_still_json():
     call = ToolCall("write", json.dumps({"path": "a.py", "content": "x = 1\n" * 9_000}), id="c")
     result = Message("tool", (ToolResult((Text("written"),), call_id="c"),))
-    made = fit(talk(user("Write it"), Message("assistant", (call,)), result, window=2_048))
-    (left,) = made.messages[1].tool_calls
+    output = fit(talk(user("Write it"), Message("assistant", (call,)), result, window=2_048))
+    (left,) = output.messages[1].tool_calls
     assert isinstance(json.loads(left.arguments), dict)
     assert left.name == "write"
 
@@ -289,16 +289,16 @@ def test_pins_give_way_only_in_the_end():
 
 
 def test_with_levels_off_only_what_must_is_done(crowded):
-    made = fit(crowded, levels=False)
-    assert made.view.proposals == ()
+    result = fit(crowded, levels=False)
+    assert result.view.proposals == ()
 
 
 def test_cut_message_fills_available_room_regardless_of_size():
     for size in (3_000, 30_000, 300_000):
         for gauge in (ExactCounter(Pennies()), EstimatingCounter("qwen3")):
             draft = replace(talk(user("Begin. " + "word " * size + "End?")), gauge=gauge)
-            made = fit(draft)
-            assert 0.95 * made.view.room <= made.total.high <= made.view.room
+            result = fit(draft)
+            assert 0.95 * result.view.room <= result.total.high <= result.view.room
 
 
 def test_a_batch_that_frees_little_is_not_made():
@@ -307,11 +307,11 @@ def test_a_batch_that_frees_little_is_not_made():
     ]
     draft, losses = talk(window=8_192), 0
     for at in range(3, len(talk_) + 1, 3):
-        made = fit(replace(draft, items=items_of(talk_[:at])))
-        worked = [batch for batch in made.batches if batch.level in (1, 2)]
+        result = fit(replace(draft, items=items_of(talk_[:at])))
+        worked = [batch for batch in result.batches if batch.level in (1, 2)]
         if worked:
             freed = worked[0].tokens_before - worked[-1].tokens_after
-            assert freed >= 0.1 * made.view.thresholds.full * 0.9
+            assert freed >= 0.1 * result.view.thresholds.full * 0.9
             losses += 1
-        draft = after(made)
+        draft = after(result)
     assert losses <= 3

@@ -56,6 +56,6 @@ def test_what_people_type_stays_theirs(text):
 @given(st.lists(st.sampled_from([LOG, ROWS, TRACE, "<a>x</a>", "~~~\ncode", "Hello.", "", "\r", "> x"])))
 def test_every_letter_is_in_one_stretch_and_they_take_turns(pieces):
     text = "\n".join(pieces)
-    found = list(stretches(text))
-    assert "".join(text[start:end] for start, end, _ in found) == text
-    assert all(one[1] == other[0] and one[2] != other[2] for one, other in pairwise(found))
+    results = list(stretches(text))
+    assert "".join(text[start:end] for start, end, _ in results) == text
+    assert all(item[1] == other[0] and item[2] != other[2] for item, other in pairwise(results))

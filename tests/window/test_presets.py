@@ -75,9 +75,9 @@ def test_every_preset_works_in_every_window(name, window, fixed, thinks):
     steps = budget.thresholds(fixed)
     assert 0 < budget.reserve <= window // 2
     assert budget.history >= 0
-    there = [step for step in (steps.prune, steps.leave_out, steps.ahead, steps.summarise) if step != NEVER]
-    assert there == sorted(there)
-    assert there[0] >= 0
+    value = [step for step in (steps.prune, steps.leave_out, steps.ahead, steps.summarise) if step != NEVER]
+    assert value == sorted(value)
+    assert value[0] >= 0
     assert steps.summarise <= steps.full
 
 
@@ -151,9 +151,9 @@ def test_a_share_in_the_file_may_be_a_bare_number(tmp_path):
 def test_every_preset_describes_itself_in_both_languages(name):
     preset = preset_named(name)
     speak("en")
-    said = preset.description
+    description = preset.description
     speak("de")
     try:
-        assert preset.description != said
+        assert preset.description != description
     finally:
         speak("en")

@@ -45,102 +45,106 @@ def drafts(draw, orphans=False):
         ),
         pins=frozenset(draw(st.lists(st.sampled_from(ids), max_size=2))),
         rules={
-            item.id: found
+            item.id: rules
             for item in items
-            if item.is_question and (found := [rule for rule in RULES if rule in item.message.text])
+            if item.is_question and (rules := [rule for rule in RULES if rule in item.message.text])
         },
     )
 
 
-def kept(made, fired=None):
+def kept(result, fired=None):
     """The draft as it is after its decisions were kept."""
     return replace(
-        made.view.draft,
-        decisions=made.view.decisions,
-        seen=frozenset(shown.item.id for shown in made.view.shown),
-        fired=made.fired if fired is None else fired,
+        result.view.draft,
+        decisions=result.view.decisions,
+        seen=frozenset(shown.item.id for shown in result.view.shown),
+        fired=result.fired if fired is None else fired,
     )
 
 
-def request_of(made):
-    return ChatRequest("m", made.messages, tools=made.view.draft.tools)
+def request_of(result):
+    return ChatRequest("m", result.messages, tools=result.view.draft.tools)
 
 
-def used_last(made):
-    return any(batch.level == LAST for batch in made.batches)
+def used_last(result):
+    return any(batch.level == LAST for batch in result.batches)
 
 
 @many
 @given(drafts(orphans=True))
 def test_whatever_comes_in_it_fits_in_order_and_in_pairs(draft):
-    made = fit(draft)
-    count = draft.gauge.count_request(request_of(made))
+    result = fit(draft)
+    count = draft.gauge.count_request(request_of(result))
     # With nothing left to take away, what probably fits is sent, and the report says that it is not sure.
-    assert count.high <= draft.budget.room or (not made.view.fits and count.tokens <= draft.budget.room)
-    shown = [one.item.id for one in made.view.shown]
+    assert count.high <= draft.budget.room or (not result.view.fits and count.tokens <= draft.budget.room)
+    shown = [entry.item.id for entry in result.view.shown]
     assert question_of(draft.items).id in shown
     assert shown == [item.id for item in draft.items if item.id in set(shown)]
-    assert orphans_of(made.messages) == []
-    check_said_only(draft, made)
-    check_made_again(draft, made)
+    assert orphans_of(result.messages) == []
+    check_said_only(draft, result)
+    check_made_again(draft, result)
 
 
-def check_said_only(draft, made):
+def check_said_only(draft, result):
     """What was thought before the question never goes out; of an answer that is whole, all that was said."""
-    names = [one.item.id for one in made.view.shown]
-    for one in made.view.shown[: names.index(question_of(draft.items).id)]:
-        assert THOUGHT not in one.message.text
-        assert not one.message.thinking
-        if set(one.rules) <= {"thinking"} and not one.additions and one.message.role == "assistant":
-            assert one.message.text == without_thinking(one.item.message.text)
+    names = [entry.item.id for entry in result.view.shown]
+    for item in result.view.shown[: names.index(question_of(draft.items).id)]:
+        assert THOUGHT not in item.message.text
+        assert not item.message.thinking
+        if set(item.rules) <= {"thinking"} and not item.additions and item.message.role == "assistant":
+            assert item.message.text == without_thinking(item.item.message.text)
 
 
-def check_made_again(draft, made):
+def check_made_again(draft, result):
     """The same input gives the same window, and keeping what was decided changes nothing more."""
     same = fit(draft)
-    assert [message.encode() for message in same.messages] == [message.encode() for message in made.messages]
-    assert same.view.proposals == made.view.proposals
-    again = fit(kept(made))
+    assert [message.encode() for message in same.messages] == [
+        message.encode() for message in result.messages
+    ]
+    assert same.view.proposals == result.view.proposals
+    again = fit(kept(result))
     assert again.view.proposals == ()
-    assert again.messages == made.messages
-    assert again.fired == made.fired
+    assert again.messages == result.messages
+    assert again.fired == result.fired
 
 
 @many
 @given(drafts())
 def test_turns_pins_and_rules_stay_and_undoing_gives_back_what_was(draft):
-    made = fit(draft)
-    talk = [message.role for message in made.messages if message.role in ("user", "assistant")]
+    result = fit(draft)
+    talk = [message.role for message in result.messages if message.role in ("user", "assistant")]
     rounds_ = [role for at, role in enumerate(talk) if role == "user" or at == 0 or talk[at - 1] != role]
-    assert all(one != other for one, other in pairwise(rounds_))
+    assert all(item != other for item, other in pairwise(rounds_))
     assert not talk or talk[0] == "user"
-    if not used_last(made):
-        check_protected(draft, made)
-    if made.batches:
-        check_undone(draft, made)
+    if not used_last(result):
+        check_protected(draft, result)
+    if result.batches:
+        check_undone(draft, result)
 
 
-def check_protected(draft, made):
-    shown = {one.item.id: one for one in made.view.shown}
-    for name in made.view.pins:
+def check_protected(draft, result):
+    shown = {item.item.id: item for item in result.view.shown}
+    for name in result.view.pins:
         # Thinking of earlier turns never goes out; that is no cut.
         assert set(shown[name].rules) <= {"thinking"} or draft.items[-1].id == name
-    instructions = " ".join(message.text for message in made.view.system)
-    for name in made.view.rendered.out:
+    instructions = " ".join(message.text for message in result.view.system)
+    for name in result.view.rendered.out:
         for rule in draft.rules.get(name, ()):
             assert rule in instructions
 
 
-def check_undone(draft, made):
+def check_undone(draft, result):
     """Without its last batch the window is the one before, and the same is not done again."""
-    last = made.batches[-1].proposals
-    rest = tuple(proposal for proposal in made.view.proposals if proposal not in last)
+    last = result.batches[-1].proposals
+    rest = tuple(proposal for proposal in result.view.proposals if proposal not in last)
     before = render(draft.items, rest)
-    undone = render(draft.items, [one for one in kept(made).decisions if one not in last])
-    assert [one.message.encode() for one in undone.shown] == [one.message.encode() for one in before.shown]
+    undone = render(draft.items, [decision for decision in kept(result).decisions if decision not in last])
+    assert [entry.message.encode() for entry in undone.shown] == [
+        value.message.encode() for value in before.shown
+    ]
     seen = frozenset(item.id for item in draft.items)
     again = fit(replace(draft, decisions=rest, vetoes=last, fired={1: -1, 2: -1}, seen=seen))
-    if not used_last(made) and not used_last(again):
+    if not used_last(result) and not used_last(again):
         assert again.view.proposals == ()
 
 
@@ -154,16 +158,16 @@ def test_between_two_levels_each_request_begins_with_the_one_before(data, window
         for _ in range(data.draw(st.integers(0, 2))):
             messages += data.draw(rounds())
         draft = replace(draft, items=items_of(messages))
-        made = fit(draft)
-        now = chain_of(made.view)
+        result = fit(draft)
+        now = chain_of(result.view)
         if before is not None:
-            prefix = prefix_of(made, before, now)
-            worked = any(batch.level > 0 for batch in made.batches)
+            prefix = prefix_of(result, before, now)
+            worked = any(batch.level > 0 for batch in result.batches)
             assert prefix.is_kept or worked or prefix.cause == "thinking"
             if prefix.is_kept:
                 assert now[: len(before)] == before
         before = now
-        draft = kept(made)
+        draft = kept(result)
         messages.append(
             Message(
                 "assistant", (Thinking("Hm."), *Message.of("assistant", data.draw(texts) or "Yes.").parts)

@@ -385,9 +385,9 @@ def test_an_abbreviation_does_not_end_a_rule():
 @settings(deadline=None)
 def test_any_text_can_be_read_and_what_is_found_was_written(text):
     collapsed = " ".join(text.split())
-    for found in (*rules_in(text), *decisions_in(text)):
-        assert found in collapsed
-        assert len(found) < 200
+    for results in (*rules_in(text), *decisions_in(text)):
+        assert results in collapsed
+        assert len(results) < 200
 
 
 def test_a_rule_may_stand_behind_several_openings_and_in_bold():

@@ -65,12 +65,12 @@ def test_levels_marks_sections_and_methods_have_names(language):
 
 
 def test_german_is_not_english():
-    said = {}
+    text = {}
     for language in ("en", "de"):
         speak(language)
-        said[language] = [sentences.rule(name) for name in LEVEL_OF] + [sentences.level(2)]
+        text[language] = [sentences.rule(name) for name in LEVEL_OF] + [sentences.level(2)]
     speak("en")
-    assert not set(said["en"]) & set(said["de"])
+    assert not set(text["en"]) & set(text["de"])
 
 
 def test_a_name_nobody_knows_is_said_as_it_is():

@@ -53,26 +53,26 @@ def exchanges(number, size=120):
 
 
 def rounds(number, size=400):
-    found = [Message.of("user", "Read all files.")]
+    results = [Message.of("user", "Read all files.")]
     for at in range(number):
-        found.append(Message("assistant", (ToolCall("read", f'{{"f": {at}}}', id=f"c{at}"),)))
-        found.append(Message("tool", (ToolResult((Text("z" * size),), call_id=f"c{at}", name="read"),)))
-    return found
+        results.append(Message("assistant", (ToolCall("read", f'{{"f": {at}}}', id=f"c{at}"),)))
+        results.append(Message("tool", (ToolResult((Text("z" * size),), call_id=f"c{at}", name="read"),)))
+    return results
 
 
 def test_as_many_exchanges_stay_as_fit_into_their_share():
     view = view_of([*exchanges(6), Message.of("user", "And now?")])
-    found = border(view)
-    stay = [shown.message for shown in view.shown if shown.item.id not in found.gone]
+    boundary = border(view)
+    stay = [shown.message for shown in view.shown if shown.item.id not in boundary.gone]
     left = view.cost(stay).high - view.fixed_cost.high
     assert left <= TARGET * view.thresholds.full < left + 2 * view.tokens(view.shown[0].message)
     assert border(view_of([*exchanges(2), Message.of("user", "And now?")])) is None, "it all fits"
 
 
 def test_when_somebody_asks_for_it_only_the_last_two_exchanges_stay():
-    found = border(view_of([*exchanges(6), Message.of("user", "And now?")]), fills=False)
-    assert (found.through, found.depth, found.keep) == ("m_9", 9, ())
-    assert found.gone == tuple(f"m_{at}" for at in range(10))
+    boundary = border(view_of([*exchanges(6), Message.of("user", "And now?")]), fills=False)
+    assert (boundary.through, boundary.depth, boundary.keep) == ("m_9", 9, ())
+    assert boundary.gone == tuple(f"m_{at}" for at in range(10))
 
 
 def test_window_filled_by_two_exchanges_keeps_no_older_exchange():
@@ -81,11 +81,11 @@ def test_window_filled_by_two_exchanges_keeps_no_older_exchange():
 
 
 def test_long_tool_loop_drops_oldest_rounds_and_keeps_question():
-    found = border(view_of(rounds(10)))
-    assert found.gone == tuple(f"m_{at}" for at in range(1, found.depth + 1))
-    assert found.keep == ("m_0",)
-    assert found.depth % 2 == 0, "no call without its result"
-    assert found.depth <= 16
+    boundary = border(view_of(rounds(10)))
+    assert boundary.gone == tuple(f"m_{at}" for at in range(1, boundary.depth + 1))
+    assert boundary.keep == ("m_0",)
+    assert boundary.depth % 2 == 0, "no call without its result"
+    assert boundary.depth <= 16
 
 
 @pytest.mark.parametrize("messages", [[], exchanges(1), [Message.of("user", "Hello?")], rounds(1)])
@@ -102,9 +102,9 @@ def test_it_goes_no_deeper_than_the_summary_that_is_there():
 
 def test_pinned_and_vetoed_messages_stay_with_what_belongs_to_them():
     veto = Summarise("summary", ("m_4", "m_5"), 0, 0)
-    found = border(view_of(exchanges(8), pins=frozenset({"m_1"}), vetoes=(veto,)))
-    assert found.keep == ("m_0", "m_1", "m_4", "m_5")
-    assert not set(found.gone) & set(found.keep)
+    boundary = border(view_of(exchanges(8), pins=frozenset({"m_1"}), vetoes=(veto,)))
+    assert boundary.keep == ("m_0", "m_1", "m_4", "m_5")
+    assert not set(boundary.gone) & set(boundary.keep)
     other = LeaveOut("relevance", ("m_4", "m_5"), 0, 0)
     assert border(view_of(exchanges(8), vetoes=(other,))).keep == (), "that was another matter"
 
@@ -151,19 +151,19 @@ def test_what_came_to_nothing_twice_is_tried_again_only_after_growth():
 def test_summary_follows_instructions_with_rules_verbatim():
     messages = [Message.of("user", f"Hello. {RULES[0]}"), Message.of("assistant", "Yes."), *exchanges(6)]
     view = view_of(messages, rules={"m_0": [RULES[0]]}, system=(Message.of("system", "Be kind."),))
-    found = border(view)
-    made = propose_summary(view, found, "Summary: much was said.", "s_1", "because")
-    after = view.having(made)
+    boundary = border(view)
+    summary = propose_summary(view, boundary, "Summary: much was said.", "s_1", "because")
+    after = view.having(summary)
     assert after.messages[0].text.startswith("Be kind.\n\nSummary: much was said.")
     assert RULES[0] in after.messages[0].text
     assert [message.text for message in after.messages[1:]] == [
-        one.text for one in messages[found.depth + 1 :]
+        item.text for item in messages[boundary.depth + 1 :]
     ]
-    assert (made.data["summary"], made.reason) == ("s_1", "because")
-    room, told = room_for_text(view, found, 100_000)
+    assert (summary.data["summary"], summary.reason) == ("s_1", "because")
+    room, report = room_for_text(view, boundary, 100_000)
     assert room < view.draft.budget.summary
-    assert told == (RULES[0],)
-    again = replace(view.draft, decisions=(replace(made, id="d_1"),))
+    assert report == (RULES[0],)
+    again = replace(view.draft, decisions=(replace(summary, id="d_1"),))
     assert View(again).messages == after.messages
 
 
@@ -171,8 +171,8 @@ def test_quotes_for_earlier_questions_leave_with_it():
     quote = Add("recalled", ("m_10",), 0, 9, "recalled", "[quote]", id="d_1")
     view = view_of([*exchanges(6), Message.of("user", "And now?")], decisions=(quote,))
     assert any("[quote]" in message.text for message in view.messages)
-    found = border(view)
-    after = view.having(propose_summary(view, found, "Much.", "s_1", ""), *clear_quotes(view, found))
+    boundary = border(view)
+    after = view.having(propose_summary(view, boundary, "Much.", "s_1", ""), *clear_quotes(view, boundary))
     assert not any("[quote]" in message.text for message in after.messages)
 
 
@@ -198,19 +198,19 @@ def views(draw):
 @many
 @given(view=views(), upto=st.none() | st.integers(0, 40))
 def test_a_border_tears_nothing_apart_and_keeps_what_must_stay(view, upto):
-    found = border(view, upto)
-    if found is None:
+    boundary = border(view, upto)
+    if boundary is None:
         return
     items = {item.id: item for item in view.draft.items}
     staying = view.pins | view.list_vetoes("summarise") | {item.id for item in view.newest}
-    assert not staying.intersection(found.gone)
-    assert items[found.through].depth == found.depth
-    assert upto is None or found.depth <= upto
-    below = {one.item.id for one in view.shown if one.item.depth <= found.depth}
-    assert below == {*found.gone, *found.keep}
-    after = view.having(propose_summary(view, found, "Much was said.", "s_1", ""))
-    shown = [one.item.id for one in after.shown]
-    assert not set(found.gone).intersection(shown)
+    assert not staying.intersection(boundary.gone)
+    assert items[boundary.through].depth == boundary.depth
+    assert upto is None or boundary.depth <= upto
+    below = {entry.item.id for entry in view.shown if entry.item.depth <= boundary.depth}
+    assert below == {*boundary.gone, *boundary.keep}
+    after = view.having(propose_summary(view, boundary, "Much was said.", "s_1", ""))
+    shown = [value.item.id for value in after.shown]
+    assert not set(boundary.gone).intersection(shown)
     assert staying.intersection(one.item.id for one in view.shown) <= set(shown)
     assert orphans_of(after.messages) == []
     talking = [message.role for message in after.messages if message.role in ("user", "assistant")]
@@ -221,12 +221,12 @@ def test_a_border_tears_nothing_apart_and_keeps_what_must_stay(view, upto):
 @many
 @given(view=views(), words=st.integers(0, 4_000))
 def test_window_with_summary_never_exceeds_its_room(view, words):
-    found = border(view)
-    if found is None:
+    boundary = border(view)
+    if boundary is None:
         return
-    made = propose_summary(view, found, "word " * words, "s_1", "")
+    summary = propose_summary(view, boundary, "word " * words, "s_1", "")
     try:
-        fitted = fit(replace(view.draft, vetoes=()), [made])
+        fitted = fit(replace(view.draft, vetoes=()), [summary])
     except Overflow:
         return
     assert fitted.total.tokens <= view.room

@@ -30,8 +30,7 @@ _EXIT_INCOMPLETE = 3
 def ask(
     context: typer.Context,
     words: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="QUESTION", help="The question. Piped text is added to it."),
+        list[str] | None, typer.Argument(metavar="QUESTION", help="The question. Piped text is added to it.")
     ] = None,
     model: ModelOption = None,
     system: SystemOption = None,

@@ -150,7 +150,7 @@ def salvage(context: typer.Context, as_json: JsonOption = False) -> None:
     with show_progress_bar() as tell:
         report = salvaging.salvage(data_folder(settings), tell)
     if as_json:
-        print_json(report.to_json())
+        print_json(report)
         return
     console.print(
         _(

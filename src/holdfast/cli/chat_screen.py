@@ -156,8 +156,7 @@ class Notebook:
     def _newest_id(self) -> str:
         if not self.newest:
             raise BadRequest(
-                _("Nothing was remembered in this chat yet."),
-                hint=_("/memory lists what is known."),
+                _("Nothing was remembered in this chat yet."), hint=_("/memory lists what is known.")
             )
         return self.newest
 

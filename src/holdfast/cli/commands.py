@@ -89,11 +89,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "holdfast serve --port 8080 --upstream http://127.0.0.1:11434",
         "holdfast serve --for-docker",
     ),
-    "mcp": (
-        "holdfast mcp",
-        "holdfast mcp --project lease-3f2a1b",
-        "holdfast mcp --http --port 8080",
-    ),
+    "mcp": ("holdfast mcp", "holdfast mcp --project lease-3f2a1b", "holdfast mcp --http --port 8080"),
     "init": ("holdfast init", "holdfast init --dry-run", "holdfast init --update --yes"),
     "brief": ("holdfast brief", "holdfast brief --window 8192", "holdfast brief --json"),
     "connect": (
@@ -163,14 +159,8 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "memory forget": ("holdfast memory forget m_01h8xk", "holdfast memory forget m_01h8xk --yes"),
     "memory clear": ("holdfast memory clear", "holdfast memory clear --scope user"),
     "memory stats": ("holdfast memory stats",),
-    "memory export": (
-        "holdfast memory export -o memories.json",
-        "holdfast memory export --format markdown",
-    ),
-    "memory import": (
-        "holdfast memory import memories.json",
-        "holdfast memory import - < notes.md",
-    ),
+    "memory export": ("holdfast memory export -o memories.json", "holdfast memory export --format markdown"),
+    "memory import": ("holdfast memory import memories.json", "holdfast memory import - < notes.md"),
     "memory search": (
         "holdfast memory search when does the lease end",
         "holdfast memory search lease --within all --json",
@@ -178,10 +168,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "memory reindex": ("holdfast memory reindex",),
     "profile": ("holdfast profile show", "holdfast profile set name Ada"),
     "profile show": ("holdfast profile show",),
-    "profile set": (
-        "holdfast profile set name Ada",
-        'holdfast profile set languages "[German, English]"',
-    ),
+    "profile set": ("holdfast profile set name Ada", 'holdfast profile set languages "[German, English]"'),
     "profile edit": ("holdfast profile edit",),
     "profile proposals": ("holdfast profile proposals",),
     "profile accept": ("holdfast profile accept p_01h8xk",),

@@ -53,13 +53,7 @@ def count(
         print_json(rows)
         return
     columns = ("file", "tokens", "method", "low", "high")
-    titles = (
-        _("file"),
-        "Tokens",
-        _("method"),
-        _("least"),
-        _("most"),
-    )
+    titles = (_("file"), "Tokens", _("method"), _("least"), _("most"))
     print_table(titles, [[row[name] for name in columns] for row in rows])
     if why_not and any(row["method"] == "estimate" for row in rows):
         print_error(_("Estimated: {why_not}.").format(why_not=why_not))

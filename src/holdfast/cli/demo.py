@@ -19,7 +19,7 @@ from holdfast.i18n import Language
 from holdfast.i18n import gettext as _
 
 if TYPE_CHECKING:
-    from holdfast.demo.events import DemoEvent
+    from holdfast.demo.performance import DemoEvent
     from holdfast.demo.show import Show
 
 # Seconds of pause after each kind of event, and the limit for all pauses.
@@ -58,8 +58,7 @@ def demo(
 
 async def run_demo(home: Path, embedder: str, show: "Show", pause: "Callable[[DemoEvent], float]") -> bool:
     """Run the demonstration; return whether everything was remembered and fitted."""
-    from holdfast.demo.events import EndEvent
-    from holdfast.demo.performance import perform
+    from holdfast.demo.performance import EndEvent, perform
     from holdfast.demo.script import load_script
 
     well = False
@@ -113,7 +112,7 @@ def mute_compaction_warnings() -> Iterator[None]:
 
 def make_pacer(clock: Callable[[], float] = time.monotonic) -> "Callable[[DemoEvent], float]":
     """Return a function that gives the pause after an event in seconds, within a limit for all of them."""
-    from holdfast.demo.events import event_name
+    from holdfast.demo.performance import event_name
 
     began = clock()
 

@@ -373,19 +373,11 @@ def check_usable(about: str, server: str, names: str) -> Check:
     )
 
 
-def config(
-    context: typer.Context,
-    as_json: JsonOption = False,
-) -> None:
+def config(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show every setting, its value and where it came from."""
     rows = load(context).shown()
     if as_json:
         print_json(rows)
         return
-    columns = (
-        _("name"),
-        _("value"),
-        _("from"),
-        _("what it is"),
-    )
+    columns = (_("name"), _("value"), _("from"), _("what it is"))
     print_table(columns, [(row["name"], row["value"], row["source"], row["help"]) for row in rows])

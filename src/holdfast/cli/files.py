@@ -99,11 +99,7 @@ def list_(
     if as_json:
         print_json({"files": rows})
         return
-    states = {
-        "whole": _("in the window"),
-        "short": _("shortened"),
-        "out": _("out of the window"),
-    }
+    states = {"whole": _("in the window"), "short": _("shortened"), "out": _("out of the window")}
     table = Table(box=None, pad_edge=False)
     for heading in (_("file"), _("mode"), _("tokens"), _("now")):
         table.add_column(heading)

@@ -62,7 +62,7 @@ def create(
     with open_store(load(context).settings.store) as store:
         key, secret = store.keys.create(wanted)
     if as_json:
-        print_json({"key": key.to_json(), "secret": secret})
+        print_json({"key": key, "secret": secret})
         return
     console.print(_("This is the key. It is shown only now; clients send it as `Authorization: Bearer KEY`:"))
     write(f"{secret}\n")
@@ -76,7 +76,7 @@ def list_(context: typer.Context, as_json: JsonOption = False) -> None:
     with open_store(load(context).settings.store) as store:
         rows = store.keys.all()
     if as_json:
-        print_json([key.to_json() for key in rows])
+        print_json(rows)
     elif rows:
         columns = (
             _("id"),
@@ -105,7 +105,7 @@ def revoke(
     with open_store(load(context).settings.store) as store:
         gone = store.keys.revoke(key)
     if as_json:
-        print_json({"revoked": gone.to_json()})
+        print_json({"revoked": gone})
     else:
         named = f"{gone.id} {gone.name}".strip()
         console.print(Text(_("Revoked: {named}").format(named=named)))
@@ -114,10 +114,7 @@ def revoke(
 def parse_rate(text: str) -> int:
     match = _RATE.fullmatch(text.strip())
     if match is None:
-        raise BadRequest(
-            _("{text!r} is no rate.").format(text=text),
-            hint=_("Write 60 or 60/min."),
-        )
+        raise BadRequest(_("{text!r} is no rate.").format(text=text), hint=_("Write 60 or 60/min."))
     return int(match[1])
 
 
@@ -174,8 +171,7 @@ def read_password(stdin: bool) -> str:
         given = typer.prompt(_("New password"), hide_input=True, confirmation_prompt=again)
     else:
         raise BadRequest(
-            _("There is no terminal on which to ask for a password."),
-            hint=_("Pipe it in with --stdin."),
+            _("There is no terminal on which to ask for a password."), hint=_("Pipe it in with --stdin.")
         )
     if len(given) < _MIN_LENGTH:
         raise BadRequest(

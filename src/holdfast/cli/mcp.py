@@ -37,10 +37,7 @@ def mcp(
         serve_http(context, host, port, whose=(user, project, group))
         return
     if host is not None or port is not None:
-        raise BadRequest(
-            _("Nothing is listened on without --http."),
-            hint=_("Add --http."),
-        )
+        raise BadRequest(_("Nothing is listened on without --http."), hint=_("Add --http."))
     settings, scope = load(context).settings, scope_for(user, project, group)
     if sys.stdin.isatty():
         print_error(_("This is for an MCP host, which starts it itself; see docs/mcp.md. Ctrl-C ends it."))
@@ -60,10 +57,7 @@ def scope_for(user: str, project: str | None, group: str | None) -> Scope:
     if group is None:
         return Scope(user, current_scope(project).project)
     if project is not None:
-        raise BadRequest(
-            _("A group has no projects."),
-            hint=_("Give --project or --group."),
-        )
+        raise BadRequest(_("A group has no projects."), hint=_("Give --project or --group."))
     return Scope(user, group, "group")
 
 

@@ -85,14 +85,12 @@ def add(
             scope, " ".join(words), check_kind(kind), importance=importance, pinned=pin
         )
     if as_json:
-        replaced = [old.to_json() for old in outcome.others]
-        archived = [old.to_json() for old in outcome.archived]
         print_json(
             {
                 "action": outcome.action,
-                "memory": outcome.memory.to_json(),
-                "replaced": replaced,
-                "archived": archived,
+                "memory": outcome.memory,
+                "replaced": outcome.others,
+                "archived": outcome.archived,
             }
         )
     else:
@@ -100,19 +98,11 @@ def add(
 
 
 def print_outcome(outcome: "WriteOutcome") -> None:
-    labels = {
-        "updated": _("Known already, and brought up to date"),
-        "known": _("Known already"),
-    }
+    labels = {"updated": _("Known already, and brought up to date"), "known": _("Known already")}
     default = _("Remembered")
     console.print(Text(f"{labels.get(outcome.action, default)}: {outcome.memory.id}"))
     if outcome.memory.may_replace:
-        console.print(
-            Text(
-                _("  May replace an older one: holdfast memory proposals"),
-                style="dim",
-            )
-        )
+        console.print(Text(_("  May replace an older one: holdfast memory proposals"), style="dim"))
     for old in outcome.others:
         console.print(Text(_("  in place of: ") + f"{old.text} ({old.id})", style="dim"))
     print_archived(len(outcome.archived))
@@ -153,8 +143,7 @@ def list_(
             scope, kind=wanted, text=text, limit=limit, offset=offset, history=history, own=whose is not None
         )
     if as_json:
-        memories = [memory.to_json() for memory in page.memories]
-        print_json({"memories": memories, "total": page.total, "troubles": list(page.troubles)})
+        print_json({"memories": page.memories, "total": page.total, "troubles": page.troubles})
         return
     print_page(page, offset)
     for trouble in page.troubles:
@@ -165,13 +154,7 @@ def print_page(page: "MemoryPage", offset: int) -> None:
     if not page.total:
         console.print(_("Nothing is remembered here yet. `holdfast memory add TEXT` begins."))
         return
-    columns = (
-        _("id"),
-        _("date"),
-        _("kind"),
-        _("of"),
-        _("text"),
-    )
+    columns = (_("id"), _("date"), _("kind"), _("of"), _("text"))
     rows = [
         (memory.id, format_date(memory), kind_label(memory.kind), scope_label(memory), memory.text)
         for memory in page.memories
@@ -187,10 +170,7 @@ def print_page(page: "MemoryPage", offset: int) -> None:
 
 @app.command()
 def show(
-    context: typer.Context,
-    memory: MemoryId,
-    project: ProjectOption = None,
-    as_json: JsonOption = False,
+    context: typer.Context, memory: MemoryId, project: ProjectOption = None, as_json: JsonOption = False
 ) -> None:
     """Show a memory: its words, where it stands, and where it comes from."""
     settings, scope = load(context).settings, narrow_scope(None, project)
@@ -203,12 +183,7 @@ def show(
 
 
 def kind_label(kind: str) -> str:
-    kinds = {
-        "fact": _("fact"),
-        "decision": _("decision"),
-        "preference": _("preference"),
-        "note": _("note"),
-    }
+    kinds = {"fact": _("fact"), "decision": _("decision"), "preference": _("preference"), "note": _("note")}
     return kinds.get(kind, kind)
 
 
@@ -307,7 +282,7 @@ def forget(
             )
         parts.library.forget(scope, memory)
     if as_json:
-        print_json({"forgotten": stored.to_json()})
+        print_json({"forgotten": stored})
     else:
         console.print(Text(_("Forgotten: {memory}").format(memory=memory)))
 
@@ -319,7 +294,7 @@ def proposals(context: typer.Context, project: ProjectOption = None, as_json: Js
     with open_memory(settings) as parts:
         pairs = parts.library.list_rivals(scope)
     if as_json:
-        print_json([{"newer": newer.to_json(), "older": older.to_json()} for newer, older in pairs])
+        print_json([{"newer": newer, "older": older} for newer, older in pairs])
     elif pairs:
         columns = (_("id"), _("newer"), _("instead of?"))
         print_table(columns, [(newer.id, newer.text, older.text) for newer, older in pairs])
@@ -351,7 +326,7 @@ def decide_proposal(
     with open_memory(settings) as parts:
         newer, replaced = parts.library.decide(scope, memory, replaces=replaces)
     if as_json:
-        print_json({"memory": newer.to_json(), "replaced": replaced.to_json() if replaced else None})
+        print_json({"memory": newer, "replaced": replaced})
     elif replaced is not None:
         console.print(Text(_("Replaced: ") + replaced.text))
     else:
@@ -499,10 +474,7 @@ def print_import_result(taken: "ImportCounts") -> None:
         (taken.added, _("new")),
         (taken.updated, pgettext("memory", "brought up to date")),
         (taken.known, _("known already")),
-        (
-            taken.refused,
-            _("left out (only secrets, or forgotten)"),
-        ),
+        (taken.refused, _("left out (only secrets, or forgotten)")),
         (len(taken.bad), _("not readable")),
     )
     counts = ", ".join(f"{number} {label}" for number, label in rows if number)
@@ -573,10 +545,7 @@ def print_search_answer(answer: "SearchResult", cited: bool) -> None:
 def reindex(context: typer.Context, as_json: JsonOption = False) -> None:
     """Rebuild the index from the notes: words first, then vectors."""
     settings, scope = load(context).settings, narrow_scope(None, "default")
-    named = {
-        "files": _("Reading notes"),
-        "vectors": _("Making vectors"),
-    }
+    named = {"files": _("Reading notes"), "vectors": _("Making vectors")}
     with open_memory(settings) as parts:
         with show_progress_bar() as tell:
             fresh, trouble = parts.rebuild(lambda phase, done, total: tell(named[phase], done, total))

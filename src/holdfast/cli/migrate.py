@@ -105,8 +105,7 @@ def refuse_same(settings: Settings, changes: dict[str, str]) -> None:
     for name, value in changes.items():
         if now[name] == value:
             raise BadRequest(
-                _("{value} is where it is already.").format(value=value),
-                hint=_("Name another place."),
+                _("{value} is where it is already.").format(value=value), hint=_("Name another place.")
             )
 
 

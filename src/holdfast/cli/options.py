@@ -92,7 +92,6 @@ def narrow_scope(whose: Whose | None, project: str | None) -> Scope:
         return Scope(scope.user)
     if whose is Whose.project and scope == Scope(scope.user):
         raise BadRequest(
-            _("There is no project here."),
-            hint=_("Go to a folder under git, or name one with --project."),
+            _("There is no project here."), hint=_("Go to a folder under git, or name one with --project.")
         )
     return scope

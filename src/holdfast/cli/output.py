@@ -63,7 +63,9 @@ def print_error(text: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    """Print a value as JSON; objects in it are serialised by their `to_json`."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=lambda item: item.to_json())
+    sys.stdout.write(f"{text}\n")
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -86,10 +88,7 @@ def print_headline(title: str, more: str) -> None:
 def ask_consent(question: str, otherwise: str) -> None:
     """Exit unless the user agrees; without a terminal raise an error with `otherwise` as its message."""
     if not sys.stdin.isatty():
-        raise BadRequest(
-            otherwise,
-            hint=_("Add --yes to do it without a question."),
-        )
+        raise BadRequest(otherwise, hint=_("Add --yes to do it without a question."))
     if not typer.confirm(question, default=False):
         console.print(_("Nothing was changed."))
         raise typer.Exit(1)

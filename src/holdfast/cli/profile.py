@@ -134,8 +134,7 @@ def save_draft(text: str, error: HoldfastError) -> HoldfastError:
         file.write(text)
     place = Path(file.name)
     return type(error)(
-        error.message,
-        hint=_("{hint} What you wrote is in {place}.").format(hint=error.hint, place=place),
+        error.message, hint=_("{hint} What you wrote is in {place}.").format(hint=error.hint, place=place)
     )
 
 

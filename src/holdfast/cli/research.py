@@ -193,17 +193,13 @@ async def read_sources(
         piped = read_stdin()
         if not piped.strip():
             raise BadRequest(
-                _("There is no text to keep."),
-                hint=_("Name pages or files, or pipe a text in."),
+                _("There is no text to keep."), hint=_("Name pages or files, or pipe a text in.")
             )
         texts.append(ResearchSource("", _("Piped text"), piped, research.clock()))
     if elsewhere:
         with show_progress_bar() as bar:
             texts += await research.gather(
-                question,
-                mode,
-                elsewhere,
-                lambda done, total, _unused: bar(_("Sources"), done, total),
+                question, mode, elsewhere, lambda done, total, _unused: bar(_("Sources"), done, total)
             )
     return texts
 
@@ -331,13 +327,7 @@ def print_findings(page: Sequence["Finding"], now: float, offset: int, total: in
     if not total:
         console.print(_("Nothing was found out here yet. `holdfast research ask QUESTION` begins."))
         return
-    columns = (
-        _("id"),
-        _("found"),
-        _("holds until"),
-        _("question"),
-        _("sources"),
-    )
+    columns = (_("id"), _("found"), _("holds until"), _("question"), _("sources"))
     print_table(
         columns,
         [
@@ -363,11 +353,7 @@ def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
     from holdfast.research.repository import path_of_note
 
     write(f"{finding.question}\n\n{finding.summary}\n\n")
-    by = {
-        "model": _("a model"),
-        "text": _("the sources' own words"),
-        "person": _("you"),
-    }
+    by = {"model": _("a model"), "text": _("the sources' own words"), "person": _("you")}
     rows = [
         ("id", finding.id),
         (_("found"), format_time(finding.created_at)),

@@ -35,7 +35,7 @@ def list_(context: typer.Context, as_json: JsonOption = False) -> None:
     with open_memory(load(context).settings) as parts:
         users = list_users(parts.store, parts.workspace)
     if as_json:
-        print_json({"users": [user.to_json() for user in users]})
+        print_json({"users": users})
         return
     if not users:
         console.print(_("There are no users with data yet."))
@@ -82,7 +82,7 @@ def export(
     with open_memory(settings) as parts, show_progress_bar() as tell:
         user = export_(parts.store, parts.workspace, data_folder(settings), name, target, tell)
     if as_json:
-        print_json({"file": str(target), "exported": user.to_json()})
+        print_json({"file": str(target), "exported": user})
     else:
         console.print(Text(_("Written: {target}").format(target=target)))
 
@@ -116,7 +116,7 @@ def delete(
         remove_path(copy)
     left = [] if backups else [str(copy) for copy in copies]
     if as_json:
-        deletion = {"deleted": user.to_json(), "scrubbed": not trouble, "trouble": trouble or None}
+        deletion = {"deleted": user, "scrubbed": not trouble, "trouble": trouble or None}
         print_json({**deletion, "elsewhere": elsewhere or None, "old_copies": left})
         return
     console.print(

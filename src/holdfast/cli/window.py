@@ -195,8 +195,7 @@ def print_level(report: Report) -> None:
     ]
     if model := report.get("model"):
         lines.insert(
-            0,
-            _("window of {window} tokens, {model}").format(window=number(report["window"]), model=model),
+            0, _("window of {window} tokens, {model}").format(window=number(report["window"]), model=model)
         )
     console.print(Text("\n".join(lines)))
 
@@ -351,15 +350,7 @@ def print_summary_result(result: dict[str, Any]) -> None:
     seconds = f"{result['duration_ms'] / 1000:.1f} s"
     console.print(Text(result["banner"], style="bold"))
     console.print(
-        Text(
-            " · ".join(
-                (
-                    f"  {format_message_count(result['messages'])}",
-                    came_by,
-                    localize_number(seconds),
-                )
-            )
-        )
+        Text(" · ".join((f"  {format_message_count(result['messages'])}", came_by, localize_number(seconds))))
     )
     undo_command = f"holdfast conversations undo {result['conversation']}"
     summary_command = f"holdfast window {result['conversation']} --summary"

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli.window import FILLS, draw_bar
-from holdfast.demo.events import (
+from holdfast.demo.performance import (
     AnswerEvent,
     DemoEvent,
     EndEvent,
@@ -23,7 +23,7 @@ from holdfast.demo.events import (
     TurnEvent,
     serialize_event,
 )
-from holdfast.demo.model import QUOTED
+from holdfast.demo.script import QUOTED
 from holdfast.i18n import gettext as _
 from holdfast.i18n import pgettext
 from holdfast.window import sentences
@@ -195,10 +195,7 @@ def final_figures(end: EndEvent) -> list[tuple[str, str]]:
     return [
         (_("turns"), number(end.turns)),
         (_("tokens said in all"), number(end.said)),
-        (
-            _("window, less the reserve for the answer"),
-            f"{number(end.window)}, {number(end.room)}",
-        ),
+        (_("window, less the reserve for the answer"), f"{number(end.window)}, {number(end.room)}"),
         (_("largest request"), number(end.largest)),
         (
             _("tokens sent in all"),
@@ -262,11 +259,9 @@ def shorten(text: str, width: int = _WIDTH) -> str:
 def describe_level(worked: LevelEvent) -> str:
     number = sentences.number
     tokens = f"{number(worked.before)} → {number(worked.after)} " + _("tokens")
-    action = {
-        1: _("shortened"),
-        2: _("left out"),
-        3: _("summarised"),
-    }.get(worked.level, sentences.level(worked.level))
+    action = {1: _("shortened"), 2: _("left out"), 3: _("summarised")}.get(
+        worked.level, sentences.level(worked.level)
+    )
     way = f" ({sentences.way(worked.way)})" if worked.way else ""
     plural = worked.messages != 1
     messages = f"{worked.messages} " + (_("messages") if plural else _("message"))

@@ -15,7 +15,7 @@ from holdfast.conversations.search import MessageHit
 from holdfast.conversations.search import search as find
 from holdfast.conversations.serialization import serialize_conversation, serialize_results
 from holdfast.errors import BadRequest, NotFound
-from holdfast.mcp.base import (
+from holdfast.mcp.tools import (
     LONGEST_REPLY,
     Caller,
     McpServices,

@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast.brief import build_brief, estimate_tokens
 from holdfast.errors import BadRequest
-from holdfast.mcp.base import (
+from holdfast.mcp.tools import (
     LONGEST_QUERY,
     Caller,
     McpServices,
@@ -245,12 +245,7 @@ def write_memory(services: McpServices, caller: Caller, text: str, kind: str, sc
     ]
     lines += [f"In place of {old['id']}: {old['text']}" for old in replaced]
     secret = "secrets or private parts were taken out before it was kept." if MARK in memory.text else ""
-    data = {
-        "action": change.action,
-        "memory": memory.to_json(),
-        "path": path,
-        "replaced": replaced,
-    }
+    data = {"action": change.action, "memory": memory.to_json(), "path": path, "replaced": replaced}
     return ToolReply("\n".join(lines) + format_notices([secret]), data)
 
 

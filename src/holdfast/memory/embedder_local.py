@@ -22,7 +22,7 @@ from holdfast.memory.embedders import (
     parse_prompts,
 )
 from holdfast.text.analyser import terms
-from holdfast.tokens.gguf import VocabularyError, read_metadata
+from holdfast.tokens.vocabulary import VocabularyError, read_metadata
 
 GGUF_PACKAGE = "xllamacpp"
 # -P: a file called json.py in the current folder must not be imported.

@@ -92,7 +92,7 @@ def _give_up(why: str) -> NoReturn:
 def _serve(model: Path, window: int) -> Any:
     import xllamacpp
 
-    from holdfast.tokens.gguf import read_metadata
+    from holdfast.tokens.vocabulary import read_metadata
 
     params = xllamacpp.CommonParams()
     params.model.path = str(model)

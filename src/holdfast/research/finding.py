@@ -136,12 +136,7 @@ def split_url(url: str) -> tuple[str, str] | None:
 
 
 _HOUR, _DAY = 3_600.0, 86_400.0
-_HOLDS: dict[Volatility, float] = {
-    "hourly": _HOUR,
-    "daily": _DAY,
-    "weekly": 7 * _DAY,
-    "monthly": 30 * _DAY,
-}
+_HOLDS: dict[Volatility, float] = {"hourly": _HOUR, "daily": _DAY, "weekly": 7 * _DAY, "monthly": 30 * _DAY}
 # Used when neither the question nor its sources match a rule.
 _DEFAULT: Volatility = "weekly"
 

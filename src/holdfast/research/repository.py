@@ -29,14 +29,7 @@ from typing import Any
 from holdfast.errors import HoldfastError, NotFound, StoreError
 from holdfast.i18n import lazy
 from holdfast.memory.base import format_time, parse_time
-from holdfast.memory.items import (
-    BEGINNING,
-    COMMENT,
-    normalise,
-    read_comment,
-    read_comments,
-    write_comment,
-)
+from holdfast.memory.items import BEGINNING, COMMENT, normalise, read_comment, read_comments, write_comment
 from holdfast.memory.private import redact
 from holdfast.memory.scopes import check_writable, folder, may_write, owner, visible
 from holdfast.memory.workspace import (
@@ -369,10 +362,7 @@ class FindingRepository:
         return sorted(place for place in parents if place.name == RESEARCH and _is_findings_folder(place))
 
     def list_folder(
-        self,
-        place: PurePosixPath,
-        scope: Scope = _ANYBODY,
-        troubles: Troubles | None = None,
+        self, place: PurePosixPath, scope: Scope = _ANYBODY, troubles: Troubles | None = None
     ) -> Sequence[Finding]:
         """List the findings in one folder, except those merged into others."""
         findings: list[Finding] = []

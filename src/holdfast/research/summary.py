@@ -230,10 +230,7 @@ _VOLATILITY = late(
     rf"^[^\w\n]*{any_phrase('VOLATILITY_LABELS')}\W*[:=]\s*(?P<word>[^\n]{{0,60}})$",
     re.IGNORECASE | re.MULTILINE,
 )
-_LABEL = late(
-    rf"\A(?:\W*{any_phrase('FINDING_LABELS')}\W*:)\s*",
-    re.IGNORECASE,
-)
+_LABEL = late(rf"\A(?:\W*{any_phrase('FINDING_LABELS')}\W*:)\s*", re.IGNORECASE)
 _SOURCES_LINE = late(rf"(?:^|\s)\(?{any_phrase('SOURCES_LABELS')}\s*:[^\n]*\Z", re.IGNORECASE)
 _MARKUP = late(
     r"</?[a-z_|]{2,20}>|<\||\[/?TOOL_CALLS?\]|```|\A\s*[{\[]|\"(?:name|function|arguments)\"\s*:",

@@ -23,7 +23,7 @@ from holdfast.turn import TurnEngine
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from holdfast.mcp.base import Caller
+    from holdfast.mcp.tools import Caller
 
 PATH = "/mcp"
 
@@ -60,8 +60,8 @@ class _Service:
 def build_manager(engine: TurnEngine, settings: Settings) -> "StreamableHTTPSessionManager":
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from holdfast.mcp.base import McpServices
     from holdfast.mcp.server import build_server
+    from holdfast.mcp.tools import McpServices
 
     assert engine.remembering is not None
     assert engine.research is not None
@@ -90,7 +90,7 @@ router = APIRouter(lifespan=_lifespan)
 
 async def serve_mcp(request: Request) -> Response:
     """Identify the caller, and hand the request to the MCP server."""
-    from holdfast.mcp.base import Caller
+    from holdfast.mcp.tools import Caller
 
     settings: Settings = request.app.state.config.settings
     engine = engine_of(request)

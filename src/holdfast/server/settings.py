@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse
 
 from holdfast.config import (
     FILE,
+    GROUPS,
     HIDDEN,
     PRESETS,
     Config,
@@ -26,6 +27,7 @@ from holdfast.config import (
     Settings,
     converted,
     field_named,
+    group_of,
     keep_page,
     set_on_page,
     shown_value,
@@ -42,7 +44,6 @@ from holdfast.messages import Scope
 from holdfast.server.endpoint import engine_of, require_admin
 from holdfast.server.guard import Origins, access_of, is_loopback
 from holdfast.server.pages.site import language_of
-from holdfast.settings_words import GROUPS, group_of
 from holdfast.tokens.budget import NEVER, SMALLEST, Budget
 from holdfast.upstreams.discovery import is_embedded, parse_keys, parse_location, parse_upstreams
 from holdfast.upstreams.ollama import parse_keep_alive
@@ -118,7 +119,7 @@ def check_upstreams(settings: Settings) -> None:
 
 def check_private_hosts(settings: Settings) -> None:
     # Imported late: it loads everything for fetching.
-    from holdfast.research.web.addresses import AddressGuard
+    from holdfast.research.web.fetch import AddressGuard
 
     AddressGuard.from_setting(settings.research_private, own_port=settings.port)
 

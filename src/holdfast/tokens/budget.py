@@ -104,13 +104,7 @@ class Budget:
             earlier = [mark for mark in (prune, leave_out) if mark < NEVER]
             distance = int(self.room * (self.levels.summarise - self.levels.ahead))
             ahead = min(summarise, max(0, summarise - distance, *earlier))
-        return Thresholds(
-            prune=prune,
-            leave_out=leave_out,
-            ahead=ahead,
-            summarise=summarise,
-            full=full,
-        )
+        return Thresholds(prune=prune, leave_out=leave_out, ahead=ahead, summarise=summarise, full=full)
 
     def for_answer(self, prompt: int, asked: int | None = None) -> int:
         """Returns the limit for an answer after `prompt` tokens: what was asked for, as far as it fits."""

@@ -216,11 +216,7 @@ class EstimatingCounter(_FeatureCounter):
     method = "estimate"
 
     def __init__(
-        self,
-        model: Family | str,
-        calibration: Calibration | None = None,
-        *,
-        image_tokens: int = IMAGE_TOKENS,
+        self, model: Family | str, calibration: Calibration | None = None, *, image_tokens: int = IMAGE_TOKENS
     ) -> None:
         family = family_of(model) if isinstance(model, str) else model
 

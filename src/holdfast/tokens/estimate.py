@@ -42,14 +42,7 @@ class Family:
 
 
 def decode_family(
-    name: str,
-    *,
-    prices: str,
-    blanks: float,
-    mixed: float,
-    digits: float,
-    over: float,
-    under: float,
+    name: str, *, prices: str, blanks: float, mixed: float, digits: float, over: float, under: float
 ) -> Family:
     """Returns a family with prices from their base85 form."""
     decoded = base64.b85decode(prices)

@@ -28,8 +28,7 @@ from tokenizers.pre_tokenizers import ByteLevel as ByteLevelCharacters
 from tokenizers.pre_tokenizers import Sequence as Steps
 from tokenizers.pre_tokenizers import Split
 
-from holdfast.tokens.gguf import VocabularyError
-from holdfast.tokens.vocabulary import TokenType, Vocabulary
+from holdfast.tokens.vocabulary import TokenType, Vocabulary, VocabularyError
 
 # llama.cpp's character tables end with Unicode 15.1; the regex libraries have 16. The characters that 16
 # added have no category for the server, so they are excluded here.

@@ -19,9 +19,8 @@ from holdfast.store import Store
 from holdfast.tokens.calibration import Calibration
 from holdfast.tokens.counter import Count, EstimatingCounter, ExactCounter
 from holdfast.tokens.estimate import Family, family_of
-from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.tokenizer import Tokenizer
-from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.tokens.vocabulary import Vocabulary, VocabularyError
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.windows import full_name
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from holdfast.errors import FetchFailed
-from holdfast.tokens.gguf import read_metadata
+from holdfast.tokens.vocabulary import read_metadata
 from holdfast.upstreams.base import ModelInfo
 
 # llama.cpp's numbers for quantizations.

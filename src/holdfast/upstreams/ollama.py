@@ -14,8 +14,7 @@ from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols import ollama
 from holdfast.protocols.requests import add_tool_names
 from holdfast.protocols.wire import iter_lines, parse_json, parse_server_payload
-from holdfast.tokens.gguf import VocabularyError
-from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.tokens.vocabulary import Vocabulary, VocabularyError
 from holdfast.upstreams.base import (
     Ability,
     AnswerReader,

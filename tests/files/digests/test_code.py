@@ -232,10 +232,10 @@ def test_the_digest_of_a_long_source_has_its_names(name):
     text, names, _ = SOURCES[name]
     comment = "#" if name.endswith((".rb", ".sh")) else "--" if name.endswith(".sql") else "//"
     filling = f"{comment} nothing to see here, only a long line of words that say nothing at all\n" * 150
-    told = build_digest(name, text + "\n" + filling)
+    digest = build_digest(name, text + "\n" + filling)
     last = [each.rpartition(".")[2] for each in names]
-    assert [each for each in last if each not in told.text] == []
-    assert "left out of" in told.left_out
+    assert [each for each in last if each not in digest.text] == []
+    assert "left out of" in digest.left_out
 
 
 @pytest.mark.parametrize("name", [name for name in SOURCES if name not in ("a.sql", "a.cpp")])
@@ -243,13 +243,13 @@ def test_source_too_large_for_grammar_is_summarised_by_lines(name):
     text, names, _ = SOURCES[name]
     comment = "#" if name.endswith((".rb", ".sh")) else "//"
     filling = f"{comment} nothing to see here, only a long line of words that say nothing at all\n" * 6_000
-    told = build_digest(name, text + "\n" + filling)
-    assert names[0] in told.text
-    assert len(told.text) < 3_000
+    digest = build_digest(name, text + "\n" + filling)
+    assert names[0] in digest.text
+    assert len(digest.text) < 3_000
 
 
 def test_documentation_and_heads_are_told_where_there_is_room():
     text, _, _ = SOURCES["a.go"]
-    told = build_digest("a.go", text + "// filling words that say nothing at all\n" * 60).text
-    assert "func (b *Box) Area(x int) (int, error)  # Area tells." in told
-    assert "imports: fmt" in told
+    report = build_digest("a.go", text + "// filling words that say nothing at all\n" * 60).text
+    assert "func (b *Box) Area(x int) (int, error)  # Area tells." in report
+    assert "imports: fmt" in report

@@ -34,10 +34,10 @@ def tokens(text):
 @given(name=st.sampled_from(NAMES), text=TEXTS, often=st.sampled_from([1, 1, 40]))
 def test_any_name_and_text_has_a_digest_that_is_no_longer(name, text, often):
     text *= often
-    found = build_digest(name, text)
-    assert len(found.text) <= len(text)
-    assert found.text == text or found.text.endswith(f"[{found.left_out}]")
-    assert bool(found.left_out) == (found.text != text)
+    digest = build_digest(name, text)
+    assert len(digest.text) <= len(text)
+    assert digest.text == text or digest.text.endswith(f"[{digest.left_out}]")
+    assert bool(digest.left_out) == (digest.text != text)
     for known in list_elements(name, text)[:5]:
         if known.strip():
             span = find_element(name, text, known)
@@ -51,13 +51,13 @@ def test_what_is_nested_without_end_is_told_all_the_same(name):
     deep = ["[" * 3_000, '{"a":' * 1_500, "(" * 3_000, "- " * 3_000, "# " * 3_000, "{ " * 3_000, "x" * 30_000]
     deep += ["if x:\n" + "elif y:\n  a = 1\n" * 1_500, "-" * 20_000 + "1", "x" + ".y" * 20_000]
     for text in deep:
-        found = build_digest(name, text)
-        assert tokens(found.text) < tokens(text) / 5
+        digest = build_digest(name, text)
+        assert tokens(digest.text) < tokens(text) / 5
 
 
 def test_source_that_grammar_cannot_parse_falls_back_to_patterns():
-    found = build_digest("a.rs", "fn real() {}\n" + '{"a":' * 12_000)
-    assert "real" in found.text
+    digest = build_digest("a.rs", "fn real() {}\n" + '{"a":' * 12_000)
+    assert "real" in digest.text
 
 
 def test_a_short_file_is_its_own_digest():
@@ -111,11 +111,11 @@ def test_library_module_digest_has_every_public_name_in_tenth_of_tokens(path):
     from evals.files import _WORDS, public_names
 
     text = path.read_text(encoding="utf-8")
-    found = build_digest(path.name, text)
-    assert public_names(text) - set(_WORDS.findall(found.text)) == set()
-    assert found.kind == "python"
+    digest = build_digest(path.name, text)
+    assert public_names(text) - set(_WORDS.findall(digest.text)) == set()
+    assert digest.kind == "python"
     if len(text) > 20_000:
-        assert tokens(found.text) < tokens(text) / 10
+        assert tokens(digest.text) < tokens(text) / 10
 
 
 IDENTIFIERS = st.from_regex(r"[a-z][a-z0-9_]{2,12}", fullmatch=True).filter(
@@ -153,7 +153,7 @@ def test_generated_module_digest_has_every_reachable_public_name(names, data):
             )
             wanted.append(name)
     text = "\n\n".join(parts)
-    found = build_digest("made.py", text)
-    told = found.text.replace("(", " ").replace(",", " ").replace(":", " ").split()
-    assert {name.rpartition(".")[2] for name in wanted} <= set(told)
+    digest = build_digest("made.py", text)
+    report = digest.text.replace("(", " ").replace(",", " ").replace(":", " ").split()
+    assert {name.rpartition(".")[2] for name in wanted} <= set(report)
     assert {name for name in wanted if not name.endswith(("_a", "_b"))} <= set(list_elements("made.py", text))

@@ -38,8 +38,8 @@ Text after a table.
 
 
 def test_markdown_is_told_by_headings_with_their_first_sentences():
-    told = build_digest("guide.md", GUIDE)
-    lines = told.text.split("\n")
+    digest = build_digest("guide.md", GUIDE)
+    lines = digest.text.split("\n")
     assert lines[:3] == [
         "The guide, z. B. for beginners.",
         "# Erste Schritte",
@@ -49,15 +49,15 @@ def test_markdown_is_told_by_headings_with_their_first_sentences():
     assert "Get the package first." in lines
     assert "## Under a line" in lines
     assert "Text after a table." in lines
-    assert "not a heading" not in told.text
+    assert "not a heading" not in digest.text
     assert lines[-1] == f"[{GUIDE.count(chr(10)) + 1 - 9} of 188 lines left out]"
 
 
 @pytest.mark.parametrize("wanted", ["Install it", "install  IT", "install-it", "Install_it"])
 def test_a_heading_is_reached_however_it_is_spelled(wanted):
-    found = find_element("guide.md", GUIDE, wanted)
-    assert found.text == "## Install **it**\n\n[Get](http://x) the package first. Then run it."
-    assert GUIDE.split("\n")[found.first - 1] == "## Install **it**"
+    element = find_element("guide.md", GUIDE, wanted)
+    assert element.text == "## Install **it**\n\n[Get](http://x) the package first. Then run it."
+    assert GUIDE.split("\n")[element.first - 1] == "## Install **it**"
 
 
 def test_section_extends_to_next_heading_of_same_or_higher_level():
@@ -69,9 +69,9 @@ def test_section_extends_to_next_heading_of_same_or_higher_level():
 
 def test_restructured_text_has_headings_too():
     text = f"=====\nTitle\n=====\n\nIt begins.\n\nPart\n----\n\n{FILLING}\nDeeper\n~~~~~~\n\nEnd.\n"
-    told = build_digest("a.rst", text).text
-    assert told.startswith("# Title\nIt begins.\n## Part\n")
-    assert "### Deeper\nEnd." in told
+    report = build_digest("a.rst", text).text
+    assert report.startswith("# Title\nIt begins.\n## Part\n")
+    assert "### Deeper\nEnd." in report
     assert find_element("a.rst", text, "deeper").text == "Deeper\n~~~~~~\n\nEnd."
 
 
@@ -122,10 +122,10 @@ def test_keys_are_reached_in_json_yaml_and_toml():
 def test_yaml_digest_has_keys_and_first_list_items():
     item = "    - name: second\n      note: nobody needs it\n"
     text = "".join(f"s{number}:\n  items:\n    - name: first\n{item * 9}  port: 80\n" for number in range(6))
-    told = build_digest("a.yml", text)
-    assert told.text.startswith("s0:\n  items:\n    - name: first\n  port: 80\ns1:\n")
-    assert "second" not in told.text
-    assert "left out of 133 lines: 108 keys of 132" in told.left_out
+    digest = build_digest("a.yml", text)
+    assert digest.text.startswith("s0:\n  items:\n    - name: first\n  port: 80\ns1:\n")
+    assert "second" not in digest.text
+    assert "left out of 133 lines: 108 keys of 132" in digest.left_out
 
 
 def test_a_table_is_told_by_its_columns_and_the_first_rows():
@@ -158,34 +158,34 @@ def test_log_digest_has_time_span_levels_patterns_and_verbatim_errors():
     lines[60] = "2026-11-15T10:01:00Z ERROR cannot open '/data/b8.db': disk full"
     lines[70] = "2026-11-15T10:01:10Z WARNUNG bald voll"
     lines[71] = "ValueError: 7 is no name"
-    told = build_digest("a.log", "\n".join(lines)).text.split("\n")
-    assert told[0] == "200 lines of log, 2026-11-15T10:00:00Z to 2026-11-15T10:03:19Z"
-    assert told[1] == "levels: INFO 196, ERROR 2, WARN 1"
-    assert told[2] == "2 distinct errors, the first of each:"
-    assert told[3] == "2026-11-15T10:00:50Z ERROR cannot open '/data/a7.db': disk full  (2 times)"
-    assert told[4] == "ValueError: 7 is no name"
-    assert "196 × INFO served request # in #ms" in told
-    assert told[-1] == "[198 of 200 lines left out]"
+    parts = build_digest("a.log", "\n".join(lines)).text.split("\n")
+    assert parts[0] == "200 lines of log, 2026-11-15T10:00:00Z to 2026-11-15T10:03:19Z"
+    assert parts[1] == "levels: INFO 196, ERROR 2, WARN 1"
+    assert parts[2] == "2 distinct errors, the first of each:"
+    assert parts[3] == "2026-11-15T10:00:50Z ERROR cannot open '/data/a7.db': disk full  (2 times)"
+    assert parts[4] == "ValueError: 7 is no name"
+    assert "196 × INFO served request # in #ms" in parts
+    assert parts[-1] == "[198 of 200 lines left out]"
 
 
 def test_any_other_text_has_its_head_its_tail_and_counts():
     text = "".join(f"line {number} of it\n" for number in range(2_000))
-    told = build_digest("a.txt", text).text.split("\n")
-    assert told[0] == "line 0 of it"
-    assert told[-2] == "line 1999 of it"
-    assert told[-1].endswith(f"of 2,000 lines and {len(text):,} characters left out]")
+    parts = build_digest("a.txt", text).text.split("\n")
+    assert parts[0] == "line 0 of it"
+    assert parts[-2] == "line 1999 of it"
+    assert parts[-1].endswith(f"of 2,000 lines and {len(text):,} characters left out]")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 30])
 def test_lines_of_a_short_text_are_told_once_and_counted(number):
     text = "\n".join(f"L{line} {'word ' * 300}" for line in range(number))
-    *told, left_out = build_digest("a.txt", text).text.split("\n")
-    named = [line.split()[0] for line in told if line.startswith("L")]
+    *report, left_out = build_digest("a.txt", text).text.split("\n")
+    named = [line.split()[0] for line in report if line.startswith("L")]
     assert named[0] == "L0"
     assert len(named) == len(set(named))
     gone, count = number - len(named), f"{number} line{'s' if number > 1 else ''}"
     assert left_out == f"[{gone} of {count} and {len(text):,} characters left out, long lines cut]"
-    assert any(line.startswith(f"… {gone} line") for line in told) == bool(gone)
+    assert any(line.startswith(f"… {gone} line") for line in report) == bool(gone)
 
 
 def test_a_page_is_told_by_its_headings_without_its_marks():
@@ -193,7 +193,7 @@ def test_a_page_is_told_by_its_headings_without_its_marks():
         f"<h2>Part {number}</h2><p>It says &amp; does <b>this</b>. {FILLING}</p>" for number in range(3)
     )
     page = f"<!doctype html><title>A page</title><script>var h = '<h1>no</h1>'</script><body>{body}</body>"
-    told = build_digest("a.html", page)
-    assert told.kind == "html"
-    assert told.text.startswith("A page\n## Part 0\nIt says & does this.\n## Part 1")
-    assert "no" not in told.text.split("\n")
+    digest = build_digest("a.html", page)
+    assert digest.kind == "html"
+    assert digest.text.startswith("A page\n## Part 0\nIt says & does this.\n## Part 1")
+    assert "no" not in digest.text.split("\n")

@@ -62,8 +62,8 @@ LONG = SOURCE + "\n".join(f"def _p{number}():\n    return {'x' * 40}\n" for numb
 
 
 def test_a_roomy_digest_has_heads_and_first_lines_of_documentation():
-    told = build_digest("box.py", LONG).text
-    lines = told.split("\n")
+    text = build_digest("box.py", LONG).text
+    lines = text.split("\n")
     assert lines[0] == "Keeps boxes."
     assert "imports: os, collections.abc" in lines
     assert "LIMIT = 5" in lines
@@ -71,10 +71,10 @@ def test_a_roomy_digest_has_heads_and_first_lines_of_documentation():
     assert "  def area(self) -> float  # How large it is." in lines
     assert "    async def close(self, softly: bool=…) -> None  # Closes." in lines
     assert "async def fetch(first, /, url: str, *parts: int, timeout=…, **more) -> bytes  # Gets it." in lines
-    assert "passed_on" in told
-    assert "_open" in told
-    assert "not_a_function" not in told
-    assert "_p7" not in told
+    assert "passed_on" in text
+    assert "_open" in text
+    assert "not_a_function" not in text
+    assert "_p7" not in text
     assert lines[-1].startswith("[left out of 229 lines: bodies, 63 private names and fields")
 
 
@@ -84,9 +84,9 @@ def test_names_go_last_and_never():
         + "".join(f"    def does_{number}_{part}(self, argument: int): pass\n" for part in range(20))
         for number in range(40)
     )
-    told = build_digest("many.py", classes).text
-    assert all(f"does_{number}_{part}" in told for number in range(40) for part in range(20))
-    assert "class Thing7: does_7_0, does_7_1, " in told
+    text = build_digest("many.py", classes).text
+    assert all(f"does_{number}_{part}" in text for number in range(40) for part in range(20))
+    assert "class Thing7: does_7_0, does_7_1, " in text
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_what_cannot_be_parsed_still_has_its_definitions(broken):
         + broken
         + text
     )
-    told = build_digest("old.py", text)
-    assert told.kind == "python"
-    assert all(name in told.text for name in ("Old", "method", "run"))
+    digest = build_digest("old.py", text)
+    assert digest.kind == "python"
+    assert all(name in digest.text for name in ("Old", "method", "run"))
     assert find_element("old.py", text, "Old.method").text.startswith("    def method(self, a, (b, c)):")
 
 

@@ -105,8 +105,8 @@ class Site:
             self.news.notify_all()
         try:
             bare = path.partition("?")[0]
-            found = next((self.pages[key] for key in (name + bare, path, bare) if key in self.pages), None)
-            reaction = answer("not here", status="404 Not Found") if found is None else found
+            pages = next((self.pages[key] for key in (name + bare, path, bare) if key in self.pages), None)
+            reaction = answer("not here", status="404 Not Found") if pages is None else pages
             if isinstance(reaction, bytes):
                 writer.write(reaction)
             else:

@@ -27,26 +27,26 @@ def extracted(data, kind="html", **options):
 
 def test_the_article_is_taken_and_what_stands_around_it_left():
     # As many servers do, this one calls it plain text.
-    found = extracted(PAGE, "text")
-    assert "Wetter in Kassel" in found.title
-    assert "höchstens zwölf Grad" in found.text
-    assert "Samstag" in found.text
+    text = extracted(PAGE, "text")
+    assert "Wetter in Kassel" in text.title
+    assert "höchstens zwölf Grad" in text.text
+    assert "Samstag" in text.text
     for noise in ("Impressum", "Rechte", "alert", "color"):
-        assert noise not in found.text
+        assert noise not in text.text
 
 
 def test_a_page_without_an_article_gives_all_its_words():
-    found = extracted("<html><head><title>A &amp; B</title></head><body><div>17</div><b>x</b></body></html>")
-    assert found.title == "A & B"
-    assert found.text.split() == ["17", "x"]
+    text = extracted("<html><head><title>A &amp; B</title></head><body><div>17</div><b>x</b></body></html>")
+    assert text.title == "A & B"
+    assert text.text.split() == ["17", "x"]
 
 
 def test_a_page_that_takes_too_long_is_done_without_the_reader():
-    found = extracted(PAGE, seconds=0.01)
-    assert found.title == "Wetter in Kassel - Wetterdienst"
-    assert "höchstens zwölf Grad" in found.text
-    assert "alert" not in found.text
-    assert "color" not in found.text
+    text = extracted(PAGE, seconds=0.01)
+    assert text.title == "Wetter in Kassel - Wetterdienst"
+    assert "höchstens zwölf Grad" in text.text
+    assert "alert" not in text.text
+    assert "color" not in text.text
 
 
 def test_thousands_of_spans_are_no_trouble():
@@ -126,10 +126,10 @@ def pdf(text: str) -> bytes:
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
-    made, places = b"%PDF-1.4\n", []
+    result, places = b"%PDF-1.4\n", []
     for number, part in enumerate(parts, 1):
-        places.append(len(made))
-        made += b"%d 0 obj\n%s\nendobj\n" % (number, part)
+        places.append(len(result))
+        result += b"%d 0 obj\n%s\nendobj\n" % (number, part)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    end = b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % len(made)
-    return made + b"xref\n0 6\n0000000000 65535 f \n" + table + end
+    end = b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % len(result)
+    return result + b"xref\n0 6\n0000000000 65535 f \n" + table + end

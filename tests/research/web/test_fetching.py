@@ -18,8 +18,8 @@ SMALL = DownloadLimits(size=100_000)
 
 
 async def fetched(pages, path="/page", **options):
-    async with site(pages) as there, there.fetcher(**options) as fetcher:
-        return await fetcher.fetch(there.url(path))
+    async with site(pages) as value, value.fetcher(**options) as fetcher:
+        return await fetcher.fetch(value.url(path))
 
 
 async def trouble_with(page, **options):
@@ -30,18 +30,18 @@ async def trouble_with(page, **options):
 
 
 async def test_a_page_becomes_a_source_with_its_time():
-    async with site({"/page": answer(TEXT)}) as there, there.fetcher() as fetcher:
-        url = there.url("/page")
+    async with site({"/page": answer(TEXT)}) as value, value.fetcher() as fetcher:
+        url = value.url("/page")
         assert await fetcher.fetch(url) == ResearchSource(url, "page", TEXT, 1_000.0)
 
 
 async def test_we_say_who_we_are_and_nothing_else():
     pages = {"/page": sent_to("/next"), "/next": answer(TEXT, Set_Cookie="id=1; Path=/")}
-    async with site(pages) as there, there.fetcher() as fetcher:
-        await fetcher.fetch(there.url("/page"))
-        await fetcher.fetch(there.url("/next"))
-        heads = "".join(there.requests).lower()
-    assert heads.count("user-agent: holdfast/") == len(there.requests)
+    async with site(pages) as value, value.fetcher() as fetcher:
+        await fetcher.fetch(value.url("/page"))
+        await fetcher.fetch(value.url("/next"))
+        heads = "".join(value.requests).lower()
+    assert heads.count("user-agent: holdfast/") == len(value.requests)
     assert "cookie" not in heads
     assert "referer" not in heads
     assert "authorization" not in heads
@@ -52,58 +52,58 @@ async def test_we_say_who_we_are_and_nothing_else():
 
 @pytest.mark.parametrize("number", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1"])
 async def test_a_name_that_means_a_private_number_is_not_fetched(number):
-    async with site({"/page": answer(TEXT)}) as there:
+    async with site({"/page": answer(TEXT)}) as value:
         names = Names({"evil.example": [[number]]})
-        async with there.fetcher(names=names, private="off") as fetcher:
-            source = await fetcher.fetch(there.url("/page", "evil.example"))
+        async with value.fetcher(names=names, private="off") as fetcher:
+            source = await fetcher.fetch(value.url("/page", "evil.example"))
     assert "private network" in source.trouble
     assert "research_private" in source.trouble
-    assert there.requests == []
+    assert value.requests == []
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost"])
 async def test_without_a_name_between_nothing_is_different(host):
-    async with site({"/page": answer(TEXT)}) as there, Fetcher() as fetcher:
-        source = await fetcher.fetch(there.url("/page", host))
+    async with site({"/page": answer(TEXT)}) as value, Fetcher() as fetcher:
+        source = await fetcher.fetch(value.url("/page", host))
     assert "private network" in source.trouble
-    assert there.requests == []
+    assert value.requests == []
 
 
 async def test_a_redirect_to_a_private_number_is_not_followed():
-    async with site({"/page": answer(TEXT)}) as secret, site() as there:
-        there.pages["/page"] = sent_to(f"http://127.0.0.1:{secret.port}/page")
-        there.pages["/name"] = sent_to(secret.url("/page", "innocent.example"))
-        async with there.fetcher() as fetcher:
+    async with site({"/page": answer(TEXT)}) as secret, site() as value:
+        value.pages["/page"] = sent_to(f"http://127.0.0.1:{secret.port}/page")
+        value.pages["/name"] = sent_to(secret.url("/page", "innocent.example"))
+        async with value.fetcher() as fetcher:
             for path in ("/page", "/name"):
-                assert "private network" in (await fetcher.fetch(there.url(path))).trouble
-        assert there.paths == ["/page", "/name"]
+                assert "private network" in (await fetcher.fetch(value.url(path))).trouble
+        assert value.paths == ["/page", "/name"]
         assert secret.requests == []
 
 
 async def test_robots_txt_cannot_lead_to_a_private_number_either():
-    async with site({"/robots.txt": answer("")}) as secret, site({"/page": answer(TEXT)}) as there:
-        there.pages["/robots.txt"] = sent_to(f"http://127.0.0.1:{secret.port}/robots.txt")
-        async with there.fetcher() as fetcher:
-            assert "private network" in (await fetcher.fetch(there.url("/page"))).trouble
+    async with site({"/robots.txt": answer("")}) as secret, site({"/page": answer(TEXT)}) as value:
+        value.pages["/robots.txt"] = sent_to(f"http://127.0.0.1:{secret.port}/robots.txt")
+        async with value.fetcher() as fetcher:
+            assert "private network" in (await fetcher.fetch(value.url("/page"))).trouble
         assert secret.requests == []
 
 
 async def test_host_name_rebinding_to_private_address_is_blocked():
-    async with site({"/page": answer(TEXT)}) as there:
+    async with site({"/page": answer(TEXT)}) as value:
         # Each connection asks once; every answer is judged.
         names = Names({"turning.example": [["127.0.0.1"], ["127.0.0.2"]]})
-        async with there.fetcher(names=names) as fetcher:
-            source = await fetcher.fetch(there.url("/page", "turning.example"))
+        async with value.fetcher(names=names) as fetcher:
+            source = await fetcher.fetch(value.url("/page", "turning.example"))
     assert "private network" in source.trouble
     assert names.asked == ["turning.example"] * 2
-    assert there.paths == []
+    assert value.paths == []
 
 
 async def test_of_several_numbers_only_those_that_may_be_are_tried():
-    async with site({"/page": answer(TEXT)}) as there:
+    async with site({"/page": answer(TEXT)}) as value:
         names = Names({"mixed.example": [["10.0.0.1", "127.0.0.1"]]})
-        async with there.fetcher(names=names) as fetcher:
-            assert (await fetcher.fetch(there.url("/page", "mixed.example"))).text == TEXT
+        async with value.fetcher(names=names) as fetcher:
+            assert (await fetcher.fetch(value.url("/page", "mixed.example"))).text == TEXT
 
 
 @pytest.mark.parametrize(
@@ -132,20 +132,20 @@ async def test_a_name_that_no_name_can_be_is_said():
 
 
 async def test_redirects_are_followed_to_other_names_and_relative_places():
-    async with site({"/b/d": answer(TEXT)}) as there:
-        there.pages["/page"] = sent_to(there.url("/b/c", "other.example"), "301 Moved Permanently")
-        there.pages["/b/c"] = sent_to("d#part", "307 Temporary Redirect")
-        async with there.fetcher() as fetcher:
-            source = await fetcher.fetch(there.url("/page"))
-    assert (source.url, source.title, source.text) == (there.url("/page"), "d", TEXT)
+    async with site({"/b/d": answer(TEXT)}) as value:
+        value.pages["/page"] = sent_to(value.url("/b/c", "other.example"), "301 Moved Permanently")
+        value.pages["/b/c"] = sent_to("d#part", "307 Temporary Redirect")
+        async with value.fetcher() as fetcher:
+            source = await fetcher.fetch(value.url("/page"))
+    assert (source.url, source.title, source.text) == (value.url("/page"), "d", TEXT)
 
 
 async def test_redirects_in_circles_and_without_end_are_named():
     assert "circles" in await trouble_with(sent_to("/page"))
     steps = {f"/{number}": sent_to(f"/{number + 1}") for number in range(20)}
-    async with site(steps) as there, there.fetcher() as fetcher:
-        assert "more than 5 redirects" in (await fetcher.fetch(there.url("/0"))).trouble
-    assert there.paths == [f"/{number}" for number in range(6)]
+    async with site(steps) as value, value.fetcher() as fetcher:
+        assert "more than 5 redirects" in (await fetcher.fetch(value.url("/0"))).trouble
+    assert value.paths == [f"/{number}" for number in range(6)]
 
 
 @pytest.mark.parametrize(
@@ -246,16 +246,16 @@ async def test_packed_pages_are_unpacked_however_their_server_packs():
         "/bare": answer(bare.compress(TEXT.encode()) + bare.flush(), Content_Encoding="deflate"),
         "/tail": answer(gzip.compress(TEXT.encode()) + b"\n\n", Content_Encoding="x-gzip"),
     }
-    async with site(packed) as there, there.fetcher() as fetcher:
+    async with site(packed) as value, value.fetcher() as fetcher:
         for path in packed:
-            assert (await fetcher.fetch(there.url(path))).text == TEXT, path
+            assert (await fetcher.fetch(value.url(path))).text == TEXT, path
 
 
 async def test_nobody_there_is_named():
-    async with site() as there:
+    async with site() as value:
         pass
-    async with there.fetcher() as fetcher:
-        assert "does not answer" in (await fetcher.fetch(there.url("/page"))).trouble
+    async with value.fetcher() as fetcher:
+        assert "does not answer" in (await fetcher.fetch(value.url("/page"))).trouble
 
 
 @pytest.mark.parametrize(
@@ -305,10 +305,10 @@ async def test_text_content_types_are_accepted_and_decoded_by_charset():
         "/none": answer("Grüße", ""),
         "/feed": answer("<rss><title>Grüße</title><item>b &amp; c</item></rss>", "application/rss+xml"),
     }
-    async with site(pages) as there, there.fetcher() as fetcher:
+    async with site(pages) as value, value.fetcher() as fetcher:
         for path in pages:
-            assert "Grüße" in (await fetcher.fetch(there.url(path))).text, path
-        assert "b & c" in (await fetcher.fetch(there.url("/feed"))).text
+            assert "Grüße" in (await fetcher.fetch(value.url(path))).text, path
+        assert "b & c" in (await fetcher.fetch(value.url("/feed"))).text
 
 
 async def test_a_page_of_the_web_becomes_its_title_and_its_article():
@@ -332,20 +332,20 @@ async def test_an_empty_page_is_named():
 
 async def test_what_robots_txt_forbids_is_not_asked_for():
     robots = answer("User-agent: *\nDisallow: /\nAllow: /open")
-    async with site({"/robots.txt": robots, "/page": answer(TEXT), "/open": answer(TEXT)}) as there:
-        async with there.fetcher() as fetcher:
-            assert "robots.txt forbids" in (await fetcher.fetch(there.url("/page"))).trouble
-            assert (await fetcher.fetch(there.url("/open"))).text == TEXT
-        assert there.paths == ["/open"]
-        assert len(there.requests) == 2, "robots.txt is asked for once"
+    async with site({"/robots.txt": robots, "/page": answer(TEXT), "/open": answer(TEXT)}) as value:
+        async with value.fetcher() as fetcher:
+            assert "robots.txt forbids" in (await fetcher.fetch(value.url("/page"))).trouble
+            assert (await fetcher.fetch(value.url("/open"))).text == TEXT
+        assert value.paths == ["/open"]
+        assert len(value.requests) == 2, "robots.txt is asked for once"
 
 
 async def test_the_rules_of_the_site_a_redirect_leads_to_hold_there():
-    async with site({"/page": answer(TEXT)}) as there:
-        there.pages["other.example/robots.txt"] = answer("User-agent: holdfast\nDisallow: /page")
-        there.pages["/start"] = sent_to(there.url("/page", "other.example"))
-        async with there.fetcher() as fetcher:
-            assert "robots.txt forbids" in (await fetcher.fetch(there.url("/start"))).trouble
+    async with site({"/page": answer(TEXT)}) as value:
+        value.pages["other.example/robots.txt"] = answer("User-agent: holdfast\nDisallow: /page")
+        value.pages["/start"] = sent_to(value.url("/page", "other.example"))
+        async with value.fetcher() as fetcher:
+            assert "robots.txt forbids" in (await fetcher.fetch(value.url("/start"))).trouble
 
 
 @pytest.mark.parametrize(
@@ -372,15 +372,15 @@ async def test_fetches_are_sequential_per_site_and_limited_to_four_sites():
         await free.wait()
         writer.write(answer(TEXT))
 
-    async with site({"/page": waiting}) as there, there.fetcher() as fetcher:
-        urls = [there.url("/page", f"site{number // 3}.example") for number in range(18)]
+    async with site({"/page": waiting}) as value, value.fetcher() as fetcher:
+        urls = [value.url("/page", f"site{number // 3}.example") for number in range(18)]
         tasks = [asyncio.create_task(fetcher.fetch(url)) for url in urls]
-        await there.asked(4)
+        await value.asked(4)
         free.set()
         sources = await asyncio.gather(*tasks)
     assert [source.text for source in sources] == [TEXT] * 18
-    assert there.most == 4
-    assert there.most_of_one == 1
+    assert value.most == 4
+    assert value.most_of_one == 1
 
 
 async def test_whoever_waits_for_a_site_does_not_lose_time_by_it():
@@ -389,16 +389,16 @@ async def test_whoever_waits_for_a_site_does_not_lose_time_by_it():
         writer.write(answer(TEXT))
 
     # All of them together take longer than each may; each alone has time left on a busy machine.
-    async with site({"/page": slow}) as there, there.fetcher(limits=DownloadLimits(whole=3.0)) as fetcher:
-        sources = await asyncio.gather(*(fetcher.fetch(there.url("/page")) for _ in range(4)))
+    async with site({"/page": slow}) as value, value.fetcher(limits=DownloadLimits(whole=3.0)) as fetcher:
+        sources = await asyncio.gather(*(fetcher.fetch(value.url("/page")) for _ in range(4)))
     assert [source.trouble for source in sources] == [""] * 4
 
 
 async def test_a_fetch_that_is_cancelled_leaves_the_site_free():
-    async with site({"/slow": silence, "/page": answer(TEXT)}) as there, there.fetcher() as fetcher:
-        task = asyncio.create_task(fetcher.fetch(there.url("/slow")))
-        await there.asked(1)
+    async with site({"/slow": silence, "/page": answer(TEXT)}) as value, value.fetcher() as fetcher:
+        task = asyncio.create_task(fetcher.fetch(value.url("/slow")))
+        await value.asked(1)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert (await fetcher.fetch(there.url("/page"))).text == TEXT
+        assert (await fetcher.fetch(value.url("/page"))).text == TEXT

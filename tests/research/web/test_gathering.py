@@ -18,20 +18,20 @@ def text(number) -> bytes:
     return answer(f"Text {number}: am Wochenende regnet es.")
 
 
-async def searched(found, pages, mode="quick", question=QUESTION, **options):
+async def searched(matches, pages, mode="quick", question=QUESTION, **options):
     """What is gathered where SearXNG finds these paths: sources, and the site that was asked."""
-    async with site(pages) as there, site() as searxng:
-        searxng.pages["/search"] = found if callable(found) else results(*map(there.url, found))
-        async with there.fetcher() as fetcher:
+    async with site(pages) as value, site() as searxng:
+        searxng.pages["/search"] = matches if callable(matches) else results(*map(value.url, matches))
+        async with value.fetcher() as fetcher:
             sources = await gather_sources(
                 question, mode, fetcher=fetcher, searxng=searxng.url("", "127.0.0.1"), **options
             )
-    return sources, there, searxng
+    return sources, value, searxng
 
 
-async def refused(found, **options):
-    limits = DownloadLimits(silence=0.2) if found is silence else None
-    async with site({"/search": found}) as searxng, Fetcher(limits=limits) as fetcher:
+async def refused(results, **options):
+    limits = DownloadLimits(silence=0.2) if results is silence else None
+    async with site({"/search": results}) as searxng, Fetcher(limits=limits) as fetcher:
         url = searxng.url(options.pop("path", ""), "127.0.0.1")
         with pytest.raises(FetchFailed) as caught:
             await gather_sources(QUESTION, "quick", fetcher=fetcher, searxng=url)
@@ -42,12 +42,12 @@ async def refused(found, **options):
 @pytest.mark.parametrize(("mode", "count"), [("quick", 3), ("deep", 7)])
 async def test_so_many_of_the_best_pages_are_taken_in_their_order(mode, count):
     pages = {f"/{number}": text(number) for number in range(12)}
-    sources, there, _ = await searched(pages, pages, mode)
-    assert [source.url for source in sources] == [there.url(f"/{number}") for number in range(count)]
+    sources, value, _ = await searched(pages, pages, mode)
+    assert [source.url for source in sources] == [value.url(f"/{number}") for number in range(count)]
     assert [source.text for source in sources] == [
         f"Text {n}: am Wochenende regnet es." for n in range(count)
     ]
-    assert len(there.paths) == count
+    assert len(value.paths) == count
 
 
 async def test_the_search_has_the_question_and_its_language():
@@ -59,17 +59,17 @@ async def test_the_search_has_the_question_and_its_language():
 
 async def test_failing_page_is_named_and_replaced_by_next_result():
     pages = {f"/{number}": text(number) for number in (1, 3, 4, 5)} | {"/2": answer("", status="500 x")}
-    sources, there, _ = await searched(["/1", "/2", "/gone", "/3", "/4", "/5"], pages)
+    sources, value, _ = await searched(["/1", "/2", "/gone", "/3", "/4", "/5"], pages)
     assert [bool(source.trouble) for source in sources] == [False, True, True, False, False]
     assert "not there (404)" in sources[2].trouble
-    assert sources[2].title == f"About {there.url('/gone')}"
-    assert sources[-1].url == there.url("/4")
+    assert sources[2].title == f"About {value.url('/gone')}"
+    assert sources[-1].url == value.url("/4")
 
 
 async def test_duplicate_pages_and_duplicate_texts_become_single_source():
     pages = {f"/{number}": text(number) for number in (1, 3, 4)} | {"/2": text(1)}
-    found = ["/1", "/1?utm_source=x", "/1/", "/1#part", "/2", "/3", "/4"]
-    sources, _, _ = await searched(found, pages)
+    results = ["/1", "/1?utm_source=x", "/1/", "/1#part", "/2", "/3", "/4"]
+    sources, _, _ = await searched(results, pages)
     assert [bool(source.trouble) for source in sources] == [False, True, False, False]
     assert "same text" in sources[1].trouble
     assert sources[1].text == ""
@@ -77,12 +77,12 @@ async def test_duplicate_pages_and_duplicate_texts_become_single_source():
 
 async def test_site_is_limited_to_two_pages_unless_others_are_lacking():
     pages = {f"/{number}": text(number) for number in range(6)}
-    async with site(pages) as there, site() as searxng:
-        urls = [there.url(f"/{number}", "big.example") for number in range(5)] + [
-            there.url("/5", "www.small.example")
+    async with site(pages) as value, site() as searxng:
+        urls = [value.url(f"/{number}", "big.example") for number in range(5)] + [
+            value.url("/5", "www.small.example")
         ]
         searxng.pages["/search"] = results(*urls)
-        async with there.fetcher() as fetcher:
+        async with value.fetcher() as fetcher:
             sources = await gather_sources(
                 QUESTION, "deep", fetcher=fetcher, searxng=searxng.url("/search", "127.0.0.1")
             )
@@ -102,9 +102,9 @@ async def test_local_search_engine_is_allowed_but_local_result_pages_are_not():
 
 
 async def test_a_search_without_json_says_how_to_switch_it_on():
-    said = await refused(answer("<h1>Forbidden</h1>", "text/html", "403 Forbidden"))
-    assert "refused (403)" in said
-    assert "add json to search: formats: in its settings.yml" in said
+    error = await refused(answer("<h1>Forbidden</h1>", "text/html", "403 Forbidden"))
+    assert "refused (403)" in error
+    assert "add json to search: formats: in its settings.yml" in error
 
 
 @pytest.mark.parametrize(
@@ -142,9 +142,9 @@ async def test_a_search_that_is_not_there_is_said_without_its_password():
 
 @pytest.mark.parametrize("written", ["", "/", "/search", "/search?q=<query>", "/deep/", "/deep/search"])
 async def test_the_address_of_a_search_may_be_written_in_many_ways(written):
-    async with site({"/1": text(1)}) as there, site() as searxng:
-        searxng.pages["/search"] = searxng.pages["/deep/search"] = results(there.url("/1"))
-        async with there.fetcher() as fetcher:
+    async with site({"/1": text(1)}) as value, site() as searxng:
+        searxng.pages["/search"] = searxng.pages["/deep/search"] = results(value.url("/1"))
+        async with value.fetcher() as fetcher:
             sources = await gather_sources(
                 "x", "quick", fetcher=fetcher, searxng=searxng.url(written, "127.0.0.1")
             )
@@ -157,16 +157,16 @@ async def test_named_pages_and_files_are_all_taken_in_their_order():
             raise NotFound("there is no file gone.md", hint="Look again.")
         return path.rpartition("/")[2], b"Von der Platte" if path != "/empty" else b" "
 
-    told = []
-    async with site({f"/{number}": text(number) for number in range(5)}) as there, there.fetcher() as fetcher:
+    report = []
+    async with site({f"/{number}": text(number) for number in range(5)}) as value, value.fetcher() as fetcher:
         named = [
-            there.url("/0"),
+            value.url("/0"),
             "notes/a.md",
-            there.url("/gone"),
+            value.url("/gone"),
             "gone.md",
             "/empty",
-            there.url("/4"),
-            there.url("/0"),
+            value.url("/4"),
+            value.url("/0"),
         ]
         sources = await gather_sources(
             "?",
@@ -174,14 +174,14 @@ async def test_named_pages_and_files_are_all_taken_in_their_order():
             fetcher=fetcher,
             addresses=named,
             read_local=read_local,
-            tell=lambda *step: told.append(step),
+            tell=lambda *step: report.append(step),
         )
     assert [source.url for source in sources] == named[:6]
     assert [bool(source.trouble) for source in sources] == [False, False, True, True, True, False]
     assert (sources[1].title, sources[1].text, sources[1].at) == ("a.md", "Von der Platte", 1_000.0)
     assert sources[3].trouble == "there is no file gone.md"
-    assert [step[:2] for step in told] == [(number, 6) for number in range(1, 7)]
-    assert {step[2] for step in told} == set(named)
+    assert [step[:2] for step in report] == [(number, 6) for number in range(1, 7)]
+    assert {step[2] for step in report} == set(named)
 
 
 async def test_files_are_read_only_where_somebody_reads_them():
@@ -203,31 +203,31 @@ async def test_without_anything_to_look_in_the_next_step_is_said():
 
 
 async def test_progress_is_told_while_it_searches():
-    told = []
+    report = []
     pages = {f"/{number}": text(number) for number in range(3)}
-    await searched(pages, pages, tell=lambda *step: told.append(step))
-    assert told[0] == (0, 3, "searching")
-    assert [step[0] for step in told[1:]] == [1, 2, 3]
+    await searched(pages, pages, tell=lambda *step: report.append(step))
+    assert report[0] == (0, 3, "searching")
+    assert [step[0] for step in report[1:]] == [1, 2, 3]
 
 
 async def test_trouble_is_told_in_the_language_of_the_person():
     speak("de")
-    async with site({"/1": text(1)}) as there, there.fetcher() as fetcher:
+    async with site({"/1": text(1)}) as value, value.fetcher() as fetcher:
         sources = await gather_sources(
-            "?", "quick", fetcher=fetcher, addresses=[there.url("/1"), there.url("/gone")]
+            "?", "quick", fetcher=fetcher, addresses=[value.url("/1"), value.url("/gone")]
         )
     assert sources[1].trouble == "es gibt sie nicht (404)"
 
 
 async def test_whoever_cancels_it_cancels_everything():
-    async with site({"/slow": silence, "/1": text(1)}) as there, there.fetcher() as fetcher:
-        named = [there.url("/slow", f"{name}.example") for name in "abc"]
+    async with site({"/slow": silence, "/1": text(1)}) as value, value.fetcher() as fetcher:
+        named = [value.url("/slow", f"{name}.example") for name in "abc"]
         task = asyncio.create_task(gather_sources("?", "quick", fetcher=fetcher, addresses=named))
-        await there.asked(3)
+        await value.asked(3)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert (await fetcher.fetch(there.url("/1", "a.example"))).trouble == ""
+        assert (await fetcher.fetch(value.url("/1", "a.example"))).trouble == ""
 
 
 async def test_of_a_page_in_a_file_what_it_says_is_read():

@@ -4,8 +4,7 @@ Start with `gather_sources`. `Fetcher` applies limits and robots.txt; `AddressGu
 may be reached.
 """
 
-from holdfast.research.web.addresses import AddressGuard
-from holdfast.research.web.fetch import DownloadLimits, Fetcher
+from holdfast.research.web.fetch import AddressGuard, DownloadLimits, Fetcher
 from holdfast.research.web.gather import ReadLocal, gather_sources
 
 __all__ = ["AddressGuard", "DownloadLimits", "Fetcher", "ReadLocal", "gather_sources"]

@@ -19,9 +19,17 @@ from holdfast.files.formats import html_to_text
 from holdfast.i18n import gettext as _
 from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
 from holdfast.research.repository import limit_text
-from holdfast.research.web.addresses import AddressGuard, host_name, parse_address
 from holdfast.research.web.extract import one_line
-from holdfast.research.web.fetch import AGENT, Download, Downloader, DownloadLimits, Fetcher
+from holdfast.research.web.fetch import (
+    AGENT,
+    AddressGuard,
+    Download,
+    Downloader,
+    DownloadLimits,
+    Fetcher,
+    host_name,
+    parse_address,
+)
 from holdfast.text.analyser import language_of
 
 # Longer questions are no queries; search engines refuse them or cut them.
@@ -75,8 +83,7 @@ def search_url(text: str) -> URL:
         usable = False
     if not usable:
         raise ConfigError(
-            _("the setting searxng is no address."),
-            hint=_("Write it like http://127.0.0.1:8080."),
+            _("the setting searxng is no address."), hint=_("Write it like http://127.0.0.1:8080.")
         )
     path = url.path.rstrip("/").removesuffix("/search").rstrip("/")
     return url.with_path(f"{path}/search")
@@ -105,8 +112,7 @@ def read_json(answer: Download, shown: str) -> dict[str, Any]:
         value = None
     if not isinstance(value, dict):
         raise FetchFailed(
-            _("{shown} answered with something that is no JSON.").format(shown=shown),
-            hint=check_hint(),
+            _("{shown} answered with something that is no JSON.").format(shown=shown), hint=check_hint()
         )
     return value
 
@@ -309,6 +315,5 @@ def read_file(path: str, read_local: ReadLocal | None, at: float) -> ResearchSou
 def no_source_error(sources: Sequence[ResearchSource]) -> FetchFailed:
     named = "; ".join(f"{source.url}: {source.trouble}" for source in sources[:_SHOWN])
     return FetchFailed(
-        _("no source could be read. {named}").format(named=named),
-        hint=_("Name other pages or files."),
+        _("no source could be read. {named}").format(named=named), hint=_("Name other pages or files.")
     )

@@ -131,7 +131,12 @@ def create_app(engine: TurnEngine, settings: Settings, config: Config | None = N
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await engine.start()
+        try:
+            await engine.start()
+        except Exception as error:
+            # uvicorn ends the process for that without a word; `serve_once` says what it was.
+            app.state.start_error = error
+            raise
         # In the background: a slow model server must not delay the start.
         announcement = asyncio.create_task(log_model_server(engine))
         yield
@@ -440,9 +445,12 @@ def serve_once(config: Config, ready: Callable[[str], None], beside: str | None)
         allow_many_files()
         how = configure_server(app, timeout_graceful_shutdown=SHUTDOWN_SECONDS)
         server = _Server(how, ready, engine.prepare_stop)
-        app.state.restart = server.restart
+        app.state.restart, app.state.start_error = server.restart, None
         app.state.listening = [listener.getsockname()[:2] for listener in listeners]
-        server.run(sockets=listeners)
+        try:
+            server.run(sockets=listeners)
+        except SystemExit:
+            raise app.state.start_error or StoreError("The server could not start.") from None
         return server.again
 
 

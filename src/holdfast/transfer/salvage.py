@@ -4,6 +4,7 @@
 the new file in place; the damaged one stays beside it.
 """
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,8 +16,17 @@ from typing import Any
 from holdfast.errors import BadRequest, StoreError
 from holdfast.i18n import gettext as _
 from holdfast.memory.workspace import Workspace
+from holdfast.messages import Message
 from holdfast.store import open_store
-from holdfast.store.sqlite_file import describe_way_back, exclusive_lock, list_damage, sync_folder, version_of
+from holdfast.store.database import JsonColumn
+from holdfast.store.sqlite_file import (
+    describe_way_back,
+    exclusive_lock,
+    list_damage,
+    read_only_uri,
+    sync_folder,
+    version_of,
+)
 from holdfast.transfer.migrate import TABLES
 from holdfast.transfer.staging import DataFolder, ProgressCallback, ignore_progress
 
@@ -54,9 +64,19 @@ def _find_unreadable(connection: sqlite3.Connection, name: str) -> list[str]:
     try:
         for _row in connection.execute(f'SELECT * FROM "{name}"'):  # noqa: S608
             pass
+        for column in _json_columns(name):
+            query = f'SELECT count(*) FROM "{name}" WHERE NOT json_valid("{column}")'  # noqa: S608
+            (number,) = connection.execute(query).fetchone()
+            if number:
+                return [f"{name}: {number} × {column}"]
     except sqlite3.Error as error:
         return [f"{name}: {error}"]
     return []
+
+
+def _json_columns(name: str) -> list[str]:
+    table = next(table for table in TABLES if table.name == name)
+    return [column.name for column in table.columns if isinstance(column.type, JsonColumn)]
 
 
 def describe_missing(places: DataFolder, notes: Workspace) -> str:
@@ -118,7 +138,10 @@ def _copy_readable(
             tell(name, number, len(names))
             saved = [0]
             for row in _read_rows(old, name, lost):
-                saved[0] += _insert(new, name, row)
+                if _mend_json(name, row):
+                    saved[0] += _insert(new, name, row)
+                else:
+                    lost[name] += 1
             rows[name] = saved[0]
         _mend_references(new)
         new.commit()
@@ -156,6 +179,21 @@ def _read_rows(connection: sqlite3.Connection, name: str, lost: dict[str, int]) 
             yield dict(zip(columns, row, strict=True))
 
 
+def _mend_json(name: str, row: dict[str, Any]) -> bool:
+    """Whether what should be JSON or a message is one; of a conversation, only its settings may be lost."""
+    for column in _json_columns(name):
+        try:
+            if (name, column) == ("messages", "body"):
+                Message.decode(row[column])
+            else:
+                json.loads(row[column])
+        except (ValueError, KeyError, TypeError, AttributeError):
+            if (name, column) != ("conversations", "settings"):
+                return False
+            row[column] = "{}"
+    return True
+
+
 def _insert(connection: sqlite3.Connection, name: str, row: dict[str, Any]) -> int:
     """Insert a row; one that no longer keeps the rules of its table counts as none."""
     columns, marks = ", ".join(f'"{column}"' for column in row), ", ".join("?" * len(row))
@@ -188,8 +226,10 @@ def _tables_in(connection: sqlite3.Connection) -> list[str]:
 
 
 def _open_readonly(database: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)
+    connection = sqlite3.connect(read_only_uri(database), uri=True)
     connection.execute("PRAGMA cell_size_check = ON")
+    # Of a file that was cut off, what is left can be read.
+    connection.execute("PRAGMA writable_schema = ON")
     return connection
 
 

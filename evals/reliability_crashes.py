@@ -111,6 +111,16 @@ class Checker:
             paths = {row["id"]: self._path(http, row["id"]) for row in _list_chats(http)}
             yield from check_copies([*self._ledger.talks, *self._ledger.imports], paths)
 
+    def check_kept(self) -> Iterator[Finding]:
+        """What was acknowledged is there in order; what came after it may be there, too."""
+        with self._server.connect() as http:
+            for talk in self._ledger.talks:
+                if talk.exchanges:
+                    path = self._path(http, talk.conversation)
+                    last = next((at for at, line in enumerate(path) if line == talk.lines[-1]), len(path))
+                    yield from check_talk(talk, path[: last + 1])
+            yield from self._check_memories(http)
+
     def check_files(self) -> Iterator[Finding]:
         """The database as it lies on the disk, once nobody uses it."""
         if not (self._server.home / "holdfast.db").exists():
@@ -191,7 +201,7 @@ def _list_chats(http: httpx.Client) -> Iterator[Json]:
         yield from page["chats"]
 
 
-def _work(client: Client, server: Server, ledger: Ledger, ended: threading.Event) -> None:
+def work_client(client: Client, server: Server, ledger: Ledger, ended: threading.Event) -> None:
     """One client, until the server goes."""
     with server.connect() as http:
         try:
@@ -252,7 +262,9 @@ def run_campaign(server: Server, kills: int, minutes: float, seed: int, ledger: 
 def _work_and_kill(server: Server, clients: Sequence[Client], ledger: Ledger, random: Random) -> None:
     """Let all clients work until a random number of answers came, and a moment longer."""
     ended = threading.Event()
-    threads = [threading.Thread(target=_work, args=(client, server, ledger, ended)) for client in clients]
+    threads = [
+        threading.Thread(target=work_client, args=(client, server, ledger, ended)) for client in clients
+    ]
     enough, limit = ledger.answers + random.randint(0, _ANSWERS), time.perf_counter() + _LONGEST_WORK
     for thread in threads:
         thread.start()

@@ -39,9 +39,10 @@ _GROWTH, _SLOW = 0.15, 3.0
 
 
 def answer(call: ModelCall) -> str:
-    """Name the newest question in a prompt."""
-    tags = _TAG.findall(str(call.body.get("messages", "")))
-    return f"Answer {tags[-1][0]} for client {tags[-1][1]}." if tags else "Nothing."
+    """Name the newest question; what is brought back from other talks stands behind it."""
+    messages = call.body.get("messages") or [{"content": ""}]
+    tag = _TAG.search(str(messages[-1].get("content")))
+    return f"Answer {tag[1]} for client {tag[2]}." if tag else "Nothing."
 
 
 class Followers:

@@ -11,7 +11,8 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
-LIES = ("refuses", "cuts", "garbage", "empty", "not there", "slow", "throttles", "forgets what it took")
+FORGETS = "forgets what it took"
+LIES = ("refuses", "cuts", "garbage", "empty", "not there", "slow", "throttles", FORGETS)
 _PAUSE = 1.0
 
 
@@ -43,7 +44,7 @@ class LyingRelay:
                         self._reply(200, b"")
                     case "not there":
                         self._reply(404, b"<Error><Code>NoSuchKey</Code></Error>")
-                    case "forgets what it took" if self.command == "PUT":
+                    case lie if lie == FORGETS and self.command == "PUT":
                         self._reply(200, b"", {"ETag": '"0000"'})
                     case lie:
                         time.sleep(_PAUSE if lie == "slow" else 0)

@@ -30,7 +30,7 @@ from typing import Any
 import httpx
 
 from evals.reliability_checks import PartResult
-from evals.reliability_relay import LIES, LyingRelay
+from evals.reliability_relay import FORGETS, LIES, LyingRelay
 from evals.reliability_server import Server
 from evals.window_rows import Row, none_of, progress
 from holdfast.config import Settings
@@ -45,7 +45,8 @@ from holdfast.transfer.staging import DataFolder
 
 PART = "storage"
 DAMAGES = 60
-_DAY = 86_400
+# Seconds: of a day, and until a server has come back to notes that it could not reach.
+_DAY, _RECOVERY = 86_400, 100.0
 # A library that adds what a file says to the clock of a process, in seconds.
 _CLOCK = r"""
 #define _GNU_SOURCE
@@ -119,7 +120,18 @@ class Life:
             self.problems.append(f"{when}: {method} {path}: no next step in {reply.text[:300]}")
         return reply
 
-    def check(self, when: str, *, memories: bool = True) -> None:
+    def wait_until_well(self) -> None:
+        """Wait for a memory to be taken: what could not be written is tried again every minute."""
+        limit = time.perf_counter() + _RECOVERY
+        with self.server.connect() as http:
+            while time.perf_counter() < limit:
+                memory = f"The globe with the tag G{next(self._numbers)}y belongs to Lyon."
+                if http.post("/api/memory", json={"text": memory}).status_code == 201:
+                    self.memories.append(memory)
+                    return
+                time.sleep(2.0)
+
+    def check(self, when: str) -> None:
         """Compare what was acknowledged with what is there."""
         with self.server.connect() as http:
             for name, (question, answer) in self.talks.items():
@@ -127,7 +139,7 @@ class Life:
                 if [row.get("content") for row in entries] != [question, answer]:
                     self.problems.append(f"{when}: lost: {question} ({entries})")
             texts = [row["text"] for row in http.post("/api/memory/export").json()["memories"]]
-            for text in self.memories if memories else ():
+            for text in self.memories:
                 if texts.count(text) != 1:
                     self.problems.append(f"{when}: {texts.count(text)} times: {text}")
 
@@ -140,7 +152,7 @@ def try_live(life: Life, clock: Path | None) -> None:
     """Everything that can be done to a server on a folder while it runs."""
     home = life.server.home
     life.use("before")
-    _fill_disk(life)
+    fill_disk(life)
     with contextlib.closing(sqlite3.connect(home / "holdfast.db", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         threading.Timer(3.0, other.interrupt).start()
@@ -158,7 +170,7 @@ def try_live(life: Life, clock: Path | None) -> None:
     _spoil_notes(life)
 
 
-def _fill_disk(life: Life) -> None:
+def fill_disk(life: Life) -> None:
     """Let no file of the server grow any more, and let them grow again; where there is a disk, fill it."""
     process, endless = life.server.process, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
     process.rlimit(resource.RLIMIT_FSIZE, (1024, resource.RLIM_INFINITY))
@@ -298,6 +310,10 @@ def try_s3(folder: Path) -> Life:
                 relay.lie = lie
                 life.use(f"S3: {lie}", must=False)
                 relay.lie = ""
+                if lie == FORGETS:
+                    # What S3 took and forgot is gone; nobody else has it.
+                    del life.memories[-1]
+                life.wait_until_well()
                 life.use(f"S3 after: {lie}")
             _restart(life)
     return life

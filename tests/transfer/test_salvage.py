@@ -124,7 +124,7 @@ def test_a_message_that_is_none_is_said_and_left_out(places):
             assert len(store.log.path(row.head)) == TURNS - (row.title in ("chat 7", "chat 8"))
 
 
-def test_what_is_left_of_a_database_that_was_cut_off_is_saved(places):
+def test_what_is_left_of_a_cut_database_is_saved(places):
     size = places.database.stat().st_size
     os.truncate(places.database, size - size // 4)
     assert salvage.find_damage(places.database)

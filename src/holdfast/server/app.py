@@ -131,12 +131,7 @@ def create_app(engine: TurnEngine, settings: Settings, config: Config | None = N
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        try:
-            await engine.start()
-        except Exception as error:
-            # uvicorn ends the process for that without a word; `serve_once` says what it was.
-            app.state.start_error = error
-            raise
+        await start_engine(app, engine)
         # In the background: a slow model server must not delay the start.
         announcement = asyncio.create_task(log_model_server(engine))
         yield
@@ -362,6 +357,15 @@ async def handle_unexpected_error(request: Request, error: Exception) -> JSONRes
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     internal = HoldfastError(f"internal error: {type(error).__name__}", hint="See the server's log.")
     return protocol_error(request.url.path, internal)
+
+
+async def start_engine(app: FastAPI, engine: TurnEngine) -> None:
+    """Start the engine. uvicorn ends the process without a word where that fails: `serve_once` says why."""
+    try:
+        await engine.start()
+    except Exception as error:
+        app.state.start_error = error
+        raise
 
 
 async def show_root(request: Request) -> Response:

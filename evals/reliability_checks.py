@@ -6,14 +6,26 @@ was sent may be there or not: nobody was promised anything. Knows nothing of ser
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-FindingKind = Literal["lost", "doubled", "out of order", "stray", "not searchable", "damaged", "refused"]
+from evals.window_rows import Row
+
+FindingKind = Literal[
+    "lost", "doubled", "out of order", "stray", "not searchable", "damaged", "refused", "ended by itself"
+]
 # Exchanges of a talk, at most.
 _LONGEST_TALK = 12
 # The role and the text of a message.
 Line = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PartResult:
+    """What a part of the campaign measured, and what it found wrong."""
+
+    rows: Sequence[Row]
+    findings: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +51,16 @@ class Talk:
     # Ids of responses, for the door that has them, each with its answer.
     responses: dict[str, str] = field(default_factory=dict)
     summaries: list[str] = field(default_factory=list)
+
+    def copy(self) -> "Talk":
+        """Return the talk as it is now; the client goes on with its own."""
+        return replace(
+            self,
+            exchanges=list(self.exchanges),
+            sent=Counter(self.sent),
+            responses=dict(self.responses),
+            summaries=list(self.summaries),
+        )
 
     @property
     def is_over(self) -> bool:

@@ -9,11 +9,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-FindingKind = Literal["lost", "doubled", "out of order", "stray", "not searchable", "damaged", "refused"]
+from evals.window_rows import Row
+
+FindingKind = Literal[
+    "lost", "doubled", "out of order", "stray", "not searchable", "damaged", "refused", "ended by itself"
+]
 # Exchanges of a talk, at most.
 _LONGEST_TALK = 12
 # The role and the text of a message.
 Line = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PartResult:
+    """What a part of the campaign measured, and what it found wrong."""
+
+    rows: Sequence[Row]
+    findings: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

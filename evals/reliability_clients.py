@@ -1,17 +1,20 @@
 """The clients of `evals.reliability`: each does one thing over and over, and notes what was acknowledged."""
 
 import json
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import httpx
 
 from evals.reliability_checks import Finding, Talk
+from evals.reliability_server import Server
 from holdfast.testing.ollama_runner import ModelCall
 
 _MODEL = "fake:latest"
@@ -95,6 +98,8 @@ class Ledger:
     """All that was acknowledged, and what clients were refused while the server was there."""
 
     talks: list[Talk] = field(default_factory=list)
+    # Chats of another tool that were brought in; they have no conversation until one is looked up.
+    imports: list[Talk] = field(default_factory=list)
     memories: list[str] = field(default_factory=list)
     # Memories that a later one replaced, as their own answers said.
     replaced: set[str] = field(default_factory=set)
@@ -196,18 +201,93 @@ class Compacter:
             talk.summaries.append(response.json()["id"])
 
 
-Client = Talker | Rememberer | Compacter
+class Reindexer:
+    """Has the index of notes made anew now and then."""
+
+    name = "POST /api/memory/reindex"
+
+    def __init__(self, ledger: Ledger, random: Random) -> None:
+        self._ledger, self._random = ledger, random
+
+    def work(self, http: httpx.Client) -> None:
+        time.sleep(self._random.uniform(0.2, 2.0))
+        response = http.post("/api/memory/reindex")
+        if response.status_code not in (202, 409):
+            what = f"{response.status_code} {response.text}"
+            self._ledger.refusals.append(Finding("refused", what, self.name))
 
 
-def make_clients(seed: int, ledger: Ledger) -> list[Client]:
-    """Two talkers for each door, two that remember, one that compacts."""
+class Importer:
+    """Brings in chats of another tool by a command beside the server; one that was killed is begun again."""
+
+    name = "holdfast import"
+
+    def __init__(self, server: Server, folder: Path, ledger: Ledger, random: Random) -> None:
+        self._server, self._folder, self._ledger, self._random = server, folder, ledger, random
+        self._numbers = count(1)
+        self._pending: list[Talk] = []
+        self._process: subprocess.Popen[str] | None = None
+
+    def work(self, _: httpx.Client) -> None:
+        if not self._pending:
+            self._pending = [self._make_talk() for _ in range(self._random.randint(1, 4))]
+        file = self._folder / "conversations.json"
+        file.write_text(json.dumps([export_talk(talk) for talk in self._pending]))
+        with self._server.command("import", "--project", "default", str(file)) as process:
+            self._process = process
+            errors = process.communicate()[1]
+        if process.returncode < 0:
+            raise Unanswered
+        if process.returncode:
+            self._ledger.refusals.append(Finding("refused", errors[-500:], self.name))
+            raise Unanswered
+        self._ledger.imports += self._pending
+        self._pending = []
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+    def _make_talk(self) -> Talk:
+        talk = Talk(self.name, f"import {next(self._numbers)}")
+        for number in range(self._random.randint(1, 8)):
+            question = f"Question {number} of {talk.name}: where is the {self._random.choice(_THINGS)}?"
+            talk.exchanges.append((question, f"Answer {number} of {talk.name}: {_PLACES[number]}."))
+            talk.sent[question] = 1
+        return talk
+
+
+def export_talk(talk: Talk) -> Json:
+    """Return a talk as ChatGPT exports it."""
+    nodes: Json = {"root": {"id": "root", "parent": None, "message": None}}
+    parent = "root"
+    for number, (role, text) in enumerate(talk.lines):
+        key = f"{talk.name} {number}"
+        content = {"content_type": "text", "parts": [text]}
+        message = {"author": {"role": role}, "content": content, "create_time": 1_700_000_000 + number}
+        nodes[key] = {"id": key, "parent": parent, "message": message}
+        parent = key
+    fields = {"title": talk.name, "create_time": 1_700_000_000, "current_node": parent}
+    return {"id": talk.name, "mapping": nodes, **fields}
+
+
+Client = Talker | Rememberer | Compacter | Reindexer | Importer
+
+
+def make_clients(seed: int, ledger: Ledger, server: Server) -> list[Client]:
+    """Two talkers for each door, two that remember, and one each that compacts, reindexes and imports."""
     talkers = [
         Talker(f"{letter}{number}", door, ledger, Random(f"{seed} {letter} {number}"))
         for number, door in enumerate(DOORS)
         for letter in "AB"
     ]
     adders = [Rememberer(letter, ledger, Random(f"{seed} {letter}")) for letter in "MN"]
-    return [*talkers, *adders, Compacter(talkers, Random(f"{seed} C"))]
+    others: list[Client] = [
+        Compacter(talkers, Random(f"{seed} C")),
+        Reindexer(ledger, Random(f"{seed} R")),
+        Importer(server, server.home.parent, ledger, Random(f"{seed} I")),
+    ]
+    return [*talkers, *adders, *others]
 
 
 def make_answers(seed: int) -> Callable[[ModelCall], str]:

@@ -1,15 +1,19 @@
 """A server that answers every connection with bytes of the test's choosing, however wrong they are."""
 
 import socket
+import struct
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 
 # Instead of bytes: says nothing more and keeps the connection open.
 SILENCE = None
+# Instead of bytes: ends the connection as a crash does, by a reset.
+RESET = b"<reset>"
 
-Script = Sequence[bytes | None]
+Script = Iterable[bytes | None]
 
 
 def response(
@@ -55,11 +59,14 @@ def hostile(*scripts: Script | Callable[[bytes], Script]) -> Iterator[Hostile]:
             for step in script(request) if callable(script) else script:
                 if step is SILENCE:
                     over.wait()
+                elif step is RESET:
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    return
                 else:
                     connection.sendall(step)
 
     def accept() -> None:
-        for number in range(1000):
+        for number in count():
             try:
                 connection, _ = listener.accept()
             except OSError:

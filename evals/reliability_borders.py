@@ -14,6 +14,7 @@ see; if a model is told none; and if all that Ada has is as it was. That Ada her
 the same doors shows that they were there.
 """
 
+import argparse
 import contextlib
 import json
 import re
@@ -28,6 +29,7 @@ from typing import Any
 import httpx
 from fastapi import FastAPI
 
+from evals.reliability_checks import PartResult
 from evals.reliability_routes import ENDLESS, Attempt, Route, list_routes, make_attempts, make_example
 from evals.window_rows import Row, none_of, progress
 from holdfast.config import Settings
@@ -285,13 +287,18 @@ def make_actors(world: World, owner: Mapping[str, str]) -> list[Actor]:
         Actor("another user, in the group", {**other, **group, "x-holdfast-project": GROUP}, in_group),
         Actor("a group of the project's name", {**owner, **group, "x-holdfast-project": PROJECT}, is_owner=True),
         Actor("the owner, in the group", {**owner, **group, "x-holdfast-project": GROUP}, in_group, True),
-        Actor("a key for another project", bound, lambda secret: secret.scope == "own" and secret.kind in notes),
+        Actor("a key for another project", bound, reads_own_notes),
         Actor("a key without memory", blind, lambda secret: secret.kind not in notes, True),
         Actor("a forwarder that names nobody", forwarder),
         Actor("a forwarder that names the owner", {**forwarder, "x-holdfast-user": OWNER}),
         Actor("a revoked key", {"authorization": f"Bearer {secret}"}),
         Actor("nobody", {}),
     ]
+
+
+def reads_own_notes(secret: Secret) -> bool:
+    """What a key that is bound to a project may read of its person, and never change."""
+    return secret.scope == "own" and secret.kind in ("memory", "note", "profile", "finding")
 
 
 def in_group(secret: Secret) -> bool:
@@ -339,7 +346,7 @@ def turn_attempts(estate: Estate) -> Iterator[Attempt]:
     """The page's own way to ask, in each of the owner's conversations, and to ask or answer once more."""
     route = Route("POST", "/api/chats/turns")
     for chat in estate.ids["conversation"]:
-        for kind in ("private", "group"):
+        for kind in (None, "group"):
             message = estate.ids["message"][0]
             for way in ({"text": "Go on."}, {"regenerate": message}, {"edit": message, "text": "Never mind."}):
                 body = {"model": _MODEL, "conversation": chat, "kind": kind, **way}
@@ -404,6 +411,14 @@ def find_secrets(estate: Estate, actor: Actor, asked: str, text: str) -> Iterato
                 yield f"the id of a {kind}"
 
 
+# Lists of things, and the names they have there and among the ids of an estate.
+_LISTS = (
+    ("/api/chats", "chats", "conversation"),
+    ("/api/notes", "notes", "path"),
+    ("/api/research", "findings", "finding"),
+)
+
+
 def take_inventory(http: httpx.Client, estate: Estate) -> dict[str, str]:
     """Return all that Ada has, as she finds it, by the place where it was found."""
     inventory: dict[str, str] = {}
@@ -413,9 +428,11 @@ def take_inventory(http: httpx.Client, estate: Estate) -> dict[str, str]:
         {"x-holdfast-project": GROUP, "x-holdfast-kind": "group"},
     ]
     for scope in scopes:
-        for path in ("/api/chats", "/api/notes", "/api/research", "/api/memory/profile"):
-            answer = http.get(path, headers=scope)
-            inventory[f"{scope} {path}"] = answer.text
+        for path, list_name, kind in _LISTS:
+            listed = http.get(path, headers=scope).json()[list_name]
+            known = [row for row in listed if row["path" if kind == "path" else "id"] in estate.ids[kind]]
+            inventory[f"{scope} {path}"] = json.dumps(known)
+        inventory[f"{scope} profile"] = http.get("/api/memory/profile", headers=scope).text
         exported = http.post("/api/memory/export", headers=scope)
         inventory[f"{scope} export"] = exported.text
         for chat in estate.ids["conversation"]:
@@ -458,7 +475,8 @@ class Campaign:
         # What came through each key so far: an id that somebody sent may come back from anywhere.
         self._asked: dict[str, str] = {}
 
-    def run(self) -> Report:
+    def run(self, actors: int = 99) -> Report:
+        del self.actors[actors:]
         self._try_as_owner()
         for actor in self.actors:
             self._try_as(actor)
@@ -476,7 +494,8 @@ class Campaign:
 
     def _try_as_owner(self) -> None:
         """Count the doors through which the owner finds her things: they are there to be found."""
-        for scope in ({}, {"x-holdfast-project": PROJECT}):
+        scopes: tuple[dict[str, str], ...] = ({}, {"x-holdfast-project": PROJECT})
+        for scope in scopes:
             with self._world.connect({**self._owner, **scope}) as http:
                 for route in self._routes:
                     if route.changes:
@@ -529,7 +548,10 @@ class Campaign:
         for actor in self.actors:
             if actor.name in ("nobody", "a revoked key"):
                 continue
-            for query in ({}, {"kind": "group"}, {"conversation": self.estate.ids["conversation"][0]}):
+            queries: tuple[dict[str, str], ...] = ({}, {"kind": "group"})
+            for query in queries:
+                if query and actor.is_owner:
+                    continue
                 text = read_events(self._world, actor.headers, {"after": 0, **query})
                 self.report.attempts[actor.name] += 1
                 asked = self._asked[actor.headers["authorization"]]
@@ -552,9 +574,14 @@ def read_events(world: World, headers: Mapping[str, str], query: Mapping[str, An
     return "\n".join(lines)
 
 
-def run(home: Path, seed: int) -> Report:
-    with open_world(home) as world:
-        return Campaign(world, seed).run()
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--actors", type=int, default=99, help="only so many of those who try")
+
+
+def run(options: argparse.Namespace, folder: Path) -> PartResult:
+    with open_world(folder) as world:
+        report = Campaign(world, options.seed).run(options.actors)
+    return PartResult(list(rows(report)), list_findings(report))
 
 
 def rows(report: Report) -> Iterator[Row]:
@@ -567,4 +594,4 @@ def rows(report: Report) -> Iterator[Row]:
 
 
 def list_findings(report: Report) -> Sequence[str]:
-    return [f"- {row.actor}: {row.door}: {row.what}" for row in (*report.crossings, *report.failures)]
+    return [f"{row.actor}: {row.door}: {row.what}" for row in (*report.crossings, *report.failures)]

@@ -231,7 +231,12 @@ class Settler:
         session = make_word(self._random)
         estate.outside[scope] = session
         named = {"role": "user", "content": self.sentence(scope, "chat")}
-        body = {"model": _MODEL, "stream": False, "messages": [named], "metadata": {"conversation_id": session}}
+        body = {
+            "model": _MODEL,
+            "stream": False,
+            "messages": [named],
+            "metadata": {"conversation_id": session},
+        }
         self._expect(http.post("/v1/chat/completions", json=body))
 
     def _remember(self, scope: str) -> None:
@@ -239,7 +244,9 @@ class Settler:
         memory = self._expect(http.post("/api/memory", json={"text": self.sentence(scope, "memory")})).json()
         estate.add("memory", memory["memory"]["id"])
         paths = [note["path"] for note in http.get("/api/notes").json()["notes"]]
-        folder = max((path for path in paths if path.endswith("MEMORY.md")), key=len).removesuffix("MEMORY.md")
+        folder = max((path for path in paths if path.endswith("MEMORY.md")), key=len).removesuffix(
+            "MEMORY.md"
+        )
         text = self.sentence(scope, "note")
         self._expect(http.put(f"/api/notes/{folder}birds.md", content=f"# Birds\n\n{text}\n"))
         for name in ("MEMORY.md", "birds.md"):
@@ -285,7 +292,9 @@ def make_actors(world: World, owner: Mapping[str, str]) -> list[Actor]:
         Actor("another user", other),
         Actor("another user, naming the project", {**other, "x-holdfast-project": PROJECT}),
         Actor("another user, in the group", {**other, **group, "x-holdfast-project": GROUP}, in_group),
-        Actor("a group of the project's name", {**owner, **group, "x-holdfast-project": PROJECT}, is_owner=True),
+        Actor(
+            "a group of the project's name", {**owner, **group, "x-holdfast-project": PROJECT}, is_owner=True
+        ),
         Actor("the owner, in the group", {**owner, **group, "x-holdfast-project": GROUP}, in_group, True),
         Actor("a key for another project", bound, reads_own_notes),
         Actor("a key without memory", blind, lambda secret: secret.kind not in notes, True),
@@ -348,7 +357,11 @@ def turn_attempts(estate: Estate) -> Iterator[Attempt]:
     for chat in estate.ids["conversation"]:
         for kind in (None, "group"):
             message = estate.ids["message"][0]
-            for way in ({"text": "Go on."}, {"regenerate": message}, {"edit": message, "text": "Never mind."}):
+            for way in (
+                {"text": "Go on."},
+                {"regenerate": message},
+                {"edit": message, "text": "Never mind."},
+            ):
                 body = {"model": _MODEL, "conversation": chat, "kind": kind, **way}
                 head = {"content-type": "application/json"}
                 yield Attempt(route, route.path, {}, json.dumps(body).encode(), head)
@@ -586,7 +599,9 @@ def run(options: argparse.Namespace, folder: Path) -> PartResult:
 
 def rows(report: Report) -> Iterator[Row]:
     yield Row(PART, "routes", "from the table of the server", report.routes)
-    yield Row(PART, "doors through which the owner finds a secret", "reading only", len(report.doors_of_owner))
+    yield Row(
+        PART, "doors through which the owner finds a secret", "reading only", len(report.doors_of_owner)
+    )
     for actor, number in report.attempts.items():
         crossed = sum(crossing.actor == actor for crossing in report.crossings)
         yield none_of(PART, "crossed", f"{actor}, {number:,} requests", crossed)

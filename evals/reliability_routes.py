@@ -156,7 +156,9 @@ def make_attempts(
             }
             body = route.body and make_example(route.body, "", values, whole=whole)
             if route.changes and body is None:
-                content: bytes | None = values["text"].encode() if route.media != "application/json" else b"{}"
+                content: bytes | None = (
+                    values["text"].encode() if route.media != "application/json" else b"{}"
+                )
             else:
                 content = json.dumps(body).encode() if route.changes else None
             head = {"content-type": route.media, "if-match": "*"} if route.changes else {}

@@ -117,6 +117,14 @@ def test_key_without_memory_sees_no_memory_by_what_models_were_told(door):
         assert door.client.get(f"/api/chats/{chat}{path}", headers=headers).status_code == 403
     assert "Kestrel" in door.client.get("/api/system/setup-status").text
     assert "Kestrel" not in door.client.get("/api/system/setup-status", headers=headers).text
+    door.engine.events.publish("step", {"n": 1}, Scope())
+    with door.client.stream("GET", "/api/events?after=0", headers=headers) as events:
+        lines = []
+        for line in events.iter_lines():
+            lines.append(line)
+            if '"n":1' in line:
+                break
+    assert not any("1234" in line or "Kestrel" in line for line in lines)
     # What was said in it is still theirs.
     assert "gate code" in door.client.get(f"/api/chats/{chat}/messages", headers=headers).text
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from types import ModuleType
 
 from evals.reliability_checks import PartResult
-from evals.window_rows import table, told
+from evals.window_rows import print_rows, table
 
 # A module of each: `add_options(parser)`, and `run(options, folder)` that returns a `PartResult`.
-PARTS = ("crashes", "faults", "storage", "load", "recovery")
+PARTS = ("crashes", "faults", "storage", "load", "recovery", "borders", "doors", "poison", "fuzz")
 _RESULTS = Path(__file__).parent / "results" / "reliability.md"
 
 
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result: PartResult = part.run(chosen, Path(folder))
     if chosen.write:
         write_results(name, part, result, words)
-    return told(result.rows, as_json=chosen.json)
+    return print_rows(result.rows, as_json=chosen.json)
 
 
 if __name__ == "__main__":

@@ -14,15 +14,15 @@ def needed(requirements: Iterable[str], extras: Collection[str] = EXTRAS) -> dic
     """The packages that these requirements lead to on this system, by their plain names."""
     results: dict[str, Distribution] = {}
     done: set[tuple[str, str]] = set()
-    todo = _wanted(requirements, extras)
+    todo = select_requirements(requirements, extras)
     while todo:
         wanted = todo.pop()
         for extra in ("", *sorted(wanted.extras)):
             if (wanted.name, extra) not in done:
                 done.add((wanted.name, extra))
-                value = distribution(wanted.name)
-                results[plain(value.name)] = value
-                todo += _wanted(value.requires or (), {extra})
+                package = distribution(wanted.name)
+                results[plain(package.name)] = package
+                todo += select_requirements(package.requires or (), {extra})
     return dict(sorted(results.items()))
 
 
@@ -35,7 +35,8 @@ def plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _wanted(requirements: Iterable[str], extras: Collection[str]) -> list[Requirement]:
+def select_requirements(requirements: Iterable[str], extras: Collection[str]) -> list[Requirement]:
+    """The requirements that hold on this system, with these extras."""
     read = [Requirement(requirement) for requirement in requirements]
     return [
         item

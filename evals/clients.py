@@ -54,9 +54,12 @@ def eight_turns() -> list[str]:
 
 @dataclass
 class Model:
-    """Plays the model: reads the file if it has a tool for it, and answers everything else in few words."""
+    """Plays the model: reads the file and searches memories where it has tools for that, and answers
+    everything else in few words.
+    """
 
     calls: list[ModelCall] = field(default_factory=list)
+    searched: bool = False
 
     def answer(self, call: ModelCall) -> str | FakeReply:
         self.calls.append(call)
@@ -64,6 +67,9 @@ class Model:
         newest = str(messages[-1].get("content") or "") if messages[-1].get("role") == "user" else ""
         if _READ in newest and (use := choose_tool(call)):
             return FakeReply("Let me look.", calls=[use])
+        if messages[-1].get("role") == "tool" and not self.searched and (name := find_search(call)):
+            self.searched = True
+            return FakeReply("And what is known?", calls=[(name, {"query": "harbour lights"})])
         return "I have read every word of it, and go on from there when you like. " * 5
 
     def talk(self) -> list[ModelCall]:
@@ -87,6 +93,18 @@ def user_texts(call: ModelCall) -> list[str]:
 
 def is_turn(text: str) -> bool:
     return bool(re.search(r"Note \d", text)) or _READ in text
+
+
+def find_search(call: ModelCall) -> str | None:
+    """Return the name under which the client offers the search of our MCP server."""
+    names = (str(tool["function"]["name"]) for tool in call.body.get("tools") or ())
+    return next((name for name in names if "holdfast" in name and name.endswith("memory_search")), None)
+
+
+def has_citation(call: ModelCall) -> bool:
+    """Whether a result of our MCP server is in a request, with where it is from."""
+    results = (message for message in call.body.get("messages") or () if message["role"] == "tool")
+    return any("Source: " in str(result.get("content")) for result in results)
 
 
 def choose_tool(call: ModelCall) -> tuple[str, dict[str, Any]] | None:
@@ -118,6 +136,7 @@ class Outcome:
     kept: int = 0
     side: int = 0
     tool: bool = False
+    cited: bool = False
     remembered: bool = False
     undone: bool = False
     launched: bool = False
@@ -173,6 +192,7 @@ def hold_session(
         holdfast = Session([sys.executable, "-m", "holdfast"], home, folder, variables)
         holdfast.run("models", "set", MODEL, "--num-ctx", str(window))
         holdfast.run("connect", program.name, "--url", door.url, "--yes")
+        holdfast.run("memory", "add", "The harbour lights are lit at seven.")
         model.calls.clear()
         program.say(Session([command], home, folder, own), turns)
         calls, talk = list(model.calls), model.talk()
@@ -191,6 +211,7 @@ def hold_session(
         "side": len(calls) - len(talk),
         "largest": max((len(call.prompt) for call in talk), default=0),
         "tool": any(message["role"] == "tool" for call in talk for message in call.body["messages"]),
+        "cited": any(map(has_citation, talk)),
         "remembered": "Quillfeather" in last and "7443" in last,
         "undone": undone,
         "launched": launched,
@@ -228,12 +249,13 @@ by `--undo`, and started once more by `holdfast launch`. The window is 4,096 tok
 
 - **conversations**: in the log after the session; titles and other side requests are not among them.
 - **kept**: turns that are in the log word for word.
+- **memory**: our MCP server was asked by the model, and its answer with the source stands in a request.
 - **fact**: the name and the port from the first turn are in the last request.
 
 """
 _COLUMNS = (
     "client", "version", "date", "own prompt", "window", "largest request", "conversations", "kept",
-    "side requests", "tool", "fact", "undone", "launched", "result",
+    "side requests", "tool", "memory", "fact", "undone", "launched", "result",
 )  # fmt: skip
 
 
@@ -249,7 +271,9 @@ def format_row(outcome: Outcome) -> str:
         str(outcome.conversations),
         f"{outcome.kept} of {outcome.turns}",
         str(outcome.side),
-        *(words[value] for value in (outcome.tool, outcome.remembered, outcome.undone, outcome.launched)),
+        words[outcome.tool],
+        words[outcome.cited],
+        *(words[value] for value in (outcome.remembered, outcome.undone, outcome.launched)),
         outcome.error.replace("|", "/") or ("well" if outcome.well else "**not well**"),
     )
     return f"| {' | '.join(cells)} |"
@@ -266,7 +290,6 @@ def main() -> None:
     parser.add_argument("--with", dest="given", action="append", default=[], metavar="NAME=PATH")
     options = parser.parse_args()
     given: Mapping[str, str] = dict(pair.split("=", 1) for pair in options.given)
-    rows = read_rows()
     for name in options.clients or PROGRAMS:
         client = find_client(name)
         command = given.get(client.name) or next(filter(None, map(shutil.which, client.programs)), None)
@@ -276,7 +299,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
             outcome = measure(PROGRAMS[client.name], str(Path(command).absolute()), Path(work))
         print(outcome, flush=True)
-        rows[client.name] = format_row(outcome)
+        # Read late: several clients may be measured at once.
+        rows = {**read_rows(), client.name: format_row(outcome)}
         ordered = [rows[name] for name in PROGRAMS if name in rows]
         head = f"{_HEAD}| {' | '.join(_COLUMNS)} |\n{'|---' * len(_COLUMNS)}|\n"
         RESULTS.write_text(head + "\n".join(ordered) + "\n", encoding="utf-8")

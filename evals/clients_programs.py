@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # A client may fetch its own parts when it first runs.
-_LIMIT_SECONDS = 240
+_LIMIT_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Session:
         done = subprocess.run(
             [*self.command, *arguments],
             cwd=self.folder,
-            env={**os.environ, "HOME": str(self.home), **self.variables},
+            env={**os.environ, "HOME": str(self.home), **self._surroundings, **self.variables},
             input=typed or "",
             capture_output=True,
             text=True,
@@ -38,6 +38,12 @@ class Session:
                 f"{self.command[0]} ended with {done.returncode}: {(done.stderr or done.stdout)[-600:]}"
             )
         return done.stdout
+
+    @property
+    def _surroundings(self) -> dict[str, str]:
+        # opencode works in the folder that the shell names, and not in the one it is started in; and it
+        # installs a package for plugins that ours does not need.
+        return {"PWD": str(self.folder), "npm_config_offline": "true"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """`python -m evals.window`: does every request fit, keep its prefix, and lose nothing? See results/window.md.
 
-Four parts, each runnable alone. `cache` and `clients` start `holdfast serve` and a real llama.cpp with
-SmolLM2 and look from outside; `speed` and `agents` use the library, without a model.
+Five parts, each runnable alone. `cache`, `clients` and `loops` start `holdfast serve` and a real llama.cpp
+with SmolLM2 and look from outside; `speed` and `agents` use the library, without a model.
 """
 
 import argparse
@@ -9,14 +9,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from evals import window_agents, window_cache, window_clients, window_speed
+from evals import window_agents, window_cache, window_clients, window_loops, window_speed
 from evals.window_rows import Row, print_rows, progress
 from evals.window_serving import weights
 
-PARTS = ("speed", "cache", "clients", "agents")
+PARTS = ("speed", "cache", "clients", "agents", "loops")
 # Turns of a part, and of the comparisons beside it, when nothing else is said; and when it shall be quick.
-_TURNS = {"cache": 100, "clients": 300}
-_QUICK_TURNS = {"cache": 12, "clients": 30}
+_TURNS = {"cache": 100, "clients": 300, "loops": 50}
+_QUICK_TURNS = {"cache": 12, "clients": 30, "loops": 12}
 _COMPARED, _QUICK_COMPARED = 9, 3
 
 
@@ -40,6 +40,7 @@ def measure(chosen: argparse.Namespace, model: Path) -> Iterator[Row]:
             chosen.client or tuple(window_clients.CLIENTS),
         ),
         "agents": lambda: window_agents.rows(model, quick=chosen.quick),
+        "loops": lambda: window_loops.rows(chosen.turns or turns["loops"], model),
     }
     for part in chosen.part or PARTS:
         yield from parts[part]()
@@ -48,7 +49,7 @@ def measure(chosen: argparse.Namespace, model: Path) -> Iterator[Row]:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m evals.window", description=__doc__.partition("\n")[0])
     parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be repeated")
-    parser.add_argument("--turns", type=int, help="turns of the chats in `cache` and `clients`")
+    parser.add_argument("--turns", type=int, help="turns of `cache` and `clients`, calls of `loops`")
     parser.add_argument(
         "--window", type=int, action="append", help="only this window in `cache` and `clients`"
     )

@@ -83,12 +83,16 @@ def with_tools(weights: Path, copy: Path) -> Path:
 
 
 class Relay:
-    """What the next answers are to be. `calls` is for the next request that offers tools."""
+    """What the next answers are to be. `calls` is for the next request that offers tools.
+
+    `seen` are the streamed requests with llama.cpp's own timings of each.
+    """
 
     def __init__(self, child: EmbeddedProcess) -> None:
         self.calls: Sequence[dict[str, Any]] = ()
         self.beside = ""
         self.thinking = ""
+        self.seen: list[tuple[dict[str, Any], dict[str, Any]]] = []
         self._http = httpx.Client(
             base_url=child.url,
             headers={"authorization": f"Bearer {child.key}"},
@@ -117,6 +121,7 @@ class Relay:
             line.removeprefix("data: ") for line in answer.text.split("\n") if line.startswith("data: {")
         ]
         pieces = [json.loads(event) for event in events]
+        self.seen.append((asked, next((each["timings"] for each in pieces if "timings" in each), {})))
         if wanted:
             self.calls = ()
             pieces = _calling(pieces, self.beside, wanted)

@@ -149,3 +149,6 @@ def test_a_title_is_the_first_line_a_person_said():
     assert title_of((Message.of("user", "\n  Hello   there \nmore"),)) == "Hello there"
     assert title_of((Message.of("user", "x" * 200),)).endswith("…")
     assert title_of(()) == ""
+    reminder, asked = "<system-reminder>\nToday is Monday.\n</system-reminder>", "Why is it slow?"
+    assert title_of((Message.of("user", reminder), Message.of("user", f"{reminder}\n\n{asked}"))) == asked
+    assert title_of((Message.of("user", reminder),)) == "<system-reminder>"

@@ -54,6 +54,7 @@ from holdfast.conversations import (
     locate_in_memory,
     read_hints,
 )
+from holdfast.conversations.alignment import strip_reminders
 from holdfast.conversations.hints import RESEARCH_SETTING, split_context
 from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, Overflow, ProviderError, StoreError
 from holdfast.events import Events, TurnProgress
@@ -719,7 +720,11 @@ _TITLE_READ = 1_000
 
 
 def title_of(messages: tuple[Message, ...], length: int = 80) -> str:
-    """Returns the first line of the first user message: the title until somebody renames the conversation."""
-    text = next((message.text for message in messages if message.role == "user" and message.text.strip()), "")
+    """Returns the first line of the first user message: the title until somebody renames the conversation.
+
+    What an agent puts around it, as reminders and where it works, is no title where there is anything else.
+    """
+    texts = [message.text for message in messages if message.role == "user" and message.text.strip()]
+    text = next((typed for text in texts if (typed := strip_reminders(text).strip())), "".join(texts[:1]))
     line = " ".join(text.lstrip()[:_TITLE_READ].splitlines()[0].split()) if text else ""
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"

@@ -26,7 +26,8 @@ FILES = {
   "mcp": {},
   "theme": "tokyonight",
 }
-"""
+""",
+        ".config/opencode/.npmrc": "; the mirror at work\n@ours:registry=https://npm.example.org/\nfetch-retries=5\n",
     },
     "claude-code": {
         ".claude/settings.json": """\

@@ -131,6 +131,47 @@ def test_a_form_for_the_answer_and_options_reach_the_model(table, client):
     assert table.kept() == [[("user", "Which colour?"), ("assistant", '{"colour":"red"}')]]
 
 
+def test_newer_fields_pass_both_ways(table, client):
+    table.answers += [
+        FakeReply(
+            "Four.", thinking="Two and two.", fields={"logprobs": [{"token": "Four", "logprob": -0.1}]}
+        ),
+        "Five.",
+    ]
+    question = {"role": "user", "content": "What is two and two?"}
+    answer = client.chat(MODEL, [question], think="high", logprobs=True, top_logprobs=2)
+    assert (answer.message.content, answer.message.thinking) == ("Four.", "Two and two.")
+    assert answer.logprobs[0].token == "Four"
+    # Fields that this library does not know (yet): what Ollama gets is up to Holdfast, since it makes them fit.
+    body = {
+        "model": MODEL,
+        "messages": [question],
+        "truncate": True,
+        "shift": True,
+        "think": "max",
+        "x_new": [1],
+    }
+    raw = client._client.post("/api/chat", json={**body, "stream": False})
+    assert raw.json()["message"]["content"] == "Five."
+    first, second = table.asked()
+    assert (first["think"], first["logprobs"], first["top_logprobs"]) == ("high", True, 2)
+    assert (second["think"], second["x_new"], second["truncate"], second["shift"]) == (
+        "max",
+        [1],
+        False,
+        False,
+    )
+    asked = {"query": "tide tables", "max_results": 3}
+    searched = client._client.post("/api/experimental/web_search", json=asked).json()
+    assert searched["results"][0] == {
+        "title": "tide tables",
+        "url": "https://example.org",
+        "content": "A page.",
+        "score": 0.5,
+    }
+    assert ("/api/experimental/web_search", asked) in table.fake.requests
+
+
 def test_what_there_is_and_what_runs(table, client):
     assert [model.model for model in client.list().models] == [MODEL, "use-multilingual"]
     shown = client.show(MODEL)

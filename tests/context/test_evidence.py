@@ -3,6 +3,7 @@
 import pytest
 
 from holdfast.conversations import lanes
+from holdfast.messages import Message
 from holdfast.window.presets import preset_named
 from tests.context.engine_client import Client, engine_with, filler, long_talk, provider, sent, texts
 
@@ -209,3 +210,15 @@ async def test_arasul_fits_however_long_the_talk_is(tmp_path):
         assert levels, "something had to be done"
         assert not levels & {1, 2}, "but short texts are not shortened, and it has no level that leaves out"
         assert len(engine.store.log.path(engine.store.log.get(client.conversation).head)) == 60
+
+
+async def test_a_system_message_may_stand_behind_the_question(tmp_path):
+    server = provider(window=QUOTING)
+    async with engine_with(server, tmp_path) as engine:
+        client = await talked(engine)
+        client.history += [
+            Message.of("user", "Where does the harbour master keep a parrot?"),
+            Message.of("system", "The list of tasks was not used lately; ignore this where it is no use."),
+        ]
+        await client.send()
+        assert PARROT in texts(server)

@@ -67,6 +67,25 @@ def test_search_finds_messages_and_says_where_and_why(client):
     assert answer["empty"] is None
 
 
+def test_search_covers_all_projects_unless_one_is_named(client):
+    here = ask(client, "The kestrel nests on the tower")
+    there = ask(client, "A kestrel and its young", **{"x-holdfast-project": "falconry"})
+
+    def search(**asked):
+        hits = found(client.get("/api/chats/search", **asked))["hits"]
+        return {(hit["conversation"], hit["project"]) for hit in hits}
+
+    both = {(here, "default"), (there, "falconry")}
+    assert search(params={"q": "kestrel"}) == both
+    assert search(params={"q": "kestral"}) == both
+    assert search(params={"q": "kestrel young"}) == both
+    assert search(params={"q": "kestrel", "project": "falconry"}) == {(there, "falconry")}
+    assert search(params={"q": "kestrel"}, headers={"x-holdfast-project": "default"}) == {(here, "default")}
+    assert found(client.get("/api/chats/projects")) == {"projects": ["default", "falconry"]}
+    (row,) = found(client.get("/api/chats", params={"project": "falconry"}))["chats"]
+    assert row["id"] == there
+
+
 @pytest.mark.parametrize(("query", "why"), [("albatross", "nothing found"), ("", "nothing to search for")])
 def test_an_empty_search_says_why(client, query, why):
     ask(client, "The kestrel nests on the tower")

@@ -34,6 +34,7 @@ from holdfast.cli.output import (
 from holdfast.cli.window import compact, expand, pin, speaker_label, undo, unpin
 from holdfast.errors import BadRequest
 from holdfast.i18n import gettext as _
+from holdfast.messages import Scope
 
 if TYPE_CHECKING:
     from holdfast.conversations.search import MessageResults
@@ -124,13 +125,15 @@ def search(
     project: ProjectOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find messages by their words, in all conversations."""
-    from holdfast.conversations.search import search as find
+    """Find messages by their words, in all conversations; --project limits it to one project."""
+    from holdfast.conversations.search import search_scopes
     from holdfast.conversations.serialization import serialize_results
     from holdfast.store import open_store
 
     with open_store(load(context).settings.store) as store:
-        results = find(store, current_scope(project), " ".join(words), limit=limit)
+        own = [scope for scope in store.log.scopes(Scope().user) if scope.kind == "private"]
+        scopes = [current_scope(project)] if project else own
+        results = search_scopes(store, scopes, " ".join(words), limit=limit)
     if as_json:
         print_json(serialize_results(results))
     else:
@@ -140,15 +143,14 @@ def search(
 def print_results(results: "MessageResults") -> None:
     reasons = {
         "nothing to search for": _("These words are in every text; look for something rarer."),
-        "nothing found": _(
-            "Nothing found in this project. Fewer or other words may help; --project looks elsewhere."
-        ),
+        "nothing found": _("Nothing found. Fewer or other words may help."),
     }
     if results.empty:
         console.print(reasons.get(results.empty, results.empty))
     for hit in results.hits:
         edited = "" if hit.current else _(" · edited away")
-        where = f"{hit.conversation} · {format_time(hit.at)} · {speaker_label(hit.role)}{edited}"
+        place = f" · {hit.project}" if hit.project != Scope().project else ""
+        where = f"{hit.conversation}{place} · {format_time(hit.at)} · {speaker_label(hit.role)}{edited}"
         print_headline(hit.title, where)
         write(f"{hit.snippet}\n")
         console.print(Text(f"{hit.message} · {', '.join(hit.matched)}\n", style="dim"))

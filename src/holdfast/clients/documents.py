@@ -16,7 +16,7 @@ from holdfast.clients.json_text import MISSING, JsonText, nest
 from holdfast.errors import ConfigError
 from holdfast.i18n import lazy
 
-_ENV_LINE = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$")
+_ENV_LINE = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_-]*)\s*=\s*(.*?)\s*$")
 _ENV_COMMENT = re.compile(r"(?<!\s)\s+#[^\"']*$")
 _ENV_PLAIN = re.compile(r"""[^\s#"'\\]*""")
 
@@ -128,7 +128,7 @@ class TomlText:
 
 
 class EnvText:
-    """Lines of `NAME=value`, as Docker and dotenv read them."""
+    """Lines of `NAME=value`, as Docker, dotenv and npm read them."""
 
     def __init__(self, text: str) -> None:
         self._newline = "\r\n" if "\r\n" in text else "\n"

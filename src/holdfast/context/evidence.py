@@ -380,7 +380,9 @@ def _findings_in(view: View) -> Iterator[str]:
 
 def asks_anew(view: View) -> bool:
     """Whether the newest message is a question for which nothing was brought yet: not inside a tool loop."""
-    question, newest = view.question, view.shown[-1] if view.shown else None
+    # Claude Code puts a system message behind the question now and then.
+    talk = (shown for shown in reversed(view.shown) if shown.item.message.role != "system")
+    question, newest = view.question, next(talk, None)
     if question is None or question.depth < 0 or newest is None or newest.item is not question:
         return False
     return all(addition.section != "recalled" for addition in newest.additions)

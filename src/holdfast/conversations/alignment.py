@@ -91,8 +91,13 @@ def strip_additions(message: Message) -> str:
         return text.rpartition("</think>")[2]
     if message.role == "user" and "</" in text:
         # A message that is nothing but a reminder is compared as it is: something must tell it from others.
-        return remove_blocks(text, _REMINDERS) or text
+        return strip_reminders(text) or text
     return text
+
+
+def strip_reminders(text: str) -> str:
+    """Return a user's message without what a program wrote into it; empty if that is all there is."""
+    return remove_blocks(text, _REMINDERS)
 
 
 def remove_blocks(text: str, names: tuple[str, ...]) -> str:

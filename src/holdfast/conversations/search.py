@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import merge
+from itertools import islice
 from math import log
 from typing import Literal
 
@@ -148,6 +150,7 @@ class MessageHit:
     score: float
     matched: tuple[str, ...]
     current: bool
+    project: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +197,28 @@ def search(
         candidates.sort(key=lambda pair: (exactly.count_matches(*pair), pair[0].score), reverse=True)
     hits = build_hits(store, scope, candidates, asked, weights, limit, clean)
     return MessageResults(tuple(hits), ranking.engine, "" if hits else "nothing found", corrected)
+
+
+def search_scopes(
+    store: Store,
+    scopes: Sequence[Scope],
+    query: str,
+    *,
+    limit: int = 20,
+    near: Mapping[str, float] | None = None,
+) -> MessageResults:
+    """Search several scopes, as all projects of a person; `near` is for all of them together.
+
+    Typos are corrected only where no scope has the words.
+    """
+    results = [search(store, scope, query, limit=limit, near=near) for scope in scopes]
+    best = [result for result in results if result.hits and not result.corrected]
+    best = best or [result for result in results if result.hits] or results[:1]
+    if not best:
+        return MessageResults((), store.texts.engine, "nothing found")
+    # Each scope's own order stays: exact matches come before better scores.
+    hits = merge(*(result.hits for result in best), key=lambda hit: -hit.score)
+    return replace(best[0], hits=tuple(islice(hits, limit)))
 
 
 def rank_messages(
@@ -310,6 +335,7 @@ def build_hits(
                 round(hit.score, 4),
                 tuple(dict.fromkeys(query_word(term, asked, hit.matched) for term in matched)),
                 current,
+                conversation.scope.project,
             )
         )
         if len(shown) == limit:

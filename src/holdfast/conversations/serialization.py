@@ -88,6 +88,7 @@ def serialize_results(results: MessageResults) -> dict[str, Any]:
             "score": hit.score,
             "matched": list(hit.matched),
             "current": hit.current,
+            "project": hit.project,
         }
         for hit in results.hits
     ]

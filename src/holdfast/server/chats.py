@@ -30,7 +30,7 @@ from holdfast.context.message_state import (
 from holdfast.context.replay import Sent, last_sent, turns_of
 from holdfast.conversations import lanes
 from holdfast.conversations.identity import find_decision, find_message
-from holdfast.conversations.search import search
+from holdfast.conversations.search import search_scopes
 from holdfast.conversations.serialization import (
     serialize_content,
     serialize_conversation,
@@ -39,7 +39,7 @@ from holdfast.conversations.serialization import (
     serialize_results,
 )
 from holdfast.errors import BadRequest, HoldfastError
-from holdfast.messages import ChatRequest
+from holdfast.messages import ChatRequest, Scope
 from holdfast.protocols import ollama, openai_chat
 from holdfast.protocols.requests import add_call_ids, add_tool_names
 from holdfast.server import transcript
@@ -107,14 +107,17 @@ class NewHead(BaseModel):
 
 @router.get("")
 async def list_chats(
-    request: Request, limit: int = Query(50, ge=1, le=500), before: str | None = None
+    request: Request,
+    limit: int = Query(50, ge=1, le=500),
+    before: str | None = None,
+    project: str | None = None,
 ) -> dict[str, Any]:
     """List conversations, the last used first; `before` is the `next` of the previous page.
 
-    Where neither the key nor a header names a project, those of all projects are listed.
+    Where neither `project` nor the key nor a header names a project, those of all projects are listed.
     """
-    store, scope = engine_of(request).store, scope_of(request)
-    every = scope.kind == "private" and not names_project(request)
+    store, scope = engine_of(request).store, scope_of(request, project)
+    every = spans_projects(request, project)
     recent = partial(store.log.recent, scope, limit + 1, parse_cursor(before), every_project=every)
     rows = await store.run(recent)
     page = rows[:limit]
@@ -122,12 +125,40 @@ async def list_chats(
     return {"chats": [serialize_conversation(row) for row in page], "next": more}
 
 
+@router.get("/projects")
+async def list_projects(request: Request) -> dict[str, Any]:
+    """List the projects in which there are conversations, by name; a key for one project sees that one."""
+    return {"projects": [scope.project for scope in await list_scopes(request)]}
+
+
 @router.get("/search")
-async def search_chats(request: Request, q: str, limit: int = Query(20, ge=1, le=100)) -> dict[str, Any]:
-    """Search the messages of all conversations: first by the words of `q`, then by meaning."""
-    engine, scope = engine_of(request), scope_of(request)
-    near = await asyncio.to_thread(engine.remembering.messages_near, scope, q) if engine.remembering else {}
-    return serialize_results(await engine.store.run(search, engine.store, scope, q, limit=limit, near=near))
+async def search_chats(
+    request: Request, q: str, limit: int = Query(20, ge=1, le=100), project: str | None = None
+) -> dict[str, Any]:
+    """Search the messages of all conversations: first by the words of `q`, then by meaning.
+
+    Where neither `project` nor the key nor a header names a project, those of all projects are searched.
+    """
+    engine, scopes = engine_of(request), await list_scopes(request, project)
+    near: dict[str, float] = {}
+    if remembering := engine.remembering:
+        for scope in scopes:
+            near |= await asyncio.to_thread(remembering.messages_near, scope, q)
+    results = await engine.store.run(search_scopes, engine.store, scopes, q, limit=limit, near=near)
+    return serialize_results(results)
+
+
+def spans_projects(request: Request, project: str | None = None) -> bool:
+    """Whether a request is about all projects of a person, since nobody names one."""
+    return project is None and scope_of(request).kind == "private" and not names_project(request)
+
+
+async def list_scopes(request: Request, project: str | None = None) -> list[Scope]:
+    """Return the scopes that a request is about: the one that is named, else all that the person has."""
+    store, scope = engine_of(request).store, scope_of(request, project)
+    if not spans_projects(request, project):
+        return [scope]
+    return [row for row in await store.run(store.log.scopes, scope.user) if row.kind == scope.kind]
 
 
 async def read_chat(request: Request, conversation: str, work: Callable[[Store, ConversationRecord], T]) -> T:

@@ -309,6 +309,15 @@ async def manage_model(request: Request) -> Response:
     return forward_response(refresh_after(answer, engine, provider, names))
 
 
+@router.post("/api/experimental/web_search")
+@router.post("/api/experimental/web_fetch")
+async def use_web(request: Request) -> Response:
+    """Search the web or fetch a page by the Ollama server, which asks ollama.com; nothing of it is kept."""
+    provider, body = await find_ollama(engine_of(request)), await read_body(request)
+    passed = provider.forward("POST", request.url.path, content_type_of(request), body)
+    return forward_response(await unless_disconnected(request, passed))
+
+
 @router.head("/api/blobs/{digest}", include_in_schema=False)
 @router.post("/api/blobs/{digest}")
 async def transfer_blob(request: Request, digest: str) -> Response:

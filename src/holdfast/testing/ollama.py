@@ -389,6 +389,7 @@ class FakeOllama:
                 self._post("/api/generate", self.generate),
                 self._post("/api/embed", self.embed),
                 self._post("/api/embeddings", self.embeddings),
+                self._post("/api/experimental/web_search", self.search_web),
                 *self._managing.routes(),
                 Route("/v1/models", self.v1_models),
                 Route("/v1/models/{model:path}", self.v1_model),
@@ -449,6 +450,10 @@ class FakeOllama:
             del item["modified_at"]
             models.append(item if self._old else item | {"context_length": load.num_ctx})
         return JSONResponse({"models": models})
+
+    def search_web(self, body: dict[str, Any]) -> Response:
+        page = {"title": body.get("query"), "url": "https://example.org", "content": "A page.", "score": 0.5}
+        return JSONResponse({"results": [page]})
 
     def v1_models(self, _: Request) -> Response:
         return JSONResponse({"object": "list", "data": [openai_model(name) for name in self._runner.models]})

@@ -105,8 +105,8 @@ TEMPLATES: Mapping[str, Template] = {
 # Standard deviations of the prior for text, tool text, message, call, tool, tools, unprompted, start. With
 # exact counts the text is certain, but not how the template writes tools.
 _PRIOR_DEVIATIONS: Mapping[Method, tuple[float, ...]] = {
-    "exact": (0.002, 0.5, 1.5, 8.0, 6.0, 60.0, 15.0, 15.0),
-    "estimate": (0.15, 0.5, 1.5, 8.0, 6.0, 60.0, 15.0, 15.0),
+    "exact": (0.002, 0.2, 1.5, 8.0, 6.0, 60.0, 15.0, 15.0),
+    "estimate": (0.15, 0.2, 1.5, 8.0, 6.0, 60.0, 15.0, 15.0),
 }
 # How far a sample may be from the fit, as a share of it, before it is treated as an outlier.
 _NOISE: Mapping[Method, float] = {"exact": 0.003, "estimate": 0.04}

@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.clients import claude_code, codex
-from tests.clients.script import Wire, assistant, call, system, tool, user
+from evals.window_traffic import Wire
 
 SYSTEM = "You are an agent for software engineering.\n<env>\n  Platform: linux\n</env>"
 TASK = "Find out why the harbour importer drops rows, file by file. Never change anything under vendor/."
@@ -19,7 +18,7 @@ FUNCTION = {
 
 @dataclass(frozen=True)
 class Round:
-    """One call as the model made it, under the id it got, and what the tool gave for it."""
+    """One call as the model step it, under the id it got, and what the tool gave for it."""
 
     name: str
     path: str
@@ -39,31 +38,44 @@ def output(number: int) -> str:
 
 
 def opencode_body(rounds: Sequence[Round]) -> Wire:
-    messages = [system(SYSTEM), user(TASK)]
-    for result in rounds:
-        messages.append(assistant("", call(result.name, "read", path=result.path)))
-        messages.append(tool(result.name, result.text))
+    messages: list[Wire] = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": TASK}]
+    for step in rounds:
+        function = {"name": "read", "arguments": json.dumps({"path": step.path})}
+        calls = [{"id": step.name, "type": "function", "function": function}]
+        messages.append({"role": "assistant", "content": "", "tool_calls": calls})
+        messages.append({"role": "tool", "tool_call_id": step.name, "content": step.text})
     return {"messages": messages, "tools": [{"type": "function", "function": FUNCTION}], "stream": False}
 
 
+def codex_item(role: str, text: str) -> Wire:
+    return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}
+
+
 def codex_body(rounds: Sequence[Round]) -> Wire:
-    items = [codex.DEVELOPER, codex.environment("2026-11-15"), codex.said(TASK)]
-    for result in rounds:
-        arguments = json.dumps({"path": result.path})
-        items.append(
-            {"type": "function_call", "name": "read", "arguments": arguments, "call_id": result.name}
-        )
-        items.append({"type": "function_call_output", "call_id": result.name, "output": result.text})
+    where = "<environment_context>\n<date>2026-11-15</date>\n</environment_context>"
+    items = [codex_item("developer", SYSTEM), codex_item("user", where), codex_item("user", TASK)]
+    for step in rounds:
+        arguments = json.dumps({"path": step.path})
+        items.append({"type": "function_call", "name": "read", "arguments": arguments, "call_id": step.name})
+        items.append({"type": "function_call_output", "call_id": step.name, "output": step.text})
     return {"input": items, "tools": [{"type": "function", **FUNCTION}], "stream": False, "store": False}
 
 
 def claude_body(rounds: Sequence[Round]) -> Wire:
-    messages = [claude_code.person(claude_code.reminder("2026-11-15"), claude_code.text(TASK))]
-    for result in rounds:
-        messages.append(claude_code.model(claude_code.uses(result.name, "read", path=result.path)))
-        messages.append(claude_code.result(result.name, result.text))
+    reminder = "<system-reminder>\nToday's date is 2026-11-15.\n</system-reminder>\n"
+    first = [{"type": "text", "text": text} for text in (reminder, TASK)]
+    messages: list[Wire] = [{"role": "user", "content": first}]
+    for step in rounds:
+        use = {"type": "tool_use", "id": step.name, "name": "read", "input": {"path": step.path}}
+        result = {"type": "tool_result", "tool_use_id": step.name, "content": step.text}
+        messages += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
     tools = [{"name": "read", "description": "Reads a file.", "input_schema": FUNCTION["parameters"]}]
-    return {"system": claude_code.SYSTEM, "messages": messages, "tools": tools, "max_tokens": 1024}
+    return {
+        "system": [{"type": "text", "text": SYSTEM}],
+        "messages": messages,
+        "tools": tools,
+        "max_tokens": 1024,
+    }
 
 
 def opencode_call(answer: Wire) -> str:
@@ -96,7 +108,9 @@ CLIENTS = (
     LoopClient(
         "opencode", "/v1/chat/completions", {"x-session-id": "ses_loop"}, opencode_body, opencode_call
     ),
-    LoopClient("codex", "/v1/responses", codex.headers("th-loop"), codex_body, codex_call),
+    LoopClient(
+        "codex", "/v1/responses", {"session-id": "th-loop", "thread-id": "th-loop"}, codex_body, codex_call
+    ),
     LoopClient(
         "claude-code", "/v1/messages", {"x-claude-code-session-id": "cc-loop"}, claude_body, claude_call
     ),

@@ -207,7 +207,9 @@ async def list_messages(
 
     def work(_: Store, row: ConversationRecord) -> dict[str, Any]:
         page = transcript.serialize_messages(engine_of(request), row, part, html=html)
-        return {**page, "turn": turns.running_in(row.id)} if html else page
+        if not html:
+            return page
+        return {**page, "turn": turns.running_in(row.id), "options": row.settings.get("options", {})}
 
     return await read_chat(request, conversation, work)
 

@@ -21,8 +21,16 @@ from holdfast.conversations.serialization import serialize_conversation
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.i18n import speak
 from holdfast.messages import ChatRequest, JsonObject, Message, Scope, canonical
+from holdfast.server.chat_options import OPTIONS_SETTING, ChatOptions
 from holdfast.server.detached import DetachedTurn, DetachedTurns, PublishedEvent
-from holdfast.server.endpoint import engine_of, is_off, names_project, scope_of, scope_of_conversation
+from holdfast.server.endpoint import (
+    adapt_thinking,
+    engine_of,
+    is_off,
+    names_project,
+    scope_of,
+    scope_of_conversation,
+)
 from holdfast.server.files import attachments_of, build_question, file_parts, image_part, roots_for
 from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
@@ -51,7 +59,8 @@ class NewTurn(BaseModel):
 
     `edit` names a question to ask in other words, `regenerate` an answer to generate again or a question
     without an answer; the earlier versions stay. Images are in base64; what is left out of an edit stays as
-    it was. `research` names a finding for the question.
+    it was. `research` names a finding for the question. `options` and `memory` are for a new conversation,
+    and saved with it: without `memory` nothing is recalled in it and nothing is remembered of it.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -66,11 +75,15 @@ class NewTurn(BaseModel):
     regenerate: str | None = None
     kind: Literal["private", "group"] | None = None
     system: str = ""
+    options: ChatOptions | None = None
+    memory: bool | None = None
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
         if (self.edit or self.regenerate) and not self.conversation:
             raise ValueError("edit and regenerate need a conversation")
+        if self.conversation and (self.options is not None or self.memory is not None):
+            raise ValueError("options and memory are for a new conversation; an old one has its own")
         if self.edit and self.regenerate:
             raise ValueError("edit and regenerate are two things: one at a time")
         says = bool(self.text.strip() or self.images or self.files)
@@ -112,7 +125,9 @@ async def begin_turn(request: Request, wanted: NewTurn) -> AsyncGenerator[Publis
     async with turns.starting:
         place = await store.run(store.atomically, place_question, store, turns, scope, wanted, given)
         try:
-            job = await start_detached(engine, turns, place, build_ask(request, wanted, scope, place))
+            question = build_ask(request, wanted, scope, place)
+            question = replace(question, request=await adapt_thinking(engine, question.request))
+            job = await start_detached(engine, turns, place, question)
         except BaseException:
             await asyncio.shield(store.run(store.atomically, restore_head, store, place, None))
             raise
@@ -191,6 +206,8 @@ def place_question(
     if wanted.conversation is None:
         assert given is not None
         row = store.log.create(scope, title=title_of((given,)), client=_CLIENT)
+        options = wanted.options.to_json() if wanted.options else None
+        row = store.log.update_settings(row.id, {OPTIONS_SETTING: options or None, "memory": wanted.memory})
         return QuestionPlace(row, given, new=True)
     row = store.log.get(wanted.conversation, scope)
     turns.check_free(row.id)
@@ -248,10 +265,11 @@ def restore_head(store: Store, place: QuestionPlace, question: str | None) -> No
 
 
 def build_ask(request: Request, wanted: NewTurn, scope: Scope, place: QuestionPlace) -> Ask:
-    system = (Message.of("system", wanted.system),) if wanted.system else ()
+    options = ChatOptions.of(place.conversation)
+    system = (Message.of("system", wanted.system),) if wanted.system else options.instructions
     messages = (*system, *((place.message,) if place.message else ()))
     return Ask(
-        ChatRequest(wanted.model, messages),
+        ChatRequest(wanted.model, messages, options=options.model_options, think=options.think),
         scope,
         {"user-agent": _CLIENT},
         continues=place.conversation.id,

@@ -71,7 +71,7 @@ _PAGES = {
 
 @router.get("/c/{conversation}")
 async def chat(request: Request, conversation: str) -> Response:
-    return await render_page(request, "chat", conversation=conversation)
+    return await render_page(request, "chat", conversation=conversation, first_run=False)
 
 
 @router.get("/c/{conversation}/context")

@@ -8,6 +8,8 @@ import * as memoryLines from "./chat-memories.js";
 import { setWindow, startGauge } from "./gauge.js";
 import { openEditor, renderMessage } from "./chat-message.js";
 import * as messages from "./chat-messages.js";
+import * as models from "./chat-models.js";
+import { currentOptions, startOptions, useOptions } from "./chat-options.js";
 import { startPrinting } from "./chat-print.js";
 import { startShortcuts } from "./chat-shortcuts.js";
 import { announce, call, chatPath, state, stream } from "./chat-state.js";
@@ -56,7 +58,8 @@ async function openChat(id, { message = "", push = true } = {}) {
   list.markCurrent();
   showHead();
   if (!id) {
-    composer.useModel("");
+    models.useModel("");
+    useOptions({});
     setWindow(null);
     messages.clearMessages();
     welcome.hidden = false;
@@ -78,7 +81,8 @@ async function showChat() {
     const reply = await messages.loadMessages();
     if (conversation !== state.conversation) return;
     showHead();
-    composer.useModel(reply.messages.findLast((entry) => entry.model)?.model ?? "");
+    models.useModel(reply.messages.findLast((entry) => entry.model)?.model ?? "");
+    useOptions(reply.options);
     if (reply.turn) watchJob(reply.turn);
     else if (reply.messages.some((entry) => entry.finish === "writing")) awaitAnswer();
     else offerAnswer(reply.messages);
@@ -200,6 +204,7 @@ async function ask(
   const live = beginTurn();
   const current = turn;
   welcome.hidden = true;
+  models.endFirstRun();
   const before = from
     ? [...from.parentElement.children].slice([...from.parentElement.children].indexOf(from))
     : [];
@@ -236,7 +241,7 @@ async function ask(
     if (!result) return;
   }
   const body = {
-    model: composer.currentModel(),
+    model: models.currentModel(),
     text,
     conversation: state.conversation || null,
     kind: state.kind,
@@ -245,6 +250,7 @@ async function ask(
     research: result?.id,
   };
   if (fresh) Object.assign(body, { images, files });
+  if (!state.conversation) Object.assign(body, { options: currentOptions() });
   const openStream = () =>
     stream("/api/chats/turns", { method: "POST", body, signal: current.aborter.signal });
   await followToEnd(live, openStream, { questionElement, revert });
@@ -322,7 +328,7 @@ async function showFailure(data, current, revert) {
   revert(null);
   await showChat();
   if (wasStopped) return toast(word("stopped"));
-  composer.loadModels();
+  models.loadModels();
   if (!queryAll("#messages .again").length) {
     // The conversation is as it was before another version was asked for.
     messages.addElement(renderTrouble(joinSentences(data), ""));
@@ -387,6 +393,7 @@ startPrinting();
 startShortcuts({ open: openChat, toggleSide });
 composer.start({ send: ask, stop: stopTurn, editLast });
 startGauge();
+startOptions();
 list.start({
   open: (id, message) => openChat(id, { message }),
   onRename: (chat) => {
@@ -417,7 +424,7 @@ function listenAgain() {
 /** Loads what happened while the tab was hidden. */
 async function catchUp() {
   list.load();
-  composer.loadModels();
+  models.loadModels();
   if (!state.conversation || turn) return;
   const conversation = state.conversation;
   const reply = await call(chatPath("/messages?limit=1")).catch(() => null);

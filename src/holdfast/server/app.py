@@ -58,6 +58,7 @@ from holdfast.server import (
     profiles,
     research,
     responses,
+    revisions,
     system,
     turns,
 )
@@ -100,6 +101,7 @@ _ROUTERS = (
     turns.router,
     chat_options.router,
     chat_options.presets_router,
+    revisions.router,
     chats.router,
     profiles.router,
     memories.router,

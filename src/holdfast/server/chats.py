@@ -52,8 +52,8 @@ T = TypeVar("T")
 
 router = APIRouter(prefix="/api/chats", tags=["Conversations"])
 
-# A browser must treat it as an image, whatever else it may be, and keep it in its private cache only.
-_IMAGE_HEADERS = {
+# A browser must treat it as an image or a text, whatever else it may be, and keep it in its private cache.
+_ATTACHMENT_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cache-Control": "private, max-age=3600",
@@ -235,7 +235,16 @@ async def show_image(request: Request, conversation: str, message: str, number: 
     content, kind = await read_chat(
         request, conversation, lambda store, row: transcript.load_image(store, row, message, number)
     )
-    return Response(content, media_type=kind, headers=_IMAGE_HEADERS)
+    return Response(content, media_type=kind, headers=_ATTACHMENT_HEADERS)
+
+
+@router.get("/{conversation}/messages/{message}/files/{number}")
+async def show_file(request: Request, conversation: str, message: str, number: int) -> Response:
+    """Return the text of a file that was attached to a message; the first is number 0."""
+    text = await read_chat(
+        request, conversation, lambda store, row: transcript.load_file(store, row, message, number)
+    )
+    return Response(text, media_type="text/plain; charset=utf-8", headers=_ATTACHMENT_HEADERS)
 
 
 @router.put("/{conversation}/head")
@@ -251,13 +260,20 @@ async def switch_version(request: Request, conversation: str, where: NewHead) ->
 
 
 @router.get("/{conversation}/messages/{message}")
-async def show_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
-    """Return one message in full, and its state in each window: in, shortened or left out, and why."""
-    return await read_chat(
-        request,
-        conversation,
-        lambda store, row: message_account(store, row, find_message(store, row, message)),
-    )
+async def show_message(
+    request: Request, conversation: str, message: str, html: bool = False
+) -> dict[str, Any]:
+    """Return one message in full, and its state in each window: in, shortened or left out, and why.
+
+    With `html` an answer is rendered.
+    """
+
+    def work(store: Store, row: ConversationRecord) -> dict[str, Any]:
+        stored = find_message(store, row, message)
+        account = message_account(store, row, stored)
+        return {**account, "html": transcript.render_answer(stored.message.text)} if html else account
+
+    return await read_chat(request, conversation, work)
 
 
 def parse_cursor(before: str | None) -> tuple[float, str] | None:

@@ -2,6 +2,8 @@
 // What was written goes to `send`; what was not sent stays with its chat. What goes wrong is said here.
 import { api, byId, debounce, el, formatNumber, toast, word } from "./core.js";
 import { readDraft, readFiles, removeOldFiles, saveDraft, saveFiles } from "./chat-drafts.js";
+import { canOpen, openUpload } from "./chat-files.js";
+import { startDictation } from "./chat-speech.js";
 import { completeNames } from "./chat-names.js";
 import * as models from "./chat-models.js";
 
@@ -64,6 +66,11 @@ export function start(callbacks) {
   acceptDrops();
   addEventListener("pagehide", saveText);
   removeOldFiles();
+  byId("model").addEventListener("chosen", () => {
+    if (uploads.some((upload) => upload.picture)) showNote("");
+    warnBlind();
+  });
+  startDictation((text) => write([field.value.trimEnd(), text].filter(Boolean).join(" ")));
   models.startModels({ onFail: showFailure, onReply: () => trouble?.links && showTrouble(null) });
 }
 
@@ -256,8 +263,17 @@ async function takeFile(file) {
       await api("/api/files/check", { method: "POST", body: { name: upload.name, data: upload.data } });
     }
     if (place === chat) setUploads([...uploads, upload]);
+    if (upload.picture) await warnBlind();
   } catch (error) {
     showNote(word("not_attached", { name: file.name, why: error.message }));
+  }
+}
+
+/** Says so where a picture is attached and the model cannot see. */
+async function warnBlind() {
+  const model = models.currentModel();
+  if (uploads.some((upload) => upload.picture) && (await models.canSee(model)) === false) {
+    showNote(word("cannot_see", { model }));
   }
 }
 
@@ -297,7 +313,14 @@ function show() {
         "li",
         {},
         upload.picture && el("img", { src: upload.address, alt: "" }),
-        el("span", { dir: "auto" }, upload.name),
+        canOpen(upload)
+          ? el("button", {
+            type: "button",
+            class: "quiet file",
+            dir: "auto",
+            onclick: () => openUpload(upload),
+          }, upload.name)
+          : el("span", { class: "file", dir: "auto" }, upload.name),
         el("span", { class: "faint" }, `${formatNumber(Math.max(1, Math.round(upload.size / 1000)))} KB`),
         el("button", {
           type: "button",

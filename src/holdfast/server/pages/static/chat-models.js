@@ -68,6 +68,14 @@ export function describeModel({ name, num_ctx: window }) {
   return `${name} · ${window >= 1024 ? `${Math.round(window / 1024)}k` : window}`;
 }
 
+/** Whether a model can see pictures; undefined where its server does not say. */
+export async function canSee(name) {
+  const { capabilities } = await api("/api/show", { method: "POST", body: { model: name } }).catch(
+    () => ({}),
+  );
+  return capabilities?.length ? capabilities.includes("vision") : undefined;
+}
+
 /** Chooses the model that a chat was held with; without one, the model that was chosen last. */
 export function useModel(name) {
   wanted = name;

@@ -10,6 +10,8 @@ import { openEditor, renderMessage } from "./chat-message.js";
 import * as messages from "./chat-messages.js";
 import * as models from "./chat-models.js";
 import { currentOptions, startOptions, useOptions } from "./chat-options.js";
+import { notifyDone } from "./chat-notify.js";
+import { openMessageMenu, renderPair, saveText, showVersions } from "./chat-revise.js";
 import { startPrinting } from "./chat-print.js";
 import { startShortcuts } from "./chat-shortcuts.js";
 import { announce, call, chatPath, state, stream } from "./chat-state.js";
@@ -24,8 +26,13 @@ const context = byId("context");
 let turn = null;
 
 const actions = {
-  edit: (entry, element) =>
-    openEditor(entry, element).then((text) => text !== null && ask({ text, edit: entry.id, from: element })),
+  edit: async (entry, element) => {
+    const edit = await openEditor(entry, element);
+    if (edit?.only) await saveText(entry, edit.text, revisionPage);
+    else if (edit) await ask({ text: edit.text, edit: entry.id, from: element });
+  },
+  extend: (entry) => ask({ extend: entry.id }),
+  more: (entry, element, button) => openMessageMenu(entry, element, button, revisionPage),
   regenerate: (entry) => ask({ regenerate: entry.id, from: findMessage(entry.id) }),
   fork: (entry) =>
     attempt(async () => {
@@ -40,6 +47,13 @@ const actions = {
       await showChat();
       findMessage(id)?.focus({ preventScroll: true });
     }),
+};
+
+// What revisions of single messages need of this page.
+const revisionPage = {
+  show: () => showChat(),
+  find: (id) => findMessage(id),
+  ask: (wish) => ask(wish),
 };
 
 const findMessage = (id) => queryAll(`#messages > [data-message="${CSS.escape(id)}"]`)[0];
@@ -193,14 +207,27 @@ function beginTurn() {
  * Asks something: new, in the place of an earlier question, or for another answer.
  * @param {{
  *   text?: string, images?: string[], files?: object[], research?: boolean, attachments?: any[],
- *   edit?: string, regenerate?: string, from?: HTMLElement | null,
+ *   edit?: string, regenerate?: string, extend?: string, from?: HTMLElement | null, model?: string, beside?: any,
  * }} wish
  */
 async function ask(
-  { text = "", images, files, research = false, attachments, edit, regenerate, from = null },
+  {
+    text = "",
+    images,
+    files,
+    research = false,
+    attachments,
+    edit,
+    regenerate,
+    extend,
+    from = null,
+    model = models.currentModel(),
+    beside = null,
+  },
 ) {
-  const fresh = !edit && !regenerate;
-  if (fresh) await attempt(messages.loadEnd);
+  const fresh = !edit && !regenerate && !extend;
+  // Whoever asks on beside two versions goes on with the newest.
+  if (fresh) await attempt(document.querySelector(".pair") ? showChat : messages.loadEnd);
   const live = beginTurn();
   const current = turn;
   welcome.hidden = true;
@@ -212,15 +239,16 @@ async function ask(
   messages.removeFrom(from);
   // The button that was pressed is gone.
   if (document.activeElement === document.body) byId("scroll").focus({ preventScroll: true });
-  const questionElement = regenerate ? null : renderQuestion(text, edit ? {} : { attachments });
+  const questionElement = regenerate || extend ? null : renderQuestion(text, edit ? {} : { attachments });
   if (questionElement) messages.addElement(questionElement);
-  messages.addElement(live.element);
+  const place = beside ? renderPair(beside, before[0], live.element) : live.element;
+  messages.addElement(place);
   messages.scrollToEnd(true);
   const draft = { text, attachments };
   /** Restores everything as it was before asking. */
   const revert = (reason) => {
     live.close();
-    live.element.remove();
+    place.remove();
     if (!live.job) {
       questionElement?.remove();
       for (const element of before) messages.addElement(element);
@@ -241,19 +269,25 @@ async function ask(
     if (!result) return;
   }
   const body = {
-    model: models.currentModel(),
+    model,
     text,
     conversation: state.conversation || null,
     kind: state.kind,
     edit,
     regenerate,
+    extend,
     research: result?.id,
   };
   if (fresh) Object.assign(body, { images, files });
   if (!state.conversation) Object.assign(body, { options: currentOptions() });
   const openStream = () =>
     stream("/api/chats/turns", { method: "POST", body, signal: current.aborter.signal });
-  await followToEnd(live, openStream, { questionElement, revert });
+  const end = (answer) => {
+    if (extend) findMessage(extend)?.remove();
+    const element = /** @type {any} */ (place);
+    if (beside) attempt(() => showVersions(answer, element, revisionPage));
+  };
+  await followToEnd(live, openStream, { questionElement, revert, end });
 }
 
 /** The question as it is shown until the server has kept it. */
@@ -285,7 +319,11 @@ async function doResearch(live, question, signal) {
 }
 
 /** Follows a turn to its end, and puts what came of it in its place. */
-async function followToEnd(live, first, { questionElement = null, revert = (_error) => {} }) {
+async function followToEnd(
+  live,
+  first,
+  { questionElement = null, revert = (_error) => {}, end = (_answer) => {} },
+) {
   const current = turn;
   if (!live.element.isConnected) messages.addElement(live.element);
   const start = (data) => {
@@ -318,7 +356,9 @@ async function followToEnd(live, first, { questionElement = null, revert = (_err
   }
   if (last.kind === "error") return showFailure(last.data, current, revert);
   finishAnswer(live, last.data);
+  end(last.data.entries.find((entry) => entry.id === last.data.message));
   announce(word("answered"));
+  notifyDone(state.chat?.title ?? "");
   leaveTurn();
   return composer.sendQueued();
 }

@@ -209,7 +209,8 @@ async def list_messages(
         page = transcript.serialize_messages(engine_of(request), row, part, html=html)
         if not html:
             return page
-        return {**page, "turn": turns.running_in(row.id), "options": row.settings.get("options", {})}
+        chat = {"options": row.settings.get("options", {}), "memory": row.memory}
+        return {**page, "turn": turns.running_in(row.id), **chat}
 
     return await read_chat(request, conversation, work)
 
@@ -288,7 +289,7 @@ def parse_cursor(before: str | None) -> tuple[float, str] | None:
 
 
 class Undo(BaseModel):
-    """The decision to undo; by default all decisions of the last batch."""
+    """The decision to undo or to redo; by default all decisions of the last batch."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -345,6 +346,25 @@ async def undo_decision(request: Request, conversation: str, choice: Undo | None
         return {
             "undone": [serialize_decision(decision) for decision in undone],
             "back": came_back(store, row, undone),
+        }
+
+    return await write_chat(request, conversation, work)
+
+
+@router.post("/{conversation}/redo")
+async def redo_decision(request: Request, conversation: str, choice: Undo | None = None) -> dict[str, Any]:
+    """Put a decision that was undone in force again, or those that were undone last.
+
+    `gone` lists the messages that are no longer sent as they are because of this.
+    """
+    name = choice.decision if choice else None
+
+    def work(store: Store, row: ConversationRecord) -> dict[str, Any]:
+        undone = lanes.find_undone(store, row, name)
+        gone = came_back(store, row, undone)
+        return {
+            "redone": [serialize_decision(decision) for decision in lanes.redo(store, row, undone)],
+            "gone": gone,
         }
 
     return await write_chat(request, conversation, work)

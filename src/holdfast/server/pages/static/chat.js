@@ -11,6 +11,8 @@ import * as messages from "./chat-messages.js";
 import * as models from "./chat-models.js";
 import { currentOptions, startOptions, useOptions } from "./chat-options.js";
 import { notifyDone } from "./chat-notify.js";
+import { showProposals } from "./chat-proposals.js";
+import { memoryWish, startForgetful, useMemory } from "./chat-temporary.js";
 import { openMessageMenu, renderPair, saveText, showVersions } from "./chat-revise.js";
 import { startPrinting } from "./chat-print.js";
 import { startShortcuts } from "./chat-shortcuts.js";
@@ -74,6 +76,7 @@ async function openChat(id, { message = "", push = true } = {}) {
   if (!id) {
     models.useModel("");
     useOptions({});
+    useMemory(true);
     setWindow(null);
     messages.clearMessages();
     welcome.hidden = false;
@@ -97,6 +100,8 @@ async function showChat() {
     showHead();
     models.useModel(reply.messages.findLast((entry) => entry.model)?.model ?? "");
     useOptions(reply.options);
+    useMemory(reply.memory);
+    showProposals();
     if (reply.turn) watchJob(reply.turn);
     else if (reply.messages.some((entry) => entry.finish === "writing")) awaitAnswer();
     else offerAnswer(reply.messages);
@@ -279,7 +284,7 @@ async function ask(
     research: result?.id,
   };
   if (fresh) Object.assign(body, { images, files });
-  if (!state.conversation) Object.assign(body, { options: currentOptions() });
+  if (!state.conversation) Object.assign(body, { options: currentOptions(), memory: memoryWish() });
   const openStream = () =>
     stream("/api/chats/turns", { method: "POST", body, signal: current.aborter.signal });
   const end = (answer) => {
@@ -359,6 +364,7 @@ async function followToEnd(
   end(last.data.entries.find((entry) => entry.id === last.data.message));
   announce(word("answered"));
   notifyDone(state.chat?.title ?? "");
+  showProposals();
   leaveTurn();
   return composer.sendQueued();
 }
@@ -434,6 +440,7 @@ startShortcuts({ open: openChat, toggleSide });
 composer.start({ send: ask, stop: stopTurn, editLast });
 startGauge();
 startOptions();
+startForgetful();
 list.start({
   open: (id, message) => openChat(id, { message }),
   onRename: (chat) => {
@@ -454,8 +461,10 @@ function listenAgain() {
     const ours = data.conversation === state.conversation;
     if (kind === "research") turn?.live.onResearch?.(data);
     // The first memory of a new chat may be reported before the page knows the chat's id.
-    else if (kind === "kept") (ours || (turn && !state.conversation)) && memoryLines.handleEvent(data);
-    else if (kind === "compaction" && data.phase === "done" && ours && !turn) messages.refreshBanners();
+    else if (kind === "kept") {
+      if (ours || (turn && !state.conversation)) memoryLines.handleEvent(data);
+      if (ours && !turn) showProposals();
+    } else if (kind === "compaction" && data.phase === "done" && ours && !turn) messages.refreshBanners();
     else if (hasBegun && ours) showChat();
     else if (hasBegun) list.load();
   }, `/api/events?kind=${state.kind}`);

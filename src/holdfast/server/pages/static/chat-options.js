@@ -36,7 +36,8 @@ export function useOptions(options) {
 async function openDialog() {
   const form = createForm();
   form.fill(current);
-  const body = [await createPresets(form), ...form.parts];
+  const presets = await createPresets(form);
+  const body = [presets.choice, ...form.parts, presets.saving];
   const choice = await showDialog(word("options"), body, [
     { value: "", label: word("cancel") },
     { value: "yes", label: word("save"), kind: "main" },
@@ -53,7 +54,8 @@ async function openDialog() {
 /** The fields: `fill(options)` shows options in them, `read()` returns what they say. */
 function createForm() {
   const system = el("textarea", {
-    rows: "5",
+    rows: "4",
+    autofocus: true,
     dir: "auto",
     maxlength: "100000",
     placeholder: word("system_hint"),
@@ -115,19 +117,25 @@ function createForm() {
   };
 }
 
-/** A row with the presets: choosing one fills the fields, saving puts them under a name. */
+/** `choice` fills the fields with a preset, if there are any; `saving` puts what they say under a name. */
 async function createPresets(form) {
   let { presets } = await api("/api/presets");
   const chooser = el("select", {});
   const name = el("input", { dir: "auto", maxlength: "100", autocomplete: "off" });
   const deleteButton = el("button", { type: "button", class: "quiet" }, word("delete"));
+  const choice = el(
+    "div",
+    { class: "presets" },
+    el("label", { class: "grow" }, word("preset"), chooser),
+    deleteButton,
+  );
   const show = (chosen = "") => {
     chooser.replaceChildren(
-      el("option", { value: "" }, word(presets.length ? "choose_preset" : "no_presets")),
+      el("option", { value: "" }, word("choose_preset")),
       ...presets.map((preset) => el("option", { value: preset.name }, preset.name)),
     );
     chooser.value = chosen;
-    chooser.disabled = !presets.length;
+    choice.hidden = !presets.length;
     deleteButton.hidden = !chosen;
   };
   chooser.addEventListener("change", () => {
@@ -161,12 +169,11 @@ async function createPresets(form) {
     save();
   });
   show();
-  return el(
+  const saving = el(
     "div",
-    { class: "presets" },
-    el("label", { class: "grow" }, word("preset"), chooser),
-    deleteButton,
+    { class: "presets last" },
     el("label", { class: "grow" }, word("preset_name"), name),
     el("button", { type: "button", onclick: save }, word("save_preset")),
   );
+  return { choice, saving };
 }

@@ -183,7 +183,6 @@ WORDS: dict[str, str] = {
     "more_options": lazy("More options"),
     "preset": lazy("Preset"),
     "choose_preset": lazy("Choose …"),
-    "no_presets": lazy("None saved yet"),
     "preset_name": lazy("Name for these options"),
     "save_preset": lazy("Save as preset"),
     "preset_saved": lazy("Saved as “{name}”."),

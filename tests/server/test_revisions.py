@@ -53,6 +53,9 @@ def test_deleted_message_leaves_list_and_window_and_comes_back(running, chat):
     ]
     # What follows is no version of what was deleted.
     assert not [entry for entry in now if entry.get("versions")]
+    assert question["id"] not in client.get("/api/chats/search?q=Second").text
+    hits = [client.get("/api/chats/search?q=Third").text.count(entry["id"]) for entry in (before[4], now[2])]
+    assert hits == [0, 1], "what was repeated is found once"
     ask(client, text="Fourth?", conversation=chat)
     assert asked(running) == ["First?", "Third?", "Fourth?"]
     for entry in (question, answer):

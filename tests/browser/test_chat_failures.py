@@ -264,8 +264,7 @@ def test_setup_can_be_left_and_accepts_address_and_key(page, start):
         assert own.client.get("/api/settings").json()["restart"]["needed"] is False
         own.client.put("/api/settings", json={"upstream": "http://127.0.0.1:9"})
         window.goto("/")
-        card = window.locator("#own-server")
-        card.locator("summary").click()
+        card = window.locator("#connection")
         card.get_by_label("Address of the model server").fill(location)
         assert faults(window) == []
         card.get_by_role("button", name="Use this server").click()

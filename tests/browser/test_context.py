@@ -202,6 +202,41 @@ def test_a_decision_that_is_undone_brings_its_messages_back(page, talk, rest):
     # What the last request was is not changed by that.
     tab(window, "Request")
     expect(window.locator(".verdict")).to_contain_text("byte for byte")
+    assert faults(window) == []
+    # What was undone is redone, one by one or as a whole.
+    window.locator("#redo-last").click()
+    expect(window.locator("#deed-state")).to_contain_text("Redone.")
+    assert rest("window")["decisions"] == before
+    expect(window.locator("#redo-last")).to_be_disabled()
+
+
+def test_the_older_part_is_summarised_undone_and_redone_at_will(page, server):
+    headers = {"X-Holdfast-Project": "deeds"}
+    said = []
+    for at in range(5):
+        said.append({"role": "user", "content": filler(at)})
+        body = {"model": "fake:latest", "messages": said, "stream": False}
+        answer = server.client.post("/api/chat", json=body, headers=headers)
+        said.append(answer.json()["message"])
+    chat = answer.headers["x-holdfast-conversation"]
+
+    def summaries():
+        report = server.client.get(f"/api/chats/{chat}/window", headers=headers).json()
+        return [decision["rule"] for decision in report["decisions"] if decision["kind"] == "summarise"]
+
+    window = page(f"/c/{chat}/context", project="deeds", language="de")
+    state = window.locator("#deed-state")
+    expect(window.get_by_role("button", name="Rückgängig", exact=True)).to_be_disabled()
+    window.get_by_role("button", name="Jetzt zusammenfassen").click()
+    expect(state).to_contain_text("Zusammengefasst: ")
+    assert faults(window) == []
+    assert len(summaries()) == 1
+    window.locator("#undo-last").click()
+    expect(state).to_contain_text("Rückgängig gemacht")
+    assert summaries() == []
+    window.locator("#redo-last").click()
+    expect(state).to_contain_text("Wiederhergestellt")
+    assert len(summaries()) == 1
 
 
 def test_a_conversation_that_was_never_sent_says_so(page, server):

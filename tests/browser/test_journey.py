@@ -39,6 +39,8 @@ def stopped(window: Page) -> str:
 
 def test_from_nothing_to_a_memory_that_is_used_corrected_and_forgotten(page, fresh):
     window = page("/", at=fresh.url)
+    expect(window.get_by_role("heading", name="Trying the demonstration model")).to_be_visible()
+    press(window, "Set up for a team, step by step")
     headings = ("Welcome", "Your AI profile", "A password", "Network", "Models", "All set")
     for heading in headings:
         expect(window.get_by_role("heading", name=heading, exact=True)).to_be_visible()

@@ -5,6 +5,8 @@ from playwright.sync_api import expect
 
 from tests.browser.accessible import faults
 from tests.browser.conftest import PHONE
+from tests.browser.upstream import Upstream
+from tests.waiting import wait_until
 
 # What stands in each step when all of it is there.
 READY = {
@@ -35,8 +37,49 @@ def onward(window, name="Next"):
     window.get_by_role("button", name=name, exact=True).click()
 
 
+def test_first_run_is_one_card_in_the_chat(page, fresh):
+    window = page("/", at=fresh.url, language="de")
+    card = window.locator("#connection")
+    expect(card.get_by_role("heading")).to_have_text("Ollama gefunden, 2 Modelle")
+    expect(card.get_by_role("link", name="Ein Passwort setzen")).to_have_attribute("href", "/setup#3")
+    assert faults(window) == []
+    card.get_by_label("Modell für den Anfang").select_option("small:latest")
+    expect(window.locator("#model")).to_have_value("small:latest")
+    card.get_by_role("button", name="Zum Chat").click()
+    expect(window.locator("#text")).to_be_focused()
+    expect(card).to_be_hidden()
+    wait_until(lambda: status(fresh)["skipped"])
+    window.reload()
+    expect(window.locator("#starters")).to_be_visible()
+    expect(card).to_be_hidden()
+
+
+def test_first_run_without_server_takes_an_address_and_goes_on(page, start):
+    fresh = start(fresh=True, upstream=None)
+    assert fresh.client.put("/api/settings", json={"upstream": "http://127.0.0.1:9"}).status_code == 200
+    window = page("/", at=fresh.url, size=PHONE, theme="dark")
+    card = window.locator("#connection")
+    expect(card.get_by_role("heading")).to_have_text("No model server answers yet")
+    with Upstream().served() as location:
+        card.get_by_label("Address of the model server").fill(location)
+        card.get_by_role("button", name="Test").click()
+        expect(card.get_by_role("status")).to_contain_text("fake:latest, small:latest")
+        assert faults(window) == []
+        assert window.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+        card.get_by_role("button", name="Use this server").click()
+        expect(card.get_by_role("heading")).to_have_text("Ollama found, 2 models")
+        # Who just asks has begun, too.
+        window.locator("#text").fill("Hello?")
+        window.locator("#text").press("Enter")
+        expect(window.locator(".message.assistant[data-message]")).to_contain_text("You said: Hello?")
+        window.goto("/")
+        expect(window.locator("#starters")).to_be_visible()
+        expect(card).to_be_hidden()
+
+
 def test_from_scratch_to_the_first_chat(page, fresh):
     window = page("/", at=fresh.url)
+    window.get_by_role("link", name="Set up for a team").click()
     at(window, "Welcome")
     onward(window, "Let's begin")
     window.get_by_role("textbox", name="What is your company called?").fill("Anders")
@@ -89,7 +132,7 @@ def test_interrupted_setup_resumes_with_entered_values(page, fresh):
         onward(window, "Weiter")
     at(window, "Ein Passwort")
     # Another browser finds the place, too, and the answer in the profile.
-    other = page("/", at=fresh.url, language="de")
+    other = page("/setup", at=fresh.url, language="de")
     at(other, "Ein Passwort")
     onward(other, "Zurück")
     expect(other.get_by_role("textbox", name="Wie heißt Ihr Unternehmen?")).to_have_value("Nordlicht e.K.")
@@ -101,7 +144,7 @@ def test_interrupted_setup_resumes_with_entered_values(page, fresh):
 
 
 def test_skipped_setup_is_not_offered_again_but_stays_reachable(page, fresh):
-    window = page("/", at=fresh.url)
+    window = page("/setup", at=fresh.url)
     window.get_by_role("button", name="Skip the set-up").click()
     window.wait_for_url(f"{fresh.url}/")
     assert status(fresh)["skipped"]

@@ -35,15 +35,15 @@ def client(door):
     return door.client
 
 
-def test_browser_is_redirected_to_setup_until_completed(client):
-    assert client.get("/", headers=BROWSER).headers["location"] == "/setup"
+def test_chat_shows_its_first_run_until_setup_is_completed(client):
+    assert "data-first-run" in client.get("/", headers=BROWSER).text
     assert client.get("/").text == "Ollama is running"
     found(client.put(STEP, json={"step": 3}))
     told = found(client.get(STATUS))
     assert (told["step"], told["needed"], len(told["steps"])) == (3, True, 6)
     found(client.post(COMPLETE, json={}))
     assert found(client.get(STATUS))["needed"] is False
-    assert client.get("/", headers=BROWSER).status_code == 200
+    assert "data-first-run" not in client.get("/", headers=BROWSER).text
 
 
 def test_who_skips_the_set_up_is_not_asked_again(client):

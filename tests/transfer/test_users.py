@@ -61,6 +61,7 @@ def live(memory, name, word):
     store.sessions.set_password(name, "scrypt")
     store.sessions.open(name, 1e9)
     store.proposals.put(name, "language", word, text=word)
+    store.presets.put(name, "Brief", {"system": f"{word}, briefly"})
     owed = Memory("o_1", "fact", f"{word} is owed", scope)
     store.outbox.put(MEMORY_TOPIC, {"memories": [owed.to_json()]})
     memory.library.note_used(memory.library.page(scope).memories)
@@ -204,6 +205,7 @@ def test_every_table_that_says_whose_a_row_is_is_emptied():
         "jobs",
         "memory_uses",
         "tombstones",
+        "presets",
         "proposals",
         "keys",
         "passwords",

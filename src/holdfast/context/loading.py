@@ -200,6 +200,9 @@ def _instructions(
 ) -> tuple[tuple[Message, ...], str, str]:
     """The system messages to send, the digest they are kept under, and the time if that alone changed."""
     system = leading_system(request.messages)
+    if system and not any(message.parts for message in system):
+        # Who sends instructions without a word wants none, whatever was sent earlier.
+        return (), question.prompt, ""
     if not system and question.placement.from_log:
         # Who leaves the history to us leaves the instructions to us as well.
         earlier = (

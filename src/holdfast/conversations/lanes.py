@@ -242,6 +242,28 @@ def undo(store: Store, conversation: ConversationRecord, decision: str | None = 
     return removed
 
 
+def find_undone(store: Store, conversation: ConversationRecord, decision: str | None) -> list[Decision]:
+    """Return a decision that was undone, or those that were undone last."""
+    vetoes = [entry for lane in store.lanes.of(conversation.id) for entry in store.decisions.vetoes(lane.id)]
+    if decision is not None:
+        undone = [entry for entry in vetoes if entry.id == decision]
+    else:
+        last = max(vetoes, key=lambda entry: (entry.vetoed_at or 0.0, entry.id), default=None)
+        undone = [entry for entry in vetoes if last and entry.batch == last.batch and entry.lane == last.lane]
+    if not undone:
+        raise NotFound(lazy("nothing was undone in {conversation}", conversation=conversation.id))
+    return undone
+
+
+def redo(store: Store, conversation: ConversationRecord, undone: Sequence[Decision]) -> list[Decision]:
+    """Put decisions of one window that were undone in force again."""
+    row = next(lane for lane in store.lanes.of(conversation.id) if lane.id == undone[0].lane)
+    restored = [store.decisions.restore(entry.id) for entry in undone]
+    state = LaneState.from_json(row.state)
+    save_state(store, row, replace(state, base=None, active=None, fired={}))
+    return restored
+
+
 def save_state(store: Store, row: StoredLane, state: LaneState) -> None:
     """Store another state of a lane; Conflict if it was changed since it was read."""
     store.lanes.put(

@@ -12,6 +12,7 @@ from itertools import islice
 from math import log
 from typing import Literal
 
+from holdfast.conversations.revision import is_deleted
 from holdfast.messages import Role, Scope
 from holdfast.store import (
     ConversationRecord,
@@ -298,6 +299,20 @@ def fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
+class _StaleFilter:
+    """Finds messages of old branches that nobody looks for: deleted, or repeated on the present one."""
+
+    def __init__(self, store: Store, whose: "_OwnerFinder", messages: Sequence[MessageRecord]) -> None:
+        self._store, self._whose = store, whose
+        self._alike: dict[tuple[str, str], list[MessageRecord]] = {}
+        for stored in messages:
+            self._alike.setdefault((stored.tree, stored.message.digest), []).append(stored)
+
+    def __call__(self, stored: MessageRecord) -> bool:
+        alike = self._alike[(stored.tree, stored.message.digest)]
+        return is_deleted(self._store, stored.id) or any(self._whose(other)[1] for other in alike)
+
+
 def build_hits(
     store: Store,
     scope: Scope,
@@ -308,11 +323,14 @@ def build_hits(
     clean: Callable[[str], str],
 ) -> list[MessageHit]:
     whose = _OwnerFinder(store, scope)
+    is_stale = _StaleFilter(store, whose, [stored for _, stored in candidates])
     shown: list[MessageHit] = []
     taken: Counter[str] = Counter()
     for hit, stored in candidates:
         conversation, current = whose(stored)
         if conversation is None or taken[conversation.id] == _PER_CONVERSATION:
+            continue
+        if not current and is_stale(stored):
             continue
         whole = searchable_text(stored.message)
         text = clean(whole)

@@ -213,8 +213,6 @@ class MemoryService:
         return [float(number) for number in vectors[1:] @ vectors[0]]
 
     def _on_change(self, memories: Sequence[Memory], change: Change) -> None:
-        for follower in self.followers:
-            follower(memories, change)
         if change in _LEAVES_INDEX:
             self.store.atomically(self._remove_from_index, memories, change)
         for memory in memories if change in ("added", "updated") else ():
@@ -223,6 +221,9 @@ class MemoryService:
             except HoldfastError as error:
                 # What was remembered is kept; the profile merely learns nothing from it.
                 log.warning("nothing could be proposed for the profile: %s", error)
+        # Last, so that whoever hears of it finds what was proposed because of it.
+        for follower in self.followers:
+            follower(memories, change)
 
     def _remove_from_index(self, memories: Sequence[Memory], change: Change) -> None:
         """Remove changed memories from the index and publish the news, in one transaction."""

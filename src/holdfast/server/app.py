@@ -21,7 +21,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
@@ -43,6 +43,7 @@ from holdfast.messages import Scope
 from holdfast.projects import SessionProjects
 from holdfast.server import (
     anthropic,
+    chat_options,
     chats,
     credentials,
     embeddings,
@@ -57,6 +58,7 @@ from holdfast.server import (
     profiles,
     research,
     responses,
+    revisions,
     system,
     turns,
 )
@@ -97,6 +99,9 @@ _ROUTERS = (
     responses.router,
     anthropic.router,
     turns.router,
+    chat_options.router,
+    chat_options.presets_router,
+    revisions.router,
     chats.router,
     profiles.router,
     memories.router,
@@ -372,9 +377,8 @@ async def show_root(request: Request) -> Response:
     """Answer with the sentence that Ollama clients expect here, or with a page for browsers."""
     if site.wants_page(request.headers):
         store = request.app.state.engine.store
-        if access_of(request).admin and await store.run(system.is_setup_needed, store):
-            return RedirectResponse("/setup", 303)
-        return await site.render_page(request, "chat", conversation="")
+        first_run = access_of(request).admin and await store.run(system.is_setup_needed, store)
+        return await site.render_page(request, "chat", conversation="", first_run=first_run)
     return PlainTextResponse("Ollama is running")
 
 

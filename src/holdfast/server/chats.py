@@ -58,8 +58,8 @@ T = TypeVar("T")
 
 router = APIRouter(prefix="/api/chats", tags=["Conversations"])
 
-# A browser must treat it as an image, whatever else it may be, and keep it in its private cache only.
-_IMAGE_HEADERS = {
+# A browser must treat it as an image or a text, whatever else it may be, and keep it in its private cache.
+_ATTACHMENT_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cache-Control": "private, max-age=3600",
@@ -244,7 +244,10 @@ async def list_messages(
 
     def work(_: Store, row: ConversationRecord) -> dict[str, Any]:
         page = transcript.serialize_messages(engine_of(request), row, part, html=html)
-        return {**page, "turn": turns.running_in(row.id)} if html else page
+        if not html:
+            return page
+        chat = {"options": row.settings.get("options", {}), "memory": row.memory}
+        return {**page, "turn": turns.running_in(row.id), **chat}
 
     return await read_chat(request, conversation, work)
 
@@ -271,7 +274,16 @@ async def show_image(request: Request, conversation: str, message: str, number: 
     content, kind = await read_chat(
         request, conversation, lambda store, row: transcript.load_image(store, row, message, number)
     )
-    return Response(content, media_type=kind, headers=_IMAGE_HEADERS)
+    return Response(content, media_type=kind, headers=_ATTACHMENT_HEADERS)
+
+
+@router.get("/{conversation}/messages/{message}/files/{number}")
+async def show_file(request: Request, conversation: str, message: str, number: int) -> Response:
+    """Return the text of a file that was attached to a message; the first is number 0."""
+    text = await read_chat(
+        request, conversation, lambda store, row: transcript.load_file(store, row, message, number)
+    )
+    return Response(text, media_type="text/plain; charset=utf-8", headers=_ATTACHMENT_HEADERS)
 
 
 @router.put("/{conversation}/head")
@@ -287,13 +299,20 @@ async def switch_version(request: Request, conversation: str, where: NewHead) ->
 
 
 @router.get("/{conversation}/messages/{message}")
-async def show_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
-    """Return one message in full, and its state in each window: in, shortened or left out, and why."""
-    return await read_chat(
-        request,
-        conversation,
-        lambda store, row: message_account(store, row, find_message(store, row, message)),
-    )
+async def show_message(
+    request: Request, conversation: str, message: str, html: bool = False
+) -> dict[str, Any]:
+    """Return one message in full, and its state in each window: in, shortened or left out, and why.
+
+    With `html` an answer is rendered.
+    """
+
+    def work(store: Store, row: ConversationRecord) -> dict[str, Any]:
+        stored = find_message(store, row, message)
+        account = message_account(store, row, stored)
+        return {**account, "html": transcript.render_answer(stored.message.text)} if html else account
+
+    return await read_chat(request, conversation, work)
 
 
 def parse_cursor(before: str | None) -> tuple[float, str] | None:
@@ -308,7 +327,7 @@ def parse_cursor(before: str | None) -> tuple[float, str] | None:
 
 
 class Undo(BaseModel):
-    """The decision to undo; by default all decisions of the last batch."""
+    """The decision to undo or to redo; by default all decisions of the last batch."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -366,6 +385,25 @@ async def undo_decision(request: Request, conversation: str, choice: Undo | None
         return {
             "undone": [serialize_decision(decision) for decision in undone],
             "back": came_back(store, row, undone),
+        }
+
+    return await write_chat(request, conversation, work)
+
+
+@router.post("/{conversation}/redo")
+async def redo_decision(request: Request, conversation: str, choice: Undo | None = None) -> dict[str, Any]:
+    """Put a decision that was undone in force again, or those that were undone last.
+
+    `gone` lists the messages that are no longer sent as they are because of this.
+    """
+    name = choice.decision if choice else None
+
+    def work(store: Store, row: ConversationRecord) -> dict[str, Any]:
+        undone = lanes.find_undone(store, row, name)
+        gone = came_back(store, row, undone)
+        return {
+            "redone": [serialize_decision(decision) for decision in lanes.redo(store, row, undone)],
+            "gone": gone,
         }
 
     return await write_chat(request, conversation, work)

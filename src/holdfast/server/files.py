@@ -94,6 +94,13 @@ def fence(name: str, text: str) -> Text:
     return Text(fenced_text, extra={OURS: {"file": name, "characters": len(text)}})
 
 
+def unfence(part: Text) -> str:
+    """Return the text of a file that was fenced."""
+    _, _, rest = part.text.partition("]\n")
+    first, _, inner = rest.partition("\n")
+    return inner.removesuffix(f"\n{first}")
+
+
 def image_part(data: str) -> Image:
     data = "".join(data.split())
     return Image(data=data, media_type=image_type(data))

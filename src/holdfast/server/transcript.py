@@ -9,10 +9,19 @@ from typing import Any
 
 from holdfast.context.message_state import Part, WindowReading, banners_of, load_reading
 from holdfast.conversations.lanes import get_message
+from holdfast.conversations.revision import follow_to_end, without_deleted
 from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import Memory
 from holdfast.memory.scopes import is_summary
-from holdfast.server.files import BROWSER_IMAGE_TYPES, files_in, image_part, text_without_files
+from holdfast.messages import Text
+from holdfast.server.files import (
+    BROWSER_IMAGE_TYPES,
+    files_in,
+    image_part,
+    message_file,
+    text_without_files,
+    unfence,
+)
 from holdfast.server.pages.markdown import render_html
 from holdfast.store import ConversationRecord, Decision, JobRecord, MessageRecord, Store
 from holdfast.thinking import without_thinking
@@ -141,12 +150,18 @@ def load_image(store: Store, row: ConversationRecord, message: str, number: int)
     return base64.b64decode("".join(image.data.split())), kind
 
 
+def load_file(store: Store, row: ConversationRecord, message: str, number: int) -> str:
+    """Return the text of a file that was attached to a message."""
+    parts = get_message(store, row, message).message.parts
+    files = [part for part in parts if isinstance(part, Text) and message_file(part) is not None]
+    if not 0 <= number < len(files):
+        raise NotFound(f"{message} has no file number {number}")
+    return unfence(files[number])
+
+
 def move_head(store: Store, row: ConversationRecord, message: str) -> ConversationRecord:
     """Move the head of a conversation to the newest end that follows a message."""
-    end = get_message(store, row, message)
-    while after := store.log.children(end.id):
-        end = after[-1]
-    return store.log.set_head(row.id, end.id, expect=row.head)
+    return follow_to_end(store, row, get_message(store, row, message))
 
 
 def page_fields(
@@ -181,10 +196,17 @@ def render_answer(text: str) -> str | None:
 
 
 def list_versions(store: Store, row: ConversationRecord, stored: MessageRecord) -> list[str]:
-    """Return the ids of a message and of its alternatives, in order of time."""
+    """Return the ids of a message and of its alternatives, in order of time.
+
+    What was deleted is none, and where a question was deleted its answer is no version of another question.
+    """
     if stored.parent is None:
-        return store.log.roots(row.tree)
-    return [version.id for version in store.log.children(stored.parent)]
+        names = store.log.roots(row.tree)
+        beside = [store.log.message(name) for name in names] if len(names) > 1 else []
+    else:
+        beside = store.log.children(stored.parent)
+    beside = [version for version in beside if version.message.role == stored.message.role]
+    return [version.id for version in (without_deleted(store, beside) if len(beside) > 1 else beside)]
 
 
 def context_by_question(store: Store, row: ConversationRecord) -> dict[str, QuestionContext]:

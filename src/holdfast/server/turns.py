@@ -15,19 +15,30 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.requests import Request
 
+from holdfast.conversations.alignment import anchor
 from holdfast.conversations.identity import find_answer
 from holdfast.conversations.lanes import get_message
+from holdfast.conversations.revision import DELETED
 from holdfast.conversations.serialization import serialize_conversation
 from holdfast.errors import BadRequest, Conflict, NotFound
+from holdfast.i18n import gettext as _
 from holdfast.i18n import speak
-from holdfast.messages import ChatRequest, JsonObject, Message, Scope, canonical
+from holdfast.messages import ChatRequest, JsonObject, Message, Scope, Text, Thinking, canonical
+from holdfast.server.chat_options import OPTIONS_SETTING, ChatOptions
 from holdfast.server.detached import DetachedTurn, DetachedTurns, PublishedEvent
-from holdfast.server.endpoint import engine_of, is_off, names_project, scope_of, scope_of_conversation
+from holdfast.server.endpoint import (
+    adapt_thinking,
+    engine_of,
+    is_off,
+    names_project,
+    scope_of,
+    scope_of_conversation,
+)
 from holdfast.server.files import attachments_of, build_question, file_parts, image_part, roots_for
 from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
 from holdfast.server.transcript import context_by_question, memories_for, page_entries, serialize_banners
-from holdfast.store import ConversationRecord, Store
+from holdfast.store import ConversationRecord, MessageRecord, NewMessage, Store
 from holdfast.turn import Ask, Turn, TurnEngine, title_of
 
 router = APIRouter(prefix="/api/chats/turns", tags=["Conversations"])
@@ -50,8 +61,10 @@ class NewTurn(BaseModel):
     """A question for a model, in a new conversation or at the end of one.
 
     `edit` names a question to ask in other words, `regenerate` an answer to generate again or a question
-    without an answer; the earlier versions stay. Images are in base64; what is left out of an edit stays as
-    it was. `research` names a finding for the question.
+    without an answer, `extend` an answer that broke off and shall be continued; the earlier versions stay.
+    Images are in base64; what is left out of an edit stays as it was. `research` names a finding for the
+    question. `options` and `memory` are for a new conversation,
+    and saved with it: without `memory` nothing is recalled in it and nothing is remembered of it.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -64,19 +77,24 @@ class NewTurn(BaseModel):
     research: str = ""
     edit: str | None = None
     regenerate: str | None = None
+    extend: str | None = None
     kind: Literal["private", "group"] | None = None
     system: str = ""
+    options: ChatOptions | None = None
+    memory: bool | None = None
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
-        if (self.edit or self.regenerate) and not self.conversation:
-            raise ValueError("edit and regenerate need a conversation")
-        if self.edit and self.regenerate:
-            raise ValueError("edit and regenerate are two things: one at a time")
+        if (self.edit or self.regenerate or self.extend) and not self.conversation:
+            raise ValueError("edit, regenerate and extend need a conversation")
+        if self.conversation and (self.options is not None or self.memory is not None):
+            raise ValueError("options and memory are for a new conversation; an old one has its own")
+        if sum(map(bool, (self.edit, self.regenerate, self.extend))) > 1:
+            raise ValueError("edit, regenerate and extend are three things: one at a time")
         says = bool(self.text.strip() or self.images or self.files)
-        if self.regenerate and says:
+        if (self.regenerate or self.extend) and says:
             raise ValueError("an answer that is wanted once more has its question already")
-        if not self.regenerate and not self.edit and not says:
+        if not self.regenerate and not self.extend and not self.edit and not says:
             raise ValueError("there is no question: give a text, images or files")
         return self
 
@@ -90,6 +108,8 @@ class QuestionPlace:
     new: bool = False
     moved: bool = False
     before: str | None = None
+    # The answer that is continued.
+    extends: MessageRecord | None = None
 
 
 def turns_of(request: Request) -> DetachedTurns:
@@ -112,7 +132,9 @@ async def begin_turn(request: Request, wanted: NewTurn) -> AsyncGenerator[Publis
     async with turns.starting:
         place = await store.run(store.atomically, place_question, store, turns, scope, wanted, given)
         try:
-            job = await start_detached(engine, turns, place, build_ask(request, wanted, scope, place))
+            question = build_ask(request, wanted, scope, place)
+            question = replace(question, request=await adapt_thinking(engine, question.request))
+            job = await start_detached(engine, turns, place, question)
         except BaseException:
             await asyncio.shield(store.run(store.atomically, restore_head, store, place, None))
             raise
@@ -180,6 +202,8 @@ async def build_message(wanted: NewTurn) -> Message | None:
     """Build the message of the question; None if it is in the conversation already."""
     if wanted.regenerate:
         return None
+    if wanted.extend:
+        return Message.of("user", _("Continue your last answer exactly where it broke off. Repeat nothing."))
     files = await file_parts((file.name, file.data) for file in wanted.files or ())
     images = await asyncio.to_thread(lambda: [image_part(data) for data in wanted.images or ()])
     return build_question(wanted.text, [*files, *images])
@@ -191,6 +215,8 @@ def place_question(
     if wanted.conversation is None:
         assert given is not None
         row = store.log.create(scope, title=title_of((given,)), client=_CLIENT)
+        options = wanted.options.to_json() if wanted.options else None
+        row = store.log.update_settings(row.id, {OPTIONS_SETTING: options or None, "memory": wanted.memory})
         return QuestionPlace(row, given, new=True)
     row = store.log.get(wanted.conversation, scope)
     turns.check_free(row.id)
@@ -199,6 +225,9 @@ def place_question(
         return place_edit(store, row, wanted, given)
     if wanted.regenerate:
         return place_regeneration(store, row, wanted.regenerate)
+    if wanted.extend:
+        assert given is not None
+        return place_extension(store, row, wanted.extend, given)
     return QuestionPlace(row, given)
 
 
@@ -235,6 +264,35 @@ def place_regeneration(store: Store, row: ConversationRecord, name: str) -> Ques
     return QuestionPlace(moved, None, moved=asked != row.head, before=row.head)
 
 
+def place_extension(store: Store, row: ConversationRecord, name: str, given: Message) -> QuestionPlace:
+    """Put the request to go on after the answer that broke off."""
+    answer = get_message(store, row, name)
+    if answer.message.role != "assistant" or answer.finish not in ("length", "cut"):
+        raise BadRequest("only an answer that broke off can be continued", param="extend")
+    moved = store.log.set_head(row.id, answer.id, expect=row.head)
+    return QuestionPlace(moved, given, moved=True, before=row.head, extends=answer)
+
+
+def join_answers(first: Message, rest: Message) -> Message:
+    """Return the whole answer of its beginning and what a model continued it with."""
+    text, more = first.text, rest.text.lstrip("…. ") if rest.text.startswith("…") else rest.text
+    between = " " if text[-1:].isalnum() and more[:1].isalnum() else ""
+    thinking = tuple(part for part in first.parts if isinstance(part, Thinking))
+    return Message("assistant", (*thinking, Text(text + between + more)))
+
+
+def store_extension(store: Store, place: QuestionPlace, answer: MessageRecord) -> MessageRecord:
+    """Store the answer and its continuation as one; the request to go on is no part of the conversation."""
+    first = place.extends
+    assert first is not None
+    assert answer.parent is not None
+    joined = join_answers(first.message, answer.message)
+    new = NewMessage(joined, anchor(joined), answer.model, answer.finish, answer.job)
+    (stored,) = store.log.append(place.conversation.id, [new], parent=first.parent, expect=answer.id)
+    store.marks.put(answer.parent, DELETED)
+    return stored
+
+
 def restore_head(store: Store, place: QuestionPlace, question: str | None) -> None:
     """Undo the placing of a failed question, unless somebody has continued the conversation since."""
     row = place.conversation
@@ -248,10 +306,11 @@ def restore_head(store: Store, place: QuestionPlace, question: str | None) -> No
 
 
 def build_ask(request: Request, wanted: NewTurn, scope: Scope, place: QuestionPlace) -> Ask:
-    system = (Message.of("system", wanted.system),) if wanted.system else ()
+    options = ChatOptions.of(place.conversation)
+    system = (Message.of("system", wanted.system),) if wanted.system else options.instructions
     messages = (*system, *((place.message,) if place.message else ()))
     return Ask(
-        ChatRequest(wanted.model, messages),
+        ChatRequest(wanted.model, messages, options=options.model_options, think=options.think),
         scope,
         {"user-agent": _CLIENT},
         continues=place.conversation.id,
@@ -297,9 +356,14 @@ class TurnResult:
         answer = find_answer(store, self.scope, self.turn.job).answer
         if answer is None or answer.message.role != "assistant":
             store.atomically(restore_head, store, self.place, self.question)
+            if self.place.extends is not None and self.question is not None:
+                store.marks.put(self.question, DELETED)
             return None
-        row = store.log.get(self.place.conversation.id)
         asked = self.question or ""
+        if self.place.extends is not None:
+            asked = self.place.extends.parent or ""
+            answer = store.atomically(store_extension, store, self.place, answer)
+        row = store.log.get(self.place.conversation.id)
         context = context_by_question(store, row).get(asked)
         return {
             "message": answer.id,

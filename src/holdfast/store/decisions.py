@@ -147,6 +147,12 @@ class DecisionRepository(Repository):
         )
         return _get(connection, decision)
 
+    @writes
+    def restore(self, connection: Connection, decision: str) -> Decision:
+        """Put a decision that was undone in force again."""
+        connection.execute(update(decisions).where(decisions.c.id == decision).values(vetoed_at=None))
+        return _get(connection, decision)
+
 
 class CompactionRepository(Repository):
     """Statistics of the compactions of each conversation."""

@@ -107,6 +107,16 @@ conversations = Table(
     Index("conversations_head", "head"),
 )
 
+# Options for chats that a person saved under a name.
+presets = Table(
+    "presets",
+    metadata,
+    Column("user", WordsColumn, primary_key=True),
+    Column("name", WordsColumn, primary_key=True),
+    Column("options", JsonColumn, nullable=False),
+    Column("updated_at", Double, nullable=False),
+)
+
 prompts = Table(
     "prompts",
     metadata,

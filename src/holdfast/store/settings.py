@@ -1,15 +1,18 @@
-"""Settings changed while running, and what is known of the models of each server.
+"""Settings changed while running, presets of people, and what is known of the models of each server.
 
 Which settings there are, and what overrides what, is in `config`.
 """
 
 import time
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 from sqlalchemy import Connection, bindparam, delete, select
 
+from holdfast.errors import NotFound
+from holdfast.i18n import lazy
 from holdfast.store.database import PreparedStatement, Repository, reads, upsert, writes
-from holdfast.store.schema import models, settings
+from holdfast.store.schema import models, presets, settings
 from holdfast.store.values import KnownModel, ModelChanges
 
 
@@ -36,6 +39,37 @@ class SettingsRepository(Repository):
     def all(self, connection: Connection) -> dict[str, Any]:
         rows = connection.execute(select(settings.c.name, settings.c.value).order_by(settings.c.name))
         return {row.name: row.value for row in rows}
+
+
+class PresetRepository(Repository):
+    """Options for chats, by user and name."""
+
+    __slots__ = ()
+
+    @reads
+    def all(self, connection: Connection, user: str) -> dict[str, dict[str, Any]]:
+        """Return the presets of a user, by name."""
+        query = select(presets.c.name, presets.c.options).where(presets.c.user == user)
+        return {row.name: row.options for row in connection.execute(query.order_by(presets.c.name))}
+
+    @writes
+    def put(
+        self,
+        connection: Connection,
+        user: str,
+        name: str,
+        options: Mapping[str, Any],
+        now: float | None = None,
+    ) -> None:
+        updated_at = time.time() if now is None else now
+        row = {"user": user, "name": name, "options": dict(options), "updated_at": updated_at}
+        upsert(connection, presets, row)
+
+    @writes
+    def delete(self, connection: Connection, user: str, name: str) -> None:
+        gone = connection.execute(delete(presets).where(presets.c.user == user, presets.c.name == name))
+        if not gone.rowcount:
+            raise NotFound(lazy("There is no preset {name}.", name=name))
 
 
 _MODEL = PreparedStatement(

@@ -26,7 +26,7 @@ from holdfast.store.log import ConversationLog
 from holdfast.store.memories import ProposalRepository, RecollectionRepository
 from holdfast.store.migrate import SHIPPED, MigrationScripts, is_current, upgrade
 from holdfast.store.passages import PassageIndex
-from holdfast.store.settings import ModelRepository, SettingsRepository
+from holdfast.store.settings import ModelRepository, PresetRepository, SettingsRepository
 from holdfast.store.summaries import SummaryRepository
 from holdfast.store.texts import MessageIndex
 
@@ -65,6 +65,7 @@ class Store:
         self.outbox = Outbox(database)
         self.models = ModelRepository(database)
         self.settings = SettingsRepository(database)
+        self.presets = PresetRepository(database)
         self.texts = MessageIndex(database)
         self.passages = PassageIndex(database, self.texts)
         self.embeddings = EmbeddingRepository(database, self.texts)

@@ -73,7 +73,13 @@ _SAME_WORDS = PreparedStatement(
         messages.c.digest == bindparam("digest"),
     )
 )
-_OF_JOB = select(*_COLUMNS).where(messages.c.tree == bindparam("tree"), messages.c.job == bindparam("job"))
+# A message that was repeated on another branch has the job of the first one.
+_OF_JOB = (
+    select(*_COLUMNS)
+    .where(messages.c.tree == bindparam("tree"), messages.c.job == bindparam("job"))
+    .order_by(messages.c.created_at, messages.c.id)
+    .limit(1)
+)
 _AT = PreparedStatement(
     select(messages.c.id).where(
         messages.c.branch == bindparam("branch"), messages.c.depth == bindparam("depth")

@@ -41,6 +41,7 @@ from holdfast.store.schema import (
     metadata,
     outbox,
     passwords,
+    presets,
     prompts,
     proposals,
     sessions,
@@ -226,6 +227,7 @@ def _export_rows(
     user_json = {
         **user.to_json(),
         "key_list": _rows_of(connection, keys, user.name),
+        "presets": _rows_of(connection, presets, user.name),
         "proposals": _rows_of(connection, proposals, user.name),
         "memory_uses": _rows_of(connection, memory_uses, user.name),
     }

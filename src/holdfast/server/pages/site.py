@@ -42,7 +42,7 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+    "Permissions-Policy": "camera=(), microphone=(self), geolocation=()",
     "Cache-Control": "no-store",
 }
 # What Python does not know on every system.
@@ -71,7 +71,7 @@ _PAGES = {
 
 @router.get("/c/{conversation}")
 async def chat(request: Request, conversation: str) -> Response:
-    return await render_page(request, "chat", conversation=conversation)
+    return await render_page(request, "chat", conversation=conversation, first_run=False)
 
 
 @router.get("/c/{conversation}/context")

@@ -1,16 +1,16 @@
-// Where one writes: a field that grows, files by drop, paste and choice, names of files after an @, the model.
+// Where one writes: a field that grows, files by drop, paste and choice, names of files after an @.
 // What was written goes to `send`; what was not sent stays with its chat. What goes wrong is said here.
 import { api, byId, debounce, el, formatNumber, toast, word } from "./core.js";
 import { readDraft, readFiles, removeOldFiles, saveDraft, saveFiles } from "./chat-drafts.js";
-import { readStored, store } from "./chat-state.js";
-import { createServerForm } from "./server-form.js";
+import { canOpen, openUpload } from "./chat-files.js";
+import { startDictation } from "./chat-speech.js";
 import { completeNames } from "./chat-names.js";
+import * as models from "./chat-models.js";
 
 const form = byId("composer");
 const field = byId("text");
 const chips = byId("chips");
 const chooser = byId("files");
-const models = byId("model");
 const research = byId("research");
 const sendButton = byId("send");
 const stopButton = byId("stop");
@@ -21,12 +21,9 @@ const longestText = 8000, mostLines = 150;
 const largestMegabytes = 40, megabyte = 1_000_000;
 const pictures = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"];
 
-// Milliseconds until a list of models that did not come, or is empty, is asked for again.
-const lookAgain = 5000;
-
-// `chat` names the draft; `taking` is the work on files that were chosen; `wanted` is the model of the chat.
-let uploads = [], pasteCount = 0, busy = false, hooks = {}, modelsReady = null;
-let isQueued = false, chat = "", taking = Promise.resolve(), wanted = "", timer = 0;
+// `chat` names the draft; `taking` is the work on files that were chosen.
+let uploads = [], pasteCount = 0, busy = false, hooks = {};
+let isQueued = false, chat = "", taking = Promise.resolve();
 /** @type {import("./chat-drafts.js").Trouble | null} */
 let trouble = null;
 
@@ -66,12 +63,15 @@ export function start(callbacks) {
     research.setAttribute("aria-pressed", String(on));
     showNote("");
   });
-  models.addEventListener("change", () => store("model", wanted = models.value));
   acceptDrops();
-  byId("own-server").append(createServerForm(loadModels));
   addEventListener("pagehide", saveText);
   removeOldFiles();
-  loadModels();
+  byId("model").addEventListener("chosen", () => {
+    if (uploads.some((upload) => upload.picture)) showNote("");
+    warnBlind();
+  });
+  startDictation((text) => write([field.value.trimEnd(), text].filter(Boolean).join(" ")));
+  models.startModels({ onFail: showFailure, onReply: () => trouble?.links && showTrouble(null) });
 }
 
 const saveText = () => saveDraft(chat, { text: field.value, trouble });
@@ -122,7 +122,6 @@ function grow() {
   field.style.height = `${Math.min(field.scrollHeight + 2, innerHeight * 0.4)}px`;
 }
 
-export const currentModel = () => models.value;
 export const focus = () => field.focus({ preventScroll: true });
 
 /** Puts a text into the field, to be continued. */
@@ -160,7 +159,7 @@ function showTrouble(next) {
 function renderSteps() {
   return [
     " ",
-    el("button", { type: "button", class: "quiet", onclick: () => loadModels() }, word("look_again")),
+    el("button", { type: "button", class: "quiet", onclick: () => models.loadModels() }, word("look_again")),
     " ",
     el("a", { href: "/settings#servers" }, word("server_settings")),
   ];
@@ -202,14 +201,14 @@ export function sendQueued() {
 
 async function submit() {
   // Somebody may be faster than the list of models, or than the files.
-  await modelsReady;
+  await models.waitForModels();
   await taking;
   const text = field.value;
   if (!text.trim() && !uploads.length) return;
   if (busy) return queueNext();
-  if (!models.value) {
+  if (!models.currentModel()) {
     if (!trouble) showTrouble({ text: word("choose_model"), links: true });
-    loadModels();
+    models.loadModels();
     return;
   }
   const question = {
@@ -264,8 +263,17 @@ async function takeFile(file) {
       await api("/api/files/check", { method: "POST", body: { name: upload.name, data: upload.data } });
     }
     if (place === chat) setUploads([...uploads, upload]);
+    if (upload.picture) await warnBlind();
   } catch (error) {
     showNote(word("not_attached", { name: file.name, why: error.message }));
+  }
+}
+
+/** Says so where a picture is attached and the model cannot see. */
+async function warnBlind() {
+  const model = models.currentModel();
+  if (uploads.some((upload) => upload.picture) && (await models.canSee(model)) === false) {
+    showNote(word("cannot_see", { model }));
   }
 }
 
@@ -305,7 +313,14 @@ function show() {
         "li",
         {},
         upload.picture && el("img", { src: upload.address, alt: "" }),
-        el("span", { dir: "auto" }, upload.name),
+        canOpen(upload)
+          ? el("button", {
+            type: "button",
+            class: "quiet file",
+            dir: "auto",
+            onclick: () => openUpload(upload),
+          }, upload.name)
+          : el("span", { class: "file", dir: "auto" }, upload.name),
         el("span", { class: "faint" }, `${formatNumber(Math.max(1, Math.round(upload.size / 1000)))} KB`),
         el("button", {
           type: "button",
@@ -319,55 +334,4 @@ function show() {
       )
     ),
   );
-}
-
-/** Loads the list of models, and again for as long as there is none: a server may be started any moment. */
-export function loadModels() {
-  clearTimeout(timer);
-  modelsReady = listModels();
-  return modelsReady;
-}
-
-async function listModels() {
-  let installed = [];
-  try {
-    installed = (await api("/api/models/installed")).models;
-    if (trouble?.links) showTrouble(null);
-  } catch (error) {
-    showFailure(error);
-  }
-  if (!installed.length) timer = setTimeout(loadModels, lookAgain);
-  const describeSize = (
-    entry,
-  ) => (entry.num_ctx
-    ? ` · ${entry.num_ctx >= 1024 ? `${Math.round(entry.num_ctx / 1024)}k` : entry.num_ctx}`
-    : "");
-  models.replaceChildren(
-    ...(installed.length
-      ? installed.map((entry) =>
-        el(
-          "option",
-          { value: entry.name, data: { window: entry.num_ctx ?? "" } },
-          `${entry.name}${describeSize(entry)}`,
-        )
-      )
-      : [el("option", { value: "" }, word("no_models"))]),
-  );
-  selectModel();
-  const isDemonstration = installed.length === 1 && installed[0].name.split(":")[0] === "embedded";
-  byId("demonstration").hidden = !isDemonstration;
-  // Who has no server yet may name one right here.
-  byId("own-server").hidden = Boolean(installed.length) && !isDemonstration;
-}
-
-/** Chooses the model that a chat was held with; without one, the model that was chosen last. */
-export function useModel(name) {
-  wanted = name;
-  selectModel();
-}
-
-function selectModel() {
-  const names = [...models.options].map((option) => option.value);
-  const name = [wanted, readStored("model")].find((entry) => entry && names.includes(entry));
-  if (name) models.value = name;
 }

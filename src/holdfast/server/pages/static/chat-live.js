@@ -2,6 +2,7 @@
 // `hooks` tell the rest of the page what it has to know.
 import { byId, el, showBanner, word } from "./core.js";
 import { renderToolCall } from "./chat-message.js";
+import { createBell } from "./chat-notify.js";
 import { announce, stream } from "./chat-state.js";
 import { renderNotices } from "./chat-details.js";
 import { setWindow } from "./gauge.js";
@@ -10,6 +11,8 @@ import { putHtml, renderThinking } from "./markdown.js";
 const decimals = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 });
 // Milliseconds until a lost connection is tried again; the last one over and over.
 const pauses = [300, 1000, 2000, 4000];
+// Seconds after which people may want to do something else meanwhile.
+const longWait = 5;
 const ends = new Set(["done", "error"]);
 
 /** An answer while it is being written: its element and its status line. */
@@ -22,11 +25,12 @@ export class Live {
     this.body = el("div", { class: "markdown", dir: "auto" });
     this.above = el("div", { class: "above" });
     this.below = el("div", { class: "below" });
+    this.status = el("span");
     this.line = el(
       "p",
       { class: "facts live" },
       el("span", { class: "pulse", "aria-hidden": "true" }),
-      el("span"),
+      this.status,
     );
     this.versions = el("div", { class: "actions" });
     this.element = el(
@@ -54,7 +58,11 @@ export class Live {
       extra,
       seconds ? word("seconds", { n: decimals.format(seconds) }) : "",
     ];
-    this.line.lastElementChild.textContent = parts.filter(Boolean).join(" · ");
+    this.status.textContent = parts.filter(Boolean).join(" · ");
+    if (seconds >= longWait && !this.hasBell) {
+      this.hasBell = true;
+      this.line.append(...[createBell()].filter(Boolean));
+    }
   }
 
   close() {

@@ -32,7 +32,8 @@ export function handleEvent({ change, messages, id, text, memory }) {
   const item = byId(`kept-${id}`);
   if (["forgotten", "superseded", "archived"].includes(change)) {
     for (const memories of early.values()) memories.delete(id);
-    if (item && !item.isOwn) memory ? item.markGone(memory) : dropItem(item);
+    if (item && change === "archived") item.markArchived();
+    else if (item && !item.isOwn) memory ? item.markGone(memory) : dropItem(item);
     return;
   }
   if (item) return item.setText(text);
@@ -60,13 +61,17 @@ function dropItem(item) {
   else fold.remove();
 }
 
+const nameState = (
+  item,
+) => (!item.isGone ? "kept" : item.goneBy === "archive" ? "kept_archived" : "kept_gone");
+
 function updateTitle(fold) {
   const items = [...fold.querySelectorAll("li")];
   const first = items.find((item) => !item.isGone) ?? items[0];
   const text = first.text.length > SHOWN ? `${first.text.slice(0, SHOWN)} …` : first.text;
   const rest = items.length > 1 ? ` ${word("kept_more", { n: formatNumber(items.length - 1) })}` : "";
   fold.querySelector("summary").replaceChildren(
-    el("span", { dir: "auto" }, word(first.isGone ? "kept_gone" : "kept", { text }) + rest),
+    el("span", { dir: "auto" }, word(nameState(first), { text }) + rest),
     ...(first.isGone ? [] : [" · ", el("span", { class: "wrong" }, word("wrong"))]),
   );
 }
@@ -110,6 +115,13 @@ function addMemory(fold, { id, text }) {
   // Brought in as it was, it is the same one again, with its source and its dates.
   const bringBack = (memory) => () =>
     call("/api/memory/import", { method: "POST", body: { memories: [memory] } });
+  // It made room for newer ones; the archive has it.
+  item.markArchived = () => {
+    Object.assign(item, { isGone: true, goneBy: "archive" });
+    textSpan.classList.add("gone");
+    deeds.replaceChildren(el("a", { href: "/settings/memory" }, word("to_archive")));
+    updateTitle(fold);
+  };
   // Somebody took it back in what they wrote.
   item.markGone = (memory) => markChanged(true, bringBack(memory), { focus: false });
   async function correct() {

@@ -11,10 +11,11 @@ import {
 } from "./core.js";
 import { renderLine as keptLine } from "./chat-memories.js";
 import { call, chatPath, state } from "./chat-state.js";
+import { openText } from "./chat-files.js";
 import { renderAbout } from "./chat-details.js";
 import { putHtml, renderThinking } from "./markdown.js";
 
-/** An entry of a conversation; `acts` has `edit`, `regenerate`, `fork` and `turn`. */
+/** An entry of a conversation; `acts` has `edit`, `regenerate`, `extend`, `fork`, `turn` and `more`. */
 export function renderMessage(entry, acts) {
   if (entry.role === "tool") {
     return renderShell(
@@ -48,20 +49,22 @@ function* renderQuestion(entry) {
     yield el(
       "ul",
       { class: "attached" },
-      entry.files.map((file) =>
-        el(
-          "li",
-          {},
-          el(
-            "span",
-            { dir: "auto" },
-            word("file_size", { name: file.name, n: formatNumber(file.characters) }),
-          ),
-        )
-      ),
+      entry.files.map((file, at) => el("li", {}, renderFile(entry, file, at))),
     );
   }
   if (text) yield el("div", { class: "words", dir: "auto" }, text);
+}
+
+/** A file: once it is stored, a click opens what the model was given of it. */
+function renderFile(entry, file, at) {
+  const label = word("file_size", { name: file.name, n: formatNumber(file.characters) });
+  if (!entry.id) return el("span", { dir: "auto" }, label);
+  const load = async () => (await call(chatPath(`/messages/${entry.id}/files/${at}`), { raw: true })).text();
+  return el(
+    "button",
+    { type: "button", class: "quiet file", dir: "auto", onclick: () => openText(file.name, load) },
+    label,
+  );
 }
 
 function renderPictures(entry) {
@@ -138,18 +141,35 @@ function createEditButton(work) {
   return button;
 }
 
+/** The button that opens the menu of a message. */
+function createMoreButton(open) {
+  const button = createIconButton("ellipsis", word("more_actions"), () => open(button));
+  button.setAttribute("aria-haspopup", "menu");
+  return button;
+}
+
+/** Whether an answer broke off and can be continued. */
+const isCut = (entry) => entry.role === "assistant" && ["cut", "length"].includes(entry.finish);
+
 /** The row of buttons below a message. */
 export function renderActions(entry, element, acts, isQuestion) {
   const getText = () => entry.text ?? entry.content;
   return el(
     "div",
     { class: "actions" },
+    isCut(entry) &&
+      el(
+        "button",
+        { type: "button", class: "continue", onclick: () => acts.extend(entry) },
+        word("continue"),
+      ),
     renderVersions(entry, acts),
     createCopyButton(getText, { bare: true }),
     isQuestion
       ? createEditButton(() => acts.edit(entry, element))
       : createIconButton("refresh-cw", word("regenerate"), () => acts.regenerate(entry)),
     !isQuestion && createIconButton("git-fork", word("fork"), () => acts.fork(entry), word("fork_here")),
+    createMoreButton((button) => acts.more(entry, element, button)),
     entry.pinned && el("span", { class: "tag" }, word("pinned")),
     entry.created_at &&
       el(
@@ -184,21 +204,28 @@ function renderVersions(entry, acts) {
   );
 }
 
-/** Opens a field to rewrite the question; returns the new text, or null if it was left. */
+/**
+ * Opens a field to rewrite a message; returns the new text and whether it shall only be saved, or null if it was
+ * left. A question can be asked anew.
+ * @returns {Promise<{ text: string, only: boolean } | null>}
+ */
 export function openEditor(entry, element) {
   return new Promise((resolve) => {
+    const isQuestion = entry.role === "user";
     const body = element.querySelector(".said"), row = element.querySelector(".foot");
     const field = el("textarea", {
-      rows: "3",
+      rows: isQuestion ? "3" : "12",
       dir: "auto",
-      "aria-label": word("edit_label"),
+      "aria-label": word(isQuestion ? "edit_label" : "edit_answer_label"),
       value: entry.text ?? entry.content,
     });
-    const closeEditor = (text) => {
+    const closeEditor = (only) => {
+      const text = field.value;
+      if (only !== null && !text.trim()) return;
       form.replaceWith(body);
       row.hidden = false;
       element.focus({ preventScroll: true });
-      resolve(text);
+      resolve(only === null ? null : { text, only });
     };
     const form = el(
       "form",
@@ -206,7 +233,7 @@ export function openEditor(entry, element) {
         class: "editor",
         onsubmit: (event) => {
           event.preventDefault();
-          if (field.value.trim()) closeEditor(field.value);
+          closeEditor(!isQuestion);
         },
       },
       field,
@@ -214,12 +241,19 @@ export function openEditor(entry, element) {
         "div",
         { class: "buttons" },
         el("button", { type: "button", onclick: () => closeEditor(null) }, word("cancel")),
-        el("button", { class: "main" }, word("ask_again")),
+        isQuestion &&
+          el(
+            "button",
+            { type: "button", title: word("save_only_why"), onclick: () => closeEditor(true) },
+            word("save_only"),
+          ),
+        el("button", { class: "main" }, word(isQuestion ? "ask_again" : "save")),
       ),
     );
     field.addEventListener("keydown", (event) => {
       if (event.key === "Escape") closeEditor(null);
-      if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      // In an answer Enter makes a new line: there are many in it.
+      if (event.key === "Enter" && isQuestion && !event.shiftKey && !event.isComposing) {
         event.preventDefault();
         form.requestSubmit();
       }

@@ -8,6 +8,12 @@ import * as memoryLines from "./chat-memories.js";
 import { setWindow, startGauge } from "./gauge.js";
 import { openEditor, renderMessage } from "./chat-message.js";
 import * as messages from "./chat-messages.js";
+import * as models from "./chat-models.js";
+import { currentOptions, startOptions, useOptions } from "./chat-options.js";
+import { notifyDone } from "./chat-notify.js";
+import { showProposals } from "./chat-proposals.js";
+import { memoryWish, startForgetful, useMemory } from "./chat-temporary.js";
+import { openMessageMenu, renderPair, saveText, showVersions } from "./chat-revise.js";
 import { startPrinting } from "./chat-print.js";
 import { startShortcuts } from "./chat-shortcuts.js";
 import { announce, call, chatPath, state, stream } from "./chat-state.js";
@@ -22,8 +28,13 @@ const context = byId("context");
 let turn = null;
 
 const actions = {
-  edit: (entry, element) =>
-    openEditor(entry, element).then((text) => text !== null && ask({ text, edit: entry.id, from: element })),
+  edit: async (entry, element) => {
+    const edit = await openEditor(entry, element);
+    if (edit?.only) await saveText(entry, edit.text, revisionPage);
+    else if (edit) await ask({ text: edit.text, edit: entry.id, from: element });
+  },
+  extend: (entry) => ask({ extend: entry.id }),
+  more: (entry, element, button) => openMessageMenu(entry, element, button, revisionPage),
   regenerate: (entry) => ask({ regenerate: entry.id, from: findMessage(entry.id) }),
   fork: (entry) =>
     attempt(async () => {
@@ -38,6 +49,13 @@ const actions = {
       await showChat();
       findMessage(id)?.focus({ preventScroll: true });
     }),
+};
+
+// What revisions of single messages need of this page.
+const revisionPage = {
+  show: () => showChat(),
+  find: (id) => findMessage(id),
+  ask: (wish) => ask(wish),
 };
 
 const findMessage = (id) => queryAll(`#messages > [data-message="${CSS.escape(id)}"]`)[0];
@@ -56,7 +74,9 @@ async function openChat(id, { message = "", push = true } = {}) {
   list.markCurrent();
   showHead();
   if (!id) {
-    composer.useModel("");
+    models.useModel("");
+    useOptions({});
+    useMemory(true);
     setWindow(null);
     messages.clearMessages();
     welcome.hidden = false;
@@ -78,7 +98,10 @@ async function showChat() {
     const reply = await messages.loadMessages();
     if (conversation !== state.conversation) return;
     showHead();
-    composer.useModel(reply.messages.findLast((entry) => entry.model)?.model ?? "");
+    models.useModel(reply.messages.findLast((entry) => entry.model)?.model ?? "");
+    useOptions(reply.options);
+    useMemory(reply.memory);
+    showProposals();
     if (reply.turn) watchJob(reply.turn);
     else if (reply.messages.some((entry) => entry.finish === "writing")) awaitAnswer();
     else offerAnswer(reply.messages);
@@ -189,17 +212,31 @@ function beginTurn() {
  * Asks something: new, in the place of an earlier question, or for another answer.
  * @param {{
  *   text?: string, images?: string[], files?: object[], research?: boolean, attachments?: any[],
- *   edit?: string, regenerate?: string, from?: HTMLElement | null,
+ *   edit?: string, regenerate?: string, extend?: string, from?: HTMLElement | null, model?: string, beside?: any,
  * }} wish
  */
 async function ask(
-  { text = "", images, files, research = false, attachments, edit, regenerate, from = null },
+  {
+    text = "",
+    images,
+    files,
+    research = false,
+    attachments,
+    edit,
+    regenerate,
+    extend,
+    from = null,
+    model = models.currentModel(),
+    beside = null,
+  },
 ) {
-  const fresh = !edit && !regenerate;
-  if (fresh) await attempt(messages.loadEnd);
+  const fresh = !edit && !regenerate && !extend;
+  // Whoever asks on beside two versions goes on with the newest.
+  if (fresh) await attempt(document.querySelector(".pair") ? showChat : messages.loadEnd);
   const live = beginTurn();
   const current = turn;
   welcome.hidden = true;
+  models.endFirstRun();
   const before = from
     ? [...from.parentElement.children].slice([...from.parentElement.children].indexOf(from))
     : [];
@@ -207,15 +244,16 @@ async function ask(
   messages.removeFrom(from);
   // The button that was pressed is gone.
   if (document.activeElement === document.body) byId("scroll").focus({ preventScroll: true });
-  const questionElement = regenerate ? null : renderQuestion(text, edit ? {} : { attachments });
+  const questionElement = regenerate || extend ? null : renderQuestion(text, edit ? {} : { attachments });
   if (questionElement) messages.addElement(questionElement);
-  messages.addElement(live.element);
+  const place = beside ? renderPair(beside, before[0], live.element) : live.element;
+  messages.addElement(place);
   messages.scrollToEnd(true);
   const draft = { text, attachments };
   /** Restores everything as it was before asking. */
   const revert = (reason) => {
     live.close();
-    live.element.remove();
+    place.remove();
     if (!live.job) {
       questionElement?.remove();
       for (const element of before) messages.addElement(element);
@@ -236,18 +274,25 @@ async function ask(
     if (!result) return;
   }
   const body = {
-    model: composer.currentModel(),
+    model,
     text,
     conversation: state.conversation || null,
     kind: state.kind,
     edit,
     regenerate,
+    extend,
     research: result?.id,
   };
   if (fresh) Object.assign(body, { images, files });
+  if (!state.conversation) Object.assign(body, { options: currentOptions(), memory: memoryWish() });
   const openStream = () =>
     stream("/api/chats/turns", { method: "POST", body, signal: current.aborter.signal });
-  await followToEnd(live, openStream, { questionElement, revert });
+  const end = (answer) => {
+    if (extend) findMessage(extend)?.remove();
+    const element = /** @type {any} */ (place);
+    if (beside) attempt(() => showVersions(answer, element, revisionPage));
+  };
+  await followToEnd(live, openStream, { questionElement, revert, end });
 }
 
 /** The question as it is shown until the server has kept it. */
@@ -279,7 +324,11 @@ async function doResearch(live, question, signal) {
 }
 
 /** Follows a turn to its end, and puts what came of it in its place. */
-async function followToEnd(live, first, { questionElement = null, revert = (_error) => {} }) {
+async function followToEnd(
+  live,
+  first,
+  { questionElement = null, revert = (_error) => {}, end = (_answer) => {} },
+) {
   const current = turn;
   if (!live.element.isConnected) messages.addElement(live.element);
   const start = (data) => {
@@ -312,7 +361,10 @@ async function followToEnd(live, first, { questionElement = null, revert = (_err
   }
   if (last.kind === "error") return showFailure(last.data, current, revert);
   finishAnswer(live, last.data);
+  end(last.data.entries.find((entry) => entry.id === last.data.message));
   announce(word("answered"));
+  notifyDone(state.chat?.title ?? "");
+  showProposals();
   leaveTurn();
   return composer.sendQueued();
 }
@@ -322,7 +374,7 @@ async function showFailure(data, current, revert) {
   revert(null);
   await showChat();
   if (wasStopped) return toast(word("stopped"));
-  composer.loadModels();
+  models.loadModels();
   if (!queryAll("#messages .again").length) {
     // The conversation is as it was before another version was asked for.
     messages.addElement(renderTrouble(joinSentences(data), ""));
@@ -387,6 +439,8 @@ startPrinting();
 startShortcuts({ open: openChat, toggleSide });
 composer.start({ send: ask, stop: stopTurn, editLast });
 startGauge();
+startOptions();
+startForgetful();
 list.start({
   open: (id, message) => openChat(id, { message }),
   onRename: (chat) => {
@@ -407,8 +461,10 @@ function listenAgain() {
     const ours = data.conversation === state.conversation;
     if (kind === "research") turn?.live.onResearch?.(data);
     // The first memory of a new chat may be reported before the page knows the chat's id.
-    else if (kind === "kept") (ours || (turn && !state.conversation)) && memoryLines.handleEvent(data);
-    else if (kind === "compaction" && data.phase === "done" && ours && !turn) messages.refreshBanners();
+    else if (kind === "kept") {
+      if (ours || (turn && !state.conversation)) memoryLines.handleEvent(data);
+      if (ours && !turn) showProposals();
+    } else if (kind === "compaction" && data.phase === "done" && ours && !turn) messages.refreshBanners();
     else if (hasBegun && ours) showChat();
     else if (hasBegun) list.load();
   }, `/api/events?kind=${state.kind}`);
@@ -417,7 +473,7 @@ function listenAgain() {
 /** Loads what happened while the tab was hidden. */
 async function catchUp() {
   list.load();
-  composer.loadModels();
+  models.loadModels();
   if (!state.conversation || turn) return;
   const conversation = state.conversation;
   const reply = await call(chatPath("/messages?limit=1")).catch(() => null);

@@ -73,8 +73,13 @@ function renderDecision(decision, view) {
       decision.reason && el("div", { class: "faint small", lang: "en", dir: "auto" }, decision.reason),
       decision.messages.length > 0 && renderMessages(decision, view),
     ),
-    !decision.undone_at &&
-      el("button", {
+    decision.undone_at
+      ? el("button", {
+        type: "button",
+        "aria-label": word("redo_this", { what }),
+        onclick: () => redoDecision(decision, view),
+      }, word("redo"))
+      : el("button", {
         type: "button",
         "aria-label": word("undo_this", { what }),
         onclick: () => undoDecision(decision, view),
@@ -102,6 +107,13 @@ function renderMessages(decision, view) {
     }
   });
   return fold;
+}
+
+async function redoDecision(decision, view) {
+  const done = await view.change("redo", { method: "POST", body: { decision: decision.id } });
+  if (!done) return;
+  toast(`${word("redone", { n: formatNumber(done.gone.length) })} ${word("next_time")}`);
+  byId("tab-decisions").focus();
 }
 
 async function undoDecision(decision, view) {

@@ -12,6 +12,7 @@ import {
 } from "./core.js";
 import { call, state } from "./chat-state.js";
 import { showAdditions } from "./context-additions.js";
+import { showDeeds, startDeeds } from "./context-deeds.js";
 import { showDecisions } from "./context-decisions.js";
 import { showMessages } from "./context-messages.js";
 import { showRequest } from "./context-request.js";
@@ -65,6 +66,7 @@ async function loadReport() {
     view.report = await fetchReport();
   } catch (error) {
     byId("shown").hidden = true;
+    showDeeds(null);
     byId("none").hidden = false;
     byId("none").textContent = error.status === 404
       ? word("no_window")
@@ -74,6 +76,7 @@ async function loadReport() {
   byId("none").hidden = true;
   byId("shown").hidden = false;
   showHead(view.report);
+  showDeeds(view.report);
   ask("compactions").then(
     ({ chat }) => (byId("title").textContent = chat.title || word("untitled")),
     () => {},
@@ -167,6 +170,7 @@ byId("size").addEventListener("change", () => {
   loadReport();
 });
 
+startDeeds(view);
 const reloadSoon = debounce(loadReport, 400);
 subscribe(["window", "compaction"], (_, event) => {
   if (event.conversation === conversation) reloadSoon();

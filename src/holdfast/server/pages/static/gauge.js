@@ -24,6 +24,7 @@ export function startGauge() {
   const soon = debounce(countDraft, pause);
   field.addEventListener("input", soon);
   models.addEventListener("change", countDraft);
+  models.addEventListener("chosen", countDraft);
   byId("composer").addEventListener("uploads", (event) => {
     uploads = event.detail;
     soon();

@@ -1,0 +1,101 @@
+"""Options of a chat over REST: system prompt, temperature and the like, and presets of them.
+
+Options are stored with their conversation and hold for every question that is asked on the page.
+"""
+
+from typing import Annotated, Any, Self
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from starlette.requests import Request
+
+from holdfast.messages import Message
+from holdfast.server.chats import read_chat, write_chat
+from holdfast.server.endpoint import engine_of, scope_of
+from holdfast.store import ConversationRecord, Store
+
+# The setting of a conversation that has its options.
+OPTIONS_SETTING = "options"
+
+Stop = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class ChatOptions(BaseModel):
+    """What every question of a chat is sent with; what is left out is as the model has it.
+
+    An empty `system` sends no instructions; without one, those that an earlier request brought are sent.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    system: str | None = Field(None, max_length=100_000)
+    temperature: float | None = Field(None, ge=0, le=5)
+    top_p: float | None = Field(None, ge=0, le=1)
+    top_k: int | None = Field(None, ge=0, le=100_000)
+    min_p: float | None = Field(None, ge=0, le=1)
+    repeat_penalty: float | None = Field(None, ge=0, le=10)
+    max_tokens: int | None = Field(None, ge=1, le=10_000_000)
+    seed: int | None = Field(None, ge=0, le=2**53)
+    stop: Annotated[list[Stop], Field(max_length=16)] | None = None
+    think: bool | None = None
+
+    @classmethod
+    def of(cls, conversation: ConversationRecord) -> Self:
+        return cls.model_validate(conversation.settings.get(OPTIONS_SETTING) or {})
+
+    def to_json(self) -> dict[str, Any]:
+        return self.model_dump(exclude_none=True)
+
+    @property
+    def instructions(self) -> tuple[Message, ...]:
+        """The system message to send; one without text where there shall be none."""
+        return () if self.system is None else (Message.of("system", self.system),)
+
+    @property
+    def model_options(self) -> dict[str, Any]:
+        return self.model_dump(exclude_none=True, exclude={"system", "think"})
+
+
+router = APIRouter(prefix="/api/chats", tags=["Conversations"])
+presets_router = APIRouter(prefix="/api/presets", tags=["Conversations"])
+
+PresetTitle = Annotated[str, Path(min_length=1, max_length=100)]
+
+
+@router.get("/{conversation}/options")
+async def show_options(request: Request, conversation: str) -> dict[str, Any]:
+    """Return the options that the questions of a conversation are sent with."""
+    return await read_chat(request, conversation, lambda _, row: ChatOptions.of(row).to_json())
+
+
+@router.put("/{conversation}/options")
+async def save_options(request: Request, conversation: str, options: ChatOptions) -> dict[str, Any]:
+    """Set the options of a conversation; what is left out is as the model has it."""
+
+    def work(store: Store, row: ConversationRecord) -> ConversationRecord:
+        return store.log.update_settings(row.id, {OPTIONS_SETTING: options.to_json() or None})
+
+    return ChatOptions.of(await write_chat(request, conversation, work)).to_json()
+
+
+@presets_router.get("")
+async def list_presets(request: Request) -> dict[str, Any]:
+    """List the presets of a user by name: options that can be chosen in every chat."""
+    store, user = engine_of(request).store, scope_of(request).user
+    presets = await store.run(store.presets.all, user)
+    return {"presets": [{"name": name, "options": options} for name, options in presets.items()]}
+
+
+@presets_router.put("/{name}")
+async def save_preset(request: Request, name: PresetTitle, options: ChatOptions) -> dict[str, Any]:
+    """Save options under a name; an earlier preset of this name is replaced."""
+    store, user = engine_of(request).store, scope_of(request).user
+    await store.run(store.presets.put, user, name, options.to_json())
+    return {"name": name, "options": options.to_json()}
+
+
+@presets_router.delete("/{name}", status_code=204)
+async def delete_preset(request: Request, name: PresetTitle) -> None:
+    """Delete a preset. Chats that were given its options keep them."""
+    store, user = engine_of(request).store, scope_of(request).user
+    await store.run(store.presets.delete, user, name)

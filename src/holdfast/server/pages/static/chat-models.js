@@ -1,0 +1,133 @@
+// The models one can ask: their list beside the field, and the card that says which server was found.
+import { api, attempt, byId, el, word } from "./core.js";
+import { readStored, store } from "./chat-state.js";
+import { createServerForm } from "./server-form.js";
+
+const chooser = byId("model");
+const card = byId("connection");
+const first = byId("first-model");
+const ownServer = byId("own-server");
+
+// Milliseconds until a list of models that did not come, or is empty, is asked for again.
+const lookAgain = 5000;
+// What model servers call themselves.
+const serverNames = { ollama: "Ollama", openai: "OpenAI API", llamacpp: "llama.cpp", lmstudio: "LM Studio" };
+
+// `wanted` is the model of the chat; `isFirstRun` until somebody has chosen or asked something.
+let installed = [], hooks = {}, ready = null, timer = 0, wanted = "";
+let isFirstRun = "firstRun" in card.dataset;
+
+/** `onFail(error)` hears that there is no list, `onReply()` that there is one. */
+export function startModels(callbacks) {
+  hooks = callbacks;
+  ownServer.append(createServerForm(loadModels));
+  chooser.addEventListener("change", () => choose(chooser.value));
+  first.addEventListener("change", () => choose(first.value));
+  byId("first-start").addEventListener("click", () => {
+    endFirstRun();
+    byId("text").focus();
+  });
+  loadModels();
+}
+
+export const currentModel = () => chooser.value;
+export const listInstalled = () => installed;
+/** Resolves when the list is there: somebody may be faster. */
+export const waitForModels = () => ready;
+
+/** Loads the list of models, and again for as long as there is none: a server may be started any moment. */
+export function loadModels() {
+  clearTimeout(timer);
+  ready = listModels();
+  return ready;
+}
+
+async function listModels() {
+  try {
+    installed = (await api("/api/models/installed")).models;
+    hooks.onReply();
+  } catch (error) {
+    installed = [];
+    hooks.onFail(error);
+  }
+  if (!installed.length) timer = setTimeout(loadModels, lookAgain);
+  const renderOptions = () =>
+    installed.length
+      ? installed.map((entry) =>
+        el("option", { value: entry.name, data: { window: entry.num_ctx ?? "" } }, describeModel(entry))
+      )
+      : [el("option", { value: "" }, word("no_models"))];
+  for (const select of [chooser, first]) select.replaceChildren(...renderOptions());
+  selectModel();
+  showCard();
+}
+
+/** The name of a model and the size of its window. */
+export function describeModel({ name, num_ctx: window }) {
+  if (!window) return name;
+  return `${name} · ${window >= 1024 ? `${Math.round(window / 1024)}k` : window}`;
+}
+
+/** Whether a model can see pictures; undefined where its server does not say. */
+export async function canSee(name) {
+  const { capabilities } = await api("/api/show", { method: "POST", body: { model: name } }).catch(
+    () => ({}),
+  );
+  return capabilities?.length ? capabilities.includes("vision") : undefined;
+}
+
+/** Chooses the model that a chat was held with; without one, the model that was chosen last. */
+export function useModel(name) {
+  wanted = name;
+  selectModel();
+}
+
+function choose(name) {
+  store("model", wanted = name);
+  selectModel();
+  chooser.dispatchEvent(new Event("chosen"));
+}
+
+function selectModel() {
+  const names = installed.map((entry) => entry.name);
+  const name = [wanted, readStored("model")].find((entry) => entry && names.includes(entry));
+  if (name) chooser.value = name;
+  first.value = chooser.value;
+}
+
+/** The card is there until the first question, and whenever no model server answers. */
+function showCard() {
+  const isDemonstration = installed.length === 1 && installed[0].name.split(":")[0] === "embedded";
+  const state = !installed.length ? "none" : isDemonstration ? "demonstration" : "found";
+  card.hidden = state === "found" && !isFirstRun;
+  byId("connection-title").textContent = state === "found" ? describeServers() : word(`servers_${state}`);
+  byId("demonstration").hidden = state !== "demonstration";
+  byId("no-server").hidden = state !== "none";
+  byId("first-choice").hidden = state === "none" || !isFirstRun;
+  first.parentElement.hidden = installed.length < 2;
+  byId("invitations").hidden = !isFirstRun;
+  // Who has no server yet may name one right here; whoever closes the fields is left alone.
+  ownServer.hidden = state === "found";
+  if (card.dataset.state !== state && state === "none") ownServer.open = true;
+  card.dataset.state = state;
+}
+
+/** "Ollama found, 3 models", a line for each server. */
+function describeServers() {
+  const servers = new Map();
+  for (const { server } of installed) {
+    const entry = servers.get(server.location) ?? { kind: server.kind, n: 0 };
+    servers.set(server.location, { ...entry, n: entry.n + 1 });
+  }
+  return [...servers.values()].map(({ kind, n }) =>
+    word("server_found", { kind: serverNames[kind] ?? kind, n })
+  ).join(" · ");
+}
+
+/** The first run is over: from now on the start page is the chat alone. */
+export function endFirstRun() {
+  if (!isFirstRun) return;
+  isFirstRun = false;
+  showCard();
+  attempt(() => api("/api/system/setup-complete", { method: "POST", body: { skipped: true } }));
+}

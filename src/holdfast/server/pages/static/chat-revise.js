@@ -1,0 +1,130 @@
+// What can be done with a single message beside asking: deleted and brought back, reworded, compared with another.
+// `page` has `show()` to load the conversation anew, `find(id)` and `ask(wish)`.
+import { attempt, byId, el, showDialog, word } from "./core.js";
+import { openMenu } from "./chat-menu.js";
+import { openEditor } from "./chat-message.js";
+import * as messages from "./chat-messages.js";
+import { currentModel, describeModel, listInstalled } from "./chat-models.js";
+import { call, chatPath } from "./chat-state.js";
+import { putHtml } from "./markdown.js";
+import { canSpeak, speak } from "./chat-speech.js";
+
+/** Opens the menu of a message at its button. */
+export function openMessageMenu(entry, element, button, page) {
+  const isAnswer = entry.role === "assistant";
+  openMenu(
+    button,
+    [
+      isAnswer && { label: word("edit"), act: () => rewrite(entry, element, page) },
+      isAnswer && { label: word("another_model"), act: () => askAnother(entry, element, page) },
+      isAnswer && entry.versions &&
+      { label: word("side_by_side"), act: () => attempt(() => showVersions(entry, element, page)) },
+      isAnswer && canSpeak() && { label: word("read_aloud"), act: () => speak(entry.text ?? entry.content) },
+      { label: word("delete"), kind: "danger", act: () => remove(entry, element, page) },
+    ].filter(Boolean),
+  );
+}
+
+/** Puts an answer into other words. */
+async function rewrite(entry, element, page) {
+  const edit = await openEditor(entry, element);
+  if (edit) await saveText(entry, edit.text, page);
+}
+
+/** Saves another text of a message; nothing is asked. */
+export function saveText(entry, text, page) {
+  return attempt(async () => {
+    const { message } = await call(chatPath(`/messages/${entry.id}`), { method: "PUT", body: { text } });
+    await page.show();
+    await messages.scrollToMessage(message);
+  });
+}
+
+/** Deletes a message; a line in its place undoes it. */
+function remove(entry, element, page) {
+  return attempt(async () => {
+    const before = findBefore(element);
+    await call(chatPath(`/messages/${entry.id}`), { method: "DELETE" });
+    await page.show();
+    if (before && !page.find(before)) await messages.scrollToMessage(before);
+    const undoButton = el("button", { type: "button", onclick: () => bringBack(entry, page) }, word("undo"));
+    const line = el("p", { class: "removed", role: "status" }, word("message_deleted"), " ", undoButton);
+    if (before) page.find(before)?.after(line);
+    else byId("messages").prepend(line);
+    line.scrollIntoView({ block: "nearest" });
+    undoButton.focus({ preventScroll: true });
+  });
+}
+
+function findBefore(element) {
+  let before = element.previousElementSibling;
+  while (before && !before.dataset.message) before = before.previousElementSibling;
+  return before?.dataset.message ?? "";
+}
+
+function bringBack(entry, page) {
+  return attempt(async () => {
+    await call(chatPath(`/messages/${entry.id}/restore`), { method: "POST" });
+    await page.show();
+    await messages.scrollToMessage(entry.id);
+  });
+}
+
+/** Has another model answer the same question: instead of this answer, or beside it. */
+async function askAnother(entry, element, page) {
+  const others = listInstalled().filter((model) => model.name !== entry.model);
+  const models = others.length ? others : listInstalled();
+  const chooser = el(
+    "select",
+    { class: "wide" },
+    models.map((model) => el("option", { value: model.name }, describeModel(model))),
+  );
+  if (models.some((model) => model.name === currentModel())) chooser.value = currentModel();
+  const choice = await showDialog(word("another_model"), el("label", {}, word("answering_model"), chooser), [
+    { value: "", label: word("cancel") },
+    { value: "instead", label: word("answer_instead") },
+    { value: "beside", label: word("answer_beside"), kind: "main" },
+  ]);
+  if (!choice) return;
+  const beside = choice === "beside" ? entry : null;
+  page.ask({ regenerate: entry.id, from: element, model: chooser.value, beside });
+}
+
+/** Two columns: an answer, and beside it the one that is being written. */
+export function renderPair(entry, element, live) {
+  const body = element.querySelector(".markdown").cloneNode(true);
+  return renderColumns([renderColumn(entry.model, body), live]);
+}
+
+const renderColumns = (columns) =>
+  el("section", { class: "pair", "aria-label": word("side_by_side") }, columns);
+
+const renderColumn = (model, body, extra = null) =>
+  el("div", { class: "version" }, el("h2", {}, model ?? ""), body, extra);
+
+/** Shows all versions of an answer beside each other; one of them is chosen to go on with. */
+export async function showVersions(entry, element, page) {
+  const versions = await Promise.all(
+    entry.versions.map((id) => call(chatPath(`/messages/${id}?html=true`))),
+  );
+  const choose = (id) =>
+    attempt(async () => {
+      await call(chatPath("/head"), { method: "PUT", body: { message: id } });
+      await page.show();
+      page.find(id)?.focus({ preventScroll: true });
+    });
+  const pair = renderColumns(versions.map((version) => {
+    const body = el("div", { class: "markdown", dir: "auto" });
+    if (version.html === null) body.append(el("div", { class: "words" }, version.content));
+    else putHtml(body, version.html);
+    const label = word("go_on_with");
+    return renderColumn(
+      version.model,
+      body,
+      el("button", { type: "button", onclick: () => choose(version.id) }, label),
+    );
+  }));
+  element.replaceWith(pair);
+  messages.scrollToEnd();
+  pair.querySelector("button").focus({ preventScroll: true });
+}

@@ -1,0 +1,51 @@
+// Dictation and reading aloud by what the browser itself can do; where it cannot, nothing is offered.
+import { byId, toast, word } from "./core.js";
+
+/** Whether this browser can speak. */
+export const canSpeak = () => "speechSynthesis" in globalThis && speechSynthesis.getVoices().length > 0;
+
+/** Reads a text aloud; what is being read stops. */
+export function speak(text) {
+  const wasSpeaking = speechSynthesis.speaking;
+  speechSynthesis.cancel();
+  if (wasSpeaking) return;
+  const utterance = new SpeechSynthesisUtterance(stripMarkdown(text));
+  utterance.lang = document.documentElement.lang;
+  speechSynthesis.speak(utterance);
+}
+
+/** A text without the signs that nobody would read aloud. */
+function stripMarkdown(text) {
+  return text.replace(/```[\s\S]*?(```|$)/g, " ").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/[*_#`>|]/g, "");
+}
+
+/** Shows the button for dictation where there is a recogniser; `write(text)` takes what was said. */
+export function startDictation(write) {
+  const Recogniser = globalThis["SpeechRecognition"] ?? globalThis["webkitSpeechRecognition"];
+  const button = byId("dictate");
+  if (!Recogniser) return;
+  button.hidden = false;
+  let running = null;
+  const setRunning = (recogniser) => {
+    running = recogniser;
+    button.setAttribute("aria-pressed", String(Boolean(recogniser)));
+  };
+  button.addEventListener("click", () => {
+    if (running) return running.stop();
+    const recogniser = new Recogniser();
+    recogniser.lang = document.documentElement.lang === "de" ? "de-DE" : "en-US";
+    recogniser.continuous = true;
+    recogniser.addEventListener("result", (event) => {
+      for (const result of [...event.results].slice(event.resultIndex)) {
+        if (result.isFinal) write(result[0].transcript.trim());
+      }
+    });
+    recogniser.addEventListener("error", (event) => {
+      if (event.error !== "no-speech" && event.error !== "aborted") toast(word("no_dictation"), "error");
+    });
+    recogniser.addEventListener("end", () => setRunning(null));
+    recogniser.start();
+    setRunning(recogniser);
+  });
+}

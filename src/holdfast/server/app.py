@@ -43,6 +43,7 @@ from holdfast.messages import Scope
 from holdfast.projects import SessionProjects
 from holdfast.server import (
     anthropic,
+    chat_list,
     chats,
     credentials,
     embeddings,
@@ -97,6 +98,7 @@ _ROUTERS = (
     responses.router,
     anthropic.router,
     turns.router,
+    chat_list.router,
     chats.router,
     profiles.router,
     memories.router,

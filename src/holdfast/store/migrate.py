@@ -20,7 +20,7 @@ class MigrationScripts:
     newest: str
 
 
-SHIPPED = MigrationScripts(Path(__file__).with_name("migrations"), "0008")
+SHIPPED = MigrationScripts(Path(__file__).with_name("migrations"), "0009")
 # The schema of 0.1, the first release. The scripts cannot upgrade what was made before it.
 _OLDEST = "0007"
 

@@ -117,19 +117,25 @@ function renderRow(chat) {
     "aria-haspopup": "menu",
     "aria-expanded": "false",
     "aria-label": word("more_of", { title: name }),
-    onclick: () =>
-      openMenu(button, [
-        { label: word("rename"), act: () => renameChat(chat) },
-        { label: word("fork"), act: () => forkChat(chat) },
-        { label: word("export_markdown"), act: () => attempt(() => exportChat(chat, "markdown")) },
-        { label: word("export_json"), act: () => attempt(() => exportChat(chat, "json")) },
-        { label: word("delete"), kind: "danger", act: () => deleteChat(chat) },
-      ]),
+    onclick: () => openMenu(button, actionsOf(chat)),
   }, "⋯");
   const item = el("li", {}, renderLink(chat.id, "", el("span", { dir: "auto" }, name)), button);
   rows.set(chat.id, { name, item });
   return item;
 }
+
+/** What can be done with a conversation, for its menu and for the palette. */
+export const actionsOf = (chat) => [
+  { label: word("rename"), icon: "pencil", act: () => renameChat(chat) },
+  { label: word("fork"), icon: "git-fork", act: () => forkChat(chat) },
+  {
+    label: word("export_markdown"),
+    icon: "download",
+    act: () => attempt(() => exportChat(chat, "markdown")),
+  },
+  { label: word("export_json"), icon: "download", act: () => attempt(() => exportChat(chat, "json")) },
+  { label: word("delete"), icon: "trash-2", kind: "danger", act: () => deleteChat(chat) },
+];
 
 function renderLink(id, message, ...inside) {
   return el("a", {

@@ -1,5 +1,5 @@
 // The chat page: which conversation is open, and what happens when somebody asks, edits, stops or goes elsewhere.
-import { attempt, byId, el, queryAll, subscribe, toast, word } from "./core.js";
+import { attempt, byId, el, palette, queryAll, subscribe, toast, word } from "./core.js";
 import * as composer from "./chat-composer.js";
 import { showKind, startFrame, toggleSide } from "./chat-frame.js";
 import * as list from "./chat-list.js";
@@ -384,7 +384,12 @@ startFrame({ open: openChat, stop: () => turn && stopTurn() });
 addEventListener("popstate", () => openChat(readAddress(), { message: location.hash.slice(1), push: false }));
 messages.startMessages(actions);
 startPrinting();
-startShortcuts({ open: openChat, toggleSide });
+startShortcuts({ open: openChat });
+Object.assign(palette, {
+  open: (id, message) => openChat(id, { message }),
+  commands: () => (state.chat ? list.actionsOf(state.chat) : []),
+  headers: () => ({ "x-holdfast-kind": state.kind }),
+});
 composer.start({ send: ask, stop: stopTurn, editLast });
 startGauge();
 list.start({

@@ -365,18 +365,44 @@ function saveCookie(name, value) {
 
 const themes = ["auto", "light", "dark"];
 const themeButton = byId("theme");
+
+/** Shows the page in a theme, and remembers the choice. */
+export function setTheme(theme) {
+  saveCookie("holdfast_theme", theme);
+  showTheme(theme);
+}
+
+function showTheme(theme) {
+  page.dataset.theme = theme;
+  themeButton.dataset.theme = theme;
+  themeButton.title = themeButton.dataset[theme];
+  themeButton.setAttribute("aria-label", themeButton.dataset[theme]);
+}
+
 if (themeButton) {
-  const show = (theme) => {
-    page.dataset.theme = theme;
-    themeButton.dataset.theme = theme;
-    themeButton.title = themeButton.dataset[theme];
-    themeButton.setAttribute("aria-label", themeButton.dataset[theme]);
-  };
-  show(page.dataset.theme);
-  themeButton.addEventListener("click", () => {
-    const next = themes[(themes.indexOf(page.dataset.theme) + 1) % themes.length];
-    saveCookie("holdfast_theme", next);
-    show(next);
+  showTheme(page.dataset.theme);
+  themeButton.addEventListener(
+    "click",
+    () => setTheme(themes[(themes.indexOf(page.dataset.theme) + 1) % themes.length]),
+  );
+}
+
+/**
+ * What a page adds to the palette: `open(id, message)` shows a chat without leaving the page, `commands()` are
+ * more of them, `headers()` say whose chats are meant.
+ * @type {{ open: ((id: string, message: string) => void) | null, commands: () => any[], headers: () => Record<string, string> }}
+ */
+export const palette = { open: null, commands: () => [], headers: () => ({}) };
+
+const paletteButton = byId("palette");
+if (paletteButton) {
+  const openPalette = () => attempt(async () => (await import("./palette.js")).openPalette());
+  paletteButton.addEventListener("click", openPalette);
+  addEventListener("keydown", (event) => {
+    const isAsked = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "k";
+    if (!isAsked || event.defaultPrevented) return;
+    event.preventDefault();
+    openPalette();
   });
 }
 

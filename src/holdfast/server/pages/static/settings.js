@@ -132,6 +132,21 @@ function markSection() {
   for (const id of links.keys()) watch.observe(byId(id));
 }
 
+/** Shows what the address points at; a setting gets the focus. */
+function showTarget() {
+  const target = byId(location.hash.slice(1));
+  if (!location.hash || !target) return;
+  if (byId("find").value) {
+    byId("find").value = "";
+    filterRows();
+  }
+  target.scrollIntoView({ block: target.matches(".setting") ? "center" : "start" });
+  if (target.matches(".setting")) {
+    target.querySelector("input, select, textarea")?.focus({ preventScroll: true });
+  }
+}
+
+addEventListener("hashchange", showTarget);
 changes.addEventListener("taken", drawRows);
 changes.addEventListener("taken", showNotice);
 changes.addEventListener("change", updateSaveBar);
@@ -152,5 +167,5 @@ attempt(async () => {
   startServers();
   markSection();
   // The rows have moved what an address may point at.
-  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  showTarget();
 });

@@ -121,7 +121,7 @@ WORDS: dict[str, str] = {
     "key_line": lazy("A new line"),
     "key_edit": lazy("In the empty field: edit the last question"),
     "key_stop": lazy("Stop the answer, close what is open"),
-    "key_find": lazy("Search conversations"),
+    "key_find": lazy("Find a chat, a page, a command or a setting"),
     "key_new": lazy("New chat"),
     "key_list": lazy("This list"),
     "look_again": lazy("Look again"),

@@ -38,8 +38,15 @@ _PASSWORD = re.compile(r"(://[^/@:\s]*:)[^/@\s]*@")
 _IN_HOME = Path()
 
 
-PresetName = Literal["balanced", "arasul", "supermemory", "openclaw", "ollama-prompt"]
+PresetName = Literal["balanced", "keep-most", "save-tokens", "long-answers", "step-by-step"]
 PRESETS: tuple[PresetName, ...] = get_args(PresetName)
+# Presets are named by their effect; these are the systems that they have their numbers from.
+PRESET_ALIASES: Mapping[str, PresetName] = {
+    "supermemory": "keep-most",
+    "arasul": "save-tokens",
+    "openclaw": "long-answers",
+    "ollama-prompt": "step-by-step",
+}
 
 
 def _setting(default: Any, help_: str, *, secret: bool = False, choices: tuple[str, ...] = ()) -> Any:
@@ -218,6 +225,7 @@ class Settings:
     file_references: bool = _setting(
         False, "Whether requests without a key of their own may point at files, too (keys: --files)."
     )
+    titles: bool = _setting(True, "Whether the model gives chats of the page a title when nobody waits.")
     flush_enabled: bool = _setting(True, "Whether memories are taken from what leaves a window.")
     retention_days: int = _setting(0, "Days after which conversations are deleted. 0: never.")
     retention_memories: str = _setting(
@@ -409,6 +417,8 @@ def converted(name: str, value: Any, source: Source) -> Any:
     """A value as the setting of this name has it, whatever spelling it came in."""
     item = field_named(name)
     choices = item.metadata["choices"]
+    if name == "preset":
+        value = PRESET_ALIASES.get(value, value)
     if choices and value not in choices:
         raise ConfigError(
             f"{name} ({source}) is {value!r}.", hint=f"It must be one of: {', '.join(choices)}."

@@ -3,8 +3,8 @@
 GROUPS: dict[str, tuple[str, ...]] = {
     "window": ("preset", "level_1", "level_2", "level_3_ahead", "level_3", "reserve", "recall_share"),
     "servers": (
-        "upstream", "upstream_key", "upstreams", "upstream_keys", "model", "helper_model", "parallel",
-        "upstream_parallel", "stall_timeout", "max_answer_mb", "keep_alive", "embedded_model",
+        "upstream", "upstream_key", "upstreams", "upstream_keys", "model", "helper_model", "titles",
+        "parallel", "upstream_parallel", "stall_timeout", "max_answer_mb", "keep_alive", "embedded_model",
         "embedded_window",
     ),
     "memory": (

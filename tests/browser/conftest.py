@@ -88,7 +88,7 @@ def serving(
     """
     upstream = behind or Upstream()
     with upstream.served() as location:
-        given = {"home": str(home), "upstream": location, "embedder": "off", **settings}
+        given = {"home": str(home), "upstream": location, "embedder": "off", "titles": False, **settings}
         given = {name: value for name, value in given.items() if value is not None}
         loaded = load(given, environ={}).settings
         engine = build_engine(loaded)

@@ -27,7 +27,10 @@ def choose(window: Page, typed: str, label: str | re.Pattern[str]) -> None:
 
 def test_keyboard_alone_reaches_chats_pages_commands_and_settings(page, server):
     store = server.engine.store
-    for title, question in (("Über die Alpen", "Which pass is lowest?"), ("Bread", "How long does rye proof?")):
+    for title, question in (
+        ("Über die Alpen", "Which pass is lowest?"),
+        ("Bread", "How long does rye proof?"),
+    ):
         store.log.begin(
             Scope(project="palette"),
             [NewMessage(Message.of("user", question)), NewMessage(Message.of("assistant", "Twelve hours."))],

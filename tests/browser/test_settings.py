@@ -38,7 +38,7 @@ def save(window):
 def test_a_preset_is_previewed_saved_and_taken_back(page, settings):
     window = page("/settings")
     expect(window.locator("#preview")).to_contain_text("In force")
-    window.get_by_role("radio", name="openclaw").check()
+    window.get_by_role("radio", name="Room for long answers").check()
     expect(window.locator("#preview")).to_contain_text("With these settings")
     expect(window.locator(".figures")).to_contain_text("8,192")
     assert value(settings, "preset")["source"] == "default", "looking changes nothing"
@@ -47,7 +47,7 @@ def test_a_preset_is_previewed_saved_and_taken_back(page, settings):
     save(window)
     expect(window.locator("#restart")).to_contain_text("after a restart")
     expect(window.locator("#savebar")).to_be_hidden()
-    assert value(settings, "preset")["value"] == "openclaw"
+    assert value(settings, "preset")["value"] == "long-answers"
     expect(window.locator("#row-reserve")).to_contain_text("after a restart; now 0")
     window.locator("#row-reserve").get_by_role("button", name="Take it back").click()
     save(window)

@@ -22,7 +22,6 @@ from holdfast.config import (
     HIDDEN,
     PRESETS,
     Config,
-    PresetName,
     Settings,
     converted,
     field_named,
@@ -32,7 +31,7 @@ from holdfast.config import (
 )
 from holdfast.errors import BadRequest, ConfigError, HoldfastError
 from holdfast.extras import load_backend
-from holdfast.i18n import Language, speak
+from holdfast.i18n import Language, speak, translate
 from holdfast.memory.embedder_choice import parse_embedder_location, parse_headers
 from holdfast.memory.embedders import parse_prompts
 from holdfast.memory.private import MemoryGate
@@ -157,7 +156,7 @@ class PreviewRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    preset: PresetName | None = None
+    preset: str | None = None
     level_1: Share = None
     recall_share: Share = None
     level_2: Share = None
@@ -213,6 +212,7 @@ async def list_presets(request: Request) -> dict[str, Any]:
         "presets": [
             {
                 "name": preset.name,
+                "title": translate(preset.title),
                 "description": preset.description,
                 "levels": asdict(preset.levels),
                 "shares_of": preset.shares_of,

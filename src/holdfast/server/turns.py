@@ -15,9 +15,11 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.requests import Request
 
+from holdfast.context.titles import PAGE
 from holdfast.conversations.identity import find_answer
 from holdfast.conversations.lanes import get_message
 from holdfast.conversations.serialization import serialize_conversation
+from holdfast.conversations.titles import title_of
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.i18n import speak
 from holdfast.messages import ChatRequest, JsonObject, Message, Scope, canonical
@@ -28,12 +30,9 @@ from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
 from holdfast.server.transcript import context_by_question, memories_for, page_entries, serialize_banners
 from holdfast.store import ConversationRecord, Store
-from holdfast.turn import Ask, Turn, TurnEngine, title_of
+from holdfast.turn import Ask, Turn, TurnEngine
 
 router = APIRouter(prefix="/api/chats/turns", tags=["Conversations"])
-
-# The client that is recorded for conversations of the page.
-_CLIENT = "holdfast page"
 
 
 class UploadedFile(BaseModel):
@@ -190,7 +189,7 @@ def place_question(
 ) -> QuestionPlace:
     if wanted.conversation is None:
         assert given is not None
-        row = store.log.create(scope, title=title_of((given,)), client=_CLIENT)
+        row = store.log.create(scope, title=title_of((given,)), client=PAGE)
         return QuestionPlace(row, given, new=True)
     row = store.log.get(wanted.conversation, scope)
     turns.check_free(row.id)
@@ -253,7 +252,7 @@ def build_ask(request: Request, wanted: NewTurn, scope: Scope, place: QuestionPl
     return Ask(
         ChatRequest(wanted.model, messages),
         scope,
-        {"user-agent": _CLIENT},
+        {"user-agent": PAGE},
         continues=place.conversation.id,
         research=wanted.research,
         files=roots_for(request),

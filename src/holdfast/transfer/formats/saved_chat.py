@@ -43,7 +43,7 @@ def looks_like(path: Path) -> bool:
     if path.suffix not in (".json", ".md") or not path.is_file():
         return False
     text = decode_text(path.read_bytes())
-    return bool(_HEADING.search(text)) if path.suffix == ".md" else _is_export(_parse(text))
+    return bool(_HEADING.search(text)) if path.suffix == ".md" else bool(_chats_in(_parse(text)))
 
 
 def read(paths: Sequence[Path]) -> ImportSource:
@@ -60,7 +60,10 @@ def _items(paths: Sequence[Path]) -> Iterator[Item]:
     for path in paths:
         text, at = decode_text(path.read_bytes()), modified_at(path)
         try:
-            yield _from_json(_parse(text), at) if path.suffix == ".json" else _from_markdown(text, at)
+            if path.suffix == ".md":
+                yield _from_markdown(text, at)
+            else:
+                yield from (_from_json(chat, at) for chat in _chats_in(_parse(text)))
         except Unreadable as error:
             yield UnreadableItem(path.name, str(error))
 
@@ -72,12 +75,18 @@ def _parse(text: str) -> Any:
         return None
 
 
-def _is_export(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("chat"), dict)
-        and isinstance(value.get("messages"), list)
-    )
+def _chats_in(value: Any) -> list[dict[str, Any]]:
+    """The conversations of a file: one, or a list of them; none if it is no such file."""
+    if not isinstance(value, dict):
+        return []
+    listed = value["chats"] if isinstance(value.get("chats"), list) else [value]
+    return [
+        entry
+        for entry in listed
+        if isinstance(entry, dict)
+        and isinstance(entry.get("chat"), dict)
+        and isinstance(entry.get("messages"), list)
+    ]
 
 
 def _from_json(value: Any, at: float) -> ImportedConversation:

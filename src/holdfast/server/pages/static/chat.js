@@ -407,10 +407,11 @@ openChat(root.dataset.conversation || readAddress(), { message: location.hash.sl
 /** Subscribes to events. A browser has few connections for all its tabs, so hidden tabs use none. */
 function listenAgain() {
   sourceKind = state.kind;
-  source = subscribe(["compaction", "job", "kept", "research"], (kind, data) => {
+  source = subscribe(["compaction", "job", "kept", "research", "title"], (kind, data) => {
     const hasBegun = kind === "job" && data.status === "running" && data.kind === "main" && !turn;
     const ours = data.conversation === state.conversation;
-    if (kind === "research") turn?.live.onResearch?.(data);
+    if (kind === "title") list.rename(data.conversation, data.title);
+    else if (kind === "research") turn?.live.onResearch?.(data);
     // The first memory of a new chat may be reported before the page knows the chat's id.
     else if (kind === "kept") (ours || (turn && !state.conversation)) && memoryLines.handleEvent(data);
     else if (kind === "compaction" && data.phase === "done" && ours && !turn) messages.refreshBanners();

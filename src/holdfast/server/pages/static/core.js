@@ -19,7 +19,10 @@ export const queryAll = (selector, root = document) => Array.from(root.querySele
 
 /**
  * What a call of the REST API may be given. With `raw` the response itself is returned.
- * @typedef {{ method?: string, body?: any, signal?: AbortSignal, headers?: Record<string, string>, raw?: boolean }} RequestOptions
+ * @typedef {{
+ *   method?: string, body?: any, signal?: AbortSignal, headers?: Record<string, string>, raw?: boolean,
+ *   keepalive?: boolean,
+ * }} RequestOptions
  */
 
 /**
@@ -97,11 +100,15 @@ async function readFailure(response) {
  * @param {RequestOptions} options
  * @returns {Promise<any>}
  */
-export async function api(path, { method = "GET", body, signal, headers = {}, raw = false } = {}) {
+export async function api(
+  path,
+  { method = "GET", body, signal, headers = {}, raw = false, keepalive = false } = {},
+) {
   /** @type {RequestInit & { headers: Record<string, string> }} */
   const init = {
     method,
     signal,
+    keepalive,
     headers: { accept: "application/json", ...headers },
     credentials: "same-origin",
   };
@@ -195,12 +202,25 @@ export function showBanner(text, ...extra) {
   place.replaceChildren(...(text ? [el("span", {}, text), ...extra] : []));
 }
 
-/** Shows a short message that disappears by itself; the same one twice is shown once. */
-export function toast(text, kind = "info") {
-  const box = el("div", { class: `toast ${kind}` }, text);
-  for (const other of queryAll(".toast", byId("toasts"))) other.textContent === text && other.remove();
+/**
+ * Shows a short message that disappears by itself; the same one twice is shown once. An `action` is a button in
+ * it, and it stays longer, or as long as the action says, in milliseconds.
+ * @param {string} text
+ * @param {string} kind
+ * @param {{ label: string, act: () => void, wait?: number } | null} action
+ */
+export function toast(text, kind = "info", action = null) {
+  const act = () => {
+    box.remove();
+    action.act();
+  };
+  const button = action && el("button", { type: "button", class: "quiet", onclick: act }, action.label);
+  const box = el("div", { class: `toast ${kind}` }, el("span", {}, text), button);
+  for (const other of queryAll(".toast", byId("toasts"))) {
+    if (other.firstElementChild.textContent === text) other.remove();
+  }
   byId("toasts").append(box);
-  setTimeout(() => box.remove(), kind === "error" ? 9000 : 4000);
+  setTimeout(() => box.remove(), action?.wait ?? (kind === "error" ? 9000 : action ? 7000 : 4000));
 }
 
 const database = "holdfast";

@@ -45,7 +45,9 @@ const isThere = (element) => !element.closest("[hidden]") && !element.disabled;
  * @returns {Entry[]}
  */
 function listCommands() {
-  const buttons = queryAll("[data-command]").filter(isThere).map((button) => ({
+  const buttons = [...queryAll("main [data-command]"), ...queryAll("header.top [data-command]")].filter(
+    isThere,
+  ).map((button) => ({
     label: button.dataset.command,
     icon: button.dataset.icon ?? "arrow-right",
     act: () => button.click(),
@@ -156,8 +158,8 @@ class Palette {
     this.groups = typed
       ? {
         commands: rankEntries([...commands, ...pages], typed),
-        settings: this.lastSettings ?? [],
         chats: this.chats ?? [],
+        settings: this.lastSettings ?? [],
       }
       : { chats: this.chats ?? [], commands, pages };
     this.show();

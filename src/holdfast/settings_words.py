@@ -1,5 +1,13 @@
 """The groups of settings, as pages and documents show them. A setting that is in none is among the others."""
 
+# What people set in daily life; all the rest is folded away until it is looked for.
+EVERYDAY = frozenset(
+    {
+        "model", "titles", "memory", "memory_limit", "profile_learns", "searxng",
+        "retention_days", "backup_days", "language", "require_key",
+    }
+)  # fmt: skip
+
 GROUPS: dict[str, tuple[str, ...]] = {
     "window": ("preset", "level_1", "level_2", "level_3_ahead", "level_3", "reserve", "recall_share"),
     "servers": (

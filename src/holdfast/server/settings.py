@@ -41,7 +41,7 @@ from holdfast.messages import Scope
 from holdfast.server.endpoint import engine_of, require_admin
 from holdfast.server.guard import Origins, access_of, is_loopback
 from holdfast.server.pages.site import language_of
-from holdfast.settings_words import GROUPS, group_of
+from holdfast.settings_words import EVERYDAY, GROUPS, group_of
 from holdfast.tokens.budget import NEVER, SMALLEST, Budget
 from holdfast.upstreams.discovery import is_embedded, parse_keys, parse_location, parse_upstreams
 from holdfast.upstreams.ollama import parse_keep_alive
@@ -189,6 +189,11 @@ async def change_settings(
     """
     require_admin(request)
     speak(language_of(request))
+    return await put_settings(request, wanted)
+
+
+async def put_settings(request: Request, wanted: Mapping[str, Any]) -> dict[str, Any] | JSONResponse:
+    """Apply changes of an administrator; return all settings, or the refusal with what is wrong."""
     store = engine_of(request).store
     password = await store.run(store.sessions.password, Scope().user) is not None
     wrong = await asyncio.to_thread(apply_changes, request, wanted, password)
@@ -290,6 +295,7 @@ def serialize_setting(request: Request, name: str, running: Config, after: Confi
     return {
         "name": name,
         "group": group_of(name),
+        "everyday": name in EVERYDAY,
         "value": shown_value(name, value),
         "default": shown_value(name, item.default),
         "source": source,

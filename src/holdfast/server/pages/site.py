@@ -64,6 +64,7 @@ _PAGES = {
     "/research": "research",
     "/statistics": "statistics",
     "/settings": "settings",
+    "/settings/models": "models",
     "/setup": "setup",
     "/login": "login",
 }

@@ -1,5 +1,5 @@
 // What can be done with conversations in the list, one or several: rename, pin, move, archive, export, delete.
-import { attempt, el, showDialog, toast, word } from "./core.js";
+import { attempt, el, groupBy, showDialog, toast, word } from "./core.js";
 import { exportChat, exportChats } from "./chat-export.js";
 import { call } from "./chat-state.js";
 
@@ -76,7 +76,7 @@ export async function arrange(chats, changes) {
 /** Gives each conversation back what it had before. */
 async function undo(chats, changes) {
   const [name] = Object.keys(changes);
-  const groups = Map.groupBy(chats, (chat) => chat[name]);
+  const groups = groupBy(chats, (chat) => chat[name]);
   await attempt(() =>
     Promise.all([...groups].map(([value, members]) => changeSeveral(members, { [name]: value })))
   );

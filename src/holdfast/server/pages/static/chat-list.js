@@ -8,6 +8,7 @@ import {
   el,
   formatDate,
   formatNumber,
+  groupBy,
   markWords,
   showDialog,
   toast,
@@ -16,6 +17,7 @@ import {
 import { actionsOf, arrange, isDeleted, startActions } from "./chat-actions.js";
 import { importFiles } from "./chat-export.js";
 import { openMenu } from "./chat-menu.js";
+import { showLibrary } from "./chat-prompts.js";
 import { isSelecting, renderCheckbox, setSelecting, startSelection } from "./chat-select.js";
 import { call, readStored, state, store } from "./chat-state.js";
 
@@ -61,14 +63,17 @@ export function start(callbacks) {
     if (place.scrollTop + place.clientHeight > place.scrollHeight - 200) loadMore();
   });
   place.addEventListener("keydown", moveFocus);
-  byId("list-menu").addEventListener("click", (event) =>
-    openMenu(event.currentTarget, [
-      { label: word("select"), act: () => setSelecting(true) },
-      { label: word("import"), act: () => byId("import").click() },
-    ]));
+  byId("list-menu").addEventListener("click", (event) => openMenu(event.currentTarget, listActions()));
   byId("import").addEventListener("change", (event) => attempt(() => importChosen(event.target)));
   return load();
 }
+
+/** What can be done with the list as a whole, for its menu and for the palette. */
+export const listActions = () => [
+  { label: word("select"), icon: "list-checks", act: () => setSelecting(true) },
+  { label: word("prompts"), icon: "square-pen", act: showLibrary },
+  { label: word("import"), icon: "upload", act: () => byId("import").click() },
+];
 
 async function importChosen(input) {
   const report = await importFiles([...input.files]);
@@ -164,11 +169,7 @@ const renderRows = (members) => members.filter((chat) => !isDeleted(chat.id)).ma
 function showList() {
   shown.clear();
   const top = place.scrollTop, focused = /** @type {HTMLElement} */ (document.activeElement);
-  const days = new Map();
-  for (const chat of chats) {
-    const day = describeAge(chat.updated_at);
-    days.set(day, [...(days.get(day) ?? []), chat]);
-  }
+  const days = groupBy(chats, (chat) => describeAge(chat.updated_at));
   const sections = [[word("pinned_section"), pinned], ...days];
   const parts = sections.map(([title, members], at) =>
     renderSection(title, renderRows(members), `day-${at}`)

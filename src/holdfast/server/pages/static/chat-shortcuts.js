@@ -6,6 +6,7 @@ const keys = [
   ["Enter", "send"],
   ["Shift+Enter", "line"],
   ["↑", "edit"],
+  ["/", "prompt"],
   ["Esc", "stop"],
   ["Ctrl+K", "find"],
   ["Ctrl+Shift+O", "new"],

@@ -326,6 +326,16 @@ export function markWords(text, words) {
   return [...out, text.slice(at)];
 }
 
+/** The entries by what `read` finds in each, in the order in which it is found. */
+export function groupBy(entries, read) {
+  const groups = new Map();
+  for (const entry of entries) {
+    const key = read(entry);
+    groups.set(key, [...(groups.get(key) ?? []), entry]);
+  }
+  return groups;
+}
+
 export function debounce(work, wait) {
   let timer;
   return (...args) => {

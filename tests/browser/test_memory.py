@@ -187,7 +187,7 @@ def test_profile_editor_shows_errors_and_model_preview(page, start):
     server.client.post("/api/memory", json={"text": "Please answer in German", "kind": "preference"})
     window.reload()
     button(window, "Accept").click()
-    expect(box).to_have_value(re.compile("language"))
+    expect(window.locator("#profile-text")).to_have_value(re.compile("language"))
 
 
 def test_note_editor_saves_and_never_overwrites_unseen_changes(page, place):

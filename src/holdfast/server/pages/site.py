@@ -104,6 +104,13 @@ async def static(version: str, path: str) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
+@router.get("/sw.js")
+async def service_worker() -> Response:
+    """Serve the service worker where it may answer for all pages; browsers look for a new one themselves."""
+    headers = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
+    return Response(_static()["sw.js"], media_type="text/javascript", headers=headers)
+
+
 async def render_page(request: Request, name: str, status: int = 200, **values: object) -> Response:
     """Render the page of this name for the sender; `values` are for its template."""
     language, theme = language_of(request), theme_of(request)

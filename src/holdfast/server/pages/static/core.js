@@ -456,6 +456,15 @@ if (drawerButton) {
   });
 }
 
+/** Removes what was kept for reading without the server. */
+export async function forgetCopies() {
+  if (globalThis.caches) await caches.delete("holdfast-private");
+}
+
+// Who comes to the login page is nobody yet: nothing that was kept is theirs.
+if (document.body.classList.contains("page-login")) forgetCopies();
+else navigator.serviceWorker?.register("/sw.js").catch(() => null);
+
 const languageButton = byId("language");
 languageButton?.addEventListener("click", () => {
   saveCookie("holdfast_language", languageButton.dataset.other);
@@ -469,5 +478,6 @@ byId("logout")?.addEventListener("click", () =>
     if (byId("text")) byId("text").value = "";
     sessionStorage.clear();
     indexedDB.deleteDatabase(database);
+    await forgetCopies();
     location.assign("/login");
   }));

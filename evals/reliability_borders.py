@@ -330,7 +330,7 @@ def chat_attempts(estate: Estate) -> Iterator[Attempt]:
     for path, body in bodies.items():
         route = Route("POST", path)
 
-        def attempt(more: Mapping[str, Any] = {}, head: Mapping[str, str] = {}) -> Attempt:  # noqa: B006
+        def attempt(more: Mapping[str, Any] = {}, head: Mapping[str, str] = {}) -> Attempt:
             content = json.dumps({**body, **more}).encode()  # noqa: B023
             return Attempt(route, path, {}, content, {"content-type": "application/json", **head})  # noqa: B023
 

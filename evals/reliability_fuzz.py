@@ -40,7 +40,7 @@ from holdfast.protocols import anthropic, ollama, openai_chat, openai_responses
 from holdfast.protocols.wire import iter_lines, iter_sse, parse_object, parse_server_payload
 from holdfast.research.repository import find_addresses, parse_note
 from holdfast.server.pages.markdown import render_html
-from holdfast.tokens.gguf import encode_metadata, parse_metadata
+from holdfast.tokens.vocabulary import encode_metadata, parse_metadata
 from holdfast.transfer.backup import check as check_backup
 from holdfast.transfer.formats import open_source
 

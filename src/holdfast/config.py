@@ -93,8 +93,15 @@ _PASSWORD = re.compile(r"(://[^/@:\s]*:)[^/@\s]*@")
 _IN_HOME = Path()
 
 
-PresetName = Literal["balanced", "arasul", "supermemory", "openclaw", "ollama-prompt"]
+PresetName = Literal["balanced", "keep-most", "save-tokens", "long-answers", "step-by-step"]
 PRESETS: tuple[PresetName, ...] = get_args(PresetName)
+# Presets are named by their effect; these are the systems that they have their numbers from.
+PRESET_ALIASES: Mapping[str, PresetName] = {
+    "supermemory": "keep-most",
+    "arasul": "save-tokens",
+    "openclaw": "long-answers",
+    "ollama-prompt": "step-by-step",
+}
 
 
 def _setting(default: Any, help_: str, *, secret: bool = False, choices: tuple[str, ...] = ()) -> Any:
@@ -273,6 +280,7 @@ class Settings:
     file_references: bool = _setting(
         False, "Whether requests without a key of their own may point at files, too (keys: --files)."
     )
+    titles: bool = _setting(True, "Whether the model gives chats of the page a title when nobody waits.")
     flush_enabled: bool = _setting(True, "Whether memories are taken from what leaves a window.")
     retention_days: int = _setting(0, "Days after which conversations are deleted. 0: never.")
     retention_memories: str = _setting(
@@ -464,6 +472,8 @@ def converted(name: str, value: Any, source: Source) -> Any:
     """A value as the setting of this name has it, whatever spelling it came in."""
     item = field_named(name)
     choices = item.metadata["choices"]
+    if name == "preset":
+        value = PRESET_ALIASES.get(value, value)
     if choices and value not in choices:
         raise ConfigError(
             f"{name} ({source}) is {value!r}.", hint=f"It must be one of: {', '.join(choices)}."
@@ -482,11 +492,19 @@ def converted(name: str, value: Any, source: Source) -> Any:
         raise ConfigError(f"{name} ({source}) is {value!r}.", hint=hint) from None
 
 
+# What people set in daily life; on the settings page all the rest is folded away until it is looked for.
+EVERYDAY = frozenset(
+    {
+        "model", "titles", "memory", "memory_limit", "profile_learns", "searxng",
+        "retention_days", "backup_days", "language", "require_key",
+    }
+)  # fmt: skip
+# The groups of settings, as pages and documents show them. A setting that is in none is among the others.
 GROUPS: dict[str, tuple[str, ...]] = {
     "window": ("preset", "level_1", "level_2", "level_3_ahead", "level_3", "reserve", "recall_share"),
     "servers": (
-        "upstream", "upstream_key", "upstreams", "upstream_keys", "model", "helper_model", "parallel",
-        "upstream_parallel", "stall_timeout", "max_answer_mb", "keep_alive", "embedded_model",
+        "upstream", "upstream_key", "upstreams", "upstream_keys", "model", "helper_model", "titles",
+        "parallel", "upstream_parallel", "stall_timeout", "max_answer_mb", "keep_alive", "embedded_model",
         "embedded_window",
     ),
     "memory": (

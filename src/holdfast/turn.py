@@ -42,6 +42,7 @@ from holdfast.context.fitter import OutgoingRequest
 from holdfast.context.loading import Attachments, ConversationLocks, stored_path
 from holdfast.context.message_state import note_sentences
 from holdfast.context.summaries import CompactionService, SummaryOptions
+from holdfast.context.titles import TitleWriter
 from holdfast.conversations import (
     Hints,
     Placement,
@@ -54,8 +55,8 @@ from holdfast.conversations import (
     locate_in_memory,
     read_hints,
 )
-from holdfast.conversations.alignment import strip_reminders
 from holdfast.conversations.hints import RESEARCH_SETTING, split_context
+from holdfast.conversations.titles import title_of
 from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, Overflow, ProviderError, StoreError
 from holdfast.events import Events, TurnProgress
 from holdfast.files.roots import Roots
@@ -237,6 +238,10 @@ class TurnEngine:
         self.background = BackgroundJobs(
             store, self.compaction, projector, options.pause, remembering, research
         )
+        if options.titles:
+            self.background.titles = TitleWriter(
+                store, self.compaction.helpers, upstreams, prompts, self.events
+            )
         self._questions = QuestionRecorder(store, memory=options.memory)
         self._findings: FindingAttacher | None = None
         if research:
@@ -713,18 +718,3 @@ class QuestionRecorder:
             return row, []
         tip = next((at for at in placement.matched if at and at.id == placement.parent), placement.parent)
         return log.extend(row, placement.new, parent=tip, expect=placement.head)
-
-
-# So many characters of a message are looked at for a title.
-_TITLE_READ = 1_000
-
-
-def title_of(messages: tuple[Message, ...], length: int = 80) -> str:
-    """Returns the first line of the first user message: the title until somebody renames the conversation.
-
-    What an agent puts around it, as reminders and where it works, is no title where there is anything else.
-    """
-    texts = [message.text for message in messages if message.role == "user" and message.text.strip()]
-    text = next((typed for text in texts if (typed := strip_reminders(text).strip())), "".join(texts[:1]))
-    line = " ".join(text.lstrip()[:_TITLE_READ].splitlines()[0].split()) if text else ""
-    return line if len(line) <= length else line[: length - 1].rstrip() + "…"

@@ -72,6 +72,7 @@ def build_engine(settings: Settings) -> TurnEngine:
             helper=settings.helper_model,
             memory=settings.memory,
             flush=settings.memory and settings.flush_enabled,
+            titles=settings.titles,
             stall=settings.stall_timeout,
         ),
         parallel=settings.parallel,

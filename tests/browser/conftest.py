@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 import httpx
@@ -88,7 +89,7 @@ def serving(
     """
     upstream = behind or Upstream()
     with upstream.served() as location:
-        given = {"home": str(home), "upstream": location, "embedder": "off", **settings}
+        given = {"home": str(home), "upstream": location, "embedder": "off", "titles": False, **settings}
         given = {name: value for name, value in given.items() if value is not None}
         loaded = load(given, environ={}).settings
         engine = build_engine(loaded)
@@ -157,14 +158,22 @@ def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Callable[
 
 
 def context_of(
-    browser: Browser, url: str, language: str, theme: str, size: tuple[int, int], project: str
+    browser: Browser,
+    url: str,
+    language: str,
+    theme: str,
+    size: tuple[int, int],
+    project: str,
+    service_workers: Literal["allow", "block"] = "block",
 ) -> BrowserContext:
+    """A browser of its own; without service workers, since routes of a test do not see what they fetch."""
     context = browser.new_context(
         base_url=url,
         locale="de-DE" if language == "de" else "en-GB",
         color_scheme="dark" if theme == "dark" else "light",
         viewport={"width": size[0], "height": size[1]},
         reduced_motion="reduce",
+        service_workers=service_workers,
         extra_http_headers={"X-Holdfast-Project": project} if project else {},
     )
     context.set_default_timeout(PATIENCE)

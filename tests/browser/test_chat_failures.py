@@ -381,7 +381,5 @@ def test_a_chat_is_saved_as_a_file_and_shortcuts_are_listed(page, server, projec
     expect(window.get_by_role("dialog")).to_contain_text("edit the last question")
     assert faults(window) == []
     window.keyboard.press("Escape")
-    window.keyboard.press("Control+k")
-    expect(window.locator("#find")).to_be_focused()
     window.keyboard.press("Control+Shift+O")
     expect(window).to_have_url(re.compile(r"/$"))

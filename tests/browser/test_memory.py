@@ -152,19 +152,30 @@ def test_long_memory_list_scrolls_to_end_with_virtual_rows(page, place):
 def test_profile_editor_shows_errors_and_model_preview(page, start):
     server = start()
     window = page("/settings/memory#profile", at=server.url)
+    # The usual fields are a form; the file behind it has all.
+    window.get_by_label("Your name").fill("Anna")
+    window.get_by_label("Products or services").fill("tea, honey")
+    button(window, "Save").click()
+    expect(window.locator("#profile-told")).to_contain_text("honey")
+    assert server.client.get("/api/memory/profile").json()["fields"]["products"] == ["tea", "honey"]
+    window.get_by_label("Products or services").fill("")
+    button(window, "Save").click()
+    expect(window.locator("#profile-text")).to_have_value("name: Anna\n")
+    assert faults(window) == []
+    window.get_by_text("As a file (YAML)").click()
     box = window.get_by_label("Profile", exact=True).and_(window.get_by_role("textbox"))
     box.fill("name: Anna\nteam: [1, 2\nrole: x\n")
     expect(window.get_by_role("alert")).to_contain_text("line 3")
-    expect(button(window, "Save")).to_be_disabled()
+    expect(button(window, "Save the file")).to_be_disabled()
     box.fill("name: Anna\ncompany: Muster GmbH\n")
     expect(window.locator("#profile-told")).to_contain_text("company: Muster GmbH")
     expect(window.get_by_text(re.compile(r"About \d+ of at most 200 tokens"))).to_be_visible()
-    button(window, "Save").click()
+    button(window, "Save the file").click()
     expect(window.get_by_text("Saved.")).to_be_visible()
     # Somebody else is quicker.
     server.client.patch("/api/memory/profile", json={"name": "Bea"})
     box.fill("name: Cleo\n")
-    button(window, "Save").click()
+    button(window, "Save the file").click()
     asked = window.get_by_role("dialog")
     expect(asked.get_by_label("The version that is there now")).to_have_value(re.compile("name: Bea"))
     expect(asked.get_by_label("Your version")).to_have_value("name: Cleo\n")
@@ -176,7 +187,7 @@ def test_profile_editor_shows_errors_and_model_preview(page, start):
     server.client.post("/api/memory", json={"text": "Please answer in German", "kind": "preference"})
     window.reload()
     button(window, "Accept").click()
-    expect(box).to_have_value(re.compile("language"))
+    expect(window.locator("#profile-text")).to_have_value(re.compile("language"))
 
 
 def test_note_editor_saves_and_never_overwrites_unseen_changes(page, place):

@@ -1,14 +1,18 @@
 """The settings page: changed, refused, taken back; servers, keys, the password, and coming in with it."""
 
 import re
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from playwright.sync_api import expect
 
 from holdfast.store.access import password_digest
+from holdfast.testing.ollama_runner import FakeModel
 from tests.browser.accessible import faults
 from tests.browser.conftest import PHONE
+from tests.browser.upstream import Upstream
+from tests.waiting import wait_until
 
 PASSWORD = "correct horse battery"
 
@@ -28,7 +32,10 @@ def value(server, name):
 
 
 def setting(window, name):
-    return window.locator(f"#set-{name}")
+    """The field of a setting; where it is folded away with others, they are unfolded."""
+    field = window.locator(f"#set-{name}")
+    field.evaluate("field => field.closest('details')?.setAttribute('open', '')")
+    return field
 
 
 def save(window):
@@ -38,7 +45,7 @@ def save(window):
 def test_a_preset_is_previewed_saved_and_taken_back(page, settings):
     window = page("/settings")
     expect(window.locator("#preview")).to_contain_text("In force")
-    window.get_by_role("radio", name="openclaw").check()
+    window.get_by_role("radio", name="Room for long answers").check()
     expect(window.locator("#preview")).to_contain_text("With these settings")
     expect(window.locator(".figures")).to_contain_text("8,192")
     assert value(settings, "preset")["source"] == "default", "looking changes nothing"
@@ -47,7 +54,7 @@ def test_a_preset_is_previewed_saved_and_taken_back(page, settings):
     save(window)
     expect(window.locator("#restart")).to_contain_text("after a restart")
     expect(window.locator("#savebar")).to_be_hidden()
-    assert value(settings, "preset")["value"] == "openclaw"
+    assert value(settings, "preset")["value"] == "long-answers"
     expect(window.locator("#row-reserve")).to_contain_text("after a restart; now 0")
     window.locator("#row-reserve").get_by_role("button", name="Take it back").click()
     save(window)
@@ -169,6 +176,57 @@ def test_coming_in_with_the_password_and_going_out_again(page, start):
     window.wait_for_url(f"{server.url}/login")
     with httpx.Client(base_url=server.url, trust_env=False) as stranger:
         assert stranger.get("/api/settings").status_code == 401
+
+
+def test_servers_are_tested_added_and_removed_on_cards(page, start):
+    server, one, two = start(upstream="embedded"), *(Upstream([FakeModel(f"{n}:latest")]) for n in "ab")
+    with one.served() as location, two.served() as second:
+        window = page("/settings#servers", at=server.url)
+        window.get_by_role("button", name="Add a server").click()
+        window.get_by_label("Address of the model server").fill(location)
+        window.get_by_role("button", name="Test", exact=True).click()
+        expect(window.locator("#server-new")).to_contain_text("models: a:latest")
+        assert faults(window) == []
+        window.get_by_role("button", name="Add this server").click()
+        card = window.locator("#upstreams .server", has_text=location)
+        expect(card).to_contain_text("Answers, 1 model")
+        assert "a:latest" in installed(server)
+        # A second one stands beside it, and a key is never shown again.
+        window.get_by_label("Address of the model server").fill(second)
+        window.get_by_role("button", name="Add this server").click()
+        expect(window.locator("#upstreams .server", has_text=second)).to_contain_text("Answers")
+        window.get_by_role("button", name=f"Key of {urlsplit(second).netloc}").click()
+        window.get_by_label("Its key; empty takes it away").fill("sesame-17")
+        window.get_by_role("button", name="Save", exact=True).click()
+        expect(window.get_by_role("dialog")).to_have_count(0)
+        wait_until(lambda: value(server, "upstream_keys")["value"])
+        assert "sesame" not in server.client.get("/api/settings").text
+        window.get_by_role("button", name=f"Remove the server {urlsplit(location).netloc}").click()
+        window.get_by_role("dialog").get_by_role("button", name="Remove").click()
+        expect(card).to_have_count(0)
+        assert "a:latest" not in installed(server)
+        assert "b:latest" in installed(server)
+
+
+def installed(server):
+    return " ".join(model["name"] for model in server.client.get("/api/models/installed").json()["models"])
+
+
+def test_models_are_got_with_progress_and_deleted(page, start):
+    server = start()
+    window = page("/settings/models", at=server.url)
+    model = window.locator(".model", has_text="small:latest")
+    expect(model).to_contain_text("1,024")
+    suited = window.locator("#recommended li").first
+    name = suited.locator("strong").inner_text()
+    suited.get_by_role("button", name=f"Get {name}").click()
+    expect(suited.get_by_text("Installed")).to_be_visible()
+    expect(window.locator(".model", has_text=name)).to_be_visible()
+    assert faults(window) == []
+    window.get_by_role("button", name="Delete small:latest from the server").click()
+    window.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(model).to_have_count(0)
+    assert "small:latest" not in installed(server)
 
 
 @pytest.mark.parametrize(("theme", "language", "size"), [("light", "en", (1280, 800)), ("dark", "de", PHONE)])

@@ -350,7 +350,7 @@ def test_title_and_settings_change_without_moving_the_conversation(store):
     assert store.log.rename(conversation.id, "new").title == "new"
     store.log.update_settings(conversation.id, {"memory": "off", "deep": {"a": [1]}})
     changed = store.log.update_settings(conversation.id, {"memory": None, "x": 1})
-    assert changed.settings == {"deep": {"a": [1]}, "x": 1}
+    assert changed.settings == {"named": True, "deep": {"a": [1]}, "x": 1}
     assert (changed.version, changed.updated_at) == (conversation.version, conversation.updated_at)
 
 

@@ -53,7 +53,7 @@ def test_changed_settings_apply_after_restart_and_can_be_reset(client):
     assert changed["restart"]["needed"] is True
     row = rows(client)["preset"]
     assert (row["value"], row["source"], row["pending"], row["in_force"]) == (
-        "arasul", "page", True, "balanced",
+        "save-tokens", "page", True, "balanced",
     )  # fmt: skip
     assert rows(client)["level_3"]["value"] == 0.75
     back = found(client.put("/api/settings", json={"preset": None, "reserve": None, "level_3": None}))

@@ -123,7 +123,7 @@ def test_a_level_beyond_the_room_of_a_request_is_refused():
 
 
 def test_an_unknown_preset_is_refused_with_those_there_are():
-    with pytest.raises(ConfigError, match="ollama-prompt"):
+    with pytest.raises(ConfigError, match="step-by-step"):
         preset_named("fast")
 
 
@@ -144,7 +144,7 @@ def test_a_share_that_is_none_is_refused_with_an_example(tmp_path, written):
 def test_a_share_in_the_file_may_be_a_bare_number(tmp_path):
     (tmp_path / "holdfast.toml").write_text('level_1 = 0.4\npreset = "ollama-prompt"\nreserve = 500\n')
     settings = load(environ={"HOLDFAST_HOME": str(tmp_path)}).settings
-    assert (settings.level_1, settings.preset, settings.reserve) == (0.4, "ollama-prompt", 500)
+    assert (settings.level_1, settings.preset, settings.reserve) == (0.4, "step-by-step", 500)
 
 
 @pytest.mark.parametrize("name", PRESETS)

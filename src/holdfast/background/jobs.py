@@ -19,6 +19,7 @@ from holdfast.background.projector import LEASE_SECONDS, Projector
 from holdfast.background.retention import Retention
 from holdfast.background.watcher import FolderWatcher
 from holdfast.context.summaries import CompactionService
+from holdfast.context.titles import TitleWriter
 from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.memory.service import MemoryService
 from holdfast.memory.workspace import Workspace
@@ -240,6 +241,8 @@ class BackgroundJobs:
         self.idle = IdleScheduler()
         # How long conversations are kept; None for ever.
         self.retention: Retention | None = None
+        # Gives conversations a title; None if nobody does.
+        self.titles: TitleWriter | None = None
         # The backups that are made by themselves; None for none.
         self.backups: BackupSchedule | None = None
         # Findings are out of date one day, most of them.
@@ -320,6 +323,9 @@ class BackgroundJobs:
                 self._rouse()
                 work = partial(self._ahead, conversation)
                 self.idle.schedule(f"summary of {conversation}", work, after=self._pause)
+            if self.titles is not None:
+                naming = partial(self.titles.write, conversation)
+                self.idle.schedule(f"title of {conversation}", naming, after=self._pause, calm=_SETTLED)
             self._resting.pop(conversation, None)
             self._resting[conversation] = self._clock()
             if not self.idle.is_waiting(_REST):

@@ -24,7 +24,7 @@ def import_(
     arguments: Annotated[
         list[str],
         typer.Argument(
-            metavar="[ollama-prompt|chatgpt|openclaw|markdown] PATH...",
+            metavar="[holdfast|ollama-prompt|chatgpt|openclaw|markdown] PATH...",
             help="What it is, unless it can be seen, and where: a file, a folder or a zip.",
         ),
     ],

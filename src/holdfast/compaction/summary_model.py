@@ -106,7 +106,7 @@ class SummaryModel:
 
 
 _SHIPPED = Path(__file__).parent.parent / "prompts"
-NAMES = ("summary", "flush", "finding")
+NAMES = ("summary", "flush", "finding", "title")
 
 
 class PromptTemplates:

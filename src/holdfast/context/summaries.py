@@ -108,6 +108,8 @@ class SummaryOptions:
     # Whether anything is remembered beyond a conversation, and whether memories are taken from what is said.
     memory: bool = True
     flush: bool = True
+    # Whether conversations of the chat page get a title from the model.
+    titles: bool = True
     # How long a model may be silent.
     stall: float = 120.0
     # Seconds of quiet before a model is asked: a server with one slot forgets the chat it has just read.

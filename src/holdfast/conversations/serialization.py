@@ -16,6 +16,9 @@ def serialize_conversation(row: ConversationRecord) -> dict[str, Any]:
         "kind": row.scope.kind,
         "off": row.off,
         "memory": row.memory,
+        "pinned": row.pinned,
+        "archived": row.archived,
+        "folder": row.folder,
         "created_at": row.created_at,
         "updated_at": row.updated_at,
     }

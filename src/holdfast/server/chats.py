@@ -5,7 +5,6 @@ What is in a window and why is worked out in `context` and `window`; the routes 
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from fastapi import APIRouter, Query
@@ -51,7 +50,7 @@ from holdfast.server.endpoint import (
     scope_of,
     scope_of_conversation,
 )
-from holdfast.store import ConversationRecord, LaneRecord, Store
+from holdfast.store import ConversationRecord, LaneRecord, ListFilter, Store
 from holdfast.upstreams.base import Dialect
 
 T = TypeVar("T")
@@ -66,13 +65,16 @@ _ATTACHMENT_HEADERS = {
 }
 
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+Folder = Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)]
+# What says where a conversation stands in the list.
+PLACE = ("pinned", "archived", "folder")
 
 
 class ConversationChanges(BaseModel):
     """Changes to a conversation, at least one; what is left out stays.
 
     `off`: its requests are passed through and not recorded. Without `memory` it is recorded and fitted, but
-    no memories are added to it and none are made from it.
+    no memories are added to it and none are made from it. `folder`: "" takes it out of its folder.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -80,11 +82,14 @@ class ConversationChanges(BaseModel):
     title: Title | None = None
     off: bool | None = None
     memory: bool | None = None
+    pinned: bool | None = None
+    archived: bool | None = None
+    folder: Folder | None = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        if self.title is None and self.off is None and self.memory is None:
-            raise ValueError("nothing to change: give a title, off or memory")
+        if not self.model_dump(exclude_none=True):
+            raise ValueError(f"nothing to change: give one of {', '.join(type(self).model_fields)}")
         return self
 
 
@@ -111,15 +116,20 @@ async def list_chats(
     limit: int = Query(50, ge=1, le=500),
     before: str | None = None,
     project: str | None = None,
+    archived: Literal["no", "yes", "any"] = "no",
+    pinned: bool | None = None,
+    folder: Folder | None = None,
+    title: str = Query("", max_length=300),
 ) -> dict[str, Any]:
     """List conversations, the last used first; `before` is the `next` of the previous page.
 
     Where neither `project` nor the key nor a header names a project, those of all projects are listed.
+    `folder` "" are those in none, `title` is a part of the title.
     """
     store, scope = engine_of(request).store, scope_of(request, project)
-    every = spans_projects(request, project)
-    recent = partial(store.log.recent, scope, limit + 1, parse_cursor(before), every_project=every)
-    rows = await store.run(recent)
+    is_archived = {"no": False, "yes": True, "any": None}[archived]
+    which = ListFilter(spans_projects(request, project), pinned, is_archived, folder, title.strip())
+    rows = await store.run(store.log.recent, scope, limit + 1, parse_cursor(before), which)
     page = rows[:limit]
     more = f"{page[-1].updated_at}:{page[-1].id}" if len(rows) > limit else None
     return {"chats": [serialize_conversation(row) for row in page], "next": more}
@@ -177,11 +187,12 @@ async def write_chat(
 
 @router.patch("/{conversation}")
 async def change_chat(request: Request, conversation: str, changes: ConversationChanges) -> dict[str, Any]:
-    """Change the title or the switches of a conversation."""
+    """Change the title, the switches or the place in the list of a conversation."""
 
     def work(store: Store, row: ConversationRecord) -> ConversationRecord:
         if changes.title is not None:
             store.log.rename(row.id, changes.title)
+        store.log.arrange(row.id, changes.model_dump(include=set(PLACE), exclude_none=True))
         switches = changes.model_dump(include={"off", "memory"}, exclude_none=True)
         return store.log.update_settings(row.id, switches)
 

@@ -7,19 +7,24 @@ import asyncio
 import time
 from dataclasses import asdict
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from holdfast.errors import BadRequest, ConfigError, UpstreamError
+from holdfast.i18n import speak, translate
 from holdfast.memory.private import MemoryGate
 from holdfast.messages import JsonObject
 from holdfast.protocols.wire import expect, parse_object
 from holdfast.server.endpoint import engine_of, read_body, require_admin
+from holdfast.server.guard import is_loopback
+from holdfast.server.pages.site import language_of
 from holdfast.server.settings import next_config
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.discovery import Options, connect
+from holdfast.upstreams.recommended import EMBEDDING_MODEL, read_memory, recommend
 from holdfast.upstreams.windows import Windows, has_fixed_window
 
 router = APIRouter(prefix="/api/models", tags=["Models"])
@@ -48,6 +53,27 @@ async def list_installed(request: Request) -> dict[str, Any]:
     return {"models": rows}
 
 
+@router.get("/recommended")
+async def list_recommended(request: Request) -> dict[str, Any]:
+    """List models of Ollama's library that suit this machine by its memory, the best first.
+
+    `here`: whether an Ollama runs on this machine; one elsewhere may have more or less memory.
+    """
+    speak(language_of(request))
+    memory = await asyncio.to_thread(read_memory)
+    states = engine_of(request).upstreams.states()
+    servers = [state.location for state in states if state.kind == "ollama"]
+    return {
+        "memory_gb": None if memory is None else round(memory, 1),
+        "here": any(is_loopback(urlsplit(location).hostname or "") for location in servers),
+        "models": [
+            {"name": model.name, "gigabytes": model.gigabytes, "good_for": translate(model.good_for)}
+            for model in recommend(memory)
+        ],
+        "embedder": EMBEDDING_MODEL,
+    }
+
+
 @router.put("/{name:path}")
 async def fix_window(request: Request, name: str, fixed: ModelWindow) -> dict[str, Any]:
     """Fix the window of a model, so that every request to it has the same one. For administrators."""
@@ -66,6 +92,7 @@ def serialize_model(model: ModelInfo, provider: Provider, windows: Windows) -> d
         "name": model.name,
         "family": model.family or None,
         "parameter_size": model.parameter_size or None,
+        "size": model.size,
         "context_window": windows.trained.tokens if windows.trained else None,
         "recommended_ctx": windows.recommended.tokens,
         "running_ctx": windows.running.tokens if windows.running else None,

@@ -174,6 +174,13 @@ async def dismiss_proposal(request: Request, proposal: str) -> dict[str, Any]:
     return asdict(await asyncio.to_thread(profile.dismiss, scope, proposal))
 
 
+# What the form of the page asks for, by the names that `PATCH` takes.
+_FORM = (
+    "name", "language", "company", "industry", "team_size", "products",
+    "preferences.answer_length", "preferences.formality", "preferences.style",
+)  # fmt: skip
+
+
 async def apply_and_show(
     response: Response, profile: Profile, scope: Scope, work: Callable[[], object] = lambda: None
 ) -> dict[str, Any]:
@@ -188,7 +195,8 @@ async def apply_and_show(
         except HoldfastError as error:
             trouble = str(error)
         text = note.text.encode("utf-8", "replace").decode()
-        return note.tag, {"text": text, "fields": fields, "trouble": trouble, "tag": note.tag}
+        form = {} if trouble else {name: get_field(text, name) for name in _FORM}
+        return note.tag, {"text": text, "fields": fields, "form": form, "trouble": trouble, "tag": note.tag}
 
     tag, shown = await asyncio.to_thread(work_and_load)
     if tag:

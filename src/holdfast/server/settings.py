@@ -18,12 +18,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from holdfast.config import (
+    EVERYDAY,
     FILE,
     GROUPS,
     HIDDEN,
     PRESETS,
     Config,
-    PresetName,
     Settings,
     converted,
     field_named,
@@ -34,7 +34,7 @@ from holdfast.config import (
 )
 from holdfast.errors import BadRequest, ConfigError, HoldfastError
 from holdfast.extras import load_backend
-from holdfast.i18n import Language, speak
+from holdfast.i18n import Language, speak, translate
 from holdfast.memory.embedder_choice import parse_embedder_location, parse_headers
 from holdfast.memory.embedders import parse_prompts
 from holdfast.memory.private import MemoryGate
@@ -158,7 +158,7 @@ class PreviewRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    preset: PresetName | None = None
+    preset: str | None = None
     level_1: Share = None
     recall_share: Share = None
     level_2: Share = None
@@ -191,6 +191,11 @@ async def change_settings(
     """
     require_admin(request)
     speak(language_of(request))
+    return await put_settings(request, wanted)
+
+
+async def put_settings(request: Request, wanted: Mapping[str, Any]) -> dict[str, Any] | JSONResponse:
+    """Apply changes of an administrator; return all settings, or the refusal with what is wrong."""
     store = engine_of(request).store
     password = await store.run(store.sessions.password, Scope().user) is not None
     wrong = await asyncio.to_thread(apply_changes, request, wanted, password)
@@ -214,6 +219,7 @@ async def list_presets(request: Request) -> dict[str, Any]:
         "presets": [
             {
                 "name": preset.name,
+                "title": translate(preset.title),
                 "description": preset.description,
                 "levels": asdict(preset.levels),
                 "shares_of": preset.shares_of,
@@ -291,6 +297,7 @@ def serialize_setting(request: Request, name: str, running: Config, after: Confi
     return {
         "name": name,
         "group": group_of(name),
+        "everyday": name in EVERYDAY,
         "value": shown_value(name, value),
         "default": shown_value(name, item.default),
         "source": source,

@@ -15,11 +15,13 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.requests import Request
 
+from holdfast.context.titles import PAGE
 from holdfast.conversations.alignment import anchor
 from holdfast.conversations.identity import find_answer
 from holdfast.conversations.lanes import get_message
 from holdfast.conversations.revision import DELETED
 from holdfast.conversations.serialization import serialize_conversation
+from holdfast.conversations.titles import title_of
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.i18n import gettext as _
 from holdfast.i18n import speak
@@ -39,12 +41,9 @@ from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
 from holdfast.server.transcript import context_by_question, memories_for, page_entries, serialize_banners
 from holdfast.store import ConversationRecord, MessageRecord, NewMessage, Store
-from holdfast.turn import Ask, Turn, TurnEngine, title_of
+from holdfast.turn import Ask, Turn, TurnEngine
 
 router = APIRouter(prefix="/api/chats/turns", tags=["Conversations"])
-
-# The client that is recorded for conversations of the page.
-_CLIENT = "holdfast page"
 
 
 class UploadedFile(BaseModel):
@@ -214,7 +213,7 @@ def place_question(
 ) -> QuestionPlace:
     if wanted.conversation is None:
         assert given is not None
-        row = store.log.create(scope, title=title_of((given,)), client=_CLIENT)
+        row = store.log.create(scope, title=title_of((given,)), client=PAGE)
         options = wanted.options.to_json() if wanted.options else None
         row = store.log.update_settings(row.id, {OPTIONS_SETTING: options or None, "memory": wanted.memory})
         return QuestionPlace(row, given, new=True)
@@ -312,7 +311,7 @@ def build_ask(request: Request, wanted: NewTurn, scope: Scope, place: QuestionPl
     return Ask(
         ChatRequest(wanted.model, messages, options=options.model_options, think=options.think),
         scope,
-        {"user-agent": _CLIENT},
+        {"user-agent": PAGE},
         continues=place.conversation.id,
         research=wanted.research,
         files=roots_for(request),

@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields, replace
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import (
@@ -33,7 +34,14 @@ from holdfast.messages import BoundScope, Scope
 from holdfast.store import tree
 from holdfast.store.database import Listed, PreparedStatement, Repository, batches, reads, upsert, writes
 from holdfast.store.schema import branches, conversations, jobs, message_tokens, messages, prompts
-from holdfast.store.values import AnchorHit, ConversationRecord, MessageRecord, NewMessage, new_id
+from holdfast.store.values import (
+    AnchorHit,
+    ConversationRecord,
+    ListFilter,
+    MessageRecord,
+    NewMessage,
+    new_id,
+)
 
 # An id may be abbreviated when typed, but not so far that it matches many.
 _BEGINNING = re.compile(r"c_[0-9a-z]{6,25}")
@@ -70,6 +78,7 @@ _CONVERSATIONS_ON = PreparedStatement(
 )
 _NEW_CONVERSATION = PreparedStatement(insert(conversations), conversations.columns.keys())
 _NEWEST_FIRST = (conversations.c.updated_at.desc(), conversations.c.id.desc())
+_ALL = ListFilter()
 # Fields that are columns of the same name.
 _PLAIN_FIELDS = [field.name for field in fields(ConversationRecord) if field.name != "scope"]
 
@@ -86,6 +95,14 @@ def in_scope(scope: Scope) -> ColumnElement[bool]:
         conversations.c.project == scope.project,
         conversations.c.kind == scope.kind,
     )
+
+
+def _conditions(scope: Scope, which: ListFilter) -> list[ColumnElement[bool]]:
+    whose = [conversations.c.user == scope.user, conversations.c.kind == scope.kind]
+    if not which.every_project:
+        whose.append(conversations.c.project == scope.project)
+    wanted = {"pinned": which.pinned, "archived": which.archived, "folder": which.folder}
+    return [*whose, *(conversations.c[name] == value for name, value in wanted.items() if value is not None)]
 
 
 def get_conversation(
@@ -145,13 +162,15 @@ def insert_conversation(
     client: str = "",
     external_id: str = "",
     settings: Mapping[str, Any] | None = None,
+    folder: str = "",
     now: float | None = None,
 ) -> ConversationRecord:
     """Create a conversation on a tree of messages."""
     now = time.time() if now is None else now
     new = ConversationRecord(
-        new_id("c"), tree, scope, title, head, version, client, external_id, dict(settings or {}), now, now
-    )
+        new_id("c"), tree, scope, title, head, version, client, external_id, dict(settings or {}), now, now,
+        folder=folder,
+    )  # fmt: skip
     row = {name: getattr(new, name) for name in _PLAIN_FIELDS}
     _NEW_CONVERSATION.run(connection, {**row, **asdict(scope)})
     return new
@@ -291,20 +310,26 @@ class ConversationLog(Repository):
         scope: Scope,
         limit: int = 50,
         before: tuple[float, str] | None = None,
-        *,
-        every_project: bool = False,
+        which: ListFilter = _ALL,
     ) -> list[ConversationRecord]:
-        """Return the last used conversations, newest first; `before`: (updated_at, id) of the last seen.
-
-        With `every_project`, those of all of the user's projects.
-        """
+        """Return the last used conversations, newest first; `before`: (updated_at, id) of the last seen."""
         order = tuple_(conversations.c.updated_at, conversations.c.id)
-        whose = conversations.c.user == scope.user, conversations.c.kind == scope.kind
-        query = select(conversations).where(*(whose if every_project else (in_scope(scope),)))
+        query = select(conversations).where(*_conditions(scope, which)).order_by(*_NEWEST_FIRST)
         if before is not None:
             query = query.where(order < before)
-        query = query.order_by(*_NEWEST_FIRST).limit(limit)
-        return [read_conversation(row) for row in connection.execute(query)]
+        if not which.title:
+            return [read_conversation(row) for row in connection.execute(query.limit(limit))]
+        # Databases do not agree on upper and lower case beyond ASCII.
+        part = which.title.casefold()
+        rows = (row for row in connection.execute(query) if part in row.title.casefold())
+        return [read_conversation(row) for row in islice(rows, limit)]
+
+    @reads
+    def folders(self, connection: Connection, scope: Scope, which: ListFilter = _ALL) -> dict[str, int]:
+        """Return the names of the folders with conversations in them, and how many, by name."""
+        count = select(conversations.c.folder, func.count()).where(*_conditions(scope, which))
+        query = count.where(conversations.c.folder != "").group_by(conversations.c.folder)
+        return dict(sorted((str(name), int(n)) for name, n in connection.execute(query)))
 
     @reads
     def list_used_since(
@@ -388,13 +413,28 @@ class ConversationLog(Repository):
             title=title or origin.title,
             client=origin.client,
             settings=origin.settings,
+            folder=origin.folder,
             now=now,
         )
 
     @writes
-    def rename(self, connection: Connection, conversation_id: str, title: str) -> ConversationRecord:
-        lock_conversation(connection, conversation_id)
-        return change_conversation(connection, conversation_id, title=title)
+    def rename(
+        self, connection: Connection, conversation_id: str, title: str, *, by_person: bool = True
+    ) -> ConversationRecord:
+        """Change the title. One that a person gave is never replaced by one that no person gave."""
+        known = lock_conversation(connection, conversation_id)
+        if known.named and not by_person:
+            return known
+        settings = {**known.settings, "named": True} if by_person else known.settings
+        return change_conversation(connection, conversation_id, title=title, settings=settings)
+
+    @writes
+    def arrange(
+        self, connection: Connection, conversation_id: str, changes: Mapping[str, bool | str]
+    ) -> ConversationRecord:
+        """Change `pinned`, `archived` or `folder` of a conversation: where it stands in the list."""
+        known = lock_conversation(connection, conversation_id)
+        return change_conversation(connection, conversation_id, **changes) if changes else known
 
     @writes
     def update_settings(

@@ -101,6 +101,9 @@ conversations = Table(
     Column("settings", JsonColumn, nullable=False),
     Column("created_at", Double, nullable=False),
     Column("updated_at", Double, nullable=False),
+    Column("pinned", Boolean, nullable=False, server_default=false()),
+    Column("archived", Boolean, nullable=False, server_default=false()),
+    Column("folder", WordsColumn, nullable=False, server_default=text("''")),
     Index("conversations_recent", "user", "project", "kind", "updated_at"),
     Index("conversations_external", "user", "project", "external_id"),
     Index("conversations_tree", "tree"),
@@ -114,6 +117,16 @@ presets = Table(
     Column("user", WordsColumn, primary_key=True),
     Column("name", WordsColumn, primary_key=True),
     Column("options", JsonColumn, nullable=False),
+    Column("updated_at", Double, nullable=False),
+)
+
+# Texts that a person saved to ask with again. `prompts` below are what was sent to models.
+saved_prompts = Table(
+    "saved_prompts",
+    metadata,
+    Column("user", WordsColumn, primary_key=True),
+    Column("name", WordsColumn, primary_key=True),
+    Column("text", Text, nullable=False),
     Column("updated_at", Double, nullable=False),
 )
 

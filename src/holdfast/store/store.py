@@ -26,6 +26,7 @@ from holdfast.store.log import ConversationLog
 from holdfast.store.memories import ProposalRepository, RecollectionRepository
 from holdfast.store.migrate import SHIPPED, MigrationScripts, is_current, upgrade
 from holdfast.store.passages import PassageIndex
+from holdfast.store.saved_prompts import SavedPromptRepository
 from holdfast.store.settings import ModelRepository, PresetRepository, SettingsRepository
 from holdfast.store.summaries import SummaryRepository
 from holdfast.store.texts import MessageIndex
@@ -74,6 +75,7 @@ class Store:
         self.proposals = ProposalRepository(database)
         self.keys = KeyRepository(database)
         self.sessions = SessionRepository(database)
+        self.saved_prompts = SavedPromptRepository(database)
 
     async def run(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call a method of the store without blocking the event loop."""

@@ -76,6 +76,9 @@ class ConversationRecord:
     settings: Mapping[str, Any]
     created_at: float
     updated_at: float
+    pinned: bool = False
+    archived: bool = False
+    folder: str = ""
 
     @property
     def off(self) -> bool:
@@ -86,6 +89,25 @@ class ConversationRecord:
     def memory(self) -> bool:
         """Whether memories are recalled in it and taken from it."""
         return uses_memory(self.settings)
+
+    @property
+    def named(self) -> bool:
+        """Whether a person gave it its title."""
+        return self.settings.get("named") is True
+
+
+@dataclass(frozen=True, slots=True)
+class ListFilter:
+    """Which conversations of a user are listed; None takes both. `folder` "" is those in no folder.
+
+    `title` is a part of it, however it is spelled in upper and lower case.
+    """
+
+    every_project: bool = False
+    pinned: bool | None = None
+    archived: bool | None = None
+    folder: str | None = None
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ from holdfast.store.schema import (
     presets,
     prompts,
     proposals,
+    saved_prompts,
     sessions,
     summaries,
 )
@@ -172,7 +173,7 @@ README = """# What {name} has in Holdfast
 
 | file | what it is |
 |---|---|
-| `user.json` | how much there is; keys without their secrets; what the profile was to learn |
+| `user.json` | how much there is; keys without their secrets; what the profile was to learn; saved prompts |
 | `conversations/*.jsonl` | one file a tree of messages, one JSON object a line, told apart by `type` |
 | `attachments/` | pictures and files that travelled with messages, which name them as `file` |
 | `notes/` | the notes as they are: profile, `MEMORY.md`, days, projects, summaries, findings |
@@ -186,10 +187,10 @@ seconds since 1970, UTC.
 
 # Was {name} in Holdfast hat
 
-`user.json`: Mengen, Schlüssel ohne Geheimnis, Vorschläge fürs Profil. `conversations/`: Gespräche, eine
-Zeile JSON je Eintrag, Zweige über `parent`. `attachments/`: Bilder und Dateien daraus. `notes/`: die
-Notizen, wie sie sind. `terminal/`: in `holdfast chat` Getipptes. `jobs.jsonl`: Anfragen an Modellserver.
-Zeiten in Sekunden seit 1970, UTC.
+`user.json`: Mengen, Schlüssel ohne Geheimnis, Vorschläge fürs Profil, gespeicherte Prompts.
+`conversations/`: Gespräche, eine Zeile JSON je Eintrag, Zweige über `parent`. `attachments/`: Bilder
+und Dateien daraus. `notes/`: die Notizen, wie sie sind. `terminal/`: in `holdfast chat` Getipptes.
+`jobs.jsonl`: Anfragen an Modellserver. Zeiten in Sekunden seit 1970, UTC.
 """
 
 
@@ -229,6 +230,7 @@ def _export_rows(
         "key_list": _rows_of(connection, keys, user.name),
         "presets": _rows_of(connection, presets, user.name),
         "proposals": _rows_of(connection, proposals, user.name),
+        "prompts": _rows_of(connection, saved_prompts, user.name),
         "memory_uses": _rows_of(connection, memory_uses, user.name),
     }
     archive.writestr("user.json", json.dumps(user_json, ensure_ascii=False, indent=2))

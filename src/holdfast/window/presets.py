@@ -5,9 +5,9 @@ A preset turns the size of a window into a budget; each says what its shares are
 
 from dataclasses import dataclass, replace
 
-from holdfast.config import PRESETS, Settings
+from holdfast.config import PRESET_ALIASES, PRESETS, Settings
 from holdfast.errors import ConfigError
-from holdfast.i18n import LazyText, lazy, translate
+from holdfast.i18n import LazyText, lazy, lazy_context, translate
 from holdfast.tokens.budget import Budget, Levels, SharesOf, budget_for, evidence_share
 
 
@@ -16,6 +16,7 @@ class Preset:
     """A level that is None does not exist. Numbers of tokens shrink with windows too small for them."""
 
     name: str
+    title: LazyText
     summary: LazyText
     levels: Levels
     shares_of: SharesOf = "history"
@@ -65,6 +66,7 @@ class Preset:
 _ALL = (
     Preset(
         "balanced",
+        lazy_context("preset", "Balanced"),
         lazy(
             "Shortens from half, leaves out from 65 %, summarises from 70 % while idle and from 80 % at"
             " once, of what history can have."
@@ -72,7 +74,8 @@ _ALL = (
         Levels(),
     ),
     Preset(
-        "arasul",
+        "save-tokens",
+        lazy_context("preset", "Save tokens"),
         lazy(
             "Shortens old text on every turn and summarises from 70 % of the window without the "
             "reserve. The server's prefix cache is lost on every turn."
@@ -82,7 +85,8 @@ _ALL = (
         prune_every_turn=True,
     ),
     Preset(
-        "supermemory",
+        "keep-most",
+        lazy_context("preset", "Keep most"),
         lazy("Summarises from 80 % of the whole window, but not below 50,000 tokens or half the window."),
         Levels(prune=None, leave_out=None, ahead=None, summarise=0.80),
         shares_of="window",
@@ -90,7 +94,8 @@ _ALL = (
         cooldown_messages=0,
     ),
     Preset(
-        "openclaw",
+        "long-answers",
+        lazy_context("preset", "Room for long answers"),
         lazy(
             "Keeps 20,000 tokens free, or a quarter of the window; summarises when the rest is full and"
             " begins up to 4,000 tokens before that."
@@ -101,7 +106,8 @@ _ALL = (
         margin=4_000,
     ),
     Preset(
-        "ollama-prompt",
+        "step-by-step",
+        lazy_context("preset", "Step by step"),
         lazy(
             "Shortens from 50 %, leaves out from 65 % and summarises from 80 % of the whole window; "
             "does nothing ahead of time."
@@ -120,6 +126,7 @@ _SETTINGS = {"level_1": "prune", "level_2": "leave_out", "level_3_ahead": "ahead
 
 
 def preset_named(name: str) -> Preset:
+    name = PRESET_ALIASES.get(name, name)
     if name not in _BY_NAME:
         raise ConfigError(f"There is no preset {name!r}.", hint=f"Choose one of: {', '.join(PRESETS)}.")
     return _BY_NAME[name]

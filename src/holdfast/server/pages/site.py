@@ -64,6 +64,7 @@ _PAGES = {
     "/research": "research",
     "/statistics": "statistics",
     "/settings": "settings",
+    "/settings/models": "models",
     "/setup": "setup",
     "/login": "login",
 }
@@ -101,6 +102,13 @@ async def static(version: str, path: str) -> Response:
     caching = _FOR_EVER if version == static_version() else "no-cache"
     headers = {"Cache-Control": caching, "X-Content-Type-Options": "nosniff"}
     return Response(content, media_type=kind, headers=headers)
+
+
+@router.get("/sw.js")
+async def service_worker() -> Response:
+    """Serve the service worker where it may answer for all pages; browsers look for a new one themselves."""
+    headers = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
+    return Response(_static()["sw.js"], media_type="text/javascript", headers=headers)
 
 
 async def render_page(request: Request, name: str, status: int = 200, **values: object) -> Response:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from holdfast.errors import BadRequest
 from holdfast.i18n import gettext as _
-from holdfast.transfer.formats import chatgpt, markdown, ollama_prompt, openclaw
+from holdfast.transfer.formats import chatgpt, markdown, ollama_prompt, openclaw, saved_chat
 from holdfast.transfer.imports import ImportSource
 
 
@@ -26,6 +26,7 @@ class Format:
 # In the order in which they are looked for: any folder with notes may be plain Markdown.
 FORMATS: dict[str, Format] = {
     ollama_prompt.KIND: Format(ollama_prompt.looks_like, ollama_prompt.read),
+    saved_chat.KIND: Format(saved_chat.looks_like, saved_chat.read, several=True),
     chatgpt.KIND: Format(chatgpt.looks_like, chatgpt.read),
     openclaw.KIND: Format(openclaw.looks_like, openclaw.read),
     markdown.KIND: Format(markdown.looks_like, markdown.read, several=True),

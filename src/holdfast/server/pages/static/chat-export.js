@@ -21,15 +21,39 @@ function renderMarkdown({ chat, messages }) {
       ? word("tool_result", { name: entry.tool_name ?? word("unnamed_tool") })
       : word("answer_of", { model: entry.model ?? "" });
     const when = entry.created_at ? ` · ${formatMoment(entry.created_at)}` : "";
-    parts.push(`## ${who}${when}`, entry.content);
+    // The mark is not shown where Markdown is; by it the file can be imported.
+    const mark = ["holdfast", entry.role, entry.created_at ?? "0", entry.model].filter(Boolean).join(" ");
+    parts.push(`## ${who}${when} <!-- ${mark} -->`, entry.content);
   }
   return `${parts.join("\n\n")}\n`;
 }
 
+const saveJson = (name, value) =>
+  saveFile(`${name}.json`, "application/json", `${JSON.stringify(value, null, 2)}\n`);
+
+const readChat = (chat) => call(`/api/chats/${encodeURIComponent(chat.id)}/messages`);
+
 /** Saves a conversation as `markdown` or `json`. */
 export async function exportChat(chat, form) {
-  const reply = await call(`/api/chats/${encodeURIComponent(chat.id)}/messages`);
-  const name = nameFile(chat.title);
-  if (form === "json") saveFile(`${name}.json`, "application/json", `${JSON.stringify(reply, null, 2)}\n`);
+  const reply = await readChat(chat), name = nameFile(chat.title);
+  if (form === "json") saveJson(name, reply);
   else saveFile(`${name}.md`, "text/markdown", renderMarkdown(reply));
+}
+
+/** Saves several conversations: all in one file as `json`, one file each as `markdown`. */
+export async function exportChats(chats, form) {
+  if (chats.length === 1) return exportChat(chats[0], form);
+  const replies = [];
+  for (const chat of chats) replies.push(await readChat(chat));
+  if (form === "json") return saveJson(word("export_name"), { chats: replies });
+  for (const reply of replies) {
+    saveFile(`${nameFile(reply.chat.title)}.md`, "text/markdown", renderMarkdown(reply));
+  }
+  return undefined;
+}
+
+/** Imports files that were saved here, as Markdown or JSON; returns the report. */
+export async function importFiles(files) {
+  const read = await Promise.all(files.map(async (file) => ({ name: file.name, text: await file.text() })));
+  return call("/api/chats/import", { method: "POST", body: { files: read } });
 }

@@ -1,32 +1,56 @@
-// The side bar: conversations by day, searching in them, renaming, forking, deleting.
+// The side bar: conversations pinned, in folders, by day and archived, and searching in them.
 import {
   attempt,
   byId,
+  createIcon,
   debounce,
   describeAge,
   el,
   formatDate,
+  formatNumber,
+  groupBy,
   markWords,
   showDialog,
   toast,
   word,
 } from "./core.js";
-import { exportChat } from "./chat-export.js";
+import { actionsOf, arrange, isDeleted, startActions } from "./chat-actions.js";
+import { importFiles } from "./chat-export.js";
 import { openMenu } from "./chat-menu.js";
-import { call, state } from "./chat-state.js";
+import { showLibrary } from "./chat-prompts.js";
+import { isSelecting, renderCheckbox, setSelecting, startSelection } from "./chat-select.js";
+import { call, readStored, state, store } from "./chat-state.js";
 
-const page = 50;
+export { actionsOf };
+
+// How many conversations a page of the list has, and how many are shown of a folder.
+const page = 50, most = 200;
 const place = byId("chats");
 const find = byId("find");
 
-// Elements of the rows by id, reused while their title is the same: a menu may be attached to them.
+// Elements of the rows by id, reused while they say the same: a menu may be attached to them.
 const rows = new Map();
-
-let chats = [], next = null, isLoading = false, searchCount = 0, hooks = {};
+// The conversations that were drawn this time.
+const shown = new Set();
+// What is loaded: by day, pinned, the folders with their number, and what is in those that are open.
+let chats = [], next = null, pinned = [], folders = [], hasArchive = false;
+const contents = new Map();
+// The archive is a folder that nobody can name.
+const archive = "\n";
+const opened = new Set(readStored("folders").split("\t").filter(Boolean));
+let isLoading = false, searchCount = 0, loads = 0, hooks = {};
 
 /** `open(id, message)` shows a conversation, `onRename(chat)` and `onDelete(id)` are called after changes. */
 export function start(callbacks) {
   hooks = callbacks;
+  startActions({
+    ...callbacks,
+    reload: load,
+    show: refresh,
+    update: moveToFront,
+    folders: () => folders.map((folder) => folder.name),
+  });
+  startSelection({ show: refresh, find: findChat });
   find.addEventListener("input", debounce(searchChats, 200));
   find.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && find.value) {
@@ -39,24 +63,85 @@ export function start(callbacks) {
     if (place.scrollTop + place.clientHeight > place.scrollHeight - 200) loadMore();
   });
   place.addEventListener("keydown", moveFocus);
+  byId("list-menu").addEventListener("click", (event) => openMenu(event.currentTarget, listActions()));
+  byId("import").addEventListener("change", (event) => attempt(() => importChosen(event.target)));
   return load();
 }
 
-/** Loads the first page of the list anew. */
-export async function load() {
-  const reply = await attempt(() => call(`/api/chats?limit=${page}`));
-  place.setAttribute("aria-busy", "false");
-  if (!reply) return;
-  ({ chats, next } = reply);
-  if (!find.value.trim()) showList();
+/** What can be done with the list as a whole, for its menu and for the palette. */
+export const listActions = () => [
+  { label: word("select"), icon: "list-checks", act: () => setSelecting(true) },
+  { label: word("prompts"), icon: "square-pen", act: showLibrary },
+  { label: word("import"), icon: "upload", act: () => byId("import").click() },
+];
+
+async function importChosen(input) {
+  const report = await importFiles([...input.files]);
+  input.value = "";
+  const { new: added, grown, known } = report.conversations;
+  toast(word("imported", { n: added + grown, known }));
+  for (const line of report.unreadable) toast(line, "error");
+  await load();
 }
+
+const readFolder = (name) =>
+  call(
+    name === archive
+      ? `/api/chats?archived=yes&limit=${most}`
+      : `/api/chats?folder=${encodeURIComponent(name)}&limit=${most}`,
+  );
+
+/** Loads the list anew: its first page, what is pinned, and the folders that are open. */
+export async function load() {
+  const count = ++loads;
+  const reply = await attempt(() =>
+    Promise.all([
+      call(`/api/chats?pinned=false&folder=&limit=${page}`),
+      call(`/api/chats?pinned=true&limit=${most}`),
+      call("/api/chats/folders"),
+    ])
+  );
+  place.setAttribute("aria-busy", "false");
+  if (!reply || count !== loads) return;
+  const [recent, pins, shelves] = reply;
+  ({ chats, next } = recent);
+  pinned = pins.chats;
+  ({ folders, archived: hasArchive } = shelves);
+  const names = [...folders.map((folder) => folder.name), archive].filter((name) => opened.has(name));
+  const loaded = await attempt(() => Promise.all(names.map(readFolder)));
+  if (count !== loads) return;
+  contents.clear();
+  names.forEach((name, at) => contents.set(name, loaded?.[at].chats ?? []));
+  refresh();
+}
+
+function refresh() {
+  if (find.value.trim()) searchChats();
+  else showList();
+}
+
+const everyList = () => [chats, pinned, ...contents.values()];
+const findChat = (id) => everyList().flat().find((chat) => chat.id === id);
 
 /** Puts a conversation that was begun or used first; with `front` false it is updated in its place. */
 export function moveToFront(chat, front = true) {
-  const at = chats.findIndex((entry) => entry.id === chat.id);
-  if (at >= 0 && !front) chats[at] = chat;
-  else chats = [chat, ...chats.filter((entry) => entry.id !== chat.id)];
+  let isKnown = false;
+  for (const members of everyList()) {
+    const at = members.findIndex((entry) => entry.id === chat.id);
+    if (at < 0) continue;
+    isKnown = true;
+    members.splice(at, 1);
+    members.splice(front ? 0 : at, 0, chat);
+  }
+  if (!isKnown && !chat.folder && !chat.archived && !chat.pinned) chats = [chat, ...chats];
   if (!find.value.trim()) showList();
+}
+
+/** Shows the title that a model gave a conversation. */
+export function rename(id, title) {
+  const chat = findChat(id);
+  if (chat) moveToFront({ ...chat, title }, false);
+  hooks.onRename({ ...(chat ?? state.chat), id, title });
 }
 
 export function markCurrent() {
@@ -69,7 +154,8 @@ export function markCurrent() {
 async function loadMore() {
   if (!next || isLoading || find.value.trim()) return;
   isLoading = true;
-  const reply = await attempt(() => call(`/api/chats?limit=${page}&before=${encodeURIComponent(next)}`));
+  const before = encodeURIComponent(next);
+  const reply = await attempt(() => call(`/api/chats?pinned=false&folder=&limit=${page}&before=${before}`));
   isLoading = false;
   if (!reply) return;
   const ids = new Set(chats.map((chat) => chat.id));
@@ -78,29 +164,29 @@ async function loadMore() {
   showList();
 }
 
+const renderRows = (members) => members.filter((chat) => !isDeleted(chat.id)).map(renderRow);
+
 function showList() {
+  shown.clear();
   const top = place.scrollTop, focused = /** @type {HTMLElement} */ (document.activeElement);
-  const groups = Map.groupBy ? Map.groupBy(chats, (chat) => describeAge(chat.updated_at)) : groupByAge(chats);
-  const parts = [...groups].map(([day, members], at) =>
-    renderSection(day, members.map(renderRow), `day-${at}`)
+  const days = groupBy(chats, (chat) => describeAge(chat.updated_at));
+  const sections = [[word("pinned_section"), pinned], ...days];
+  const parts = sections.map(([title, members], at) =>
+    renderSection(title, renderRows(members), `day-${at}`)
   );
-  if (next) parts.push(el("button", { type: "button", class: "quiet", onclick: loadMore }, word("more")));
-  place.replaceChildren(...(parts.length ? parts : [el("p", { class: "empty" }, word("no_chats"))]));
+  parts.splice(1, 0, ...folders.map(renderFolder));
+  const list = parts.filter(Boolean);
+  if (next) list.push(el("button", { type: "button", class: "quiet", onclick: loadMore }, word("more")));
+  if (hasArchive) list.push(renderFolder({ name: archive, chats: null }));
+  place.replaceChildren(...(list.length ? list : [el("p", { class: "empty" }, word("no_chats"))]));
   place.scrollTop = top;
   if (place.contains(focused)) focused.focus({ preventScroll: true });
   markCurrent();
 }
 
-function groupByAge(all) {
-  const groups = new Map();
-  for (const chat of all) {
-    groups.set(describeAge(chat.updated_at), [...(groups.get(describeAge(chat.updated_at)) ?? []), chat]);
-  }
-  return groups;
-}
-
+/** A part of the list with a heading; nothing if it is empty. */
 function renderSection(title, entries, id) {
-  return el(
+  return entries.length > 0 && el(
     "section",
     { "aria-labelledby": id },
     el("p", { class: "day", id }, title),
@@ -108,27 +194,94 @@ function renderSection(title, entries, id) {
   );
 }
 
+function renderFolder({ name, chats: count }) {
+  const isArchive = name === archive, label = isArchive ? word("archived_section") : name;
+  const members = contents.get(name);
+  const menu = !isArchive && el("button", {
+    type: "button",
+    class: "quiet more",
+    "aria-haspopup": "menu",
+    "aria-expanded": "false",
+    "aria-label": word("more_of", { title: label }),
+    onclick: (event) =>
+      openMenu(event.currentTarget, [
+        { label: word("rename"), act: () => renameFolder(name) },
+        { label: word("dissolve"), act: () => changeFolder(name, "") },
+      ]),
+  }, "⋯");
+  const fold = el(
+    "details",
+    { class: "folder", open: opened.has(name), ontoggle: () => toggleFolder(name, fold.open) },
+    el(
+      "summary",
+      {},
+      createIcon(isArchive ? "archive" : "folder"),
+      el("span", { class: "grow", dir: "auto" }, label),
+      count !== null && el("span", { class: "when" }, formatNumber(count)),
+    ),
+    members && el("ul", {}, renderRows(members)),
+  );
+  return el("div", { class: "folder-row" }, fold, menu);
+}
+
+async function toggleFolder(name, isOpen) {
+  if (opened.has(name) === isOpen) return;
+  if (isOpen) opened.add(name);
+  else opened.delete(name);
+  store("folders", [...opened].join("\t"));
+  if (isOpen && !contents.has(name)) {
+    const reply = await attempt(() => readFolder(name));
+    if (reply) contents.set(name, reply.chats);
+  }
+  showList();
+}
+
+async function changeFolder(name, folder) {
+  const reply = await attempt(() => readFolder(name));
+  if (!reply?.chats.length) return;
+  if (opened.has(name) && folder) opened.add(folder);
+  await arrange(reply.chats, { folder });
+}
+
+async function renameFolder(name) {
+  const input = el("input", { type: "text", value: name, maxlength: "100", dir: "auto", class: "wide" });
+  const choice = await showDialog(
+    word("rename"),
+    el("label", {}, el("span", {}, word("folder_label")), input),
+    [{ value: "", label: word("cancel") }, { value: "yes", label: word("save"), kind: "main" }],
+  );
+  const folder = input.value.trim();
+  if (choice === "yes" && folder && folder !== name) await changeFolder(name, folder);
+}
+
 function renderRow(chat) {
-  const name = chat.title || word("untitled"), row = rows.get(chat.id);
-  if (row?.name === name) return row.item;
+  const name = chat.title || word("untitled"), row = rows.get(chat.id), isAgain = shown.has(chat.id);
+  shown.add(chat.id);
+  if (row) row.chat = chat;
+  const isSame = row?.name === name && row.isSelecting === isSelecting() && !isSelecting();
+  // What is pinned and in an open folder stands in two places.
+  return isSame && !isAgain ? row.item : createRow(chat, name);
+}
+
+function createRow(chat, name) {
+  const entry = { name, chat, item: null, isSelecting: isSelecting() };
   const button = el("button", {
     type: "button",
     class: "quiet more",
     "aria-haspopup": "menu",
     "aria-expanded": "false",
     "aria-label": word("more_of", { title: name }),
-    onclick: () =>
-      openMenu(button, [
-        { label: word("rename"), act: () => renameChat(chat) },
-        { label: word("fork"), act: () => forkChat(chat) },
-        { label: word("export_markdown"), act: () => attempt(() => exportChat(chat, "markdown")) },
-        { label: word("export_json"), act: () => attempt(() => exportChat(chat, "json")) },
-        { label: word("delete"), kind: "danger", act: () => deleteChat(chat) },
-      ]),
+    onclick: () => openMenu(button, actionsOf(entry.chat)),
   }, "⋯");
-  const item = el("li", {}, renderLink(chat.id, "", el("span", { dir: "auto" }, name)), button);
-  rows.set(chat.id, { name, item });
-  return item;
+  entry.item = el(
+    "li",
+    {},
+    isSelecting() && renderCheckbox(chat),
+    renderLink(chat.id, "", el("span", { dir: "auto" }, name)),
+    button,
+  );
+  rows.set(chat.id, entry);
+  return entry.item;
 }
 
 function renderLink(id, message, ...inside) {
@@ -138,7 +291,9 @@ function renderLink(id, message, ...inside) {
     onclick: (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
       event.preventDefault();
-      hooks.open(id, message);
+      const box = event.currentTarget.parentElement.querySelector("input[data-select]");
+      if (box) box.click();
+      else hooks.open(id, message);
     },
   }, ...inside);
 }
@@ -155,15 +310,22 @@ function moveFocus(event) {
 async function searchChats() {
   const text = find.value.trim(), number = ++searchCount;
   if (!text) return showList();
-  const reply = await attempt(() => call(`/api/chats/search?limit=30&q=${encodeURIComponent(text)}`));
+  const findTitles = (q) => call(`/api/chats?archived=any&limit=10&title=${encodeURIComponent(q)}`);
+  const replies = await attempt(async () => {
+    const [reply, titles] = await Promise.all([
+      call(`/api/chats/search?limit=30&q=${encodeURIComponent(text)}`),
+      findTitles(text),
+    ]);
+    return [reply, reply.corrected ? await findTitles(reply.corrected) : titles];
+  });
   // Somebody has typed on meanwhile.
-  if (number !== searchCount || !reply) return undefined;
+  if (number !== searchCount || !replies) return undefined;
+  const [reply, { chats: titleHits }] = replies;
   const words = reply.corrected ?? text;
-  const titleHits = chats.filter((chat) => chat.title.toLocaleLowerCase().includes(words.toLocaleLowerCase()))
-    .slice(0, 10);
   const parts = [];
+  shown.clear();
   if (reply.corrected) parts.push(el("p", { class: "empty" }, word("corrected", { text: words })));
-  if (titleHits.length) parts.push(renderSection(word("in_titles"), titleHits.map(renderRow), "in-titles"));
+  if (titleHits.length) parts.push(renderSection(word("in_titles"), renderRows(titleHits), "in-titles"));
   if (reply.hits.length) {
     parts.push(
       renderSection(word("in_messages"), reply.hits.map((hit) => renderHit(hit, words)), "in-messages"),
@@ -190,63 +352,4 @@ function renderHit(hit, words) {
       el("span", { class: "when" }, formatDate(hit.created_at)),
     ),
   );
-}
-
-async function renameChat(chat) {
-  const input = el("input", {
-    type: "text",
-    value: chat.title,
-    maxlength: "300",
-    dir: "auto",
-    class: "wide",
-    onkeydown: (event) => {
-      // The first button of the dialog is the one that leaves it.
-      if (event.key === "Enter" && !event.isComposing) {
-        event.preventDefault();
-        input.form.requestSubmit(input.form.querySelector("button.main"));
-      }
-    },
-  });
-  const choice = await showDialog(word("rename"), el("label", {}, word("title_label"), input), [
-    { value: "", label: word("cancel") },
-    { value: "yes", label: word("save"), kind: "main" },
-  ]);
-  if (choice !== "yes" || !input.value.trim()) return;
-  const renamed = await attempt(() =>
-    call(`/api/chats/${chat.id}`, { method: "PATCH", body: { title: input.value } })
-  );
-  if (!renamed) return;
-  moveToFront(renamed, false);
-  hooks.onRename(renamed);
-}
-
-async function forkChat(chat) {
-  const copy = await attempt(() => call(`/api/chats/${chat.id}/fork`, { method: "POST", body: {} }));
-  if (!copy) return;
-  moveToFront(copy);
-  await hooks.open(copy.id);
-  toast(word("forked"));
-}
-
-async function deleteChat(chat) {
-  const choice = await showDialog(
-    word("delete_chat"),
-    el("p", { dir: "auto" }, word("delete_text", { title: chat.title || word("untitled") })),
-    [
-      { value: "", label: word("cancel") },
-      { value: "forget", label: word("delete_forget"), kind: "danger" },
-      { value: "keep", label: word("delete_keep"), kind: "danger" },
-    ],
-  );
-  if (!choice) return;
-  const done = await attempt(async () => {
-    await call(`/api/chats/${chat.id}?memories=${choice}`, { method: "DELETE" });
-    return true;
-  });
-  if (!done) return;
-  chats = chats.filter((entry) => entry.id !== chat.id);
-  if (find.value.trim()) searchChats();
-  else showList();
-  toast(word("deleted"));
-  hooks.onDelete(chat.id);
 }

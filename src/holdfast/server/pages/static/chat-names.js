@@ -1,13 +1,39 @@
-// Names of files while one types them after an @, as a list below the field.
+// Names while one types them, as a list below the field: of files after an @, of prompts after a slash.
 import { api, debounce, el, word } from "./core.js";
 import { announce } from "./chat-state.js";
+import { promptSource } from "./chat-prompts.js";
 
-// What is typed so far, up to where one is: an @ at the beginning of a word, and a path in quotes or without.
-const mention = /(^|[\s(])@("([^"]*)|[^\s"@]*)$/;
+let isAllowed = true;
+
+// Where names come from (a NameSource): `pattern` is what is typed so far, up to where one is, with what is replaced at its end;
+// `look` finds entries for it, `pick` returns the text to insert, null for none.
+/** @typedef {{ pattern: RegExp, label: any, detail: any, look: any, pick: any }} NameSource */
+
+/** @type {NameSource} */
+const fileSource = {
+  // An @ at the beginning of a word, and a path in quotes or without.
+  pattern: /(^|[\s(])@("([^"]*)|[^\s"@]*)$/,
+  label: (file) => file.path,
+  detail: () => "",
+  async look(typed) {
+    const path = typed.replace(/^"/, "");
+    const reply = isAllowed
+      ? await api(`/api/files/complete?q=${encodeURIComponent(path)}`).catch(() => null)
+      : null;
+    if (!reply) return [];
+    isAllowed = reply.allowed;
+    return reply.files.length === 1 && reply.files[0].path === path ? [] : reply.files;
+  },
+  pick({ path, folder }) {
+    const needsQuotes = /\s/.test(path);
+    return `${needsQuotes ? '"' : ""}${path}${needsQuotes && !folder ? '"' : ""}${folder ? "" : " "}`;
+  },
+};
+const sources = [promptSource, fileSource];
 
 /** Completes names in `field`, with choices in `list`. Returns a handler for keys, which says whether it used one. */
 export function completeNames(field, list) {
-  let isAllowed = true, files = null, chosen = 0, lookups = 0;
+  let files = null, source = fileSource, chosen = 0, lookups = 0;
 
   const close = () => {
     files = null;
@@ -15,15 +41,16 @@ export function completeNames(field, list) {
     field.removeAttribute("aria-activedescendant");
   };
 
+  const readTyped = () => field.value.slice(0, field.selectionStart);
+
   const lookUp = debounce(async () => {
-    const match = mention.exec(field.value.slice(0, field.selectionStart));
-    if (!match || !isAllowed) return close();
-    const lookup = ++lookups, path = match[3] ?? match[2];
-    const reply = await api(`/api/files/complete?q=${encodeURIComponent(path)}`).catch(() => null);
-    if (lookup !== lookups || !reply) return undefined;
-    isAllowed = reply.allowed;
-    if (!reply.files.length || (reply.files.length === 1 && reply.files[0].path === path)) return close();
-    files = reply.files;
+    const lookup = ++lookups, found = sources.find(({ pattern }) => pattern.test(readTyped()));
+    if (!found) return close();
+    const entries = await found.look(found.pattern.exec(readTyped())[2]);
+    if (lookup !== lookups) return undefined;
+    if (!entries.length) return close();
+    files = entries;
+    source = found;
     return show();
   }, 120);
 
@@ -32,14 +59,19 @@ export function completeNames(field, list) {
     list.hidden = false;
     list.replaceChildren(
       ...files.map((file, at) =>
-        el("li", {
-          role: "option",
-          id: `name-${at}`,
-          onmousedown: (event) => {
-            event.preventDefault();
-            pick(at);
+        el(
+          "li",
+          {
+            role: "option",
+            id: `name-${at}`,
+            onmousedown: (event) => {
+              event.preventDefault();
+              pick(at);
+            },
           },
-        }, file.path)
+          el("span", {}, source.label(file)),
+          el("span", { class: "faint" }, source.detail(file)),
+        )
       ),
     );
     announce(word("files_found", { n: files.length }));
@@ -53,13 +85,16 @@ export function completeNames(field, list) {
     field.setAttribute("aria-activedescendant", `name-${chosen}`);
   };
 
-  const pick = (at) => {
-    const { path, folder } = files[at];
-    const end = field.selectionStart, start = end - mention.exec(field.value.slice(0, end))[2].length;
-    const needsQuotes = /\s/.test(path);
-    const text = `${needsQuotes ? '"' : ""}${path}${needsQuotes && !folder ? '"' : ""}${folder ? "" : " "}`;
-    field.setRangeText(text, start, end, "end");
+  const pick = async (at) => {
+    const entry = files[at], end = field.selectionStart;
+    const match = source.pattern.exec(readTyped());
+    // A slash is replaced with the name behind it, an @ stays.
+    const start = end - match[2].length - (source === promptSource ? 1 : 0);
     close();
+    const text = await source.pick(entry);
+    if (text === null) return field.focus();
+    field.setRangeText(text, start, end, "end");
+    field.focus();
     field.dispatchEvent(new Event("input"));
   };
 

@@ -6,6 +6,7 @@ const keys = [
   ["Enter", "send"],
   ["Shift+Enter", "line"],
   ["↑", "edit"],
+  ["/", "prompt"],
   ["Esc", "stop"],
   ["Ctrl+K", "find"],
   ["Ctrl+Shift+O", "new"],
@@ -23,18 +24,13 @@ function showList() {
 
 const isTyping = (target) => target.closest?.("input, textarea, select, [contenteditable]");
 
-/** `open("")` begins a new chat, `toggleSide(true)` opens the list of conversations on a small screen. */
-export function startShortcuts({ open, toggleSide }) {
+/** `open("")` begins a new chat. */
+export function startShortcuts({ open }) {
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || document.querySelector("dialog[open], :popover-open")) return;
     const isControl = event.ctrlKey || event.metaKey;
     const key = event.key.toLowerCase();
-    if (isControl && !event.shiftKey && key === "k") {
-      event.preventDefault();
-      if (!byId("find").checkVisibility()) toggleSide(true);
-      byId("find").focus();
-      byId("find").select();
-    } else if (isControl && event.shiftKey && key === "o") {
+    if (isControl && event.shiftKey && key === "o") {
       event.preventDefault();
       open("");
     } else if (event.key === "?" && !isControl && !isTyping(event.target)) {

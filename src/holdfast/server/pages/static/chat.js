@@ -1,5 +1,5 @@
 // The chat page: which conversation is open, and what happens when somebody asks, edits, stops or goes elsewhere.
-import { attempt, byId, el, queryAll, subscribe, toast, word } from "./core.js";
+import { attempt, byId, el, palette, queryAll, subscribe, toast, word } from "./core.js";
 import * as composer from "./chat-composer.js";
 import { showKind, startFrame, toggleSide } from "./chat-frame.js";
 import * as list from "./chat-list.js";
@@ -436,7 +436,12 @@ startFrame({ open: openChat, stop: () => turn && stopTurn() });
 addEventListener("popstate", () => openChat(readAddress(), { message: location.hash.slice(1), push: false }));
 messages.startMessages(actions);
 startPrinting();
-startShortcuts({ open: openChat, toggleSide });
+startShortcuts({ open: openChat });
+Object.assign(palette, {
+  open: (id, message) => openChat(id, { message }),
+  commands: () => [...(state.chat ? list.actionsOf(state.chat) : []), ...list.listActions()],
+  headers: () => ({ "x-holdfast-kind": state.kind }),
+});
 composer.start({ send: ask, stop: stopTurn, editLast });
 startGauge();
 startOptions();
@@ -456,10 +461,11 @@ openChat(root.dataset.conversation || readAddress(), { message: location.hash.sl
 /** Subscribes to events. A browser has few connections for all its tabs, so hidden tabs use none. */
 function listenAgain() {
   sourceKind = state.kind;
-  source = subscribe(["compaction", "job", "kept", "research"], (kind, data) => {
+  source = subscribe(["compaction", "job", "kept", "research", "title"], (kind, data) => {
     const hasBegun = kind === "job" && data.status === "running" && data.kind === "main" && !turn;
     const ours = data.conversation === state.conversation;
-    if (kind === "research") turn?.live.onResearch?.(data);
+    if (kind === "title") list.rename(data.conversation, data.title);
+    else if (kind === "research") turn?.live.onResearch?.(data);
     // The first memory of a new chat may be reported before the page knows the chat's id.
     else if (kind === "kept") {
       if (ours || (turn && !state.conversation)) memoryLines.handleEvent(data);

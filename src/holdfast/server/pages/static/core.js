@@ -19,7 +19,10 @@ export const queryAll = (selector, root = document) => Array.from(root.querySele
 
 /**
  * What a call of the REST API may be given. With `raw` the response itself is returned.
- * @typedef {{ method?: string, body?: any, signal?: AbortSignal, headers?: Record<string, string>, raw?: boolean }} RequestOptions
+ * @typedef {{
+ *   method?: string, body?: any, signal?: AbortSignal, headers?: Record<string, string>, raw?: boolean,
+ *   keepalive?: boolean,
+ * }} RequestOptions
  */
 
 /**
@@ -97,11 +100,15 @@ async function readFailure(response) {
  * @param {RequestOptions} options
  * @returns {Promise<any>}
  */
-export async function api(path, { method = "GET", body, signal, headers = {}, raw = false } = {}) {
+export async function api(
+  path,
+  { method = "GET", body, signal, headers = {}, raw = false, keepalive = false } = {},
+) {
   /** @type {RequestInit & { headers: Record<string, string> }} */
   const init = {
     method,
     signal,
+    keepalive,
     headers: { accept: "application/json", ...headers },
     credentials: "same-origin",
   };
@@ -195,12 +202,25 @@ export function showBanner(text, ...extra) {
   place.replaceChildren(...(text ? [el("span", {}, text), ...extra] : []));
 }
 
-/** Shows a short message that disappears by itself; the same one twice is shown once. */
-export function toast(text, kind = "info") {
-  const box = el("div", { class: `toast ${kind}` }, text);
-  for (const other of queryAll(".toast", byId("toasts"))) other.textContent === text && other.remove();
+/**
+ * Shows a short message that disappears by itself; the same one twice is shown once. An `action` is a button in
+ * it, and it stays longer, or as long as the action says, in milliseconds.
+ * @param {string} text
+ * @param {string} kind
+ * @param {{ label: string, act: () => void, wait?: number } | null} action
+ */
+export function toast(text, kind = "info", action = null) {
+  const act = () => {
+    box.remove();
+    action.act();
+  };
+  const button = action && el("button", { type: "button", class: "quiet", onclick: act }, action.label);
+  const box = el("div", { class: `toast ${kind}` }, el("span", {}, text), button);
+  for (const other of queryAll(".toast", byId("toasts"))) {
+    if (other.firstElementChild.textContent === text) other.remove();
+  }
   byId("toasts").append(box);
-  setTimeout(() => box.remove(), kind === "error" ? 9000 : 4000);
+  setTimeout(() => box.remove(), action?.wait ?? (kind === "error" ? 9000 : action ? 7000 : 4000));
 }
 
 const database = "holdfast";
@@ -306,6 +326,16 @@ export function markWords(text, words) {
   return [...out, text.slice(at)];
 }
 
+/** The entries by what `read` finds in each, in the order in which it is found. */
+export function groupBy(entries, read) {
+  const groups = new Map();
+  for (const entry of entries) {
+    const key = read(entry);
+    groups.set(key, [...(groups.get(key) ?? []), entry]);
+  }
+  return groups;
+}
+
 export function debounce(work, wait) {
   let timer;
   return (...args) => {
@@ -365,18 +395,44 @@ function saveCookie(name, value) {
 
 const themes = ["auto", "light", "dark"];
 const themeButton = byId("theme");
+
+/** Shows the page in a theme, and remembers the choice. */
+export function setTheme(theme) {
+  saveCookie("holdfast_theme", theme);
+  showTheme(theme);
+}
+
+function showTheme(theme) {
+  page.dataset.theme = theme;
+  themeButton.dataset.theme = theme;
+  themeButton.title = themeButton.dataset[theme];
+  themeButton.setAttribute("aria-label", themeButton.dataset[theme]);
+}
+
 if (themeButton) {
-  const show = (theme) => {
-    page.dataset.theme = theme;
-    themeButton.dataset.theme = theme;
-    themeButton.title = themeButton.dataset[theme];
-    themeButton.setAttribute("aria-label", themeButton.dataset[theme]);
-  };
-  show(page.dataset.theme);
-  themeButton.addEventListener("click", () => {
-    const next = themes[(themes.indexOf(page.dataset.theme) + 1) % themes.length];
-    saveCookie("holdfast_theme", next);
-    show(next);
+  showTheme(page.dataset.theme);
+  themeButton.addEventListener(
+    "click",
+    () => setTheme(themes[(themes.indexOf(page.dataset.theme) + 1) % themes.length]),
+  );
+}
+
+/**
+ * What a page adds to the palette: `open(id, message)` shows a chat without leaving the page, `commands()` are
+ * more of them, `headers()` say whose chats are meant.
+ * @type {{ open: ((id: string, message: string) => void) | null, commands: () => any[], headers: () => Record<string, string> }}
+ */
+export const palette = { open: null, commands: () => [], headers: () => ({}) };
+
+const paletteButton = byId("palette");
+if (paletteButton) {
+  const openPalette = () => attempt(async () => (await import("./palette.js")).openPalette());
+  paletteButton.addEventListener("click", openPalette);
+  addEventListener("keydown", (event) => {
+    const isAsked = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "k";
+    if (!isAsked || event.defaultPrevented) return;
+    event.preventDefault();
+    openPalette();
   });
 }
 
@@ -400,6 +456,15 @@ if (drawerButton) {
   });
 }
 
+/** Removes what was kept for reading without the server. */
+export async function forgetCopies() {
+  if (globalThis.caches) await caches.delete("holdfast-private");
+}
+
+// Who comes to the login page is nobody yet: nothing that was kept is theirs.
+if (document.body.classList.contains("page-login")) forgetCopies();
+else navigator.serviceWorker?.register("/sw.js").catch(() => null);
+
 const languageButton = byId("language");
 languageButton?.addEventListener("click", () => {
   saveCookie("holdfast_language", languageButton.dataset.other);
@@ -413,5 +478,6 @@ byId("logout")?.addEventListener("click", () =>
     if (byId("text")) byId("text").value = "";
     sessionStorage.clear();
     indexedDB.deleteDatabase(database);
+    await forgetCopies();
     location.assign("/login");
   }));

@@ -1,5 +1,5 @@
 // The profile: an editor that says where it goes wrong, what a model would be told of it, and what is proposed for it.
-import { attempt, byId, debounce, el, formatNumber, toast, word } from "./core.js";
+import { attempt, byId, debounce, el, formatNumber, queryAll, toast, word } from "./core.js";
 import { ask, scope } from "./memory-scope.js";
 import { chooseVersion } from "./memory-conflict.js";
 
@@ -26,15 +26,63 @@ export function createProfile() {
 
   function takeSaved(reply) {
     saved = { text: reply.text, tag: reply.tag };
+    showFields(reply.form);
     text.value = reply.text;
     // It cannot be edited before it is loaded: what somebody typed by then would be lost.
     text.readOnly = false;
     updateView();
   }
 
+  // The form: the usual fields of the file. What is in the file besides them stays as it is.
+  const fields = /** @type {HTMLInputElement[]} */ (queryAll("#profile-fields input"));
+  let values = {};
+
+  const readField = (input) => input.value.trim();
+  const listChanges = () =>
+    fields.filter((input) => readField(input) !== (values[input.dataset.field] ?? ""));
+
+  function showFields(form) {
+    values = Object.fromEntries(
+      Object.entries(form).filter(([, value]) => value !== null).map((
+        [name, value],
+      ) => [name, [value].flat().join(", ")]),
+    );
+    for (const input of fields) input.value = values[input.dataset.field] ?? "";
+    updateFields();
+  }
+
+  /** Only one of the two is edited at a time: the form waits for what was changed in the file. */
+  function updateFields() {
+    for (const input of fields) input.disabled = isDirty();
+    byId("profile-fields-save").disabled = isDirty() || !listChanges().length;
+    text.readOnly = listChanges().length > 0;
+  }
+
+  async function saveFields() {
+    const body = Object.fromEntries(
+      listChanges().map((input) => {
+        const value = readField(input);
+        const parts = value.split(",").map((part) => part.trim()).filter(Boolean);
+        return [
+          input.dataset.field,
+          value === "" ? null : input.dataset.field === "products" ? parts : value,
+        ];
+      }),
+    );
+    takeSaved(await ask(PATH, { method: "PATCH", body }));
+    toast(word("saved"));
+  }
+
+  byId("profile-fields").addEventListener("input", updateFields);
+  byId("profile-fields").addEventListener("submit", (event) => {
+    event.preventDefault();
+    attempt(saveFields);
+  });
+
   /** Updates the buttons at once, and the preview when typing pauses. */
   function updateView() {
     save.disabled = undo.disabled = !isDirty();
+    updateFields();
     numberLines();
     previewSoon();
   }
@@ -124,7 +172,10 @@ export function createProfile() {
     option.value = option.textContent;
     option.textContent = formatNumber(option.value);
   }
-  addEventListener("beforeunload", (event) => isDirty() && event.preventDefault());
+  addEventListener(
+    "beforeunload",
+    (event) => (isDirty() || listChanges().length > 0) && event.preventDefault(),
+  );
 
   async function showProposals() {
     const { proposals: open } = await ask(`${PATH}/proposals`);

@@ -1,8 +1,11 @@
 // Fields for the address and the key of a model server: tested first, then used.
 import { api, el, word } from "./core.js";
 
-/** `onUse()` is called once the server is used. Stands inside of other forms, so it is none itself. */
-export function createServerForm(onUse) {
+/**
+ * `onUse()` is called once the server is used, instead of others or with `isMore` beside them. Stands inside of
+ * other forms, so it is none itself.
+ */
+export function createServerForm(onUse, isMore = false) {
   const address = el("input", {
     type: "url",
     autocomplete: "off",
@@ -12,7 +15,11 @@ export function createServerForm(onUse) {
   const key = el("input", { type: "password", autocomplete: "new-password" });
   const state = el("p", { role: "status", "aria-live": "polite", dir: "auto" });
   const testButton = el("button", { type: "button" }, word("server_test"));
-  const useButton = el("button", { type: "button", class: "main" }, word("server_use"));
+  const useButton = el(
+    "button",
+    { type: "button", class: "main" },
+    word(isMore ? "server_add" : "server_use"),
+  );
   const buttons = [testButton, useButton];
 
   /** Runs `work` with the buttons off, and says what came of it. */
@@ -40,8 +47,13 @@ export function createServerForm(onUse) {
     });
 
   const use = async () => {
-    const body = { upstream: address.value.trim(), upstream_key: key.value || null };
+    const location = address.value.trim();
     const isSaved = await report(async () => {
+      if (isMore) {
+        await api("/api/upstreams", { method: "POST", body: { location, key: key.value.trim() } });
+        return word("server_added");
+      }
+      const body = { upstream: location, upstream_key: key.value || null };
       await api("/api/settings", { method: "PUT", body });
       return word("server_used");
     });

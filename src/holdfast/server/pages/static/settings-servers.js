@@ -1,7 +1,8 @@
-// The model servers: how each of them is, and a switch for whether memories may be sent to it.
-import { api, attempt, byId, el, word } from "./core.js";
+// The model servers: how each of them is, whether memories may be sent to it, its key, adding and removing one.
+import { api, attempt, byId, confirmAction, el, showDialog, word } from "./core.js";
+import { createServerForm } from "./server-form.js";
 import { renderServer } from "./server-row.js";
-import { setDraft, settings, valueOf } from "./settings-state.js";
+import { loadSettings, setDraft, settings, valueOf } from "./settings-state.js";
 
 /** Returns the setting with the switch of one address changed. */
 function setGate(text, location, may) {
@@ -11,8 +12,12 @@ function setGate(text, location, may) {
   return [...others, `${location}=${may ? "on" : "off"}`].join(", ");
 }
 
-/** A server with the switch for its memories; the embedded one is on this machine and has none. */
-function renderGated(state) {
+/** The setting that names a server; none for one that was only found. */
+const nameSetting = (state) =>
+  ["upstreams", "upstream"].find((name) => settings.rows.get(name).value?.includes(state.location));
+
+/** A card: the switch for its memories, its key, and removing it. The embedded one is on this machine. */
+function renderCard(state, reload) {
   const gate = el("input", {
     type: "checkbox",
     role: "switch",
@@ -20,8 +25,59 @@ function renderGated(state) {
     disabled: settings.rows.get("memory_gate").read_only,
     onchange: () => setDraft("memory_gate", setGate(valueOf("memory_gate"), state.location, gate.checked)),
   });
-  const label = state.location.includes("//") && el("label", { class: "gate small" }, gate, word("gate"));
-  return renderServer(state, "li", label);
+  if (!state.location.includes("//")) return renderServer(state, "li");
+  const name = state.name || state.location.replace(/^.*:\/\//, "");
+  const setting = nameSetting(state);
+  const isFixed = settings.rows.get(setting ?? "upstreams").read_only;
+  const createButton = (label, spoken, work) =>
+    el(
+      "button",
+      { type: "button", class: "small", "aria-label": spoken, onclick: () => attempt(work) },
+      label,
+    );
+  return renderServer(
+    state,
+    "li",
+    el(
+      "div",
+      { class: "server-actions" },
+      el("label", { class: "gate small" }, gate, word("gate")),
+      !isFixed && createButton(
+        word("server_key_change"),
+        word("server_key_of", { name }),
+        () => changeKey(state, name, reload),
+      ),
+      !isFixed && setting && createButton(
+        word("server_remove"),
+        word("server_remove_named", { name }),
+        () => removeServer(name, reload),
+      ),
+    ),
+  );
+}
+
+async function changeKey(state, name, reload) {
+  const key = el("input", { type: "password", autocomplete: "new-password", class: "wide" });
+  const choice = await showDialog(
+    word("server_key_of", { name }),
+    el("label", {}, el("span", {}, word("server_key_label")), key),
+    [{ value: "", label: word("cancel") }, { value: "yes", label: word("save"), kind: "main" }],
+  );
+  if (choice !== "yes") return;
+  await api("/api/upstreams", { method: "POST", body: { location: state.location, key: key.value.trim() } });
+  await reload();
+}
+
+async function removeServer(name, reload) {
+  const isSure = await confirmAction(
+    word("server_remove_title"),
+    word("server_remove_text", { name }),
+    word("server_remove"),
+  );
+  if (!isSure) return;
+  await api(`/api/upstreams/${encodeURIComponent(name)}`, { method: "DELETE" });
+  await reload();
+  byId("server-add").focus();
 }
 
 export function startServers() {
@@ -29,9 +85,23 @@ export function startServers() {
     const { upstreams } = await api("/api/upstreams");
     const servers = upstreams.filter((state) => state.kind || state.location);
     byId("upstreams").replaceChildren(
-      servers.length ? el("ul", { class: "list" }, servers.map(renderGated)) : el("p", {}, word("no_server")),
+      servers.length
+        ? el("ul", { class: "list" }, servers.map((state) => renderCard(state, reload)))
+        : el("p", {}, word("no_server")),
     );
   }
+  const reload = async () => {
+    await loadSettings();
+    await loadServers();
+  };
+  const opener = byId("server-add"), place = byId("server-new");
+  opener.addEventListener("click", () => {
+    place.hidden = !place.hidden;
+    opener.setAttribute("aria-expanded", String(!place.hidden));
+    if (place.hidden) return;
+    if (!place.firstChild) place.append(createServerForm(() => attempt(reload), true));
+    place.querySelector("input").focus();
+  });
   byId("look-again").addEventListener("click", () => attempt(loadServers));
   attempt(loadServers);
 }

@@ -40,7 +40,7 @@ export async function startPresets() {
           el(
             "span",
             {},
-            el("strong", {}, preset.name),
+            el("strong", {}, preset.title),
             el("span", { class: "faint small" }, preset.description),
           ),
         );

@@ -23,13 +23,21 @@ const PATIENCE = 60_000, LOOK = 700;
 
 function drawRows() {
   for (const place of queryAll(".rows")) {
+    const isAdvanced = "advanced" in place.dataset;
     const rows = [...settings.rows.values()].filter((setting) =>
-      setting.group === place.dataset.group && setting.name !== "preset"
+      setting.group === place.dataset.group && setting.name !== "preset" && setting.everyday !== isAdvanced
     );
     place.replaceChildren(...rows.map(renderSetting));
+    const fold = place.closest("details");
+    if (!fold) continue;
+    fold.hidden = !rows.length;
+    fold.querySelector("summary").textContent = word("advanced", { n: rows.length });
   }
   filterRows();
 }
+
+// Whether something is looked for.
+let isFinding = false;
 
 function filterRows() {
   const query = byId("find").value.trim().toLowerCase();
@@ -39,6 +47,11 @@ function filterRows() {
     count += row.hidden ? 0 : 1;
   }
   document.body.classList.toggle("finding", Boolean(query));
+  // What is folded away is found all the same, and folded again afterwards.
+  if (Boolean(query) !== isFinding) {
+    for (const fold of queryAll("details.advanced")) fold.toggleAttribute("open", Boolean(query));
+  }
+  isFinding = Boolean(query);
   for (const group of queryAll(".group")) {
     group.hidden = Boolean(query) && !group.querySelector(".setting:not([hidden])");
   }
@@ -73,6 +86,7 @@ async function saveChanges() {
   } else if (isSaved === false) {
     const wrong = byId(`set-${Object.keys(settings.wrong)[0]}`) ??
       document.querySelector("#presets :checked");
+    wrong.closest("details")?.setAttribute("open", "");
     wrong.scrollIntoView({ block: "center" });
     wrong.focus();
   }
@@ -132,6 +146,22 @@ function markSection() {
   for (const id of links.keys()) watch.observe(byId(id));
 }
 
+/** Shows what the address points at; a setting gets the focus. */
+function showTarget() {
+  const target = byId(location.hash.slice(1));
+  if (!location.hash || !target) return;
+  if (byId("find").value) {
+    byId("find").value = "";
+    filterRows();
+  }
+  target.closest("details")?.setAttribute("open", "");
+  target.scrollIntoView({ block: target.matches(".setting") ? "center" : "start" });
+  if (target.matches(".setting")) {
+    target.querySelector("input, select, textarea")?.focus({ preventScroll: true });
+  }
+}
+
+addEventListener("hashchange", showTarget);
 changes.addEventListener("taken", drawRows);
 changes.addEventListener("taken", showNotice);
 changes.addEventListener("change", updateSaveBar);
@@ -152,5 +182,5 @@ attempt(async () => {
   startServers();
   markSection();
   // The rows have moved what an address may point at.
-  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  showTarget();
 });

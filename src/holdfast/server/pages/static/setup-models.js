@@ -1,8 +1,20 @@
-// The models: what is there, with which window, getting another one. What a window should be is the server's to say.
-import { api, attempt, byId, createCopyButton, el, formatNumber, queryAll, toast, word } from "./core.js";
+// The models: what is there, with which window, getting another one and deleting one, and which suit this machine.
+// What a window should be is the server's to say.
+import {
+  api,
+  attempt,
+  byId,
+  confirmAction,
+  createCopyButton,
+  createIconButton,
+  el,
+  formatNumber,
+  groupBy,
+  queryAll,
+  toast,
+  word,
+} from "./core.js";
 
-// Of Ollama's library: many languages, and small enough to stay beside a chat model.
-const EMBEDDER = "embeddinggemma";
 const SOURCES = [
   ["set by you", "by_you"],
   ["the running server", "by_running"],
@@ -27,34 +39,81 @@ export function createModelsStep() {
     });
     const ollama = models.some((model) => model.server.kind === "ollama") || (await hasOllama());
     byId("models").replaceChildren(
-      ...(models.length ? models.map(renderModel) : [el("p", {}, word("no_models"))]),
+      ...(models.length ? groupByServer(models) : [el("p", {}, word("no_models"))]),
     );
     byId("pulling").hidden = byId("tuning").hidden = byId("staying").hidden = !ollama;
     const { settings } = await api("/api/settings");
     const findSetting = (name) => settings.find((row) => row.name === name);
     showKeepAlive(findSetting("keep_alive"));
-    await offerEmbedder(models, findSetting);
+    const recommended = await api("/api/models/recommended");
+    showRecommended(recommended, models);
+    await offerEmbedder(models, findSetting, recommended.embedder);
+  }
+
+  /** The models below their servers, where there are several. */
+  function groupByServer(models) {
+    const servers = groupBy(models, (model) => `${model.server.kind} · ${model.server.location}`);
+    return [...servers].flatMap(([server, members]) => [
+      servers.size > 1 && el("h3", { class: "model-server" }, server),
+      ...members.map(renderModel),
+    ]).filter(Boolean);
+  }
+
+  /** What of Ollama's library suits the memory of this machine, to be got with a click. */
+  function showRecommended({ models: suited, memory_gb: memory, here }, installed) {
+    const names = new Set(installed.map((model) => model.name));
+    byId("recommended").hidden = !suited.length;
+    byId("recommended").replaceChildren(
+      ...suited.map((model) =>
+        el(
+          "li",
+          {},
+          el("strong", {}, model.name),
+          el("p", { class: "faint small" }, model.good_for),
+          el("span", { class: "faint small" }, word("model_size", { n: formatNumber(model.gigabytes) })),
+          names.has(model.name) ? el("span", { class: "tag good" }, word("model_installed")) : el("button", {
+            type: "button",
+            onclick: () => attempt(() => pullModel(model.name)),
+          }, word("model_get", { model: model.name })),
+        )
+      ),
+    );
+    byId("recommended-for").textContent = memory && here
+      ? word("models_for", { n: formatNumber(Math.round(memory)) })
+      : word("models_usual");
+  }
+
+  async function deleteModel(model) {
+    const isSure = await confirmAction(
+      word("model_delete_title"),
+      word("model_delete_text", { model: model.name }),
+    );
+    if (!isSure) return;
+    await api("/api/delete", { method: "DELETE", body: { model: model.name }, raw: true });
+    toast(word("model_deleted", { model: model.name }));
+    await showModels();
+    byId("pull-name").focus();
   }
 
   /** A larger embedder is offered where the one inside is used and an Ollama is there that could hold another. */
-  async function offerEmbedder(models, value) {
+  async function offerEmbedder(models, value, embedder) {
     const { upstreams } = await api("/api/upstreams");
     const server = upstreams.find((state) => state.kind === "ollama");
     const inside = ["auto", "embedded"].includes(value("embedder").value);
     byId("finding").hidden = !server || !value("memory").value || !inside || value("embedder").read_only;
     if (byId("finding").hidden) return;
-    const installed = models.find((model) => model.name.split(":")[0] === EMBEDDER)?.name;
+    const installed = models.find((model) => model.name.split(":")[0] === embedder)?.name;
     const button = byId("use-embedder");
-    button.textContent = word(installed ? "use_embedder" : "get_embedder", { model: EMBEDDER });
+    button.textContent = word(installed ? "use_embedder" : "get_embedder", { model: embedder });
     button.onclick = () =>
       attempt(async () => {
-        if (!installed && !(await pullModel(EMBEDDER))) return;
+        if (!installed && !(await pullModel(embedder))) return;
         await api("/api/settings", {
           method: "PUT",
-          body: { embedder: `ollama+${server.location}`, embedder_model: installed ?? EMBEDDER },
+          body: { embedder: `ollama+${server.location}`, embedder_model: installed ?? embedder },
         });
         button.hidden = true;
-        byId("embedder-set").textContent = word("embedder_set", { model: EMBEDDER });
+        byId("embedder-set").textContent = word("embedder_set", { model: embedder });
       });
   }
 
@@ -109,8 +168,19 @@ export function createModelsStep() {
         el(
           "span",
           { class: "faint small" },
-          [model.parameter_size, model.server.kind].filter(Boolean).join(" · "),
+          [
+            model.parameter_size,
+            model.size > 5e7 && word("model_size", { n: formatNumber(Math.round(model.size / 1e8) / 10) }),
+            model.server.kind,
+          ].filter(Boolean).join(" · "),
         ),
+        el("span", { class: "grow" }),
+        model.server.kind === "ollama" &&
+          createIconButton(
+            "trash-2",
+            word("model_delete", { model: model.name }),
+            () => attempt(() => deleteModel(model)),
+          ),
       ),
       el(
         "p",
@@ -124,6 +194,8 @@ export function createModelsStep() {
           "span",
           { class: "faint small" },
           [
+            model.running_ctx && model.running_ctx !== model.num_ctx &&
+            word("window_running", { n: formatNumber(model.running_ctx) }),
             model.context_window && word("trained", { n: formatNumber(model.context_window) }),
             word("recommended", { n: formatNumber(model.recommended_ctx) }),
           ].filter(Boolean).map((text) => ` · ${text}`).join(""),

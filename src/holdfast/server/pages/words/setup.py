@@ -1,8 +1,10 @@
 """Words for the page `setup`."""
 
-from holdfast.i18n import lazy, lazy_context
+from holdfast.i18n import lazy
+from holdfast.server.pages.words import models
 
 WORDS: dict[str, str] = {
+    **models.WORDS,
     "step_of": lazy("Step {n} of {all}"),
     "begin": lazy("Let's begin"),
     "next": lazy("Next"),
@@ -32,33 +34,6 @@ WORDS: dict[str, str] = {
     "for_anthropic": lazy("Anthropic clients"),
     "key_needed": lazy("Programs need a key: make one under Settings ▸ Access."),
     "no_key_needed": lazy("No key is needed on this machine; programs that insist on one may send any word."),
-    "no_models": lazy(
-        "There is no model yet. Start a model server, or get the small one with `holdfast models get`."
-    ),
-    "window_of": lazy("Window of {model} in tokens"),
-    "window_now": lazy("Window in use:"),
-    "window_set": lazy("{model} now has a window of {n} tokens."),
-    "window_fixed": lazy("This server decides its window when it starts."),
-    "use_recommended": lazy("Use the recommended {n}"),
-    "set_window": lazy("Set"),
-    "leave_window": lazy("Leave it to Holdfast"),
-    "trained": lazy("trained for {n}"),
-    "recommended": lazy("recommended {n}"),
-    "by_you": lazy_context("page", "set by you"),
-    "by_running": lazy("as it runs"),
-    "by_modelfile": lazy("from its Modelfile"),
-    "by_client": lazy("as a client asked"),
-    "by_training": lazy_context("page", "trained for no more"),
-    "by_knowledge": lazy("usual for this family"),
-    "by_size": lazy("usual for its size"),
-    "get_embedder": lazy("Get {model} and use it"),
-    "use_embedder": lazy("Use {model}"),
-    "embedder_set": lazy(
-        "{model} is used after the next start; all vectors are then made again in the background."
-    ),
-    "keep_alive_kept": lazy("Set; it holds after the next start."),
-    "keep_alive_elsewhere": lazy("Set by {where}."),
-    "pulled": lazy("{model} is here."),
     "sum_profile": lazy("What every private conversation begins with"),
     "sum_no_profile": lazy("No profile yet."),
     "sum_password": lazy("Password"),

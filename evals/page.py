@@ -1,0 +1,248 @@
+"""`python -m evals.page`: how quickly the pages paint, take keys, list, search, stream. See results/page.md.
+
+A real Chromium in front of a running server on this machine, with a chat of 500 messages, 5,000 memories and
+2,000 chats in it. Every figure is taken in the page, by its own clock and by PerformanceObserver.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from holdfast.messages import Message, Scope
+from holdfast.store import NewMessage
+from holdfast.testing.ollama_runner import FakeModel, ModelCall
+from holdfast.transfer.imports import ImportedMemory, Importer, ImportSource
+from tests.browser import chromium
+from tests.browser.conftest import DESKTOP, FLAGS, Server, context_of, serving
+from tests.browser.upstream import Upstream
+
+RESULTS = Path(__file__).parent / "results" / "page.md"
+MESSAGES, MEMORIES, CHATS = 500, 5_000, 2_000
+ROUNDS = 5
+# Tokens a second of the answer that is streamed, and how many it has.
+PACE, TOKENS = 100, 1_000
+PATIENCE = 60_000
+
+_ABOUT = f"""# How quick are the pages?
+
+`python -m evals.page [--rounds N] [--json]` opens the pages in a real Chromium (headless, without a
+graphics card), each time in a browser profile of its own, in front of a server on the same machine: a chat
+of {MESSAGES} messages, {MEMORIES:,} memories, {CHATS:,} chats. Medians of the rounds. *First paint* is
+first-contentful-paint; *ready* is when what was asked for is shown (the last messages, the first memories);
+*first keystroke* is from the key to the next painted frame, right after that. Lists and searches are from
+the request to the changed page. While an answer of {TOKENS:,} tokens streams at {PACE} tokens a second,
+long tasks are what PerformanceObserver calls so: the main thread busy for more than 50 ms.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What was measured, in milliseconds, and what it should be at most."""
+
+    name: str
+    value: float
+    aim: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        return "" if self.aim is None else "met" if self.value <= self.aim else "**missed**"
+
+
+_WORDS = (
+    "The harbour of Kiel is *open* and `ferry --list` has **42** lines, see the table and the notes of May. "
+)
+_ANSWER = f"## Ferries\n\n{_WORDS}\n\n- {_WORDS}\n- {_WORDS}\n\n```python\nprint('ferry', 42)\n```\n\n"
+
+
+class Pacer(Upstream):
+    """A model server that writes a long answer at a steady pace."""
+
+    def __init__(self) -> None:
+        super().__init__([FakeModel("fake:latest", num_ctx=32_768)])
+        self._due = 0.0
+
+    async def _turn(self) -> None:
+        self._due = max(self._due + 1 / PACE, time.monotonic())
+        await asyncio.sleep(max(0.0, self._due - time.monotonic()))
+
+    def _answer(self, _: ModelCall) -> str:
+        words = (_ANSWER * 40).split(" ")
+        return " ".join(words[:TOKENS])
+
+
+def fill(server: Server) -> str:
+    """Put chats, messages and memories into the store; return the id of the long chat."""
+    log, now = server.engine.store.log, time.time()
+    for number in range(CHATS):
+        said = [
+            NewMessage(
+                Message.of("user", f"Question {number} about ferry {number % 97} to harbour {number % 31}?")
+            ),
+            NewMessage(Message.of("assistant", f"Answer {number}. {_WORDS}"), model="fake:latest"),
+        ]
+        log.begin(
+            Scope(), said, title=f"Ferry {number % 97}, trip {number}", now=now - 900 * (CHATS - number)
+        )
+    talk = [
+        NewMessage(Message.of("user", f"Question {at}?") if at % 2 == 0 else Message.of("assistant", _ANSWER))
+        for at in range(MESSAGES)
+    ]
+    row, _ = log.begin(Scope(), talk, title="The long one", now=now)
+    memories = [
+        ImportedMemory(f"Ship {number} berths at quay {number % 83} and carries cargo {number * 7}.", at=now)
+        for number in range(MEMORIES)
+    ]
+    assert server.engine.remembering is not None
+    Importer(server.engine.store, server.engine.remembering.library, Scope()).take(
+        ImportSource("eval", iter(memories))
+    )
+    while server.engine.store.texts.catch_up(500):
+        pass
+    return row.id
+
+
+@contextmanager
+def opened(browser: Browser, url: str) -> Iterator[Page]:
+    context = context_of(browser, url, "en", "light", DESKTOP, "")
+    context.set_default_timeout(PATIENCE)
+    try:
+        yield context.new_page()
+    finally:
+        context.close()
+
+
+def measure_opening(page: Page, path: str, shown: str, field: str) -> dict[str, float]:
+    """First paint, when `shown` is there, and how long the first key in `field` takes to the next frame."""
+    page.goto(path)
+    page.locator(shown).first.wait_for()
+    ready = page.evaluate("performance.now()")
+    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    page.locator(field).focus()
+    page.evaluate(
+        """() => addEventListener('keydown', (event) => requestAnimationFrame(() => {
+            const channel = new MessageChannel();
+            channel.port1.onmessage = () => { window.keyLatency = performance.now() - event.timeStamp; };
+            channel.port2.postMessage(0);
+        }), { once: true, capture: true })"""
+    )
+    page.keyboard.press("a")
+    page.wait_for_function("window.keyLatency !== undefined")
+    return {"paint": paint, "ready": ready, "key": page.evaluate("window.keyLatency")}
+
+
+# Resolves with the milliseconds from the first request for a path to the change of the list after its answer.
+_FROM_REQUEST = """([path, text]) => new Promise((resolve) => {
+    const list = document.getElementById('chats'), field = document.getElementById('find');
+    performance.clearResourceTimings();
+    new MutationObserver((_, self) => {
+        const asked = performance.getEntriesByType('resource').filter((entry) => entry.name.includes(path));
+        if (!asked.length) return;
+        self.disconnect();
+        resolve(performance.now() - Math.min(...asked.map((entry) => entry.startTime)));
+    }).observe(list, { childList: true });
+    field.value = text;
+    field.dispatchEvent(new Event('input'));
+})"""
+
+
+def measure_list(page: Page, words: str) -> dict[str, float]:
+    page.goto("/")
+    page.locator("#chats li").first.wait_for()
+    first = page.evaluate(
+        """() => Math.max(...performance.getEntriesByType('resource')
+            .filter((entry) => entry.name.includes('/api/chats')).map((entry) => entry.duration))"""
+    )
+    found = page.evaluate(_FROM_REQUEST, ["/api/chats/search", words])
+    return {"list": first, "search": found}
+
+
+def measure_stream(page: Page, path: str) -> dict[str, float]:
+    """Ask in the long chat, and watch the main thread until the answer is complete."""
+    page.goto(path)
+    page.locator(".message.assistant[data-message]").first.wait_for()
+    page.evaluate(
+        """() => { window.tasks = []; new PerformanceObserver((list) =>
+            window.tasks.push(...list.getEntries().map((entry) => entry.duration))
+        ).observe({ type: 'longtask' }); }"""
+    )
+    page.locator("#text").fill("Tell me about ferries at length.")
+    page.locator("#text").press("Enter")
+    page.locator("#stop").wait_for(state="visible")
+    page.locator("#stop").wait_for(state="hidden")
+    tasks = [float(task) for task in page.evaluate("window.tasks")]
+    return {"longest": max(tasks, default=0.0), "count": float(len(tasks))}
+
+
+def measure(rounds: int) -> list[Figure]:
+    path = chromium.browser()
+    if path is None:
+        raise SystemExit("no Chromium on this machine; `make browser` gets one")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(Path(folder) / "home", behind=Pacer(), memory_limit=2 * MEMORIES) as server,
+        sync_playwright() as playwright,
+    ):
+        chat = f"/c/{fill(server)}"
+        browser = playwright.chromium.launch(executable_path=str(path), args=FLAGS)
+        runs: dict[str, list[dict[str, float]]] = {"chat": [], "memory": [], "list": []}
+        for number in range(rounds):
+            with opened(browser, server.url) as page:
+                runs["chat"].append(measure_opening(page, chat, ".message.assistant[data-message]", "#text"))
+            with opened(browser, server.url) as page:
+                runs["memory"].append(measure_opening(page, "/settings/memory", "#feed article", "#search"))
+            with opened(browser, server.url) as page:
+                runs["list"].append(measure_list(page, f"ferry {number}"))
+        with opened(browser, server.url) as page:
+            stream = measure_stream(page, chat)
+        browser.close()
+    middle = {f"{name} {key}": median(run[key] for run in of) for name, of in runs.items() for key in of[0]}
+    return [
+        Figure(f"chat of {MESSAGES} messages: first paint", middle["chat paint"]),
+        Figure("… ready", middle["chat ready"]),
+        Figure("… first keystroke", middle["chat key"], 100),
+        Figure(f"{MEMORIES:,} memories: first paint", middle["memory paint"]),
+        Figure("… ready", middle["memory ready"]),
+        Figure("… first keystroke", middle["memory key"], 100),
+        Figure(f"list at {CHATS:,} chats", middle["list list"], 100),
+        Figure(f"search at {CHATS:,} chats", middle["list search"], 100),
+        Figure(f"longest task while {PACE} tokens a second stream", stream["longest"], 100),
+        Figure("… number of long tasks", stream["count"]),
+    ]
+
+
+def render(figures: Sequence[Figure]) -> str:
+    rows = [
+        f"| {figure.name} | {figure.value:,.0f} | {'' if figure.aim is None else f'{figure.aim:,.0f}'} |"
+        f" {figure.verdict} |"
+        for figure in figures
+    ]
+    return "\n".join((_ABOUT, "| | ms | at most | |", "|---|---|---|---|", *rows, ""))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m evals.page", description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="how often each page is opened")
+    parser.add_argument("--json", action="store_true", help="figures as JSON, nothing written")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="where the page is written")
+    chosen = parser.parse_args(arguments)
+    figures = measure(chosen.rounds)
+    if chosen.json:
+        print(json.dumps({figure.name: figure.value for figure in figures}, indent=2))
+        return 0
+    print(render(figures))
+    chosen.output.write_text(render(figures), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""The list of conversations over REST: its folders, changing several at once, and importing saved ones."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from starlette.requests import Request
+
+from holdfast.errors import BadRequest, NotFound
+from holdfast.i18n import gettext as _
+from holdfast.i18n import speak
+from holdfast.server.chats import PLACE, Folder, spans_projects
+from holdfast.server.endpoint import engine_of, scope_of
+from holdfast.server.pages.site import language_of
+from holdfast.store import ConversationRecord, ListFilter, Store
+from holdfast.transfer.formats import open_source
+from holdfast.transfer.imports import Importer
+
+router = APIRouter(prefix="/api/chats", tags=["Conversations"])
+
+
+class BatchChanges(BaseModel):
+    """What happens to some conversations; `delete` says what becomes of memories made from them."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    chats: Annotated[list[str], Field(min_length=1, max_length=500)]
+    pinned: bool | None = None
+    archived: bool | None = None
+    folder: Folder | None = None
+    delete: Literal["keep", "forget"] | None = None
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> Self:
+        place = [getattr(self, name) for name in PLACE]
+        if (self.delete is not None) == any(value is not None for value in place):
+            raise ValueError("give either delete, or one of pinned, archived, folder")
+        return self
+
+
+class SavedFile(BaseModel):
+    """A file that the chat page saved, as Markdown (`.md`) or JSON (`.json`)."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: Annotated[str, StringConstraints(max_length=300, pattern=r"(?i)\.(md|json)$")]
+    text: str
+
+
+class SavedFiles(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    files: Annotated[list[SavedFile], Field(min_length=1, max_length=100)]
+
+
+@router.get("/folders")
+async def list_folders(request: Request) -> dict[str, Any]:
+    """List the folders of conversations by name, with how many are in each; archived ones do not count."""
+    store = engine_of(request).store
+    which = ListFilter(every_project=spans_projects(request), archived=False)
+    folders = await store.run(store.log.folders, scope_of(request), which)
+    archived = ListFilter(every_project=which.every_project, archived=True)
+    any_archived = await store.run(store.log.recent, scope_of(request), 1, None, archived)
+    return {
+        "folders": [{"name": name, "chats": count} for name, count in folders.items()],
+        "archived": bool(any_archived),
+    }
+
+
+@router.post("/batch")
+async def change_several(request: Request, wanted: BatchChanges) -> dict[str, Any]:
+    """Pin, archive, move or delete several conversations: all of them, or none if one is not there."""
+    engine, scope, every = engine_of(request), scope_of(request), spans_projects(request)
+    store = engine.store
+    changes = wanted.model_dump(include=set(PLACE), exclude_none=True)
+
+    def work() -> list[ConversationRecord]:
+        rows = find_all(store, wanted.chats)
+        for row in rows:
+            store.log.delete(row.id) if wanted.delete else store.log.arrange(row.id, changes)
+        return rows
+
+    def find_all(store: Store, names: list[str]) -> list[ConversationRecord]:
+        known = {row.id: row for row in store.log.of_user(scope.user, names)}
+        allowed = {
+            name: row
+            for name, row in known.items()
+            if row.scope.kind == scope.kind and (every or row.scope == scope)
+        }
+        if missing := [name for name in names if name not in allowed]:
+            raise NotFound(_("conversation '{conversation}' not found").format(conversation=missing[0]))
+        return [allowed[name] for name in dict.fromkeys(names)]
+
+    rows = await store.run(store.atomically, work)
+    if wanted.delete and engine.remembering is not None:
+        for row in rows:
+            await asyncio.to_thread(
+                engine.remembering.remove_conversation, row.scope, row.id, forget=wanted.delete == "forget"
+            )
+    return {"chats": [row.id for row in rows]}
+
+
+@router.post("/import")
+async def import_chats(request: Request, saved: SavedFiles) -> dict[str, Any]:
+    """Import conversations that the page saved as Markdown or JSON; what is there already is not doubled."""
+    speak(language_of(request))
+    engine, scope = engine_of(request), scope_of(request)
+    remembering = engine.remembering
+    if remembering is None:
+        raise BadRequest("nothing can be imported without notes")
+
+    def work() -> dict[str, Any]:
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [write_file(Path(folder), number, file) for number, file in enumerate(saved.files)]
+            source = open_source(paths, "holdfast")
+            return Importer(engine.store, remembering.library, scope).take(source).to_json()
+
+    return await asyncio.to_thread(work)
+
+
+def write_file(folder: Path, number: int, file: SavedFile) -> Path:
+    """Write a file under a name of our own, in a folder of its own so that errors can name it."""
+    place = folder / str(number)
+    place.mkdir()
+    path = place / Path(file.name.replace("\\", "/")).name
+    path.write_text(file.text, encoding="utf-8", errors="replace")
+    return path

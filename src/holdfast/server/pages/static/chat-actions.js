@@ -1,0 +1,204 @@
+// What can be done with conversations in the list, one or several: rename, pin, move, archive, export, delete.
+import { attempt, el, groupBy, showDialog, toast, word } from "./core.js";
+import { exportChat, exportChats } from "./chat-export.js";
+import { call } from "./chat-state.js";
+
+// How long, in milliseconds, a deletion can be undone; only then it happens.
+const UNDO = 7000;
+
+/**
+ * What the list offers: `reload()` loads it anew, `open(id)` shows a conversation, `folders()` are their names,
+ * `onRename(chat)` and `onDelete(id)` tell the page.
+ * @type {any}
+ */
+let list = {};
+
+/** Deletions that can still be undone, by the id of the conversation. */
+const deletions = new Map();
+
+export const isDeleted = (id) => deletions.has(id);
+
+export function startActions(hooks) {
+  list = hooks;
+  // Who leaves the page cannot undo any more.
+  addEventListener("pagehide", () => {
+    for (const deletion of new Set(deletions.values())) deletion.send(true);
+  });
+}
+
+/** What can be done with a conversation, for its menu and for the palette. */
+export const actionsOf = (chat) => [
+  { label: word("rename"), icon: "pencil", act: () => renameChat(chat) },
+  {
+    label: word(chat.pinned ? "unpin" : "pin"),
+    icon: "pin",
+    act: () => arrange([chat], { pinned: !chat.pinned }),
+  },
+  { label: word("move"), icon: "folder", act: () => moveChats([chat]) },
+  {
+    label: word(chat.archived ? "unarchive" : "archive"),
+    icon: "archive",
+    act: () => arrange([chat], { archived: !chat.archived }),
+  },
+  { label: word("fork"), icon: "git-fork", act: () => forkChat(chat) },
+  {
+    label: word("export_markdown"),
+    icon: "download",
+    act: () => attempt(() => exportChat(chat, "markdown")),
+  },
+  { label: word("export_json"), icon: "download", act: () => attempt(() => exportChat(chat, "json")) },
+  { label: word("delete"), icon: "trash-2", kind: "danger", act: () => deleteChats([chat]) },
+];
+
+const changeSeveral = (chats, changes) =>
+  call("/api/chats/batch", { method: "POST", body: { chats: chats.map((chat) => chat.id), ...changes } });
+
+/** What is said of a change, by what it changes. */
+function describeChange(changes, n) {
+  if (changes.folder !== undefined) {
+    return word(changes.folder ? "moved" : "moved_out", { n, folder: changes.folder });
+  }
+  const name = changes.archived === undefined ? "pinned" : "archived";
+  return word(`${changes[name] ? "" : "un"}${name}_chats`, { n });
+}
+
+/** Pins, archives or moves conversations, and offers to undo it. */
+export async function arrange(chats, changes) {
+  const done = await attempt(() => changeSeveral(chats, changes));
+  if (!done) return;
+  await list.reload();
+  toast(describeChange(changes, chats.length), "info", {
+    label: word("undo"),
+    act: () => undo(chats, changes),
+  });
+}
+
+/** Gives each conversation back what it had before. */
+async function undo(chats, changes) {
+  const [name] = Object.keys(changes);
+  const groups = groupBy(chats, (chat) => chat[name]);
+  await attempt(() =>
+    Promise.all([...groups].map(([value, members]) => changeSeveral(members, { [name]: value })))
+  );
+  await list.reload();
+}
+
+/** Asks for a folder, one that is there or a new one, and moves conversations into it. */
+export async function moveChats(chats) {
+  const names = list.folders();
+  const input = el("input", {
+    type: "text",
+    class: "wide",
+    maxlength: "100",
+    list: "folder-names",
+    autocomplete: "off",
+    dir: "auto",
+    value: chats.length === 1 ? chats[0].folder : "",
+  });
+  const choice = await showDialog(
+    word("move"),
+    [
+      el("label", {}, el("span", {}, word("folder_label")), input),
+      el("datalist", { id: "folder-names" }, names.map((name) => el("option", { value: name }))),
+      names.length && el(
+        "div",
+        { class: "folder-choices" },
+        names.map((name) =>
+          el("button", { type: "button", class: "quiet", onclick: () => (input.value = name) }, name)
+        ),
+      ),
+    ].filter(Boolean),
+    [
+      { value: "", label: word("cancel") },
+      { value: "yes", label: word("move_here"), kind: "main" },
+    ],
+  );
+  if (choice === "yes") await arrange(chats, { folder: input.value.trim() });
+}
+
+export async function renameChat(chat) {
+  const input = el("input", {
+    type: "text",
+    value: chat.title,
+    maxlength: "300",
+    dir: "auto",
+    class: "wide",
+  });
+  const choice = await showDialog(word("rename"), el("label", {}, word("title_label"), input), [
+    { value: "", label: word("cancel") },
+    { value: "yes", label: word("save"), kind: "main" },
+  ]);
+  if (choice !== "yes" || !input.value.trim()) return;
+  const renamed = await attempt(() =>
+    call(`/api/chats/${chat.id}`, { method: "PATCH", body: { title: input.value } })
+  );
+  if (!renamed) return;
+  list.update(renamed);
+  list.onRename(renamed);
+}
+
+async function forkChat(chat) {
+  const copy = await attempt(() => call(`/api/chats/${chat.id}/fork`, { method: "POST", body: {} }));
+  if (!copy) return;
+  list.update(copy, true);
+  await list.open(copy.id);
+  toast(word("forked"));
+}
+
+/** Saves several conversations: one file each as Markdown, all in one as JSON. */
+export const exportSeveral = (chats, form) => attempt(() => exportChats(chats, form));
+
+/** Deletes conversations after a moment in which it can be undone. Returns whether it was wished. */
+export async function deleteChats(chats) {
+  const [chat] = chats, n = chats.length;
+  const choice = await showDialog(
+    word(n === 1 ? "delete_chat" : "delete_chats", { n }),
+    el(
+      "p",
+      { dir: "auto" },
+      n === 1 ? word("delete_text", { title: chat.title || word("untitled") }) : word("delete_texts"),
+    ),
+    [
+      { value: "", label: word("cancel") },
+      { value: "forget", label: word("delete_forget"), kind: "danger" },
+      { value: "keep", label: word("delete_keep"), kind: "danger" },
+    ],
+  );
+  if (!choice) return false;
+  const deletion = scheduleDeletion(chats, choice);
+  list.show();
+  for (const { id } of chats) list.onDelete(id);
+  toast(word(n === 1 ? "deleted" : "deleted_chats", { n }), "info", {
+    label: word("undo"),
+    act: deletion.undo,
+    wait: UNDO,
+  });
+  return true;
+}
+
+function scheduleDeletion(chats, choice) {
+  const settle = () => {
+    clearTimeout(timer);
+    for (const { id } of chats) deletions.delete(id);
+  };
+  const send = async (keepalive = false) => {
+    clearTimeout(timer);
+    await attempt(() =>
+      call("/api/chats/batch", {
+        method: "POST",
+        body: { chats: chats.map((chat) => chat.id), delete: choice },
+        keepalive,
+      })
+    );
+    settle();
+    await list.reload();
+  };
+  const undo = () => {
+    settle();
+    list.show();
+  };
+  const timer = setTimeout(send, UNDO);
+  const deletion = { send, undo };
+  for (const { id } of chats) deletions.set(id, deletion);
+  return deletion;
+}

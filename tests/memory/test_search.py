@@ -668,7 +668,9 @@ def test_the_message_that_asks_does_not_answer_itself(kit):
 
 
 def test_heard_part_of_a_compound_counts_as_heard(kit):
-    kit.say("Der Handwerker kommt am Montag.", *(f"Der Reiher {number} steht am Fluss." for number in range(9)))
+    kit.say(
+        "Der Handwerker kommt am Montag.", *(f"Der Reiher {number} steht am Fluss." for number in range(9))
+    )
 
     def unheard(text):
         return kit.search_in.rank(read_question(text), ME).ranking.unheard

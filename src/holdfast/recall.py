@@ -70,7 +70,7 @@ _LONG_SHARE = 0.34
 # this: the rest would be read by the server in vain.
 _ENOUGH = 0.85
 # Likelihood of an answer from which on one snippet is brought, and from which on all of the room is used.
-_SOME, _ALL = 0.08, 0.15
+_SOME, _ALL = 0.08, 0.12
 # Score from which on a finding is brought; likelihood from which on a message without a question gets one
 # snippet.
 _SURE, _POINTS = 0.7, 0.7

@@ -36,6 +36,8 @@ _TAG = re.compile(r"question (\d+) of client (\d+)")
 _MB, _REST, _PATIENCE = 1_000_000, 3.0, 60.0
 # How much more memory the second round may take, and how many times the median slow requests.
 _GROWTH, _SLOW = 0.15, 3.0
+# Followers who hear of every talk; all others follow projects in which nothing happens.
+_NEAR = 20
 
 
 def answer(call: ModelCall) -> str:
@@ -46,16 +48,17 @@ def answer(call: ModelCall) -> str:
 
 
 class Followers:
-    """Connections that follow `/api/events` and do nothing else."""
+    """Connections that follow `/api/events` and do nothing else; a few of them where the talks are."""
 
-    def __init__(self, url: str, number: int) -> None:
+    def __init__(self, url: str, number: int, near: int = _NEAR) -> None:
         parts = urlsplit(url)
         self._selector = selectors.DefaultSelector()
         self._ended = threading.Event()
         self.received, self.gone = 0, 0
-        head = f"GET /api/events HTTP/1.1\r\nHost: {parts.netloc}\r\nAccept: text/event-stream\r\n\r\n"
+        rest = f"HTTP/1.1\r\nHost: {parts.netloc}\r\nAccept: text/event-stream\r\n\r\n"
         self._sockets = []
-        for _ in range(number):
+        for at in range(number):
+            head = f"GET /api/events{'' if at < near else f'?project=idle-{at % 100}'} {rest}"
             connection = socket.create_connection((str(parts.hostname), int(parts.port or 80)), timeout=60)
             connection.sendall(head.encode())
             connection.setblocking(False)

@@ -210,21 +210,22 @@ def test_a_decision_that_is_undone_brings_its_messages_back(page, talk, rest):
     expect(window.locator("#redo-last")).to_be_disabled()
 
 
-def test_the_older_part_is_summarised_undone_and_redone_at_will(page, server):
-    headers = {"X-Holdfast-Project": "deeds"}
+def test_the_older_part_is_summarised_undone_and_redone_at_will(page, start):
+    # What it is remembered for is nobody else's.
+    own = start()
     said = []
     for at in range(5):
         said.append({"role": "user", "content": filler(at)})
         body = {"model": "fake:latest", "messages": said, "stream": False}
-        answer = server.client.post("/api/chat", json=body, headers=headers)
+        answer = own.client.post("/api/chat", json=body)
         said.append(answer.json()["message"])
     chat = answer.headers["x-holdfast-conversation"]
 
     def summaries():
-        report = server.client.get(f"/api/chats/{chat}/window", headers=headers).json()
+        report = own.client.get(f"/api/chats/{chat}/window").json()
         return [decision["rule"] for decision in report["decisions"] if decision["kind"] == "summarise"]
 
-    window = page(f"/c/{chat}/context", project="deeds", language="de")
+    window = page(f"/c/{chat}/context", at=own.url, language="de")
     state = window.locator("#deed-state")
     expect(window.get_by_role("button", name="Rückgängig", exact=True)).to_be_disabled()
     window.get_by_role("button", name="Jetzt zusammenfassen").click()

@@ -2,8 +2,6 @@
 // What was written goes to `send`; what was not sent stays with its chat. What goes wrong is said here.
 import { api, byId, debounce, el, formatNumber, toast, word } from "./core.js";
 import { readDraft, readFiles, removeOldFiles, saveDraft, saveFiles } from "./chat-drafts.js";
-import { canOpen, openUpload } from "./chat-files.js";
-import { startDictation } from "./chat-speech.js";
 import { completeNames } from "./chat-names.js";
 import * as models from "./chat-models.js";
 
@@ -70,7 +68,7 @@ export function start(callbacks) {
     if (uploads.some((upload) => upload.picture)) showNote("");
     warnBlind();
   });
-  startDictation((text) => write([field.value.trimEnd(), text].filter(Boolean).join(" ")));
+  startDictation();
   models.startModels({ onFail: showFailure, onReply: () => trouble?.links && showTrouble(null) });
 }
 
@@ -269,6 +267,21 @@ async function takeFile(file) {
   }
 }
 
+/** Shows the button for dictation where the browser has a recogniser. */
+function startDictation() {
+  const button = byId("dictate");
+  button.hidden = !("SpeechRecognition" in globalThis || "webkitSpeechRecognition" in globalThis);
+  button.addEventListener("click", async () => {
+    const { toggleDictation } = await import("./chat-speech.js");
+    toggleDictation(button, (text) => write([field.value.trimEnd(), text].filter(Boolean).join(" ")));
+  });
+}
+
+/** Whether a file can be shown as it is, before the server has read it. */
+const canOpen = (upload) =>
+  upload.picture || /^text\/|json|xml|javascript|yaml/.test(upload.type) ||
+  /\.(md|txt|csv|toml|ya?ml|py|js|ts|c|h|rs|go|sh|sql|log)$/i.test(upload.name);
+
 /** Says so where a picture is attached and the model cannot see. */
 async function warnBlind() {
   const model = models.currentModel();
@@ -318,7 +331,7 @@ function show() {
             type: "button",
             class: "quiet file",
             dir: "auto",
-            onclick: () => openUpload(upload),
+            onclick: async () => (await import("./chat-files.js")).openUpload(upload),
           }, upload.name)
           : el("span", { class: "file", dir: "auto" }, upload.name),
         el("span", { class: "faint" }, `${formatNumber(Math.max(1, Math.round(upload.size / 1000)))} KB`),

@@ -22,9 +22,4 @@ export function openUpload(upload) {
   });
 }
 
-/** Whether a file can be shown as it is, before the server has read it. */
-export const canOpen = (upload) =>
-  upload.picture || /^text\/|json|xml|javascript|yaml/.test(upload.type) ||
-  /\.(md|txt|csv|toml|ya?ml|py|js|ts|c|h|rs|go|sh|sql|log)$/i.test(upload.name);
-
 const show = (name, body) => showDialog(name, body, [{ value: "", label: word("close") }]);

@@ -9,9 +9,7 @@ import {
   formatTime,
   word,
 } from "./core.js";
-import { renderLine as keptLine } from "./chat-memories.js";
 import { call, chatPath, state } from "./chat-state.js";
-import { openText } from "./chat-files.js";
 import { renderAbout } from "./chat-details.js";
 import { putHtml, renderThinking } from "./markdown.js";
 
@@ -60,9 +58,10 @@ function renderFile(entry, file, at) {
   const label = word("file_size", { name: file.name, n: formatNumber(file.characters) });
   if (!entry.id) return el("span", { dir: "auto" }, label);
   const load = async () => (await call(chatPath(`/messages/${entry.id}/files/${at}`), { raw: true })).text();
+  const open = async () => (await import("./chat-files.js")).openText(file.name, load);
   return el(
     "button",
-    { type: "button", class: "quiet file", dir: "auto", onclick: () => openText(file.name, load) },
+    { type: "button", class: "quiet file", dir: "auto", onclick: open },
     label,
   );
 }
@@ -123,12 +122,19 @@ function formatJson(text) {
   }
 }
 
+/** What was remembered of a question; how it is shown is loaded with the first of them. */
+function renderKept(memories) {
+  const place = el("div");
+  import("./chat-memories.js").then(({ renderLine }) => place.replaceWith(renderLine(memories)));
+  return place;
+}
+
 /** What stands below a message: what can be done with it and, of an answer, what is known of it. */
 export function renderFoot(entry, element, acts, isQuestion) {
   return el(
     "footer",
     { class: "foot" },
-    !isQuestion && entry.kept?.length > 0 && keptLine(entry.kept),
+    !isQuestion && entry.kept?.length > 0 && renderKept(entry.kept),
     !isQuestion && renderAbout(entry),
     renderActions(entry, element, acts, isQuestion),
   );

@@ -1,7 +1,6 @@
 // The models one can ask: their list beside the field, and the card that says which server was found.
 import { api, attempt, byId, el, word } from "./core.js";
 import { readStored, store } from "./chat-state.js";
-import { createServerForm } from "./server-form.js";
 
 const chooser = byId("model");
 const card = byId("connection");
@@ -20,7 +19,6 @@ let isFirstRun = "firstRun" in card.dataset;
 /** `onFail(error)` hears that there is no list, `onReply()` that there is one. */
 export function startModels(callbacks) {
   hooks = callbacks;
-  ownServer.append(createServerForm(loadModels));
   chooser.addEventListener("change", () => choose(chooser.value));
   first.addEventListener("change", () => choose(first.value));
   byId("first-start").addEventListener("click", () => {
@@ -108,8 +106,19 @@ function showCard() {
   byId("invitations").hidden = !isFirstRun;
   // Who has no server yet may name one right here; whoever closes the fields is left alone.
   ownServer.hidden = state === "found";
+  if (state !== "found") addServerForm();
   if (card.dataset.state !== state && state === "none") ownServer.open = true;
   card.dataset.state = state;
+}
+
+let hasForm = false;
+
+/** The fields for an address, once they are needed. */
+async function addServerForm() {
+  if (hasForm) return;
+  hasForm = true;
+  const { createServerForm } = await import("./server-form.js");
+  ownServer.append(createServerForm(loadModels));
 }
 
 /** "Ollama found, 3 models", a line for each server. */

@@ -1,15 +1,12 @@
 // What a chat taught about the person, proposed for the profile: a line under the answer, taken, changed or refused.
-import { attempt, byId, debounce, el, queryAll, showDialog, word } from "./core.js";
+import { attempt, byId, el, queryAll, showDialog, word } from "./core.js";
 import { call, state } from "./chat-state.js";
 
 const path = "/api/memory/profile";
 
 /** Shows the open proposals of this chat, each under the answer to what it was taken from. */
-export const showProposals = debounce(loadProposals, 300);
-
-async function loadProposals() {
+export async function loadProposals() {
   const conversation = state.conversation;
-  if (!conversation || state.kind === "group") return;
   const reply = await call(`${path}/proposals`).catch(() => null);
   if (!reply || conversation !== state.conversation) return;
   for (const proposal of reply.proposals) {

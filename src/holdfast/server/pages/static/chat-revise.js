@@ -86,12 +86,15 @@ async function askAnother(entry, element, page) {
     { value: "beside", label: word("answer_beside"), kind: "main" },
   ]);
   if (!choice) return;
-  const beside = choice === "beside" ? entry : null;
+  const beside = choice === "beside" && {
+    render: (shown, live) => renderPair(entry, shown, live),
+    end: (answer, place) => showVersions(answer, place, page),
+  };
   page.ask({ regenerate: entry.id, from: element, model: chooser.value, beside });
 }
 
 /** Two columns: an answer, and beside it the one that is being written. */
-export function renderPair(entry, element, live) {
+function renderPair(entry, element, live) {
   const body = element.querySelector(".markdown").cloneNode(true);
   return renderColumns([renderColumn(entry.model, body), live]);
 }
@@ -103,7 +106,7 @@ const renderColumn = (model, body, extra = null) =>
   el("div", { class: "version" }, el("h2", {}, model ?? ""), body, extra);
 
 /** Shows all versions of an answer beside each other; one of them is chosen to go on with. */
-export async function showVersions(entry, element, page) {
+async function showVersions(entry, element, page) {
   const versions = await Promise.all(
     entry.versions.map((id) => call(chatPath(`/messages/${id}?html=true`))),
   );

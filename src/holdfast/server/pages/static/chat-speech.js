@@ -1,5 +1,5 @@
 // Dictation and reading aloud by what the browser itself can do; where it cannot, nothing is offered.
-import { byId, toast, word } from "./core.js";
+import { toast, word } from "./core.js";
 
 /** Whether this browser can speak. */
 export const canSpeak = () => "speechSynthesis" in globalThis && speechSynthesis.getVoices().length > 0;
@@ -20,32 +20,28 @@ function stripMarkdown(text) {
     .replace(/[*_#`>|]/g, "");
 }
 
-/** Shows the button for dictation where there is a recogniser; `write(text)` takes what was said. */
-export function startDictation(write) {
-  const Recogniser = globalThis["SpeechRecognition"] ?? globalThis["webkitSpeechRecognition"];
-  const button = byId("dictate");
-  if (!Recogniser) return;
-  button.hidden = false;
-  let running = null;
+let running = null;
+
+/** Begins to take down what is said, or ends it; `write(text)` takes it. */
+export function toggleDictation(button, write) {
+  if (running) return running.stop();
   const setRunning = (recogniser) => {
     running = recogniser;
     button.setAttribute("aria-pressed", String(Boolean(recogniser)));
   };
-  button.addEventListener("click", () => {
-    if (running) return running.stop();
-    const recogniser = new Recogniser();
-    recogniser.lang = document.documentElement.lang === "de" ? "de-DE" : "en-US";
-    recogniser.continuous = true;
-    recogniser.addEventListener("result", (event) => {
-      for (const result of [...event.results].slice(event.resultIndex)) {
-        if (result.isFinal) write(result[0].transcript.trim());
-      }
-    });
-    recogniser.addEventListener("error", (event) => {
-      if (event.error !== "no-speech" && event.error !== "aborted") toast(word("no_dictation"), "error");
-    });
-    recogniser.addEventListener("end", () => setRunning(null));
-    recogniser.start();
-    setRunning(recogniser);
+  const Recogniser = globalThis["SpeechRecognition"] ?? globalThis["webkitSpeechRecognition"];
+  const recogniser = new Recogniser();
+  recogniser.lang = document.documentElement.lang === "de" ? "de-DE" : "en-US";
+  recogniser.continuous = true;
+  recogniser.addEventListener("result", (event) => {
+    for (const result of [...event.results].slice(event.resultIndex)) {
+      if (result.isFinal) write(result[0].transcript.trim());
+    }
   });
+  recogniser.addEventListener("error", (event) => {
+    if (event.error !== "no-speech" && event.error !== "aborted") toast(word("no_dictation"), "error");
+  });
+  recogniser.addEventListener("end", () => setRunning(null));
+  recogniser.start();
+  setRunning(recogniser);
 }

@@ -1,19 +1,16 @@
 // The chat page: which conversation is open, and what happens when somebody asks, edits, stops or goes elsewhere.
-import { attempt, byId, el, palette, queryAll, subscribe, toast, word } from "./core.js";
+import { attempt, byId, debounce, el, palette, queryAll, subscribe, toast, word } from "./core.js";
 import * as composer from "./chat-composer.js";
 import { showKind, startFrame, toggleSide } from "./chat-frame.js";
 import * as list from "./chat-list.js";
 import { followTurn, Live } from "./chat-live.js";
-import * as memoryLines from "./chat-memories.js";
 import { setWindow, startGauge } from "./gauge.js";
 import { openEditor, renderMessage } from "./chat-message.js";
 import * as messages from "./chat-messages.js";
 import * as models from "./chat-models.js";
 import { currentOptions, startOptions, useOptions } from "./chat-options.js";
 import { notifyDone } from "./chat-notify.js";
-import { showProposals } from "./chat-proposals.js";
 import { memoryWish, startForgetful, useMemory } from "./chat-temporary.js";
-import { openMessageMenu, renderPair, saveText, showVersions } from "./chat-revise.js";
 import { startPrinting } from "./chat-print.js";
 import { startShortcuts } from "./chat-shortcuts.js";
 import { announce, call, chatPath, state, stream } from "./chat-state.js";
@@ -30,11 +27,12 @@ let turn = null;
 const actions = {
   edit: async (entry, element) => {
     const edit = await openEditor(entry, element);
-    if (edit?.only) await saveText(entry, edit.text, revisionPage);
+    if (edit?.only) (await loadRevisions()).saveText(entry, edit.text, revisionPage);
     else if (edit) await ask({ text: edit.text, edit: entry.id, from: element });
   },
   extend: (entry) => ask({ extend: entry.id }),
-  more: (entry, element, button) => openMessageMenu(entry, element, button, revisionPage),
+  more: async (entry, element, button) =>
+    (await loadRevisions()).openMessageMenu(entry, element, button, revisionPage),
   regenerate: (entry) => ask({ regenerate: entry.id, from: findMessage(entry.id) }),
   fork: (entry) =>
     attempt(async () => {
@@ -51,12 +49,21 @@ const actions = {
     }),
 };
 
+// Loaded when somebody wants it: most messages are only read.
+const loadRevisions = () => import("./chat-revise.js");
+const loadMemoryLines = () => import("./chat-memories.js");
+
 // What revisions of single messages need of this page.
 const revisionPage = {
   show: () => showChat(),
   find: (id) => findMessage(id),
   ask: (wish) => ask(wish),
 };
+
+/** Shows what this chat may teach the profile. */
+const showProposals = debounce(async () => {
+  if (state.conversation && state.kind === "private") (await import("./chat-proposals.js")).loadProposals();
+}, 300);
 
 const findMessage = (id) => queryAll(`#messages > [data-message="${CSS.escape(id)}"]`)[0];
 
@@ -246,7 +253,7 @@ async function ask(
   if (document.activeElement === document.body) byId("scroll").focus({ preventScroll: true });
   const questionElement = regenerate || extend ? null : renderQuestion(text, edit ? {} : { attachments });
   if (questionElement) messages.addElement(questionElement);
-  const place = beside ? renderPair(beside, before[0], live.element) : live.element;
+  const place = beside ? beside.render(before[0], live.element) : live.element;
   messages.addElement(place);
   messages.scrollToEnd(true);
   const draft = { text, attachments };
@@ -289,8 +296,7 @@ async function ask(
     stream("/api/chats/turns", { method: "POST", body, signal: current.aborter.signal });
   const end = (answer) => {
     if (extend) findMessage(extend)?.remove();
-    const element = /** @type {any} */ (place);
-    if (beside) attempt(() => showVersions(answer, element, revisionPage));
+    if (beside) attempt(() => beside.end(answer, place));
   };
   await followToEnd(live, openStream, { questionElement, revert, end });
 }
@@ -408,7 +414,7 @@ function finishAnswer(live, done) {
   }
   if (live.report) foot.before(...[renderNotices(live.report)].filter(Boolean));
   if (live.report) setWindow(live.report, done);
-  memoryLines.showUnder(element);
+  loadMemoryLines().then(({ showUnder }) => showUnder(element));
   messages.showBanners(done.banners);
   messages.scrollToEnd();
 }
@@ -468,7 +474,9 @@ function listenAgain() {
     else if (kind === "research") turn?.live.onResearch?.(data);
     // The first memory of a new chat may be reported before the page knows the chat's id.
     else if (kind === "kept") {
-      if (ours || (turn && !state.conversation)) memoryLines.handleEvent(data);
+      if (ours || (turn && !state.conversation)) {
+        loadMemoryLines().then(({ handleEvent }) => handleEvent(data));
+      }
       if (ours && !turn) showProposals();
     } else if (kind === "compaction" && data.phase === "done" && ours && !turn) messages.refreshBanners();
     else if (hasBegun && ours) showChat();

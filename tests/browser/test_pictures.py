@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.conftest import serving
-from tests.browser.pictures import FOLDER, LARGEST, pictures
+from tests.browser.pictures import FOLDER, LARGEST, LARGEST_MOVIE, MOVIE, pictures
 from tests.browser.sample_data import Narrator, live, lived
 
 ROOT = Path(__file__).parents[2]
@@ -18,6 +18,7 @@ def test_every_page_has_picture_in_both_languages_and_themes():
         made = FOLDER / f"{picture.name}-{language}-{theme}.png"
         assert made.is_file(), "`make pictures` takes them"
         assert made.stat().st_size < LARGEST, made.name
+    assert MOVIE.stat().st_size < LARGEST_MOVIE
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/start.de.md"])

@@ -82,33 +82,32 @@ class Pacer(Upstream):
 
 def fill(server: Server) -> str:
     """Put chats, messages and memories into the store; return the id of the long chat."""
-    log, now = server.engine.store.log, time.time()
-    for number in range(CHATS):
-        said = [
-            NewMessage(
-                Message.of("user", f"Question {number} about ferry {number % 97} to harbour {number % 31}?")
-            ),
-            NewMessage(Message.of("assistant", f"Answer {number}. {_WORDS}"), model="fake:latest"),
+    store, now = server.engine.store, time.time()
+
+    def begin_chats() -> str:
+        for number in range(CHATS):
+            question = f"Question {number} about ferry {number % 97} to harbour {number % 31}?"
+            answer = Message.of("assistant", f"Answer {number}. {_WORDS}")
+            said = [NewMessage(Message.of("user", question)), NewMessage(answer, model="fake:latest")]
+            title, then = f"Ferry {number % 97}, trip {number}", now - 900 * (CHATS - number)
+            store.log.begin(Scope(), said, title=title, now=then)
+        # Everybody asks something else, or it would be the same message.
+        talk = [
+            Message.of("assistant", f"{_ANSWER}{at}") if at % 2 else Message.of("user", f"Question {at}?")
+            for at in range(MESSAGES)
         ]
-        log.begin(
-            Scope(), said, title=f"Ferry {number % 97}, trip {number}", now=now - 900 * (CHATS - number)
-        )
-    talk = [
-        NewMessage(Message.of("user", f"Question {at}?") if at % 2 == 0 else Message.of("assistant", _ANSWER))
-        for at in range(MESSAGES)
-    ]
-    row, _ = log.begin(Scope(), talk, title="The long one", now=now)
+        return store.log.begin(Scope(), [*map(NewMessage, talk)], title="The long one", now=now)[0].id
+
+    chat = store.atomically(begin_chats)
     memories = [
         ImportedMemory(f"Ship {number} berths at quay {number % 83} and carries cargo {number * 7}.", at=now)
         for number in range(MEMORIES)
     ]
     assert server.engine.remembering is not None
-    Importer(server.engine.store, server.engine.remembering.library, Scope()).take(
-        ImportSource("eval", iter(memories))
-    )
-    while server.engine.store.texts.catch_up(500):
+    Importer(store, server.engine.remembering.library, Scope()).take(ImportSource("eval", iter(memories)))
+    while store.texts.catch_up(500):
         pass
-    return row.id
+    return chat
 
 
 @contextmanager

@@ -3,11 +3,13 @@
 They are taken of a Holdfast with a life of its own (`life`), in the Chromium that the tests use.
 """
 
+import io
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
@@ -19,6 +21,9 @@ FOLDER = Path(__file__).parents[2] / "docs" / "images"
 SIZE = (1200, 800)
 # In bytes: they are looked at in a browser, and kept for ever.
 LARGEST = 125_000
+# The moving picture of a chat: its size, milliseconds between two frames, and how long the last stays.
+MOVIE, MOVIE_SIZE, LARGEST_MOVIE = FOLDER / "chat.webp", (960, 620), 1_500_000
+_FRAME, _LAST = 250, 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,8 @@ def pictures(conversation: str) -> Iterator[Picture]:
     yield Picture("memory", "/settings/memory", "main article")
     yield Picture("research", "/research", "[data-finding]")
     yield Picture("statistics", "/statistics", "#plots svg")
-    yield Picture("settings", "/settings", ".setting")
+    yield Picture("settings", "/settings", ".figures")
+    yield Picture("models", "/settings/models", "#recommended li")
     yield Picture("setup", "/setup#2", "[aria-pressed]")
     yield Picture("login", "/login", "input[type=password]", away=True)
 
@@ -63,6 +69,8 @@ def main() -> None:
                 conversation = live(server, life)
                 for theme, picture in product(("light", "dark"), pictures(conversation)):
                     take(launched, server, picture, language, theme)
+                if language == "en":
+                    film(launched, server, life)
         launched.close()
 
 
@@ -82,6 +90,37 @@ def take(browser: Browser, server: Server, picture: Picture, language: str, them
     context.close()
     size = path.stat().st_size
     print(f"{path.name}\t{size // 1024} KB" + ("\ttoo large" if size > LARGEST else ""))
+
+
+def film(browser: Browser, server: Server, life: dict[str, Any]) -> None:
+    """Take a moving picture of a chat: a question is typed, and its answer written."""
+    from PIL import Image
+
+    context = context_of(browser, server.url, "en", "light", MOVIE_SIZE, project="")
+    window, frames = context.new_page(), []
+
+    def shoot() -> None:
+        frames.append(Image.open(io.BytesIO(window.screenshot(caret="hide"))).convert("RGB"))
+
+    window.goto("/")
+    expect(window.locator("#chats a").first).to_be_visible()
+    settled(window)
+    shoot()
+    question, _ = life["chats"][0]["turns"][0]
+    for at in range(0, len(question), 6):
+        window.locator("#text").press_sequentially(question[at : at + 6])
+        shoot()
+    window.locator("#text").press("Enter")
+    while not window.locator(".message.assistant .facts .ring").count():
+        shoot()
+        window.wait_for_timeout(_FRAME // 2)
+    settled(window)
+    shoot()
+    durations = [_FRAME] * (len(frames) - 1) + [_LAST]
+    first, *rest = frames
+    first.save(MOVIE, save_all=True, append_images=rest, duration=durations, loop=0, quality=70, method=4)
+    context.close()
+    print(f"{MOVIE.name}\t{MOVIE.stat().st_size // 1024} KB, {len(frames)} frames")
 
 
 def settled(window: Page) -> None:

@@ -14,7 +14,16 @@ _BETWEEN = 100
 _LOOKS = PATIENCE // _BETWEEN
 
 
-PAGES = ("/", "/settings/memory", "/research", "/statistics", "/settings", "/setup", "/login")
+PAGES = (
+    "/",
+    "/settings/memory",
+    "/settings/models",
+    "/research",
+    "/statistics",
+    "/settings",
+    "/setup",
+    "/login",
+)
 
 
 @pytest.mark.parametrize("path", PAGES[:-1])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.conftest import serving
-from tests.browser.pictures import FOLDER, LARGEST, pictures
+from tests.browser.pictures import FOLDER, LARGEST, LARGEST_MOVIE, MOVIE, pictures
 from tests.browser.sample_data import Narrator, live, lived
 
 ROOT = Path(__file__).parents[2]
@@ -15,9 +15,10 @@ ROOT = Path(__file__).parents[2]
 
 def test_every_page_has_picture_in_both_languages_and_themes():
     for picture, language, theme in product(pictures(""), ("en", "de"), ("light", "dark")):
-        folder = FOLDER / f"{picture.name}-{language}-{theme}.png"
-        assert folder.is_file(), "`make pictures` takes them"
-        assert folder.stat().st_size < LARGEST, folder.name
+        picture_file = FOLDER / f"{picture.name}-{language}-{theme}.png"
+        assert picture_file.is_file(), "`make pictures` takes them"
+        assert picture_file.stat().st_size < LARGEST, picture_file.name
+    assert MOVIE.stat().st_size < LARGEST_MOVIE
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/start.de.md"])

@@ -1,7 +1,7 @@
 // What can be done with conversations in the list, one or several: rename, pin, move, archive, export, delete.
 import { attempt, el, groupBy, showDialog, toast, word } from "./core.js";
 import { exportChat, exportChats } from "./chat-export.js";
-import { call } from "./chat-state.js";
+import { call, state } from "./chat-state.js";
 
 // How long, in milliseconds, a deletion can be undone; only then it happens.
 const UNDO = 7000;
@@ -15,8 +15,6 @@ let list = {};
 
 /** Deletions that can still be undone, by the id of the conversation. */
 const deletions = new Map();
-
-export const isDeleted = (id) => deletions.has(id);
 
 export function startActions(hooks) {
   list = hooks;
@@ -179,7 +177,10 @@ export async function deleteChats(chats) {
 function scheduleDeletion(chats, choice) {
   const settle = () => {
     clearTimeout(timer);
-    for (const { id } of chats) deletions.delete(id);
+    for (const { id } of chats) {
+      deletions.delete(id);
+      state.deleted.delete(id);
+    }
   };
   const send = async (keepalive = false) => {
     clearTimeout(timer);
@@ -199,6 +200,9 @@ function scheduleDeletion(chats, choice) {
   };
   const timer = setTimeout(send, UNDO);
   const deletion = { send, undo };
-  for (const { id } of chats) deletions.set(id, deletion);
+  for (const { id } of chats) {
+    deletions.set(id, deletion);
+    state.deleted.add(id);
+  }
   return deletion;
 }

@@ -14,14 +14,8 @@ import {
   toast,
   word,
 } from "./core.js";
-import { actionsOf, arrange, isDeleted, startActions } from "./chat-actions.js";
-import { importFiles } from "./chat-export.js";
 import { openMenu } from "./chat-menu.js";
-import { showLibrary } from "./chat-prompts.js";
-import { isSelecting, renderCheckbox, setSelecting, startSelection } from "./chat-select.js";
 import { call, readStored, state, store } from "./chat-state.js";
-
-export { actionsOf };
 
 // How many conversations a page of the list has, and how many are shown of a folder.
 const page = 50, most = 200;
@@ -40,17 +34,37 @@ const archive = "\n";
 const opened = new Set(readStored("folders").split("\t").filter(Boolean));
 let isLoading = false, searchCount = 0, loads = 0, hooks = {};
 
-/** `open(id, message)` shows a conversation, `onRename(chat)` and `onDelete(id)` are called after changes. */
-export function start(callbacks) {
-  hooks = callbacks;
-  startActions({
-    ...callbacks,
+// What is rarely used is loaded when it is: the actions of a menu, choosing several.
+let actions = null, selection = null;
+
+async function loadActions() {
+  if (actions) return actions;
+  const module = await import("./chat-actions.js");
+  module.startActions({
+    ...hooks,
     reload: load,
     show: refresh,
     update: moveToFront,
     folders: () => folders.map((folder) => folder.name),
   });
-  startSelection({ show: refresh, find: findChat });
+  return (actions = module);
+}
+
+async function selectSeveral() {
+  await loadActions();
+  selection ??= await import("./chat-select.js");
+  selection.startSelection({ show: refresh, find: findChat });
+  selection.setSelecting(true);
+}
+
+const isSelecting = () => selection?.isSelecting() ?? false;
+
+/** What can be done with a conversation, for its menu and for the palette. */
+export const actionsOf = async (chat) => (await loadActions()).actionsOf(chat);
+
+/** `open(id, message)` shows a conversation, `onRename(chat)` and `onDelete(id)` are called after changes. */
+export function start(callbacks) {
+  hooks = callbacks;
   find.addEventListener("input", debounce(searchChats, 200));
   find.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && find.value) {
@@ -68,14 +82,17 @@ export function start(callbacks) {
   return load();
 }
 
+const showLibrary = async () => (await import("./chat-prompts.js")).showLibrary();
+
 /** What can be done with the list as a whole, for its menu and for the palette. */
 export const listActions = () => [
-  { label: word("select"), icon: "list-checks", act: () => setSelecting(true) },
-  { label: word("prompts"), icon: "square-pen", act: showLibrary },
+  { label: word("select"), icon: "list-checks", act: () => attempt(selectSeveral) },
+  { label: word("prompts"), icon: "square-pen", act: () => attempt(showLibrary) },
   { label: word("import"), icon: "upload", act: () => byId("import").click() },
 ];
 
 async function importChosen(input) {
+  const { importFiles } = await import("./chat-export.js");
   const report = await importFiles([...input.files]);
   input.value = "";
   const { new: added, grown, known } = report.conversations;
@@ -164,7 +181,7 @@ async function loadMore() {
   showList();
 }
 
-const renderRows = (members) => members.filter((chat) => !isDeleted(chat.id)).map(renderRow);
+const renderRows = (members) => members.filter((chat) => !state.deleted.has(chat.id)).map(renderRow);
 
 function showList() {
   shown.clear();
@@ -240,7 +257,7 @@ async function changeFolder(name, folder) {
   const reply = await attempt(() => readFolder(name));
   if (!reply?.chats.length) return;
   if (opened.has(name) && folder) opened.add(folder);
-  await arrange(reply.chats, { folder });
+  await (await loadActions()).arrange(reply.chats, { folder });
 }
 
 async function renameFolder(name) {
@@ -271,12 +288,12 @@ function createRow(chat, name) {
     "aria-haspopup": "menu",
     "aria-expanded": "false",
     "aria-label": word("more_of", { title: name }),
-    onclick: () => openMenu(button, actionsOf(entry.chat)),
+    onclick: () => attempt(async () => openMenu(button, await actionsOf(entry.chat))),
   }, "⋯");
   entry.item = el(
     "li",
     {},
-    isSelecting() && renderCheckbox(chat),
+    isSelecting() && selection.renderCheckbox(chat),
     renderLink(chat.id, "", el("span", { dir: "auto" }, name)),
     button,
   );

@@ -1,7 +1,6 @@
 // Names while one types them, as a list below the field: of files after an @, of prompts after a slash.
 import { api, debounce, el, word } from "./core.js";
 import { announce } from "./chat-state.js";
-import { promptSource } from "./chat-prompts.js";
 
 let isAllowed = true;
 
@@ -27,6 +26,29 @@ const fileSource = {
   pick({ path, folder }) {
     const needsQuotes = /\s/.test(path);
     return `${needsQuotes ? '"' : ""}${path}${needsQuotes && !folder ? '"' : ""}${folder ? "" : " "}`;
+  },
+};
+
+const loadPrompts = () => import("./chat-prompts.js");
+
+/**
+ * A slash at the beginning, and the name of a prompt; the last entry of the whole list is where they are managed.
+ * @type {NameSource}
+ */
+const promptSource = {
+  pattern: /^(\/)([\p{L}\p{N}_-]*)$/u,
+  label: (prompt) => (prompt.name === "" ? word("prompts_manage") : `/${prompt.name}`),
+  detail: (prompt) => prompt.text ?? "",
+  async look(typed) {
+    const { prompts } = await api("/api/prompts").catch(() => ({ prompts: [] }));
+    const fits = prompts.filter(({ name }) => name.toLowerCase().startsWith(typed.toLowerCase()));
+    return [...fits, ...(typed ? [] : [{ name: "" }])];
+  },
+  async pick(prompt) {
+    const { fill, showLibrary } = await loadPrompts();
+    if (prompt.name) return fill(prompt);
+    await showLibrary();
+    return "";
   },
 };
 const sources = [promptSource, fileSource];

@@ -3,34 +3,12 @@ import { api, attempt, byId, confirmAction, el, showDialog, toast, word } from "
 
 const variable = /\{\{\s*([\p{L}\p{N}_ -]{1,60}?)\s*\}\}/gu;
 
-let library = null;
+let library = [];
 
-const load = async () => (library ??= (await api("/api/prompts")).prompts);
-
-/**
- * Prompts as a source of names in the field: a slash at the beginning, and what follows it.
- * @type {import("./chat-names.js").NameSource}
- */
-export const promptSource = {
-  pattern: /^(\/)([\p{L}\p{N}_-]*)$/u,
-  label: (prompt) => (prompt.name === "" ? word("prompts_manage") : `/${prompt.name}`),
-  detail: (prompt) => prompt.text ?? "",
-  async look(typed) {
-    const prompts = await load().catch(() => []);
-    const fits = prompts.filter(({ name }) => name.toLowerCase().startsWith(typed.toLowerCase()));
-    return [...fits, ...(typed ? [] : [{ name: "" }])];
-  },
-  async pick(prompt) {
-    if (!prompt.name) {
-      await showLibrary();
-      return "";
-    }
-    return fill(prompt);
-  },
-};
+const load = async () => (library = (await api("/api/prompts")).prompts);
 
 /** Asks for the variables of a prompt; returns its text, or null if it was left. */
-async function fill(prompt) {
+export async function fill(prompt) {
   const names = [...new Set([...prompt.text.matchAll(variable)].map((match) => match[1]))];
   if (!names.length) return prompt.text;
   const fields = new Map(
@@ -47,9 +25,7 @@ async function fill(prompt) {
 
 /** The list of prompts, where they are made, changed and deleted. */
 export async function showLibrary() {
-  library = null;
-  const prompts = await attempt(load);
-  if (!prompts) return;
+  if (!(await attempt(load))) return;
   const name = el("input", {
     type: "text",
     maxlength: "60",
@@ -94,7 +70,6 @@ export async function showLibrary() {
       )
     ));
   const refresh = async () => {
-    library = null;
     await load();
     draw();
   };

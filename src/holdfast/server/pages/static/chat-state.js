@@ -6,6 +6,8 @@ export const state = {
   conversation: "",
   kind: readStored("kind") === "group" ? "group" : "private",
   chat: null,
+  /** @type {Set<string>} conversations that are about to be deleted and are not shown any more */
+  deleted: new Set(),
 };
 
 const addScope = (options = {}) => ({

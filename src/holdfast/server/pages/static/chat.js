@@ -445,7 +445,7 @@ startPrinting();
 startShortcuts({ open: openChat });
 Object.assign(palette, {
   open: (id, message) => openChat(id, { message }),
-  commands: () => [...(state.chat ? list.actionsOf(state.chat) : []), ...list.listActions()],
+  commands: async () => [...(state.chat ? await list.actionsOf(state.chat) : []), ...list.listActions()],
   headers: () => ({ "x-holdfast-kind": state.kind }),
 });
 composer.start({ send: ask, stop: stopTurn, editLast });

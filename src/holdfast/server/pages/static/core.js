@@ -420,7 +420,7 @@ if (themeButton) {
 /**
  * What a page adds to the palette: `open(id, message)` shows a chat without leaving the page, `commands()` are
  * more of them, `headers()` say whose chats are meant.
- * @type {{ open: ((id: string, message: string) => void) | null, commands: () => any[], headers: () => Record<string, string> }}
+ * @type {{ open: ((id: string, message: string) => void) | null, commands: () => any, headers: () => Record<string, string> }}
  */
 export const palette = { open: null, commands: () => [], headers: () => ({}) };
 

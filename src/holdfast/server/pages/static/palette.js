@@ -44,7 +44,7 @@ const isThere = (element) => !element.closest("[hidden]") && !element.disabled;
  * What can be done here: the page's buttons that have a name for it, the open chat's actions, the themes.
  * @returns {Entry[]}
  */
-function listCommands() {
+function listCommands(more) {
   const buttons = [...queryAll("main [data-command]"), ...queryAll("header.top [data-command]")].filter(
     isThere,
   ).map((button) => ({
@@ -58,7 +58,7 @@ function listCommands() {
     act: () => setTheme(theme),
   }));
   const fresh = { label: word("palette_new"), icon: "square-pen", act: () => location.assign("/") };
-  const own = palette.commands().map(({ label, icon = "arrow-right", act }) => ({ label, icon, act }));
+  const own = more.map(({ label, icon = "arrow-right", act }) => ({ label, icon, act }));
   return [...(document.getElementById("new") ? [] : [fresh]), ...buttons, ...own, ...themes];
 }
 
@@ -119,6 +119,7 @@ class Palette {
     this.entries = [];
     this.chosen = 0;
     this.lookups = 0;
+    this.own = [];
     this.list = el("div", { id: "palette-list", role: "listbox", "aria-label": word("palette_entries") });
     this.count = el("p", { class: "hidden-label", role: "status", "aria-live": "polite" });
     this.input = el("input", {
@@ -151,10 +152,17 @@ class Palette {
     document.body.append(this.box);
     this.box.showModal();
     this.search();
+    this.loadOwn();
+  }
+
+  /** Adds what the page itself can do, which it may have to load first. */
+  async loadOwn() {
+    this.own = await palette.commands();
+    if (this.box.isConnected) this.search();
   }
 
   search() {
-    const typed = this.input.value.trim(), commands = listCommands(), pages = listPages();
+    const typed = this.input.value.trim(), commands = listCommands(this.own), pages = listPages();
     this.groups = typed
       ? {
         commands: rankEntries([...commands, ...pages], typed),

@@ -382,7 +382,11 @@ class SemanticIndex:
     def _kind_of(
         self, embedder: Embedder, vector: NDArray[np.float32], patience: float | None
     ) -> QuestionKind | None:
-        """How near a question is to the examples of each kind; None where their vectors are late."""
+        """How near a question is to the examples of each kind; None where their vectors are late, or compare
+        words and no meaning.
+        """
+        if meaning_factor(embedder.identity) < 1:
+            return None
         key = embedder.identity.key
         with self._noting:
             work = self._examples.get(key)

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -19,6 +19,7 @@ from typing import Any
 
 from evals.compaction_scripts import asks_on_the_side, good
 from evals.window_rows import progress
+from evals.window_serving import weights
 from holdfast.compaction.extractive import sort_sentences
 from holdfast.context.summaries import SummaryOptions
 from holdfast.errors import EmbedderError
@@ -26,18 +27,20 @@ from holdfast.memory.base import Memory
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.service import MemoryService
-from holdfast.messages import ChatRequest, Message, Scope
+from holdfast.messages import ChatRequest, Chunk, Message, Scope
 from holdfast.store import open_store
 from holdfast.testing.provider import Script, ScriptedProvider
 from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.base import ModelInfo, Provider
+from holdfast.upstreams.embedded import EmbeddedProvider
+from holdfast.upstreams.embedded_server import MODEL
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.items import Item
 from holdfast.window.presets import preset_named
 
 LANGUAGES = ("de", "en")
-MODELS = ("none", "good", "bad")
+MODELS = ("none", "good", "bad", "smollm2")
 _MODEL = "talker"
 _WINDOW = 4_096
 # A memory has a span if it has so many of its words.
@@ -111,6 +114,21 @@ class Server(ScriptedProvider):
         return self.answer
 
 
+class RealModelServer(Server):
+    """The same, but a real model answers who asks about a conversation."""
+
+    def __init__(self, model: EmbeddedProvider) -> None:
+        super().__init__("none")
+        self._model = model
+
+    async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
+        helps = asks_on_the_side(request.messages[-1].text)
+        async for chunk in (
+            self._model.chat(replace(request, model=MODEL)) if helps else super().chat(request)
+        ):
+            yield chunk
+
+
 @asynccontextmanager
 async def engine_on(folder: Path, server: Provider) -> AsyncIterator[TurnEngine]:
     async def find() -> Provider:
@@ -164,7 +182,10 @@ async def talks(
     """What is remembered of each user, who has conversations one after the other."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        server = Server(model)
+        server, embedded = Server(model), None
+        if model == "smollm2" and (file := weights()) is not None:
+            embedded = EmbeddedProvider(file, log=folder / "model.log")
+            server = RealModelServer(embedded)
         server.answer = answer
         async with engine_on(folder, server) as engine:
             for user, items in conversations.items():
@@ -174,6 +195,8 @@ async def talks(
                         await client.say(text)
                     await client.rest(ask=model != "none")
             await engine.background.idle.wait_until_idle()
+        if embedded is not None:
+            await embedded.aclose()
         notes = MemoryService(
             open_store(f"sqlite:///{folder / 'db'}"),
             FolderWorkspace(folder / "workspace"),
@@ -340,12 +363,18 @@ def sections(rows: Sequence[Row], tally: Tally) -> None:
             )
 
 
-async def measure(folder: Path, model: str, parts: Sequence[str]) -> Tally:
+async def measure(folder: Path, model: str, parts: Sequence[str], limit: int) -> Tally:
     def read(name: str) -> list[Row]:
         with (folder / f"{name}.jsonl").open(encoding="utf-8") as file:
             return [json.loads(line) for line in file if line.strip()]
 
     tally, lines = Tally(), read("statements")
+    if limit:
+        lines = [
+            row
+            for language in LANGUAGES
+            for row in [line for line in lines if line["lang"] == language][:limit]
+        ]
     if "statements" in parts:
         await statements(lines, tally, model)
     if "updates" in parts:
@@ -366,6 +395,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="percent by language, as JSON")
     parser.add_argument("--model", choices=MODELS, default="none", help="what is asked to help")
     parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be repeated")
+    parser.add_argument("--limit", type=int, default=0, help="only so many statements of each language")
     parser.add_argument("--misses", action="store_true", help="what was missed, on stderr")
     chosen = parser.parse_args(arguments)
     missing = [
@@ -374,7 +404,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if missing:
         progress(f"{chosen.folder} has no {', '.join(f'{name}.jsonl' for name in missing)}.")
         return 1
-    tally = asyncio.run(measure(chosen.folder, chosen.model, chosen.part or PARTS))
+    if chosen.model == "smollm2" and weights() is None:
+        progress("SmolLM2 is not there (`holdfast models get`): nothing can be measured.")
+        return 1
+    tally = asyncio.run(measure(chosen.folder, chosen.model, chosen.part or PARTS, chosen.limit))
     if chosen.misses:
         progress("\n".join(tally.misses))
     percent = tally.percent()

@@ -419,3 +419,27 @@ def test_a_hundred_merges_keep_what_a_person_said_first():
 )  # fmt: skip
 def test_endless_text_of_any_kind_is_read(text):
     assert len(build_ledger(span(user(text), Message.of("tool", text))).entries) < 100
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "amounts"),
+    [
+        (
+            "Unser Budget beträgt 38.000 Euro.",
+            "Korrektur: das Budget beträgt jetzt 42.500 Euro.",
+            ["42.500 Euro"],
+        ),
+        (
+            "Our budget is 38,000 euros.",
+            "Correction: the budget is now 42,500 euros.",
+            ["42,500 euros"],
+        ),
+        # No change is told: there may be two of them.
+        ("Our budget is 38,000 euros.", "Their budget is 42,500 euros.", ["38,000 euros", "42,500 euros"]),
+    ],
+)
+def test_only_the_current_amount_is_shown_after_a_change(old, new, amounts):
+    items = span(user(old), answer("Noted."), user(new))
+    assert sorted(texts(build_ledger(items), "amount")) == amounts
+    merged = build_ledger(items[:2]).merge(build_ledger(items[2:]))
+    assert sorted(texts(Ledger.from_json(merged.to_json()), "amount")) == amounts

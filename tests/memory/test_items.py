@@ -196,3 +196,13 @@ def test_many_items_go_at_once():
     assert len(names) == count
     # The line behind the last item is still of its paragraph.
     assert remove_items(text, names, ME, by_hand=True) == "# Mine\n"
+
+
+def test_a_memory_struck_at_once_names_its_successor():
+    newer = replace(FULL, id="m_2", text="We take PostgreSQL.", superseded_by="", valid_until=None)
+    text = add_items("", [FULL, newer])
+    assert "- ~~We stay with SQLite.~~ → 2026-02-25: We take PostgreSQL.\n" in text
+    assert {memory.id: memory.text for memory in read_memories(text, ME)} == {
+        "m_1": "We stay with SQLite.",
+        "m_2": "We take PostgreSQL.",
+    }

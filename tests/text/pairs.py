@@ -35,6 +35,13 @@ Our paediatrician is Dr. Miller.|Our new paediatrician is called Dr. Summers.
 The timeout is 30 seconds.|We raised the timeout to 60 seconds.
 The server is called arion.|We renamed the server, it's triton now.
 I live in Leeds.|I moved to Bristol last week.
+Unser Testsystem heißt zitrone.|Das Testsystem heißt nicht mehr zitrone, sondern limette.
+Our test system is called zitrone.|The test system is no longer called zitrone but limette.
+Die Miete liegt bei 950 Euro.|Ab Juli kostet die Miete 1.020 Euro.
+Unser Mailserver heißt brieftaube.|Den Mailserver haben wir in eilbote umbenannt.
+Als Datenbank nehmen wir SQLite.|Als Datenbank nehmen wir jetzt doch PostgreSQL.
+We're taking SQLite as the database.|We're now taking PostgreSQL as the database after all.
+The wedding is in Regensburg.|The wedding is not in Regensburg but in Passau.
 """
 
 SAME = """

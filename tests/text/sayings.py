@@ -138,6 +138,25 @@ prohibition|Von Telemetrie will ich in diesem Projekt nichts sehen.
 prohibition|Hör auf, jede Antwort mit einem Kompliment zu beginnen.
 prohibition|Die API-Schlüssel bleiben bitte aus dem Repo raus.
 fact|Ich bin letzten Monat nach Kassel gezogen.
+prohibition|Es werden keine Cookies gesetzt.
+prohibition|Unterlass es, meine Sätze umzuformulieren.
+prohibition|Dass mir keiner an die Sicherungen geht!
+prohibition|Keinerlei Werbung!
+prohibition|Weder Tabs noch CRLF in den Quelldateien.
+prohibition|Es darf niemand außer mir auf main pushen.
+prohibition|Ich will keine Vorschläge mit Aluminium.
+rule|Tests grundsätzlich mit pytest.
+rule|Reservierungen nur telefonisch.
+rule|Wichtig ist, dass Bestellungen vor zwölf Uhr rausgehen.
+rule|Am Wochenende möchte ich nicht an die Arbeit erinnert werden.
+preference|Ich ziehe dunkle Themes hellen vor.
+preference|Mir gefallen schlichte Layouts besser als bunte.
+decision|Wir haben beschlossen, die Garage abzureißen.
+decision|Das Dach wird rot gedeckt, so ist es beschlossen.
+decision|Der Etat wurde auf 21.000 Euro erhöht.
+fact|Ein Punkt zur Sicherheit: der Hauptschalter sitzt hinter der Kellertür.
+fact|Die interne Bibliothek heißt quarkmix.
+fact|Korrektur: das Budget beträgt jetzt 42.500 Euro.
 """
 
 KEPT_ENGLISH = """
@@ -277,6 +296,25 @@ prohibition|I don't want to see any telemetry in this project.
 prohibition|Nothing may be written to the vendor folder.
 prohibition|The API keys stay out of the repo, please.
 fact|I moved to Kassel last month.
+prohibition|No cookies are set.
+prohibition|Refrain from rephrasing my sentences.
+prohibition|Nobody touches the fuses!
+prohibition|No advertising whatsoever!
+prohibition|Neither tabs nor CRLF in the source files.
+prohibition|Nobody but me may push to main.
+prohibition|I don't want any suggestions with aluminium.
+rule|Tests always with pytest.
+rule|Headings without a full stop at the end.
+rule|Images no larger than 500 kilobytes.
+rule|Safety glasses are always to be worn when welding.
+rule|The basic rule here: photos only after the parents have consented.
+rule|I don't want to be reminded of work at the weekend.
+preference|I'm not interested in crime novels.
+preference|Is it okay if you only use metric units from now on?
+decision|We have renamed the mail server to eilbote.
+decision|The roof will be tiled in red, that's been decided.
+fact|You should take this to heart: we accept returns for 14 days at most.
+fact|The internal library is called quarkmix.
 """
 
 NOTHING_GERMAN = """
@@ -377,6 +415,24 @@ Mein Kollege meinte, wir sollten nie wieder Java nehmen.
 Braucht man immer.
 Schreib künftig alles klein. Quatsch, war nicht ernst gemeint.
 Der Test läuft immer noch, nie gesehen, dass das so lange dauert.
+Falls der Chef zustimmt, streichen wir den Freitag.
+Sollte das Wetter schlecht sein, bleiben wir zu Hause.
+Wenn das klappt, ziehen wir im Mai um.
+Antworte hier mal auf Französisch.
+Gib mir fünf Vorschläge, keine mit Fisch.
+Nur heute darfst du mich duzen.
+Der Code ist 9911. Moment, das war der falsche, ignorier das.
+Ich bin allergisch gegen Hunde. Quatsch, das war gelogen.
+Meine Tante findet, man dürfe nie im Bett essen.
+HTTP läuft normalerweise auf Port 80.
+Die Erde dreht sich in 24 Stunden einmal um sich selbst.
+Spinnen haben acht Beine.
+Am Samstag waren wir wandern.
+Vor zehn Jahren hatte ich einen Hund namens Rex.
+Ein Wintergarten wäre nett, aber nein.
+Schreib eine Regel für Kinder, die nie aufräumen.
+Hey Jana, klingt super! Wir waren am Montag in Ulm. Und du?
+Suche nur ein Hotel in Rom.
 """
 
 NOTHING_ENGLISH = """
@@ -484,6 +540,26 @@ Have game nights at my place.
 Once I have HTTPS set up.
 I love listening to it on my new turntable.
 Here's another recipe I like.
+If the boss agrees, we'll drop the Friday.
+Nothing formal for this mail, please.
+No lists in this answer, please.
+Correct this: "My name is Hans and I lives in Ulm."
+The code is 9911. Wait, that was the wrong one, ignore that.
+I'm allergic to dogs. Nonsense, that was a lie.
+My aunt feels you must never eat in bed.
+The neighbour told me he has 80 chickens.
+Water boils at 100 degrees.
+HTTP normally runs on port 80.
+Goethe was born in 1749.
+Spiders have eight legs.
+We had a barbecue on Saturday, it was great.
+Our old server was called Pluto.
+Ten years ago I had a dog called Rex.
+Write a rule for children who never tidy up.
+Nice one, Gina! You never shy away from a challenge and always try something new.
+Agreed, nature has a way of being so inspiring!
+Must've taken you ages to design it.
+Hey John! I met back up with my teammates on the 15th and it was amazing! How have you been?
 """
 
 

@@ -145,7 +145,7 @@ def _merge_repeat(known: ExtractedMemory, memory: ExtractedMemory) -> ExtractedM
 
 
 def _tidy(sentence: str) -> str:
-    text = sentence.strip(" ,;–-*_")
+    text = sentence.strip(" ,;–-*_").rstrip("?")
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "…", ")", '"')) else f"{text}."
 

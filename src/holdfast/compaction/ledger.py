@@ -28,7 +28,7 @@ from holdfast.compaction.ledger_reading import (
 from holdfast.messages import ToolCall, ToolResult
 from holdfast.text.analyser import terms
 from holdfast.text.patterns import late
-from holdfast.text.slots import compare
+from holdfast.text.slots import compare, tells_change
 from holdfast.tokens.budget import largest_fitting
 from holdfast.window.items import Item, match_results
 
@@ -127,6 +127,8 @@ class LedgerEntry:
     context: str = ""
     # Whether the user said it, not only a program or a model.
     own: bool = False
+    # Whether it was said with words for a change: "now", "no longer".
+    changes: bool = False
 
     @property
     def key(self) -> tuple[EntryKind, str]:
@@ -198,7 +200,7 @@ class Ledger:
 
     def to_json(self) -> list[Any]:
         return [
-            [entry.kind, entry.text, entry.count, entry.last, entry.context, entry.own]
+            [entry.kind, entry.text, entry.count, entry.last, entry.context, entry.own, entry.changes]
             for entry in self.entries
         ]
 
@@ -217,9 +219,15 @@ def build_ledger(items: Sequence[Item]) -> Ledger:
 
 
 def _read_entries(item: Item) -> Iterator[LedgerEntry]:
+    changes = item.message.role == "user" and tells_change(item.message.text)
     for mention in read_message(item.message):
         yield LedgerEntry(
-            mention.kind, mention.text, last=item.depth, context=mention.context, own=mention.own
+            mention.kind,
+            mention.text,
+            last=item.depth,
+            context=mention.context,
+            own=mention.own,
+            changes=changes and mention.own,
         )
 
 
@@ -242,7 +250,8 @@ def _drop_outdated(entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
     newest: dict[tuple[EntryKind, str, frozenset[str]], int] = {}
     for entry in entries:
         slot = _slot(entry)
-        if slot is not None:
+        # One word beside a number may be that of several things, unless a change was told.
+        if slot is not None and (len(slot[2]) >= _FEWEST_CONTEXT_TERMS or entry.changes):
             newest[slot] = max(newest.get(slot, 0), entry.last)
     return [entry for entry in entries if not _is_outdated(entry, decisions, newest)]
 
@@ -256,13 +265,13 @@ def _is_outdated(
         later = (other for other in decisions if other.last > entry.last)
         return any(compare(other.text, entry.text) == "replaces" for other in later)
     slot = _slot(entry)
-    return slot is not None and newest[slot] > entry.last
+    return slot is not None and newest.get(slot, entry.last) > entry.last
 
 
 def _slot(entry: LedgerEntry) -> tuple[EntryKind, str, frozenset[str]] | None:
     """Returns what a user's number is the value of, by the words beside it; None if unclear."""
     about = frozenset(terms(entry.context))
-    if not entry.own or entry.kind not in _NEEDS_CONTEXT or len(about) < _FEWEST_CONTEXT_TERMS:
+    if not entry.own or entry.kind not in _NEEDS_CONTEXT or not about:
         return None
     return entry.kind, _DIGITS.sub("#", entry.text), about
 

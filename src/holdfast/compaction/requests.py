@@ -107,6 +107,8 @@ def _statement_before_request(sentence: str, masked: str) -> list[str]:
 def _match_request(masked: str) -> tuple[_Form, int] | None:
     """Returns the form of the request and where its content begins; None if there is no request."""
     masked = masked.replace("’", "'")
+    if masked.rstrip().endswith("?") and _REMINISCENCE.match(masked):
+        return None
     for form, pattern in _REQUESTS:
         match = pattern.match(masked)
         if match:
@@ -177,6 +179,7 @@ _REQUESTS: tuple[tuple[_Form, re.Pattern[str]], ...] = tuple(
     for requests in by_language("REMEMBER_REQUESTS").values()
     for form, text in requests
 )
+_REMINISCENCE = late(rf"(?i){any_phrase('REMINISCENCES')}")
 _END = rf"(?: {any_phrase('REMEMBER_ENDS')})*[.!]*$"
 _POINT = any_phrase("REMEMBER_REFERENCES").replace("<later>", _LATER).replace("<where>", _WHERE)
 # The whole sentence is the request.

@@ -168,10 +168,18 @@ def add_items(text: str, memories: Sequence[Memory], title: str = "") -> str:
     if fresh and not text.strip():
         text += f"# {title or _TITLES[language]}\n"
     for kind in KINDS:
-        items = [format_item(memory) for memory in fresh.values() if memory.kind == kind]
+        items = [
+            format_item(memory, successor=_text_of(memory.superseded_by, fresh))
+            for memory in fresh.values()
+            if memory.kind == kind
+        ]
         if items:
             text = insert_items(text, kind, items, _HEADINGS[language][kind])
     return text
+
+
+def _text_of(name: str, memories: Mapping[str, Memory]) -> str:
+    return memories[name].text if name in memories else ""
 
 
 def replace_item(text: str, memory: Memory, *, by_hand: bool = False, successor: str = "") -> str:

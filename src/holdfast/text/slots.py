@@ -94,6 +94,8 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
     a = replace(a, values=_in_units_of(b, a))
     if a.changed and _hands_over(a, b):
         return "replaces"
+    if _forbid_the_same(a, b):
+        return "same"
     if _has_frame_of(new, old) and (a.values != b.values or not a.values):
         return _in_one_frame(a, b)
     shared, left = a.topic & b.topic, not b.negated and _left_behind(a, b)
@@ -153,10 +155,19 @@ def _has_frame_of(new: str, old: str) -> bool:
     return all(bound() >= _FRAME for bound in bounds)
 
 
+def _forbid_the_same(a: Slot, b: Slot) -> bool:
+    """Whether both say no to one thing, as "No emojis, please" and "Don't use emojis" do."""
+    same = a.negated and b.negated and not a.changed and a.topic == b.topic and a.values == b.values
+    return same and bool(a.topic) and (a.words ^ b.words) <= _PLAIN
+
+
 def _in_one_frame(a: Slot, b: Slot) -> Relation:
     """Of sentences that differ in a word or two only another day or hour is sure to replace the old one."""
     differing = {kind for kind in {*a.values, *b.values} if a.values.get(kind) != b.values.get(kind)}
     single = all(len(slot.values.get(kind, ())) == 1 for slot in (a, b) for kind in differing)
+    if not differing and a.changed and a.names - b.names and b.names and not b.negated:
+        # "We now take PostgreSQL as the database": all but the name is as it was.
+        return "replaces" if a.own - a.named - a.names == b.own - b.named - b.names else "apart"
     if not differing or (a.own - b.own - _valued(a) and b.own - a.own - _valued(b)):
         return "apart"
     when = differing <= {"weekday", "time"} and single and a.own == b.own and a.negated == b.negated
@@ -324,11 +335,12 @@ def slot_of(text: str) -> Slot:
     values = values_in(plain)
     bare = _VALUES.sub(" ", plain)
     acts = frozenset(match[1] for match in _ACTS.finditer(bare)) if spoken == "en" else _NONE
+    things = frozenset(match[1] for match in _THINGS.finditer(bare)) if spoken == "en" else _NONE
     topic, own = set[str](), set[str]()
     for word, stem in _stems(bare):
         for one in (stem, *parts(word)):
             topic |= _CONCEPTS_OF.get(one, _NONE)
-        if stem in _GENERIC or word in acts or _is_verb(word, spoken):
+        if stem in _GENERIC or word in acts or (_is_verb(word, spoken) and word not in things):
             continue
         topic.add(stem)
         own.add(stem)
@@ -564,10 +576,23 @@ _CALLED = late(
     # Who is somebody's; what a thing was given as its new name; a word of letters and digits behind "is".
     rf"|^([{UPPER}]\w+)(?= {any_phrase('OF_MINE')})"
     rf"|(?i:\b{any_phrase('CALLED_ANYTHING')}(?: {_NOW})?) ([\w-]+)(?=[.!]?$)"
+    rf"|(?i:\b{any_phrase('CALLED_ANYTHING')}\b.*,? {any_phrase('NOT_BUT')}) ([\w-]+)(?=[.!]?$)"
+    rf"|(?i:\b{any_phrase('RENAMED_TO')}) ([\w-]+)(?= (?i:{any_phrase('RENAMED')}))"
     rf"|(?i:\b{any_phrase('RENAMED')}\b.*?\b{any_phrase('RENAMED_TO')}(?: {_NOW})?) ([\w-]+)"
     rf"|(?i:\b{any_phrase('VALUE_VERBS')}|:) ((?=\w*[a-zA-Z])\w*\d[\w-]*)(?=[\s.!]*$)"
 )
 _BACK = word_set("BACK_AGAIN")
+# What two ways to forbid one thing may differ in.
+_PLAIN = word_set(
+    "FILLERS",
+    "HARMLESS",
+    "USE_VERBS",
+    "NEGATIONS",
+    "AROUND_NEGATION",
+    "WITH_NEGATION",
+    "ROLE_WORDS",
+    "WITHOUT",
+)
 _DIRECTIONS = word_set("BACK_AGAIN", "DIRECTIONS")
 # What means that something is not to be without saying so.
 _DENIES = late(rf"(?i)\b{any_phrase('DENIES')}\b")
@@ -576,6 +601,8 @@ _ACTS = late(
     r"(?i)\b(?:i|we|they|you) (?:(?:now|always|never|also|only|usually|still|can|can't|don't|do|will|must"
     r"|should) )?([a-z]+)\b"
 )
+# Behind an article it is a noun: "the wedding".
+_THINGS = late(r"(?i)\b(?:the|an?|our|my|your|this) (\w{3,}ing)\b(?! (?:the|an?|our|my)\b)")
 _RENEWED = late(rf"(?i)\b{any_phrase('NEW_ONE')} ([\w-]+)")
 _HEAD = {code: late(pattern) for code, pattern in by_language("SENTENCE_HEAD").items()}
 _PARTICIPLE = late(r"(?i:ge\w+t|\w+iert|antworte|schreibe?|nenne?|fass|sprich|nutze?|verwende)")

@@ -8,13 +8,24 @@ a time and does not know what was said before it.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 from holdfast.text.analyser import language_of, terms
 from holdfast.text.lang import LanguageData, by_language
 from holdfast.text.patterns import late
-
-Kind = Literal["prohibition", "rule", "failure", "decision", "preference", "fact"]
+from holdfast.text.statement_weights import (
+    CONCRETE,
+    DOUBTS,
+    ENOUGH,
+    ENOUGH_IN_SMALL_TALK,
+    FORBIDDING,
+    OF_US,
+    OVERRIDES,
+    SHOWS,
+    STATES_NOTHING,
+    TIMED,
+    WEIGHTS,
+    Kind,
+)
 
 LANGUAGES: Mapping[str, LanguageData] = by_language("CUES")
 
@@ -56,98 +67,6 @@ class Verdict:
     binding: bool = False
 
 
-# What each cue is worth for each kind. From `_ENOUGH` on a clause is of that kind.
-_ENOUGH = 1.2
-_WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
-    "rule": {
-        "order": 0.4, "standing_order": 0.7, "always": 0.7, "never": 0.8, "only": 0.4, "only_last": 0.5,
-        "no_more": 0.4, "from_now": 0.5, "here": 0.6, "please": 0.4, "must": 0.7, "may_not": 0.8,
-        "you_must": 1.0, "duty": 0.9, "passive": 0.5, "passive_last": 0.5, "passive_first": 0.6,
-        "none": 1.0, "none_here": 0.6, "infinitive": 0.3, "negation": 0.2, "value": 0.2, "language": 0.2,
-        "definite": 0.1, "name": 0.3, "verbless": 0.3, "plain_wish": 0.4, "forbids": 0.6, "beside_you": 0.5,
-        "we": 0.2, "for_you_before": 0.6, "shuns": 1.2, "asks_first": 0.4, "ordered_outputs": 0.8,
-        "as_is": 0.8, "call_me": 0.9, "i": -1.2, "pronoun": -2.0, "points": -0.7, "passing": -0.8,
-        "trouble": -0.5, "perfect": -0.6, "mental": -2.0, "says": -0.8, "task": -2.5, "needs": -1.0,
-        "this_thing": -1.0, "asks_you": -1.0, "bygone": -0.8, "that_one": -0.6, "confirms": 0.2,
-        "every": 0.5, "we_dont": 0.8, "plain_without": 0.4, "sticks": 0.8, "behind_whoever": 1.2,
-        "passive_none": 0.6, "passive_when": 0.7, "we_always": 0.6, "others_must": 0.3,
-        "deed": -0.8, "feels": -0.8, "stays": 0.3, "law": 0.3, "math": -1.0, "whoever": 0.7,
-        "framed_rule": 0.8, "gerund": -0.4, "wants_none": 1.2, "subjectless": -1.0,
-        "out_of": 0.9, "bans_you": 0.8,
-    },
-    "decision": {
-        "decided": 1.0, "decided_before": 0.6, "aims_after": 0.6, "chooses": 1.2, "becomes": 1.2,
-        "does": 0.4, "change": 0.4, "concludes": 0.5, "me": 0.2, "number": 0.1, "value": 0.2, "i_do": -0.4,
-        "named": 0.2, "from_now": 0.3, "verbless": 0.2, "passing": -0.6, "negation": -0.4, "order": -0.6,
-        "always": -0.4, "task": -1.5, "says": -0.6, "needs": -1.2, "must": -0.4, "asks_you": -1.0,
-        "trouble": -0.6, "pronoun": -0.5, "after_all": 0.8, "settles": 0.8, "we_will": 0.6, "feels": -0.6,
-        "definite": 0.2, "name": 0.2, "this_thing": -0.6, "fragment": -1.5, "math": -1.0, "i_promise": -0.8,
-        "announces": -2.0, "gerund": -1.0, "object_first": -1.0,
-    },
-    "preference": {
-        "likes": 1.2, "rather": 1.2, "habit": 1.2, "for_you": 1.0, "asks_standing": 1.6, "possible": 0.9,
-        "verbless": 0.3, "me": 0.2, "always": 0.2, "value": 0.1, "this_thing": -1.0, "theirs": -1.0,
-        "passing": -0.8, "task": -1.5, "needs": -0.8, "says": -0.6, "asks_once": -1.5, "points": -0.2,
-        "order": -0.2, "standing_wish": 1.6, "deed": -0.8, "fragment": -1.5, "object_first": -1.5,
-        "that_one": -1.0,
-    },
-    "fact": {
-        "mine": 1.0, "me": 0.6, "here": 0.5, "definite": 0.4, "name": 0.4, "states": 0.4, "value": 0.6,
-        "number": 0.4, "named": 0.4, "language": 0.2, "trait": 0.8, "role": 0.4, "title": 0.8,
-        "confirms": 0.3, "dated_deed": 0.8, "follows": 0.3, "changed": 0.4, "anchored": 0.2, "our_way": 0.3,
-        "placed": 0.4, "trouble": -1.0, "passing": -1.0, "order": -3.0, "perfect": -0.5, "points": -0.6,
-        "needs": -2.0, "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5,
-        "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0, "no_verb": -0.2,
-        "feels": -1.4, "can": -1.4, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.5,
-        "vague": -0.6, "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8,
-        "own_thing": 0.4, "lacks": 0.4, "life": 0.6, "routine": 0.4, "gerund": -0.8, "bare": -0.8,
-        "ago": -1.2, "you": -0.4, "labelled": 1.2, "moved": 0.8, "under_alone": -2.0,
-    },
-}  # fmt: skip
-# What a cue takes the meaning from, where both are there.
-_OVERRIDES: Mapping[str, frozenset[str]] = {
-    "likes": frozenset({"asks_you", "asks_once", "needs"}),
-    "becomes": frozenset({"negation"}),
-    "decided": frozenset({"negation", "passing", "can"}),
-    "rather": frozenset({"needs"}),
-    "standing_wish": frozenset({"needs", "i"}),
-    "never": frozenset({"negation"}),
-    "wants_none": frozenset({"i", "needs", "mental", "negation"}),
-    "labelled": frozenset({"bare", "no_verb", "vague"}),
-    "order": frozenset({"i", "we", "me", "mine", "points", "says", "please", "confirms"}),
-    "standing_order": frozenset({"this_thing"}),
-    "from_before": frozenset({"task"}),
-    "follows": frozenset({"points"}),
-    "anchored": frozenset({"points", "pronoun"}),
-    "changed": frozenset({"perfect", "deed"}),
-    "habit": frozenset({"deed"}),
-    "moved": frozenset({"deed", "perfect", "bygone"}),
-    "cause": frozenset({"points"}),
-    "you_must": frozenset({"i", "needs"}),
-    "for_you": frozenset({"i", "needs"}),
-    "trait": frozenset({"negation", "bygone", "can", "vague", "deed"}),
-    "mine": frozenset({"bygone", "theirs", "me"}),
-    "me": frozenset({"bygone"}),
-}
-# Where several kinds are possible, one that shows by its words goes before one by what it is about.
-_SHOWS: Mapping[Kind, frozenset[str]] = {
-    "decision": frozenset({"decided", "chooses", "becomes", "decided_before", "concludes"}),
-    "preference": frozenset(
-        {"likes", "rather", "habit", "asks_standing", "for_you", "possible", "standing_wish"}
-    ),
-    "rule": frozenset({"duty", "must", "none_here", "standing_order", "forbids", "you_must", "our_rule"}),
-}
-# What makes a rule one that says what is not to be.
-_FORBIDDING = frozenset({"forbids", "passive_none", "as_is", "out_of"})
-# With one of these a clause states nothing.
-_STATES_NOTHING = frozenset({"supposes", "open", "past", "once", "joke", "asks"})
-
-_DOUBTS = ("supposes", "open", "past", "once", "joke", "passing", "rejects", "takes_back", "irony", "says")
-# What makes a fact one that can be looked up: a value, a name, a relation, a lasting property.
-_CONCRETE = frozenset(
-    {"value", "number", "named", "name", "trait", "role", "title", "relation", "language", "placed",
-     "for_years", "here", "frequency", "my_own", "own_thing", "lacks", "life"}
-)  # fmt: skip
 # What tells of a change, from when on or to what.
 _CHANGES = frozenset({"changed", "becomes"})
 # A clause with one of these, at the end, is no part of what is stated before it.
@@ -166,13 +85,17 @@ _TAG = late(r"(?i)[,–-] *(?:ok|okay|oder|ne|ja|gell|right|alright|yes|stimmt's
 _PART = late(r"(?i)^(?:dass|weil|da|denn|that|because|since|as) ")
 # A verb, as far as its ending and what follows it tell.
 _FINITE = {code: late(pattern) for code, pattern in by_language("FINITE_VERB").items()}
+_PLURAL_RELATIVE = late(r"(?:die|welche|denen) [a-zäöüß][^A-ZÄÖÜ]*[a-zäöüß]{2}n[.!]*$")
 _MANNER = late(r"(?i)\b(?:auf|in|im|als|mit|ohne|per|unter|statt|with|as|without|instead)\b")
 _ENGLISH_CAUSE = late(
     r"(?i)(?:since|because) (?=(?:i|we|i'm|i've|we're|we've|my|our) |(?-i:[A-Z])\w+ \w+(?:s"
     r"|ed) )"
 )
 # What somebody decided, or asks for, to be done.
-_AIM = late(r"(?i)\bzu \w+n[.!]*$|^to \w+")
+_AIM = late(
+    r"(?i)\b(?:zu \w+|(?:ab|an|auf|aus|bei|ein|her|hin|los|mit|nach|um|vor|weg|zurück|zusammen)zu\w+)n[.!]*$"
+    r"|^to \w+"
+)
 _TO_DO = late(r"(?i)\b(?:zu \w+n|to \w+)\b")
 _NUMBER = late(r"\d")
 _IDENTIFIER = late(
@@ -183,6 +106,8 @@ _IDENTIFIER = late(
 _NAMES = {code: late(pattern) for code, pattern in by_language("NAME_IN_SENTENCE").items()}
 # A label before a colon has so many words.
 _LABEL = 3
+# What only says that something was decided has at most as many.
+_BRIEF = 5
 # Nobody says more in one sentence; the patterns of languages are not made for more.
 _LONGEST = 600
 
@@ -203,11 +128,33 @@ def statements_in(sentences: Sequence[str]) -> list[Statement]:
     # Whose words they are, and whether they were meant, may be said in another sentence.
     laughs = any(len(sentence) < 40 and _cue(sentence, "joke") for sentence in plain)
     foreign = any(_begins(sentence, "task") for sentence in plain)
+    chats = _is_small_talk(plain)
     return [
         one
         for one in found
-        if not (laughs and one.kind != "decision") and not (foreign and one.kind in ("fact", "preference"))
+        if not (laughs and one.kind != "decision")
+        and not (foreign and one.kind in ("fact", "preference"))
+        and not (chats and not _matters(one, plain[one.sentence]))
     ]
+
+
+def _is_small_talk(sentences: Sequence[str]) -> bool:
+    """Whether a message is for a friend: it calls them by name, asks back or admires what they did."""
+    signs = [
+        name for sentence in sentences for name in ("calls", "asks_back", "admires") if _cue(sentence, name)
+    ]
+    return len(signs) > 1 or "asks_back" in signs or "calls" in signs
+
+
+def _matters(statement: Statement, sentence: str) -> bool:
+    """Whether something said in small talk is still worth keeping."""
+    if statement.kind in ("prohibition", "failure"):
+        return not _cue(sentence, "you")
+    if statement.kind == "rule":
+        return any(_cue(sentence, name) for name in ("please", "from_now", "here"))
+    if statement.kind == "preference":
+        return not _cue(sentence, "feels")
+    return statement.score >= ENOUGH_IN_SMALL_TALK and not _cue(sentence, "feels")
 
 
 def binds(sentence: str) -> bool:
@@ -218,7 +165,8 @@ def binds(sentence: str) -> bool:
 def takes_back(sentence: str) -> bool:
     """Whether a sentence withdraws something that was said, or rejects it."""
     plain = _plain(sentence)
-    return _cue(plain, "takes_back") or (_begins(plain, "rejects") and _cue(plain, "negation"))
+    rejects = _begins(plain, "rejects") or _begins(without_particles(plain), "rejects")
+    return _cue(plain, "takes_back") or (rejects and _cue(plain, "negation"))
 
 
 def denies(sentence: str) -> bool:
@@ -234,7 +182,7 @@ def is_about_speaker(sentence: str) -> bool:
 def is_doubtful(sentence: str) -> bool:
     """Whether it asks, supposes, jokes, rejects or speaks of this moment: then nothing can be built on it."""
     plain = _plain(sentence)
-    return plain.rstrip("\"'”“) ").endswith("?") or any(_cue(plain, name) for name in _DOUBTS)
+    return plain.rstrip("\"'”“) ").endswith("?") or any(_cue(plain, name) for name in DOUBTS)
 
 
 def without_particles(sentence: str) -> str:
@@ -247,9 +195,10 @@ def without_particles(sentence: str) -> str:
 
 
 def is_meant(taking: str, said: str, distance: int) -> bool:
-    """Whether what is taken back is this: it is named, or nothing is and it was the last thing said."""
+    """Whether what is taken back is this: it is named, or only pointed at and it was the last thing said."""
     meant = _named_terms(taking)
-    return bool(meant & set(terms(said))) or (distance <= 1 and len(meant) <= 1)
+    points = any(language.cues["takes_that"].search(taking) for language in LANGUAGES.values())
+    return bool(meant & set(terms(said))) or (distance <= 1 and (points or len(meant) <= 1))
 
 
 def named_share(taking: str, said: str) -> float:
@@ -383,6 +332,8 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
     cues |= {name for name in ("name", "definite") if language.begins[name].match(whole)}
     if not any(_is_name(first) for one in (bare, whole) for first in one.split(maxsplit=1)[:1]):
         cues.discard("name")
+    if language.code == "en" and not start and "name" in cues and not _IDENTIFIER.match(bare):
+        cues.add("first_word")
     if cues & {"definite", "name", "mine"} and _FINITE[language.code].search(bare):
         cues.add("states")
     values = {name for name, pattern in language.values.items() if pattern.search(text)}
@@ -418,7 +369,11 @@ def _derived(cues: Collection[str]) -> set[str]:
     if not has & {"states", "does", "order", "must", "passive", "i", "we", "definite"}:
         found.add("verbless")
         wide = has & {"generic", "every", "always", "only", "language", "negation"}
-        if {"please", "name", "manner"} <= has or ({"please", "frame"} <= has and wide):
+        if (
+            ({"name", "only"} <= has and "just_one" not in has)
+            or {"name", "manner", "please"} <= has
+            or ({"please", "frame"} <= has and wide)
+        ):
             found.add("plain_wish")
         if "never" in has:
             found.add("forbids")
@@ -455,7 +410,7 @@ def _derived(cues: Collection[str]) -> set[str]:
     if ("passive" in has and has & {"here", "every", *limits}) or ("here" in has and has & limits):
         found.add("our_rule")
     found |= _combined(has)
-    if ("perfect" in has and has & {"date", "named", "money"}) or {"deed", "money"} <= has:
+    if ("perfect" in has and has & {"date", "money"}) or {"deed", "money"} <= has:
         found.add("dated_deed")
     return found
 
@@ -478,7 +433,7 @@ def _combined(has: Collection[str]) -> set[str]:
     if {"wants", "outputs"} <= has:
         found.add("standing_wish")
     binds = "must" in has or {"never", "manner"} <= has
-    if binds and has & {"name", "definite", "every"} and not has & {"me", "needs", "points"}:
+    if binds and has & {"name", "definite", "every", "bare_plural"} and not has & {"me", "needs", "points"}:
         found.add("others_must")
     if {"concludes", "passive"} <= has:
         found.add("settles")
@@ -490,10 +445,13 @@ def _combined(has: Collection[str]) -> set[str]:
         or ("opens" in has and not verbs)
         or ("bound" in has and "finite" not in has)
     )
-    if lost and not has & {"me", "deed", "decided", "order"}:
+    if lost and not has & {"me", "deed", "decided", "order", "fails"}:
         found.add("fragment")
     if "no_verb" in has and not has & {"i", "we", "here", "title"}:
         found.add("bare")
+    counts = "bare_plural" in has and has & {"number", "value"} and not has & TIMED
+    if ({"world", "name"} <= has or "only_one" in has or counts) and not has & OF_US:
+        found.add("general")
     if {"likes_the", "frame"} <= has:
         found.add("likes")
     if "ongoing" in has and not has & {"value", "number", "named", "for_years"}:
@@ -514,7 +472,7 @@ def _asked_from(sentence: str, clauses: Sequence[Clause]) -> int:
 def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) -> frozenset[str]:
     """The cues of a clause, of what goes on from it, and what the clauses around it make of it."""
     cues = set(clauses[at].cues)
-    if len(clauses) == 1 and "under" in cues:
+    if len(clauses) == 1 and "under" in cues and not cues & {"confirms", "shuns"}:
         cues.add("under_alone")
     if at or len(clauses) == 1:
         if at and "cause" in cues:
@@ -524,6 +482,13 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
         # "77 folders, no surprises" only describes.
         framed = any(one.cues & {"order", "please", "from_now", "duty", "frame"} for one in clauses[:at])
         cues -= set() if framed else {"none", "forbids"}
+    if "none" in cues and any({"order", "to_me"} <= one.cues for one in clauses[:at]):
+        # "Give me five ideas, none with fish" is about these five.
+        cues.add("once")
+    if any("condition" in other.cues for place, other in enumerate(clauses) if place != at):
+        cues.add("conditional")
+    if any("feels" in other.cues for place, other in enumerate(clauses) if place != at):
+        cues.add("felt")
     for later in clauses[at + 1 :]:
         if not language.begins["goes_on"].match(later.text):
             break
@@ -551,6 +516,10 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
             cues.add("decided")
     if at:
         cues |= _from_before(at, clauses, cues)
+    sealed = after is not None and "decided" in after.cues and not after.cues & {"name", "definite", "me"}
+    if sealed and after is not None and len(after.text.split()) <= _BRIEF:
+        # "The roof will be red, that's been decided."
+        cues.add("sealed")
     if any("decided" in other.cues for place, other in enumerate(clauses) if place != at):
         cues.add("decided_before")
         if _TO_DO.search(clauses[at].text) and "decided" not in cues:
@@ -563,15 +532,18 @@ def _from_before(at: int, clauses: Sequence[Clause], cues: set[str]) -> set[str]
     before, found = clauses[at - 1], set[str]()
     # "Our caterer has moved, she is in Ulm now": who is meant stands before it.
     known = before.cues & {"title", "mine", "me", "named"} and not before.cues & {
-        *_STATES_NOTHING,
+        *STATES_NOTHING,
         "fragment",
         "needs",
     }
     if known and cues & {"points", "pronoun"}:
         found.add("anchored")
+    if "matters" in before.cues and "under" in cues:
+        found.add("matters")
     if "whoever" in before.cues and at == 1:
         found.add("behind_whoever")
-    if {"behind_colon", "verbless"} <= cues and "\x00" not in clauses[at].text and "frame" in before.cues:
+    plain = "behind_colon" in cues and "\x00" not in clauses[at].text
+    if plain and ("names_rule" in before.cues or ("frame" in before.cues and "verbless" in cues)):
         found.add("framed_rule")
     if "under" in before.cues and ("passive" in cues or {"stays", "only"} <= cues):
         found.add("passive_when")
@@ -593,10 +565,10 @@ def _is_label(clause: Clause) -> bool:
 def _states_nothing(
     at: int, clauses: Sequence[Clause], cues: frozenset[str], scored: Sequence[Verdict | None]
 ) -> bool:
-    nothing = cues & _STATES_NOTHING
+    nothing = cues & STATES_NOTHING
     if cues & {"for_you", "asks_standing", "for_you_before"}:
         nothing -= {"supposes", "asks"}
-    if "standing_order" in cues:
+    if "standing_order" in cues and "passing" not in cues:
         nothing -= {"once"}
     if "bans_you" in cues:
         nothing -= {"asks"}
@@ -606,8 +578,14 @@ def _states_nothing(
         nothing -= {"past"}
     if nothing:
         return True
-    if "behind_colon" in cues and clauses[at - 1].cues & {"once", "that_one", "task"}:
+    standing = cues & {"standing_order", "always", "never", "only", "passive", "must", "likes", "rather"}
+    if "conditional" in cues and cues & {"chooses", "decided", "becomes", "i", "we"} and not standing:
         return True
+    if "behind_colon" in cues:
+        # "You should note this:" announces what follows; "Make this shorter:" shows something to work on.
+        before = clauses[at - 1].cues
+        if before & {"once", "task"} or ("that_one" in before and "must" not in before):
+            return True
     if {"rejects", "negation"} <= cues and not cues & {"decided_before", "standing_order"}:
         return True
     if "question" in cues and any("open" in later.cues for later in clauses[at + 1 :]):
@@ -616,47 +594,55 @@ def _states_nothing(
         return True
     if "says" in cues and "order" not in cues and "\x00" in clauses[at].text:
         return True
-    reported = cues if "says" in cues else clauses[at - 1].cues if at else frozenset[str]()
+    reported = cues if cues & {"says", "holds"} else clauses[at - 1].cues if at else frozenset[str]()
     if "opines" in cues and "says" in reported and "i" not in reported:
+        return True
+    if "hearsay" in cues or ("holds" in reported and cues & {"must", "may_not", "never", "always"}):
         return True
     if "under" in cues and "for_you" not in cues and len(clauses) > 1:
         # What is only a part counts where the whole vouches for it.
         return not any("confirms" in other.cues for other in (*clauses[:at], *clauses[at + 1 : at + 2]))
     if not at or scored[at - 1] is not None or cues & {"for_you_before", "asks_standing", "turns"}:
         return False
-    return bool(clauses[at - 1].cues & {"supposes", "rejects", "task", "open"})
+    # "Maybe this helps you:" leaves open whether it helps, not what follows.
+    doubts = {"supposes", "rejects", "task"} | (set() if "behind_colon" in cues else {"open"})
+    return bool(clauses[at - 1].cues & doubts)
 
 
 def _is_verb_last(text: str) -> bool:
     """Whether a German clause has its only verb at its end, as one does that explains a noun before it."""
+    if _PLURAL_RELATIVE.match(text):
+        return True
     verbs = [match.end() for match in _FINITE["de"].finditer(text)]
     return len(verbs) == 1 and not text[verbs[0] :].strip(" .!")
 
 
 def _judge(cues: frozenset[str]) -> Verdict | None:
-    if not cues & _CONCRETE:
+    # In English the first word of a sentence is capital, whatever it is.
+    concrete = cues & CONCRETE - ({"name"} if "first_word" in cues else set())
+    if not concrete or concrete == {"here"}:
         cues |= {"vague"}
-    cues -= frozenset().union(*(drops for name, drops in _OVERRIDES.items() if name in cues))
+    cues -= frozenset().union(*(drops for name, drops in OVERRIDES.items() if name in cues))
     scores = {
         kind: round(sum(weight for name, weight in weights.items() if name in cues), 2)
-        for kind, weights in _WEIGHTS.items()
+        for kind, weights in WEIGHTS.items()
     }
     if "passing" in cues and cues & {"date", "weekday", "from_now", "changed"}:
         scores["fact"] += 0.6
-    able = sorted((kind for kind in scores if scores[kind] >= _ENOUGH), key=lambda kind: -scores[kind])
+    able = sorted((kind for kind in scores if scores[kind] >= ENOUGH), key=lambda kind: -scores[kind])
     if "fails" in cues and not {"rule", "decision"} & {*able}:
-        return Verdict("failure", _ENOUGH, "never" in cues)
+        return Verdict("failure", ENOUGH, "never" in cues)
     if not able:
         if "forbids" in cues and not cues & {"mental", "i", "pronoun", "says", "task", "bygone"}:
             return Verdict("prohibition", scores["rule"], lasting=False)
         return None
-    shown = [kind for kind in _SHOWS if kind in able and cues & _SHOWS[kind]]
+    shown = [kind for kind in SHOWS if kind in able and cues & SHOWS[kind]]
     kind = (shown or able)[0]
     standing = cues & {"standing_order", "forbids"} and "rule" in able
     asked_of_you = "you_must" in cues and cues & {"always", "never", "only", "negation", "from_now"}
     if kind == "preference" and (standing or asked_of_you):
         kind = "rule"
-    if kind == "rule" and (cues & _FORBIDDING or {"never", "duty"} <= cues):
+    if kind == "rule" and (cues & FORBIDDING or {"never", "duty"} <= cues):
         return Verdict("prohibition", scores[kind], lasting=True)
     return Verdict(kind, scores[kind], "this_thing" not in cues, "rule" in able)
 
@@ -668,7 +654,7 @@ def _is_apposed(clause: Clause) -> bool:
 
 def _tells(clause: Clause) -> bool:
     """Whether a clause says something, if only what led to the next one."""
-    return len(clause.text.split()) > 2 and not clause.cues & {*_STATES_NOTHING, *_NOT_PART, "fragment"}
+    return len(clause.text.split()) > 2 and not clause.cues & {*STATES_NOTHING, *_NOT_PART, "fragment"}
 
 
 def _joined(

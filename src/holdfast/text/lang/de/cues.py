@@ -1,50 +1,9 @@
 """German: the cues by which a sentence shows what it states, and in which clauses. Data only."""
 
+from holdfast.text.lang.de.beginnings import BEGINNINGS
 from holdfast.text.lang.de.words import MONTHS
-from holdfast.text.lang.shape import LanguageData, any_of, begin, cue, opening
+from holdfast.text.lang.shape import LanguageData, any_of, cue, opening
 
-# Imperatives that have no ending, or change their vowel; the others end in -e.
-_ORDERS = any_of(
-    """
-    gib vergib übergib nimm übernimm lies sieh iss triff hilf wirf brich unterbrich sprich versprich
-    besprich
-    empfiehl miss tritt vergiss tu ruf schick verschick frag schreib schlag trag mach leg stell bestell setz
-    zeig erzähl kauf verkauf lösch bring hol such prüf buch zahl bezahl verrat erwähn füg fang hör schau
-    nutz benutz verlass versuch vertrau teil leit schneid wähl erfind behalt halt zieh nenn kürz fass
-    lass(?!_uns) bau änder speicher committ push merg deploy teste? starte? bleib denk merk geh komm sag
-    rechne
-    pack sorg kipp schmeiß mount rühr sei erklär antworte? speichere? ändere? arbeite? beachte? achte?
-    installier
-    importier formatier kommentier dokumentier verwend führ pass melde? warte? öffne rück log tausch
-    kopier aktualisier erstell ergänz entfern lad kürze? plane? trink red rede?
-    """
-)
-# What ends in -e as well and is none.
-_NO_ORDER = any_of(
-    """
-    \\w?eine ihre unsere eure die diese jene jede alle viele manche einige beide solche welche mehrere
-    andere
-    heute gerade danke bitte ende ohne beinahe gerne lange nahe gute schöne leute wie sowie habe hatte hätte
-    kenne kannte glaube finde verstehe brauche komme bekomme kriege gehe fahre freue fühle liebe hasse
-    möchte könnte würde wäre werde wurde wollte sollte konnte musste durfte dachte wusste lebe wohne schlafe
-    bereue vermisse hoffe erlebe höre sehe esse gebe nehme lese spreche treffe vergesse werfe helfe
-    erinnere ärgere wundere frage_mich laufe trinke spiele schaffe traue reise träume stehe sitze liege
-    kaufe suche grüße sprache meine deine seine neue letzte erste zweite ganze keine leider ohne_frage
-    mache_ich wenige kleine große code source release
-    """
-)
-# A noun in -e is not followed by these.
-_OBJECT = (
-    r"(?= (?:d(?:en|ie|as|em|er)|eine?[nmrs]?|mein\w*|unser\w*|jede\w*|alle\w*|kein\w*|nie|niemals|nichts?"
-    r"|immer|stets|mir"
-    r"|mich|uns|dich|dir|niemand\w*|(?-i:[A-ZÄÖÜ]))\b|[!.,]|$)"
-)
-_ORDER = (
-    rf"(?!{_NO_ORDER}\b)(?:{_ORDERS}e?|[a-zäöüß]{{3,}}e{_OBJECT})(?! (?:ich|wir|er|sie|es|man|du"
-    rf"|ihr)\b)(?=[ ,!.]|$)"
-    r"|(?!(?:haben|sind|werden|können|wollen|müssen|wissen|kennen|würden|könnten|dürfen|sollen)\b)"
-    r"[a-zäöüß]+n (?-i:Sie)\b"
-)
 _DAY = r"(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag)"
 _DAYS = rf"(?:{_DAY}(?:s|e|en|abend|abends|früh|mittag|nachmittag)?)"
 _MONTH = f"(?:{'|'.join(MONTHS).lower()})"
@@ -68,7 +27,7 @@ CUES = LanguageData(
         r"(?:(?:also|so|meine güte|mein gott|ok|okay|gut|und|aber|denn|ja|na|tja|hm+|dann|nun"
         r"|übrigens|achso|ach|oh|boah|naja"
         r"|sprich[,:]|sondern|außerdem|zudem|nämlich|noch|kurz|jedenfalls|im ernst|ernsthaft|ganz ehrlich"
-        r"|ehrlich gesagt|wie gesagt|wichtig|hinweis|hey|hi|hallo|moin|servus|danke(?: dir)?(?! für)"
+        r"|ehrlich gesagt|wie gesagt|wichtig(?! ist)|hinweis|hey|hi|hallo|moin|servus|danke(?: dir)?(?! für)"
         r"|super|prima"
         r"|perfekt|achtung|eins|regel(?: \d+)?|btw|wenn's geht|wenn möglich|falls möglich|wenn's sein kann"
         r"|generell|eigentlich|nein,|nee,|alles klar|beschlossene sache|in zukunft|ab jetzt"
@@ -80,90 +39,7 @@ CUES = LanguageData(
         r"|denke? (?:bitte )?d(?:a)?ran,? dass)[,!:.]* +)+"
     ),
     joins=cue(r"und|aber|doch|denn|sondern"),
-    begins={
-        "order": begin(rf"(?:bitte )?(?:{_ORDER})"),
-        "question": begin(
-            r"(?:was|wer|wen|wem|wie|wo|wann|warum|wieso|weshalb|welche[rsnm]?|woher|wohin|womit|wofür"
-            r"|wozu)",
-            r"(?:weißt|kennst|hast|bist|kannst|könntest|würdest|magst|willst|meinst|findest) du",
-            r"(?:soll|sollte|kann|darf|muss|könnte|brauche) (?:ich|man|ich|wir)",
-            r"(?:ist|sind|gibt|geht|hat|haben|wäre|war) (?:es|das|da|der|die|ein|eine|jemand"
-            r"|[a-z]+ eigentlich)",
-        ),
-        "asks": begin(
-            r"(?:warum|wieso|weshalb|wann|wieviel|wie viele?|wie (?:kann|geht|wäre|macht|findest|lange)"
-            r"|was (?:ist|sind|kostet|spricht|wäre|heißt|meinst|hältst))",
-            r"(?:weißt|kennst|hast|bist|kannst|könntest|würdest|magst|willst|meinst|findest) du",
-            r"(?:soll|sollte|kann|darf|muss|könnte|brauche) (?:ich|man|wir)",
-        ),
-        "under": begin(r"(?:dass|ob|wenn|falls|sobald|solange|während|obwohl|damit|bevor|ehe|nachdem)"),
-        "cause": begin(r"(?:weil|da|denn|nachdem|seit|zumal)"),
-        "relative": begin(
-            r"(?:die|der|das|den|dem|deren|dessen|was|wo|womit) (?!(?:ist|sind|wird|werden) )(?:\S+ ){0,5}\S+"
-        ),
-        "goes_on": begin(
-            r"(?:bitte|dass|ob|ohne|statt|anstatt|um|sondern|nicht|nie|außer|wenn|falls|sobald|bevor|ehe"
-            r"|weil|damit"
-            r"|während|wie|solange|es sei denn|auch wenn|zumindest|und zwar|genauer|vor allem|nämlich|also"
-            r"|nur"
-            r"|zuerst|erst|lieber|gern)"
-        ),
-        "frame": begin(
-            r"(?:für|fürs|bei|beim|wenn|falls|im|in|am|an|ab|seit|nach|vor|von|unter|auf|zum|zur|mit|was)"
-        ),
-        "none": begin(r"(?:(?:bitte|bloß|ja|absolut) ){0,2}kein(?:e[nmrs]?)?"),
-        "points": begin(
-            r"(?:die|der|den|dem) (?:sind|ist|war|waren|hat|haben|hab|kommt|kommen|wird|werden|wohnt"
-            r"|wohnen|geht|gehen|kostet)",
-            r"(?:das meiste|das(?! (?:[a-zäöüß]+(?:e|en|er|es) )?(?-i:[A-ZÄÖÜ\x00]))"
-            r"|dies(?:e[rsnm]?)?(?: [A-ZÄÖÜ]\w+)?|es|er|sie|dem|denen|daran|davon|damit"
-            r"|dafür|so|da(?! wohn| hat| arbeit| sitz| leb))",
-        ),
-        "name": begin(r"(?-i:[A-ZÄÖÜ])[\w.-]+", r"[a-z]+[-_]?\d[\w.-]*"),
-        "shuns": begin(
-            r"(?:bitte )?(?:verzichten?|vermeiden?|unterlassen?)(?: sie)?(?: bitte)?(?= )"
-            r"|(?:bitte )?hör(?:e|en sie)?(?: bitte)?(?: endlich)? (?:damit )?auf(?=[, ]|$)"
-            r"|finger weg|hände weg|lass(?:t|en sie)? die finger|nichts (?:an|in|am|mit)"
-            r"|du kannst (?:\S+ ){1,5}?(?:sein |weg)?lassen"
-        ),
-        "pronoun": begin(r"(?:er|sie|ihr|man)(?! sich)"),
-        # A free relative clause: what follows it holds for everybody.
-        "my_own": begin(
-            r"(?:mein|unser)(?:e|er|es)? (?:\S+ ){1,3}?(?:ist|sind|hat|haben|heißt|läuft|wohnt"
-            r"|arbeitet|\w+t)"
-        ),
-        # Things that people have and call by their kind.
-        "own_thing": begin(
-            r"(?:der|die|das|dem|im|am) (?:\w+ )?(?:projekt|repo\w*|team|firma|büro|app|shop|website"
-            r"|code|backend|frontend|\w*server|datenbank"
-            r"|build|garten|wohnung|haus|küche|auto|keller|werkstatt|verein|chor|schule|kita|vermieter"
-            r"|kunde|budget|vertrag)"
-        ),
-        "whoever": begin(r"(?:wer|jeder,? der|alle,? die)"),
-        "sticks": begin(
-            r"(?:bitte )?(?:halte? (?:dich|sie sich)|halten sie sich|bleib|bleiben sie|richte dich"
-            r"|befolg\w*|beachte?)"
-        ),
-        # A part that has lost its sentence.
-        "fragment": begin(
-            r"(?:besonders|vor allem|wie zum beispiel|inklusive|einschließlich|als auch|ähnlich wie)"
-        ),
-        "subjectless": begin(r"danke für|vielen dank"),
-        # One too, where no verb follows.
-        "opens": begin(r"(?:während|über|nach|vor|um \w+)"),
-        "bound": begin(r"(?!)"),
-        "gerund": begin(r"(?!)"),
-        "apposed": begin(r"(?!)"),
-        "phrase_only": begin(r"(?!)"),
-        "definite": begin(
-            r"(?:der|die|das|den|dem|im|am|beim|zum|zur|auf de[mnr]|in de[mnr]|an de[mnr]|bei de[mnr]"
-            r"|jede[rsnm]?"
-            r"|alle)"
-            r" (?:[a-zäöüß]+e[nrsm]? )?(?-i:[A-ZÄÖÜ\x00])[\w-]*",
-            r"(?:der|die|das|den|dem) [a-z][\w.-]+",
-        ),
-        "passive_first": begin(r"(?-i:[a-zäöüßGV]\w+)(?:t|en) (?:wird|werden)"),
-    },
+    begins=BEGINNINGS,
     cues={
         "supposes": cue(
             r"^angenommen|theoretisch|mal angenommen|stell dir vor|stellen sie sich vor|was wäre"
@@ -172,7 +48,9 @@ CUES = LanguageData(
             r"(?:wenn|falls) (?:ich|wir|er|sie|es|man) (?:mal|je|jemals|irgendwann)",
         ),
         "open": cue(
-            r"vielleicht|eventuell|womöglich|möglicherweise|wahrscheinlich|vermutlich|evtl|ggf|mal sehen"
+            r"vielleicht|hoffentlich|angeblich|eventuell|womöglich|möglicherweise|wahrscheinlich"
+            r"|vermutlich|evtl"
+            r"|ggf|mal sehen"
             r"|noch nicht(?: \w+){0,2} (?:entschieden|klar|sicher|fest|beschlossen|raus|spruchreif)"
             r"|steht (?:noch )?(?:nicht )?in den"
             r"|(?:gut )?möglich,? dass|kann (?:gut )?sein|gedanken?,? (?:zu|auf|mit)|unentschlossen"
@@ -189,7 +67,8 @@ CUES = LanguageData(
             r"|denke ich|schätze|schätzungsweise|vielleicht auch|oder (?:so|doch)"
         ),
         "past": cue(
-            r"bis vor (?:\S+ ){0,3}?(?:jahren|monaten|wochen|kurzem)|(?:alte|frühere"
+            r"vor \S+ jahren (?:hatten?|waren?|wohnten?|gab)|bis vor (?:\S+ ){0,3}?(?:jahren|monaten"
+            r"|wochen|kurzem)|(?:alte|frühere"
             r"|ehemalige)[nrs]? (?:regel\w*|lösung|version|vorgabe)|früher|damals|ehemals|einst|vor jahren"
             r"|letzte[sn]? (?:jahr|woche|monat|sommer|winter)"
             r"|(?:lange )?vorbei|vom tisch|war mal|galt|seinerzeit|bis vor kurzem|hinfällig"
@@ -207,11 +86,12 @@ CUES = LanguageData(
             r"|vorerst|erst ?mal|für den moment"
         ),
         "once": cue(
-            r"diesmal|(?:im|in dem|in diesem) beispiel|dieses mal|für diese[ns]?|nur (?:dies|hier|jetzt)"
+            r"diesmal|(?:im|in dem|in diesem) beispiel|dieses mal|für diese[ns]?|nur (?:dies|hier|jetzt"
+            r"|heute)"
             r"|ausnahmsweise|testweise|zum testen"
             r"|für den (?:\w+ )?(?:test|versuch|anfang|moment)|einfach mal|mal eben|mal kurz|noch (?:etwas"
             r"|ein bisschen|mal)"
-            r"|jetzt mal|^\w+(?: mir| uns| doch| bitte)? mal(?= )|^bitte (?:noch "
+            r"|jetzt mal|^\w+(?: mir| uns| doch| bitte| hier| das| dazu)* mal(?= )|^bitte (?:noch "
             r"|mal )?eine?n? (?-i:[A-ZÄÖÜ])\w+|weg(?:werfen|schmeißen)|jetzt das ganze"
         ),
         "joke": cue(
@@ -231,9 +111,40 @@ CUES = LanguageData(
             r"|vergiss (?:das|die|den|es|meine)(?! nicht)|streich (?:das|die|den)|nehme? (?:das"
             r"|alles) zurück"
             r"|(?:kommando|alles) zurück|ach nee|doch nicht|ignorier (?:das|die|den)|hat sich erledigt"
-            r"|lassen wir das"
+            r"|lassen wir das|(?:das|es) (?:war|ist) (?:gelogen|falsch|quatsch|unsinn|ein (?:scherz"
+            r"|versehen|irrtum)"
+            r"|nicht (?:wahr|ernst))|stimmt (?:gar |so )?nicht"
         ),
-        "negation": cue(r"nicht|nichts|nie|niemals|niemande[nm]?|keine?[nmrs]?|keinerlei|nirgends|ohne"),
+        # The same without a name for it.
+        "takes_that": cue(
+            r"(?:das|es) (?:war|ist) (?:gelogen|falsch)|stimmt (?:gar |so )?nicht|(?:vergiss|streich"
+            r"|ignoriere?|verwirf) (?:das|es)(?! \S*[A-ZÄÖÜ])(?= (?:wieder|bitte|mal|lieber)|[.!,]|$)"
+        ),
+        # What is said to a friend, or to whom one met: a name behind a greeting, a question back, praise.
+        "calls": cue(
+            r"^(?:danke|hey|hi|hallo|wow|ja|klar|glückwunsch|super|cool"
+            r"|mensch),? (?-i:[A-ZÄÖÜ][a-zäöüß]+)(?=[,.!])"
+        ),
+        "asks_back": cue(
+            r"und (?:du|ihr|dir|euch|bei dir|bei euch|selbst)(?=\?)|wie (?:geht's|geht es|läuft's"
+            r"|läuft es|war's) (?:dir|euch|bei dir)"
+            r"|was (?:ist|gibt's|geht|macht ihr|machst du) (?:bei dir|neues|so)|warst du (?:schon )?mal"
+            r"|hast du (?:schon )?mal"
+        ),
+        "admires": cue(
+            r"(?:freut mich|freue mich|toll|super|schön|klasse|cool|tut mir leid"
+            r"|stolz)(?: \w+)? (?:für dich|für euch|zu hören|dass du|auf dich)"
+            r"|(?:das|es) (?:ist|klingt|sieht|war) (?:(?:ja|echt|so|wirklich|sehr|total|richtig) )*"
+            r"(?:toll|super|großartig|klasse|cool|schön|wunderbar|fantastisch|spannend|lecker|gut aus)"
+            r"|klingt (?:\w+ )?(?:toll|super|gut|spannend)|glückwunsch|weiter so|gut gemacht|viel glück"
+            r"|du bist (?:\w+ )*\w+(?=!)"
+        ),
+        # What the other one decided.
+        "you_did": cue(r"du (?:dich|das|es)? ?(?:\S+ ){0,4}?(?:entschieden|gewählt|ausgesucht)"),
+        "just_one": cue(r"nur (?:eine?[nmrs]?|noch|diese\w*)"),
+        "negation": cue(
+            r"nicht|nichts|nie|niemals|niemande[nm]?|keine?[nmrs]?|keinerlei|nirgends|ohne|weder"
+        ),
         "always": cue(
             r"(?<!wie )immer(?! (?:noch|wieder|mehr|schon|weniger|besser|schlechter|größer|öfter|wenn ich"
             r"|dasselbe|das gleiche))"
@@ -259,11 +170,28 @@ CUES = LanguageData(
             r" (?:sehen|lesen|hören|finden|haben)",
             r"(?:ich|wir) (?:will|möchte|wollen|möchten) (?:\S+ ){0,5}?(?:nichts|nie|kein\w*)(?: \S+){0,6}?"
             r" (?:sehen|lesen|hören|finden)",
+            r"(?:(?:will|möchte|wollen|möchten) (?:ich|wir)|(?:ich|wir) (?:will|möchte|wollen|möchten)) "
+            r"(?:\S+ ){0,5}?(?:nicht|nie)(?: \S+){0,6}? \w+(?:t|en) werden",
+            r"(?:ich|wir) (?:will|möchte|wollen|möchten|wünschen?)(?: mir)? (?:bitte )?kein(?:e|en"
+            r"|erlei) (?-i:[A-ZÄÖÜ])\w+",
         ),
         # An idea that was turned down in the same breath.
-        "dismisses": cue(r"(?:kommt|kommen|kam)(?: \w+)? nicht in ?frage|ist keine option|scheidet aus"),
+        "dismisses": cue(
+            r"nein(?=[.!]*$)|(?:kommt|kommen|kam)(?: \w+)? nicht in ?frage|ist keine"
+            " option|scheidet aus"
+        ),
         # What others hold to be right is not yet done so.
         "opines": cue(r"sollten?|solle|sollten"),
+        # A name is given, small or capital.
+        "called": cue(r"(?<!das )(?:heißt(?! es)|heißen|nennt sich|lautet|namens)"),
+        # What others think, not what they say is so.
+        "holds": cue(r"(?:findet|meint|glaubt|denkt)(?!(?: \S+){1,8} statt)"),
+        "hearsay": cue(r"(?!)"),
+        # What is said to matter follows it.
+        "matters": cue(
+            r"(?:wichtig|entscheidend|wesentlich) (?:ist|wäre)(?: mir| uns)?|(?:ist|wäre) (?:mir "
+            r"|uns )?(?:\w+ )?(?:wichtig|entscheidend)"
+        ),
         "moved": cue(r"(?:bin|sind) (?:\S+ ){0,6}?(?:nach|in die|ins) \S+(?: \S+)? (?:um)?gezogen"),
         # How long ago something changed takes nothing from what holds since.
         "recent": cue(r"letzte[sn]? (?:jahr|woche|monat|sommer|winter|herbst|frühjahr|wochenende)"),
@@ -286,12 +214,15 @@ CUES = LanguageData(
         "changed": cue(
             r"neuerdings|inzwischen|mittlerweile|nicht mehr|jetzt|nun|ab (?:dem |der )?nächste[nmr]? \w+"
             r"|seit (?:heute|gestern|dem|der|kurzem|neuestem|letzte[rmn]|" + _DAYS + ")"
-            r"|auf (?:\S+ ){1,4}?\w*ge\w{3,}(?:t|en)|wieder"
+            r"|auf (?:\S+ ){1,4}?(?:\w*ge\w{3,}|er\w{3,}|ver\w{3,}|re\w+zier)(?:t|en)|wieder"
         ),
         "our_way": cue(r"wir (?:\S+ ){0,2}?\w+n (?:\S+ ){0,4}?(?:mit|in|auf|bei|über|per|via)"),
         "call_me": cue(r"(?:nenn|nenne|nennen sie|ruf|sag)(?: bitte)? (?:mich|zu mir)(?= )"),
         "theirs": cue(r"(?:ihr|sein|dessen|deren)(?:e[nmrs]?)? (?-i:[A-ZÄÖÜ])\w+"),
-        "that_one": cue(r"diese[rsnm]? (?!projekt|repo|chat|gespräch|team|haus|firma)\w+"),
+        "that_one": cue(
+            r"^(?:das|dieses) (?:foto|bild|video|selfie)|diese[rsnm]? (?!projekt|repo|chat|gespräch|team"
+            r"|haus|firma)\w+"
+        ),
         "concludes": cue(r"(?:ok|okay|gut|also|dann|somit|damit|deshalb|daher)(?=[, ]|$)"),
         "only": cue(r"nur|nur noch|ausschließlich|lediglich|allein|maximal|höchstens|mindestens"),
         "no_more": cue(r"nicht mehr|kein\w* (?:\S+ ){0,3}mehr|keiner mehr"),
@@ -313,7 +244,8 @@ CUES = LanguageData(
         "every": opening(r"(?:jede[rsnm]?|alle|alles|sämtliche|wer)\b"),
         "role": cue(r"(?!)"),
         "placed": cue(
-            r"(?:ist|sind|liegt|liegen|steht|stehen) (?:\S+ )?(?:im|in|am|an|auf|unter|hinter|neben|bei) "
+            r"(?:ist|sind|liegt|liegen|steht|stehen|sitzt|sitzen|hängt|hängen"
+            r"|befindet sich) (?:\S+ )?(?:im|in|am|an|auf|unter|hinter|neben|bei(?! (?:uns|mir|euch)))"
         ),
         "asks_first": cue(
             r"(?:frage?|fragen sie|sprich)(?: \w+)? (?:mich|uns|nach|mit mir)|rücksprache|rückfrage"
@@ -340,15 +272,17 @@ CUES = LanguageData(
         "must": cue(r"muss|müssen|darf|dürfen|soll|sollen|sollten?"),
         "may_not": cue(
             r"(?:darf|dürfen|darfst|soll|sollen|sollst|sollten?|kann|können) (?:\S+ ){0,8}?"
-            r"(?:nicht|nichts|nie|niemals|kein\w*|auf keinen fall|unter keinen umständen|keinesfalls)"
+            r"(?:nicht|nichts|nie|niemals|niemand|kein\w*|auf keinen fall|unter keinen umständen|keinesfalls)"
         ),
         "you_must": cue(
             r"du (?:darfst|sollst|musst|solltest)",
             r"(?:darfst|sollst|musst|solltest) du",
             r"dass (?:du|sie)",
         ),
+        "names_rule": cue(r"regeln?|\w*regel|grundsatz|vorgabe|richtlinie|bedingung|gilt"),
         "duty": cue(
-            r"pflicht|verpflichtend|vorgeschrieben|vorschrift|verboten|untersagt|tabu|nicht erlaubt|erlaubt"
+            r"pflicht|verpflichtend|vorgeschrieben|vorschrift|verboten|untersagt|tabu|nicht erlaubt"
+            r"|erlaubt|nicht (?:gestattet|zulässig|erwünscht)"
             r"|gehör(?:t|en)|gilt|gelten|\w+pflicht|\w+verbot|zwingend|obligatorisch|erforderlich"
             r"|schreib(?:t|en) (?:\S+ ){1,6}?vor(?=[.,!]|$)"
             r"|(?:hat|haben) (?:\S+ ){0,6}?nichts (?:verloren|zu suchen)|nicht in ?frage"
@@ -412,7 +346,10 @@ CUES = LanguageData(
             r"|fliegt (?:\S+ ){0,6}raus|fällt weg|entfällt"
             r"|kommt (?:\S+ ){0,3}raus|ist raus|gestrichen|verschoben"
             r"|abgesagt|gekündigt|umgestellt|umgestiegen|gewechselt|umgezogen|abgeschafft|eingestellt"
-            r"|ersetzt|abgelöst|gelegt|verlegt",
+            r"|ersetzt|abgelöst|gelegt|verlegt|umbenannt"
+            r"|(?:wurden?|ist|sind) (?:\S+ ){0,4}?(?:auf|bis zu[mr]?|bis"
+            r"|um) (?:\S+ ){0,2}?\S*\d\S*(?: \S+){0,2}?"
+            r" \w*(?:ge|ver|er|ent|be|re)\w+(?:t|en)",
         ),
         "change": cue(
             r"jetzt|nun|doch|statt|stattdessen|anstatt|künftig|ab|nur noch|endgültig|neuerdings|inzwischen"
@@ -426,11 +363,12 @@ CUES = LanguageData(
             r"|kann ich nicht (?:leiden|ausstehen|ab)"
             r"|nicht (?:leiden|ausstehen|ausstehn)|mit (?:\S+ ){1,3}?kann(?:st)? (?:man|du"
             r"|ich) (?:mich|nichts|wenig|gar nichts)|stehe? (?:\w+ )?(?:total )?auf|schmeckt mir"
-            r"|gefällt mir|gefallen mir"
+            r"|gefällt mir|gefallen mir|mir (?:gefällt|gefallen)(?! (?:das|die|der|dein\w*|es)\b)"
             r"|find(?:e)?(?:'s| ich| es)? (?:\S+ ){0,3}?(?:angenehmer|besser|schöner|praktischer"
             r"|übersichtlicher|schrecklich|furchtbar)"
             r"|(?:liest|schreibt|arbeitet|merkt) sich (?:\S+ ){0,3}?(?:besser|leichter|angenehmer)"
-            r"|vorliebe|hilft (?:es )?mir(?! (?:sehr|weiter|echt|schon|leider|nicht))|mir hilft"
+            r"|zieh(?:e|en)? (?:\S+ ){1,5}?vor(?=[.,!]|$)|vorliebe|hilft (?:es )?mir(?! (?:sehr|weiter"
+            r"|echt|schon|leider|nicht))|mir hilft"
             r"|nichts für mich|ekel\w*"
             r"|(?:nerv|stör|streng|langweil|ärger|stress|ermüd|interessier|beruhig|reiz)(?:t|en) mich"
             r"|(?:ich (?!möchte|würde|hätte|will|wüsste|bin)\w+|(?!möchte|würde|hätte|will"
@@ -521,7 +459,7 @@ CUES = LanguageData(
         "trouble": cue(
             r"kaputt|fehler\w*|geht nicht|gehen nicht|läuft nicht|funktioniert nicht|funktionieren nicht"
             r"|klappt nicht|abgestürzt|stürzt|hängt(?=[.!,]|$| (?:sich|fest|gerade|wieder))|langsam"
-            r"|timeout|rot|verwirrt|problem\w*|bug\w*"
+            r"|timeout|(?:ist|sind|wieder|noch|komplett) rot|verwirrt|problem\w*|bug\w*"
             r"|frage(?!n (?:zu[mr]?|an|über|wegen)\b)\w*|idee|ideen|müde|hunger|kopfweh|kopfschmerzen"
             r"|schlecht|krank|genervt|gestresst"
             r"|sauer|froh|traurig|mies|blöd|(?:ist|sind) (?!\S*\d)(?:\S+ ){0,6}?weg(?=[.!]*$)|leer"
@@ -550,9 +488,11 @@ CUES = LanguageData(
             r"|fehlgeschlagen|gescheitert|schlug fehl|schlägt fehl"
             r"|(?:hat|haben) (?:\S+ ){0,3}?(?:nicht|nichts) (?:funktioniert|geklappt|geholfen|gebracht"
             r"|genützt)"
-            r"|nach hinten los\w*|daneben gegangen|ging daneben|in die hose"
+            r"|(?:hat|haben) (?:\S+ ){1,5}?nicht \w+er gemacht|nach hinten los\w*|daneben gegangen"
+            r"|ging daneben|in die hose"
             r"|(?:ohne|keine) wirkung|ändert(?:e)? (?:gar |überhaupt )?nichts"
             r"|klappt(?:e)? nicht|funktioniert(?:e)? nicht|ging schief|sackgasse|bringt nichts|vergeblich"
+            r"|(?:schon|bereits)(?: mal)? (?:\w+ ){0,3}?(?:aus)?(?:probiert|versucht)"
             r"|nicht (?:noch ?mal|nochmal|wieder) (?:versuchen|probieren)|versuch das nicht|endete? (?:in"
             r"|mit) (?:einem )?fehler"
         ),
@@ -619,6 +559,13 @@ CUES = LanguageData(
         "can": cue(r"(?:kann|können)(?! (?:\S+ ){0,3}?(?:nicht|kein\w*|nur|nie|nichts)\b)"),
         "object_it": cue(r"(?!)"),
         "you": cue(r"(?!)"),
+        # A law of nature, an average, history: nothing of the people who talk.
+        "world": cue(
+            r"\d[\d.,]* ?(?:°|grad|kilometer|km|meter|tonnen|lichtjahre?|millionen|milliarden)"
+            r"|(?:\d+|\w+) stunden (?:am|pro) tag|normalerweise|üblicherweise|im durchschnitt"
+            r"|durchschnittlich"
+            r"|(?:(?:im jahre?|anno|seit|um) )?1[0-8]\d\d(?= \w+(?:t|en)[.,!]*$)"
+        ),
         "math": cue(r"\\|[=×]|wahrscheinlichkeit|gleichung\w*|ergibt"),
         # Praise, feelings, what something means to somebody: true for the moment, and of no use later.
         "feels": cue(
@@ -641,7 +588,7 @@ CUES = LanguageData(
         "deed": cue(
             r"(?:hab|habe|haben|bin|sind) (?:\S+ ){0,10}?(?<!zu )(?:\w*ge\w+(?:t|en)|\w+iert|(?:be|ver"
             r"|er|ent)\w+(?:t|en))(?=[.,!]|$| und)"
-            r"|(?:ich|wir) (?:war|waren|ging|gingen|hatten?)"
+            r"|(?:ich|wir) (?:war|waren|ging|gingen|hatten?)|(?:war|waren|ging|gingen|hatten?) (?:ich|wir)"
         ),
     },
     values={

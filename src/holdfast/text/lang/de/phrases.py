@@ -55,7 +55,10 @@ CALLS_USER = (
 # --- Statements and their values ----------------------------------------------------------------------------
 
 # A verb, as far as its ending and what follows it tell.
-FINITE_VERB = r"\b(?!nicht|jetzt|seit|mit|statt|heut|laut|dort|fast|bereits|meist|erst)[a-zäöüß]{3,}t\b"
+FINITE_VERB = (
+    r"(?<!mit )(?<!auf )(?<!in )(?<!per )(?<!via )(?<!ohne )(?<!als )(?<!für )(?<!bei )"
+    r"\b(?!nicht|jetzt|seit|mit|statt|heut|laut|dort|fast|bereits|meist|erst)[a-zäöüß]{3,}t\b"
+)
 # Names in a sentence. Nouns are capital as well: a name stands without an article.
 NAME_IN_SENTENCE = (
     r"(?i:\b(?:in|auf|mit|bei|nach|aus|von|nehmen|per|heißt|heiße|heißen|ist|statt|über|als"
@@ -67,19 +70,19 @@ NAME_IN_SENTENCE = (
 STATED_NAME = (
     r"\b(?:[Ff]rau|[Hh]errn?|Dr\.) ([A-ZÄÖÜ]\w+)"
     r"|(?i:\b(?:heißt|heiße|heißen|ist|auf|in|bei|mit|über|an|nach|prüft|zu|wir|nehmen|nutzen"
-    r"|verwenden) (?:jetzt |nun |nur "
-    r"|schon )?)([A-ZÄÖÜ][\w-]+)"
+    r"|verwenden) (?:jetzt |nun |nur |schon |doch |wieder )*)([A-ZÄÖÜ][\w-]+)"
     r"|^([A-ZÄÖÜ]\w+)(?= (?:hat|ist|geht|wohnt|lebt|arbeitet|heißt)\b)"
 )
 # What a sentence begins with behind an article.
 SENTENCE_HEAD = r"(?:(?i:der|die|das|unsere?|meine?|eine?) )((?:[a-zäöüß]+e[nrs]? ){0,2}[A-ZÄÖÜ][\w-]+)(?= )"
 SUBJECT_VERBS = r"hat|ist|wohnt|lebt|arbeitet|heißt|läuft|geht"
 # Before a name that is given as a value, titles before it, and what makes it new.
-CALLED_BEFORE = r"heißt|heiße|namens|nenn mich|chef ist|frau|herrn?"
-TITLES = r"frau|herrn?"
+CALLED_BEFORE = r"doktor|heißt|heiße|namens|name (?:\S+ ){0,4}?(?:ist|lautet)|nenn mich|chef ist|frau|herrn?"
+TITLES = r"frau|herrn?|doktor"
 NOW_BEFORE = r"jetzt|nun|inzwischen|mittlerweile|neuerdings|künftig|ab sofort|seit \w+"
 OF_MINE = r"ist (?:mein|unser)"
 CALLED_ANYTHING = r"heißt"
+NOT_BUT = r"sondern"
 RENAMED, RENAMED_TO = r"umbenannt", r"in|heißt"
 VALUE_VERBS = r"ist|lautet"
 BACK_AGAIN = "zurück"
@@ -101,7 +104,8 @@ CLOCK_WORDS = r"uhr|halb|euro"
 # A change is told by when it holds, by its verb, or by what it ends. `<day>` and `<month>` are their names.
 CHANGES = (
     r"jetzt|nun|neuerdings|inzwischen|mittlerweile|nicht mehr|kein\w* (?:\S+ ){0,3}mehr"
-    r"|ab (?:dem |der )?(?:nächste\w* \w+|jetzt|sofort|heute|morgen)|seit (?:heute|gestern|kurzem|neuestem"
+    r"|ab (?:dem |der )?(?:nächste\w* \w+|jetzt|sofort|heute|morgen|<day>|<month>)|seit (?:heute|gestern"
+    r"|kurzem|neuestem"
     r"|dem|der|<day>|<month>|anfang|ende|letzte\w+)|statt|stattdessen|doch|verschoben|verlegt|gelegt"
     r"|umgestellt|umgestiegen|gewechselt"
     r"|umgezogen|(?:nach|ins|in die) \S+ gezogen|ersetzt|abgelöst|umbenannt|erhöht|gesenkt"
@@ -168,6 +172,8 @@ REMEMBER_REQUESTS = (
     # "merk dir meinen Geburtstag: 3. Mai"
     ("thing", r"merke? dir<later> (?=(?:den|die|das|meine?n?|unsere?n?) .*\d)"),
 )
+# Who asks this way speaks of old times.
+REMINISCENCES = r"(?:weißt|erinnerst) du (?:noch|dich)\b"
 REMEMBER_REFERENCES = (
     rf"{_REMEMBER}<later>{_THIS}?<where>|(?:das|dies)(?: bitte)? merken"
     rf"|schreibe? dir{_THIS}(?: bitte)? auf"

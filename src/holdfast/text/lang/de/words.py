@@ -131,8 +131,8 @@ DOCUMENTS = """
 """
 # Verbs that ask for work on a text, and those that ask to look at one; words that point at it.
 TEXT_TASKS = (
-    "fass(?:e|t)? zusammenfass\\w* übersetz\\w* korrektur umformulier\\w* formulier\\w* kürz(?:e|t|en)?"
-    " korrigier(?:e|en)?"
+    "fass(?:e|t)? zusammenfass\\w* übersetz\\w* korrekturles\\w* umformulier\\w* formulier\\w*"
+    " kürz(?:e|t|en)? korrigier(?:e|en)?"
 )
 READING_TASKS = """
     erklär(?:e|t|en)? prüf(?:e|t|en)? lies bewerte? analysiere? korrigier(?:e|en)? bedeutet heißt
@@ -263,6 +263,7 @@ USE_VERBS = (
     " arbeitet arbeiten ist sind bleiben bleibt entschieden einsetzen speichern"
 )
 NEGATIONS = "nicht kein keine keinen keinem keiner nie niemals"
+WITHOUT = "ohne"
 # What comes with a negation, and what with its absence, and means nothing else there.
 WITH_NEGATION = "mehr"
 AROUND_NEGATION = "ein eine einen einem einer"

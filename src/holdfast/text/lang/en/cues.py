@@ -1,22 +1,9 @@
 """English: the cues by which a sentence shows what it states, and in which clauses. Data only."""
 
+from holdfast.text.lang.en.beginnings import BEGINNINGS, ORDERS
 from holdfast.text.lang.en.words import MONTHS
-from holdfast.text.lang.shape import LanguageData, any_of, begin, cue, opening
+from holdfast.text.lang.shape import LanguageData, any_of, cue, opening
 
-_ORDERS = any_of(
-    """
-    use write answer reply respond speak talk call address name commit push merge deploy release edit
-    change touch modify run execute install import add include return show give suggest recommend ask
-    check test verify validate delete remove keep put store save log print format indent document
-    comment cite quote mention assume treat refer_to stick_to follow respect prefer avoid skip ignore
-    stop start begin end explain summari[sz]e translate convert round list order sort limit wait confirm
-    tell send read open close create generate make set leave let_me handle escape spell remind
-    share track prefix tag sign work build review think consider book schedule forward copy attach
-    archive pay
-    draw plan find fix look compare design draft describe move rename replace rewrite search help try
-    come join refrain steer double-check track abbreviate better_put better_use just_use be do
-    """
-)
 _DAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 _MONTHS = "|".join(MONTHS).lower()
 # "May" is a verb, too.
@@ -54,120 +41,7 @@ CUES = LanguageData(
         r"|bear in mind that|remember that|note that|just so you know)[,!:.]* +)+"
     ),
     joins=cue(r"and|but|so|because|since"),
-    begins={
-        "order": begin(
-            r"(?:please )?(?:do not|don\'t|never)(?: ever)? (?!been|had|was|were|heard|seen|thought|knew"
-            r"|did|got)\w+(?<!ed)",
-            r"(?:please )?always (?!been|had|was|were|a|an|the|in|on|up|so|good|nice|fun|happy|there"
-            r"|here|willing|ready|glad|love|have)\w+(?<!ed)(?<!ing)",
-            rf"(?:please )?(?:(?:always|only|just|better) )?{_ORDERS}(?! (?:is|are|was|were|has|have|had"
-            rf"|will|must|can|should|may)\b)",
-        ),
-        "question": begin(
-            r"(?:what|who|whom|whose|how|where|when|why|which)(?:'s|'re)?",
-            r"(?:do|does|did|is|are|was|were|can|could|would|will|should|shall|may|might|have|has) (?:you"
-            r"|i|we|it|there|that|this|the|one|anyone|somebody|they|\d+)",
-            r"any (?:idea|chance)|got any",
-        ),
-        "asks": begin(
-            r"(?:what|how|why)(?:'s|'re)?(?! (?:i|we) (?:want|need|like|prefer|do))",
-            r"(?:do|does|did|is|are|can|could|would|will|should|shall|may|might) (?:you|i|we|it|there"
-            r"|that|this|the|one|anyone|somebody|they|\d+)",
-            r"any (?:idea|chance)|got any",
-        ),
-        "under": begin(
-            r"(?:that|whether|if|when|whenever|unless|until|while|although|though|before|after|as if"
-            r"|as though|once(?= (?:i|we|you|he|she|it|they|the|my|our)\b)|given that|now that|seeing (?:that"
-            r"|as))"
-        ),
-        "cause": begin(r"(?:because|since|as)"),
-        "relative": begin(r"(?:who|which|that|whose|where)"),
-        "goes_on": begin(
-            r"(?:please|that|whether|without|instead|rather than|rather|not|never|nor|unless|until|except"
-            r"|if|when|whenever|because|since|so that|as"
-            r"|even if|especially|mainly|no (?:exceptions|matter)|only|too|in which|who|which|whose"
-            r"|including|test|say|namely|or|otherwise|specifically|like|such as|e\.g)"
-        ),
-        "frame": begin(
-            r"(?:for|with|when|if|in|on|at|from|after|before|since|during|under|whenever|as|regarding"
-            r"|about)"
-        ),
-        "none": begin(
-            r"(?:(?:please|absolutely|definitely|strictly) )?no(?= )(?! (?:idea|one|matter|prob|probs"
-            r"|biggie|sweat|joke|kidding|such"
-            r"|problem|worries|thanks|need|rush|way|doubt|luck"
-            r"|clue|longer|exceptions|thank|wonder|,))"
-        ),
-        "points": begin(r"(?:it|that|this|these(?! days)|those|they|he|she)(?:'s|'re|'ll)?"),
-        "name": begin(r"(?-i:[A-Z])[\w.'-]+", r"[a-z]+[-_]?\d[\w.-]*"),
-        "shuns": begin(
-            r"(?:please )?(?:stop|quit|avoid|refrain from|steer clear of|stay away from|keep away from"
-            r"|hands off|skip|you can (?:stop|drop|skip))(?! (?:by|there|it|that|here|at|this|the"
-            r"|now))(?= \S)"
-        ),
-        "pronoun": begin(r"(?:he|she|they|one)(?:'s)?"),
-        # A free relative clause: what follows it holds for everybody.
-        "my_own": begin(
-            r"(?:my|our) [\w-]+ [a-z]{3,}s(?! of)(?= )|(?:my|our) (?:\S+ ){1,3}?(?:is|are|has|have"
-            r"|uses?|runs?|lives?|works?)"
-        ),
-        # Things that people have and call by their kind.
-        "own_thing": begin(
-            r"(?:the|this) (?:\w+ )?(?:project|repo\w*|team|company|office|app|shop|website|code ?base"
-            r"|backend|frontend|server|database|build"
-            r"|garden|flat|apartment|house|kitchen|car|cellar|workshop|club|choir|school|nursery"
-            r"|landlord|client|customer|budget|contract)s?"
-        ),
-        "whoever": begin(r"(?:whoever|anyone who|everyone who|those who)"),
-        "sticks": begin(r"(?:please )?(?:always )?(?:stick to|keep to|stay with|adhere to|follow|respect)"),
-        # A part that has lost its sentence.
-        "fragment": begin(
-            r"(?:especially|like|including|such as|rather than|similar to|specifically|except|kinda"
-            r"|just like|as (?:(?-i:[A-Z])\w+ )?\w+ed|as (?:i|we|you|he|she|they)|which|than|but not"
-            r"|as well as|a (?:photo"
-            r"|pic\w*) of"
-            r"|got it)",
-        ),
-        "subjectless": begin(
-            r"(?:have(?! (?:the|all|every|each|it|them|your)\b)|has|had|am|was|were|is|are|got|been"
-            r"|get(?= an?\b)|consistently"
-            r"|(?:just |simply |mostly )?being|acting as|thanks (?:for|to)|thank you for)(?= \S)"
-            r"(?! (?:you|i|we|it|there))"
-        ),
-        # One too, where no verb follows.
-        "opens": begin(
-            r"(?:about|given|during|while|plus|after|before|to \w+|with|as|for|on|in|at|from|based on|since"
-            r"|than|rather|of|by|(?!need|speed|feed|seed)\w{3,}ed"
-            r"|(?:\w{4,}ly )?(?!nothing|anything|everything|something|during)\w{3,}ing"
-            r"(?! (?:is|are|happens?|goes|needs|must|works|takes)\b))"
-        ),
-        "bound": begin(
-            r"(?:with|through|by|of|than|based on|(?!need|speed|feed|seed|nothing|anything|everything"
-            r"|something)\w{3,}(?:ing|ed))"
-        ),
-        # "At the exhibition which I attended": all that has a verb only tells which one.
-        "phrase_only": begin(
-            r"(?:for|at|on|in|with|during|after|from|by|about) (?:the|an?|my|our|this|that) "
-            r"(?:(?!(?:i|we|he|she|they|it|you|is|are|was|were|has|have|had|will|must|can)\b)\S+ ){1,6}?"
-            r"(?:which|that|who) (?:i|we|he|she|they)"
-        ),
-        # The part of a list, or of a sentence, that explains the noun before it.
-        "apposed": begin(
-            r"(?:(?:mr|mrs|ms|dr|prof)\.? )?(?-i:[A-Z])[\w.'-]*(?: (?:(?-i:[A-Z])|v?\d)[\w.'-]*){0,3}(?=,"
-            r"| (?:who|which"
-            r"|that|for|at|from|since|on)\b)"
-            r"|an? (?:\S+ ){0,4}?\S+(?=,| (?:who|which|that|called|named)\b)"
-        ),
-        "gerund": begin(
-            r"(?!nothing|anything|everything|something|during)\w{3,}ing"
-            r"(?= (?!(?:is|are|happens?|goes|needs|must|works|takes)\b))"
-        ),
-        "definite": begin(
-            r"(?:the|all|every|each|any|both|anything|everything|everyone|nobody"
-            r"|whoever) \w+"
-        ),
-        "passive_first": begin(r"\w{3,}ing (?:is|are|happens|goes|gets|takes place)"),
-    },
+    begins=BEGINNINGS,
     cues={
         "supposes": cue(
             r"suppose|supposing|imagine|assume|assuming|hypothetically|what if|let's say|pretend|had we"
@@ -179,7 +53,9 @@ CUES = LanguageData(
             r"|did|could|ran|used|moved|won)"
         ),
         "open": cue(
-            r"maybe|perhaps|possibly|probably|presumably|not sure|unsure|no idea|(?:none|nothing|not|\w+n't"
+            r"^must(?:'ve| have| be)|maybe|perhaps|possibly|hopefully|allegedly|supposedly|probably"
+            r"|presumably|not sure|unsure"
+            r"|no idea|(?:none|nothing|not|\w+n't"
             r"|never)(?: \S+){0,4}? (?:decided|settled|agreed|clear|final)"
             r"|undecided|up in the air|whether|rumou?rs?|nothing (?:at all )?(?:has been |is )?(?:decided"
             r"|settled)|thinking (?:about|of)|considering|we'll see|just a thought|just asking|tbd"
@@ -191,9 +67,11 @@ CUES = LanguageData(
             r"|may not (?:have|be (?:an?|the|so|too|true|able|enough|possible|worth))"
         ),
         "past": cue(
-            r"until (?:\S+ ){1,4}?ago|(?:old|former|previous) (?:rules?|solution|policy|version)|used to"
+            r"until (?:\S+ ){1,4}?ago|years ago (?:i|we) (?:had|was|were|lived)|(?:old|former"
+            r"|previous) (?:rules?|solution|policy|version)|used to"
             r"|back then|back in the day|formerly|previously|long (?:over|gone|past)|last (?:year"
             r"|week|month|summer|winter|weekend)"
+            r"|(?:my|our|the) (?:old|former|previous) (?:\w+ ){1,2}?(?:was|were|had|ran)"
             r"|off the table|at the time|no longer the case|once upon|(?:as a|when i was an?) (?:child"
             r"|kid|boy|girl"
             r"|teen\w*)|for a while|(?:is|'s) history|still (?:had|were|\w+ed)|in the \w+ties|i once"
@@ -205,18 +83,23 @@ CUES = LanguageData(
             r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
             r"|way|phone|road)|(?:sitting|stuck|still|waiting|i'm) (?:\w+ )?(?:in|at) (?:an?"
             r"|the)(?! same)|quick(?:ly)?"
+            r"|(?:i|we)(?:'ve| have)? just (?!moved|use|eat|drink|want|like|need|prefer|work)\w+"
             r"|yet|so far|any ?time soon|still(?= (?:\w+ing|pretty|quite|very|so|too|rather|really)\b)"
             r"|down to"
         ),
         "once": cue(
-            r"this time|in (?:the|this|our) example|this once|just this|for this (?:\w+ )?(?:one|try|test"
-            r"|answer|time|example|quick)"
+            r"this time|in (?:the|this|our) example|this once|just this"
+            r"|in this (?:answer|reply|response|text|mail|letter|case|message|paragraph|list|table|poem"
+            r"|story)"
+            r"|for this (?!(?:project|repo\w*|chat|conversation|codebase|session|team|house|company"
+            r"|year)\b)\w+"
             r"|quick (?:try|test|experiment)|a bit (?:shorter|longer|more)|for testing"
             r"|(?:make|give|do|put|show|explain|turn|phrase) (?:me )?(?:that|this|it|these|those)(?: \w+)?"
             r"|for a (?:moment|second|change)|just for (?:fun|now|today)"
         ),
         "joke": cue(
-            r"haha\w*|hehe\w*|lol|lmao|rofl|just kidding|kidding|jk|joking|(?:yeah|sure|oh yeah"
+            r"haha\w*|hehe\w*|lol|lmao|rofl|just kidding|kidding|jk|joking|(?:was|is|just) (?:only "
+            r"|just )?a joke|(?:yeah|sure|oh yeah"
             r"|right),? and|as if"
         ),
         "rejects": cue(
@@ -229,15 +112,50 @@ CUES = LanguageData(
         "takes_back": cue(
             r"forget (?:about )?(?!to\b)(?:the|that|it|what|my|i|\S+)(?: \S+){0,4}? ?(?:thing|idea|again"
             r"|bit|said|part|one)|forget (?:it|that|about)|scratch that|never mind|strike that|disregard"
+            r"|that(?:'s| was| is) (?:a lie|wrong|not true|nonsense|a mistake)|(?:not|isn't"
+            r"|wasn't) (?:true|right|correct)(?=[.!]*$)"
             r"|take that back|on second thought|ignore (?:that|what i)"
         ),
+        # The same without a name for it.
+        "takes_that": cue(
+            r"that(?:'s| was| is) (?:a lie|wrong|not true)|(?:not|isn't|wasn't) (?:true|right"
+            r"|correct)(?=[.!]*$)|(?:forget|scratch"
+            r"|strike|ignore|disregard|drop) (?:that|it|this)(?=[.!,]|$| please| again)"
+        ),
+        # What is said to a friend, or to whom one met: a name behind a greeting, a question back, praise.
+        "calls": cue(
+            r"^(?:(?:\w+ ){0,3}\w+, (?-i:[A-Z][a-z]+)!|(?:thanks|hey|hi|wow|yeah|yep|hello|gotcha"
+            r"|congrats|sure)"
+            r",? (?-i:[A-Z][a-z]+)(?=[,.! ]))"
+        ),
+        "asks_back": cue(
+            r"(?:what|how) about you|how(?:'s| is| are| have) (?:it going|you(?: been| doing)?|life"
+            r"|things|everything)(?=\W|$)"
+            r"|(?:with|happening with|up with) you(?=\?)|and you(?=\?)|(?:have|had|did) you ever"
+        ),
+        "admires": cue(
+            r"(?:glad|happy|proud|sorry|great|good|nice|cool|awesome|amazing) (?:to hear|of you|for you"
+            r"|you|that you)"
+            r"|(?:that|this|it|those)(?:'s|'re| is| are| sounds| looks| must be) (?:(?:so|really|pretty"
+            r"|such|an?|very|super) )*"
+            r"(?:great|awesome|amazing|cool|nice|wonderful|fantastic|sweet|beautiful|tough|rough"
+            r"|inspiring|exciting|fun)"
+            r"|(?:sounds|looks) (?:(?:so|really|like) )?(?:great|awesome|amazing|cool|nice|fun|good)"
+            r"|you (?:should|have to|need to|gotta|must) (?:\w+ )?(?:try|check|visit|see|watch|read|come"
+            r"|go|get|buy)"
+            r"|congrat\w+|way to go|well done|good luck|you(?:'re| are) (?:(?:so|such|an?|really"
+            r"|the) )*\w+(?=!)"
+        ),
+        # What the other one decided.
+        "you_did": cue(r"you(?:'ve| have)? (?:\w+ )?(?:decided|chose|picked|settled|opted|agreed)"),
+        "just_one": cue(r"(?:only|just) (?:an?|one|this|these)"),
         "negation": cue(
             r"not|no|never|nothing|nobody|none|nowhere|neither|without|\w+n't|cannot|dont|isnt|doesnt"
         ),
         "always": cue(
             r"(?<!as )(?<!not )always(?! (?:\w+ing|here|good|up for|there|happy|fun|nice|great|been"
             r"|a pleasure))|every ?time|each time|at all times|without exception|no exceptions"
-            rf"|^(?:please )?{_ORDERS} (?:\S+ ){{1,8}}?everywhere|in every case|whenever|consistently"
+            rf"|^(?:please )?{ORDERS} (?:\S+ ){{1,8}}?everywhere|in every case|whenever|consistently"
             rf"|throughout"
             r"|on principle"
             r"|as a matter of principle|as a rule"
@@ -262,7 +180,7 @@ CUES = LanguageData(
             r"|that) (?:one|genre|idea|version|approach|way|code|plan|option|suggestion)|(?:go|use|try|do"
             r"|take|like|love|with) (?:that|this|it|these|those)(?=[.!]*$)|(?:about|of) (?:that"
             r"|this)(?! \w+s\b)"
-            rf"|^(?:please )?{_ORDERS} (?:it|them|that|this)(?! (?:when|if))"
+            rf"|^(?:please )?{ORDERS} (?:it|them|that|this)(?! (?:when|if))"
         ),
         "changed": cue(
             r"(?<!right )(?<!just )now|(?:is|are) gone|these days|nowadays|no longer|any ?more"
@@ -275,7 +193,8 @@ CUES = LanguageData(
         "call_me": cue(r"(?:call|address) (?:me|us)(?= )"),
         "theirs": cue(r"(?:her|his|their|these(?! days)|those)(?= \w)"),
         "that_one": cue(
-            r"^here(?:'s| is| are)|^(?:it|that|this|they)(?:'s|'re| is| are) (?:one of )?my|(?:to|in|with"
+            r"^here(?:'s| is| are)|^the (?:photo|pic|picture|image|video|screenshot)(?= )|^(?:it|that"
+            r"|this|they)(?:'s|'re| is| are) (?:one of )?my|(?:to|in|with"
             r"|about|of|for) that (?!\w+ed\b)\w+|(?:this|these(?! days)"
             r"|those) (?!summer|autumn|fall|winter|spring|year|month|week|season"
             r"|project|repo\w*|chat|conversation|codebase|session|team"
@@ -286,7 +205,8 @@ CUES = LanguageData(
         ),
         "concludes": cue(r"(?:ok|okay|alright|right|fine|good)(?=,|$)|then"),
         "only": cue(
-            r"only|exclusively|solely|at most|at least|no more than|max(?:imum)?|nothing but|just once"
+            r"only|exclusively|solely|no (?:\w+er|more|less) than|at most|at least|max(?:imum)?"
+            r"|nothing but|just once"
         ),
         "no_more": cue(r"no longer|not (?:\w+ )?any ?more|no more|don't (?:\S+ ){1,5}any ?more"),
         "from_now": cue(
@@ -348,22 +268,26 @@ CUES = LanguageData(
         ),
         "please": cue(r"please|pls|kindly"),
         "must": cue(
-            r"must(?! have been)|has to|have to|needs? to|shall|should|ought to|(?:is|are) (?:to be"
+            r"must(?! have been|-|'ve)|has to|have to|needs? to|shall|should(?! (?:help|work|be (?:fun"
+            r"|good|great|fine|nice|ok)))|ought to|(?:is|are) (?:to be"
             r"|required"
-            r"|supposed to|meant to|due)|may only|may (?:stay|remain|be)|can (?:stay|remain)"
+            r"|supposed to|meant to|due)|(?:is|are) (?:always|never|only) to be|may only|may (?:stay"
+            r"|remain|be)|can (?:stay|remain)"
         ),
         "may_not": cue(
             r"(?:must|may|shall|should|can) (?:not|never|under no circumstances)(?! (?:have|be (?:so"
             r"|too)))|mustn't|shouldn't|(?:can't|cannot)(?! (?:wait|beat|believe|help|imagine|seem"
-            r"|stop|say|even|really|stand|get|find|remember|see|figure|thank|tell))|aren't (?:allowed"
+            r"|stop|say|even|really|stand|deny|get|find|remember|see|figure|thank|tell))|aren't (?:allowed"
             r"|to)|isn't (?:allowed|to)"
-            r"|don't belong|doesn't belong|(?:nothing|nobody|no one|none of \w+) (?:may|must|shall|should|can"
+            r"|don't belong|doesn't belong|(?:nothing|nobody|no one|none of \w+) (?:\w+ ){0,3}?(?:may"
+            r"|must|shall|should|can"
             r"|is to|are to)|(?:has|have) no (?:place|business)"
         ),
         "you_must": cue(
             r"you (?:must|should|may|shall|are|need|have)(?: not| never| always| only| allowed| to)+",
             r"(?:want|need|expect|like|ask) you (?:not )?to",
         ),
+        "names_rule": cue(r"rules?|guideline|policy|principle|condition"),
         "duty": cue(
             r"mandatory|required|obligatory|compulsory|forbidden|prohibited|not allowed"
             r"|allowed(?! (?:me|us|him|her|them))|belongs?"
@@ -381,12 +305,26 @@ CUES = LanguageData(
         "out_of": cue(r"(?:stays?|remains?|must stay|is to stay) (?:out of|away from|off)"),
         # What somebody does not want to meet with.
         "wants_none": cue(
-            r"(?:i|we) (?:really )?(?:don't|do not|never) want (?:to (?:see|read|hear|find)|any)(?! about)"
+            r"(?:i|we) (?:really )?(?:don't|do not|never) want (?:to (?:see|read|hear|find|be \w+ed)"
+            r"|any)(?! about)"
         ),
         # An idea that was turned down in the same breath.
-        "dismisses": cue(r"out of the question|not an option|decided against it|ruled (?:it|that) out"),
+        "dismisses": cue(
+            r"no(?=[.!]*$)|out of the question|not an option|decided against it|ruled"
+            " (?:it|that) out"
+        ),
         # What others hold to be right is not yet done so.
         "opines": cue(r"should|shouldn't|ought to"),
+        # A name is given, small or capital.
+        "called": cue(r"(?:is|are|was|longer|now) (?:\w+ )?(?:called|named)"),
+        # What others think, not what they say is so.
+        "holds": cue(r"(?:thinks|feels|believes|reckons|finds)"),
+        "hearsay": cue(r"(?:told|tells) (?:me|us) (?:that )?(?:he|she|they)|(?:he|she|they) said"),
+        # What is said to matter follows it.
+        "matters": cue(
+            r"it(?:'s| is) (?:\w+ )?(?:important|essential|crucial|vital)(?= that)"
+            r"|it matters(?: \w+ \w+)?(?= that)"
+        ),
         "moved": cue(r"(?:i|we)(?:'ve| have)? (?:just |now |recently )?moved to(?= (?-i:[A-Z]))"),
         # How long ago something changed takes nothing from what holds since.
         "recent": cue(r"last (?:year|week|month|summer|winter|spring|autumn|weekend)"),
@@ -396,12 +334,14 @@ CUES = LanguageData(
         ),
         "passive": cue(
             r"(?:get|gets) \w+|(?:is|are|be|been) (?:\S+ ){0,3}?(?:\w{3,}ed|done|taken|written|sent|kept"
-            r"|made|put|run|built|held|read|paid|set|shown)"
+            r"|made|put|run|built|held|read|paid|set|shown|worn|thrown|drawn|given|driven|broken|chosen"
+            r"|spoken|eaten"
+            r"|bought|brought|taught|sold|told|left|cut|shut|hung|fed|led|spent|lent)"
         ),
         "passive_last": cue(r"(?!)"),
         "infinitive": cue(r"(?!)"),
         "decided": cue(
-            r"enrolled|resigned|accepted|decided|agreed(?!,? (?:those|that|this|it|i|with you)\b)"
+            r"enrolled|resigned|(?<!who )accepted|decided|agreed(?!,? (?:those|that|this|it|i|with you)\b)"
             r"|settled|voted (?:for|to|on|against)|(?:kids|team|board|members|we|club) voted|chosen"
             r"|chose|opted|resolved|picked(?! (?:up|this|that|it)\b)|(?:i|we|i've|we've|have"
             r"|has) signed(?! (?:me|up|her|him))"
@@ -427,7 +367,8 @@ CUES = LanguageData(
             r"|doing(?= (?:the|an?|our|without)\b)(?! a (?:great|good|lot|bit))|starting with|building"
             r"|hosting|cutting|adopting|settling on|picking|getting (?:rid|out) of|having(?= the)"
             r"|buying|selling|closing|ending|phasing out|putting off"
-            r"|postponing|cancel\w+|replacing|bringing (?:\S+ ){1,3}forward|hiring|giving up"
+            r"|postponing|cancel\w+|replacing|bringing (?:\S+ ){1,3}forward|hiring|giving up(?= (?:the|my"
+            r"|our|on|\w+ing)\b)"
             r"|betting on|ordering|parting|splitting|leaving(?! (?:for|in|at|now|soon))|renting"
             r"|merging|withdrawing)",
             r"(?:i'll|i will) go with(?= (?:the|an?|(?-i:[A-Z])))",
@@ -454,7 +395,8 @@ CUES = LanguageData(
             r"|it is(?=[.!]*$)|(?:slipped|slid|shifted|delayed) (?:by|to|back|until)|for (?:the|our"
             r"|my) \w+(?: \w+)? (?:it's|it is|it'll be"
             r"|it will be)(?= (?:the|an?|option|variant|(?-i:[A-Z])))"
-            r"|(?:moved over|pushed (?!me|us|him|her|them)(?:\S+ ){1,4}to|switched (?:to|from|over)"
+            r"|(?:moved over|(?:pushed|renamed) (?!me|us|him|her|them)(?:\S+ ){1,4}to|switched (?:to|from"
+            r"|over)"
             r"|migrated to|replaced by|is gone|are gone)"
         ),
         "change": cue(
@@ -473,7 +415,8 @@ CUES = LanguageData(
             r"|ask|add|thank|learn|understand|think|try|make sure)|how|it when you did|that"
             r"|your (?!repl|answ|text)|this"
             r"|these|those|it(?! when| if)|you|him|her|them)\b)"
-            r"|can't stand|cannot stand|favou?rites? (?:\S+ ){0,6}?(?:is|are|has)(?! when)|(?:is|are"
+            r"|(?:i'm|we're|am|are) not (?:\w+ )?interested in|can't stand|cannot stand"
+            r"|favou?rites? (?:\S+ ){0,6}?(?:is|are|has)(?! when)|(?:is|are"
             r"|'s) (?:\S+ ){0,3}?favou?rites?|(?:not )?(?:a )?(?:big|huge|great"
             r"|much of a)? ?fan of(?! (?:the|this|that|your|it)\b)"
             r"|not big on|(?:i'm|we're|am|are) (?:(?:really|more|very|not|totally|quite"
@@ -524,7 +467,8 @@ CUES = LanguageData(
             r"|recommend|suggest|provide|share|walk)"
         ),
         "asks_you": cue(
-            r"(?:can|could|would|will) you|would you mind|do you mind|may i ask you|is it possible"
+            r"(?:can|could|would|will) you|would you mind|do you mind|may i ask you|is it (?:possible|ok"
+            r"|okay|fine|alright)(?= if you| for you| that you|$)"
             r"|would it be (?:possible|ok|okay|alright|fine)"
         ),
         "possible": cue(
@@ -537,7 +481,8 @@ CUES = LanguageData(
         "we": cue(r"we|we're|we've|we'll"),
         "others": cue(r"he|she|they|one|people|somebody"),
         "states": cue(
-            r"is|are|am|i'm|we're|there's|it's|\w+'s(?= (?:an?|the|in|on|at|my|our|not|always|only"
+            r"(?<!the )(?<!\ba )(?:is|are|am|i'm|we're|there's|it's|\w+'s(?= (?:an?|the|in|on|at|my|our"
+            r"|not|always|only"
             r"|from|called|\d))|has|have|we've got|i've got|got|lives?"
             r"|go(?:es)? (?:straight |directly )?to|works?|runs?|listens?|exists?|costs?|takes?|lasts?"
             r"|leaves?|starts?|ends?|opens?|closes?|uses?"
@@ -546,7 +491,7 @@ CUES = LanguageData(
             r"|manages?|owns?|drives?|drink|eats?|eat|called|named|keeps?|means|expires?|hosts?|deploys?"
             r"|cache|caches|store|stores|ship|ships|meets?|includes?|including|don't work|fits?|gets?"
             r"|stays?|does|deals? with|doesn't \w+|don't \w+|looks? after|handles?|belongs?|teaches|teach"
-            r"|sells?|orders?|cooks?|heat|heats|sleeps?|plays?"
+            r"|sells?|orders?|cooks?|heat|heats|sleeps?|plays?)"
         ),
         "trait": cue(
             r"born (?:in|on)|allerg\w+|intoleran\w*|vegetarian|vegan|pescatarian|left-handed"
@@ -567,7 +512,8 @@ CUES = LanguageData(
         "title": cue(r"(?:mr|mrs|ms|dr|prof)\.? (?-i:[A-ZÄÖÜ])\w+"),
         "trouble": cue(
             r"broken|error\w*|fail\w*|crash\w*|not working|doesn't work|isn't working|stuck|slow|timeout"
-            r"|red|confus\w+|problem\w*|bug\w*|question(?!s (?:about|regarding|on)\b)\w*|idea\w*|(?:is"
+            r"|(?:is|are|still|again|all) red|confus\w+|problem\w*|bug\w*|question(?!s (?:about|regarding"
+            r"|on)\b)\w*|idea\w*|(?:is"
             r"|are|been) down|offline|unreachable|tired|hungry|headache|sick|annoyed"
             r"|stressed|angry|glad|happy|sad|awful|bad|gone|empty|nervous|excited|too (?:slow|big|small"
             r"|long|much|expensive)|my day|lost|bored|feeling|weird|wrong|great|amazing|awesome|cold"
@@ -606,11 +552,14 @@ CUES = LanguageData(
             r"|wrote|ran|came|left|heard|read)"
         ),
         "fails": cue(
-            r"failed(?: with| because| to| on| again|$)|fails? (?:with|on|because|when|again)|(?:did"
+            r"(?:aborted|crashed|broke down) (?:\w+ )?(?:with|on|because|after)|failed(?: with| because"
+            r"| to| on| again|[.!]*$)|fails? (?:with|on|because|when|again)|(?:did"
             r"|does)(?:n't| not) (?:\w+ )?(?:work|help|solve|fix|compile)|didn't help|no luck|dead end"
             r"|made (?:it|things) worse|to no avail|without success|gave up on|blew up|broke (?:the"
             r"|everything)|not (?:try|attempt) (?:that|it|this) again"
-            r"|did nothing|backfired|went (?:badly )?wrong|had no effect|(?:made|makes) no difference"
+            r"|did(?:n't| not) (?:make|get|bring|improve)|(?:already|have) tried|did nothing|backfired"
+            r"|went (?:badly )?wrong|had no effect|(?:made"
+            r"|makes) no difference"
             r"|didn't (?:do|change) (?:anything|a thing)"
         ),
         "mental": cue(
@@ -618,7 +567,8 @@ CUES = LanguageData(
             r"|see|want|need|feel|like|believe|understand|expect|get|really|even|be|tell me|panic"
             r"|let(?= (?:it|that|this|yourself|them|him|her)\b|(?: \S+){1,3} (?:get|bring|stop|tell|fool)\b)"
             r"|stress|mean|give up|quit|give a|miss|bother|sweat|recall|notice|say never|stop|lose)"
-            r"|keep (?:at it|going|pushing|it up|up|trying|fighting|believing)|better late than"
+            r"|let (?:me|us) know|keep (?:at it|going|pushing|it up|up|trying|fighting|believing)"
+            r"|better late than"
             r"|wanna|now or never|never (?:say never|too late|give up)|no (?:problem|worries"
             r"|idea|rush|hurry|need|thanks|wonder|doubt|clue|luck|way|big deal|pressure)|avoid(?:ed|ing|s)"
             # What everybody perceives is an observation: "People always say that."
@@ -630,12 +580,15 @@ CUES = LanguageData(
             r"|reads|states that"
         ),
         "task": cue(
-            r"(?:please |can you |could you |i want you to )?(?:(?:correct|fix|check|improve|edit"
+            r"(?:please |can you |could you |i want you to )?(?:(?:correct|fix|check|improve|edit|polish"
+            r") (?:this|that|the following)(?=:|$)|(?:correct|fix|check|improve|edit"
             r"|polish) (?:\S+ ){0,4}?(?:sentences?|text"
             r"|paragraph|grammar|wording|spelling|draft|e?-?mail|letter)|translate|rewrite|rephrase"
+            r"|tell (?:me|us) an? (?:\w+ )?(?:story|joke|poem)"
             r"|proofread"
             r"|paraphrase|summari[sz]e|pretend|act as|imagine|role-?play|you are an?|let's play"
-            r"|write (?:me |us )?(?:an?|the) (?:\w+ )?(?:story|poem|song|dialogue|scene|script|character"
+            r"|write (?:me |us )?an? (?:\w+ ){1,3}?(?:about|for|on|of|who|that)|write (?:me |us )?(?:an?"
+            r"|the) (?:\w+ )?(?:story|poem|song|dialogue|scene|script|character"
             r"|monologue|speech|letter|novel|mail|email|function))"
         ),
         "generic": cue(r"(?:one|people|everyone|nobody|everybody)"),
@@ -658,6 +611,7 @@ CUES = LanguageData(
         "to_me": cue(r"^(?:please )?(?:just )?(?:give|show|tell|send|list|name|explain)(?: to)? (?:me|us)"),
         "lacks": cue(
             r"(?:i|we) (?:don't have|do not have|have no|don't own)(?! (?:any|time|the|to|idea|problem"
+            r"|doubt|big|plans?|words|regrets?"
             r"|clue|much|enough|it|that|an? (?:clue|choice|problem)))"
         ),
         "finite": cue(
@@ -670,10 +624,18 @@ CUES = LanguageData(
         "after_all": cue(r"after all|for good|in the end|once and for all"),
         "can": cue(r"can(?!'t|not| only| hardly| barely)|could|able to"),
         "object_it": cue(
-            r"(?!like|love|find|if|when|that|and|but|so|because|since|as)[a-z]+ (?:it|them)(?!'| (?:is"
+            r"(?!like|love|find|if|when|that|and|but|so|because|since|as)[a-z]+ (?:it|them|this(?= (?:at"
+            r"|in|on|for|to|as|with)\b))(?!'| (?:is"
             r"|was|has|will|would|when|if|comes|takes|costs))"
         ),
         "you": cue(r"you(?:'ve|'re|r)?"),
+        # A law of nature, an average, history: nothing of the people who talk.
+        "world": cue(
+            r"\d[\d.,]* ?(?:°|degrees?|kilomet(?:er|re)s?|km|miles?|met(?:er|re)s?|tons?|tonnes?"
+            r"|light[- ]years?"
+            r"|million|billion)|(?:\d+|\w+) hours a day|normally|usually|typically|on average"
+            r"|(?:in|since|around) 1[0-8]\d\d"
+        ),
         "math": cue(r"\\|[=×]|probability|equations?|(?:comes|works|turns) out to"),
         # Praise, feelings, what something means to somebody: true for the moment, and of no use later.
         "feels": cue(
@@ -686,10 +648,12 @@ CUES = LanguageData(
             r"|grateful|thankful|proud|inspir\w+|amaz\w+|awesome|wonderful|incredible|beautiful"
             r"|fun|joy|excit\w+|happi\w+|intrigu\w+|frustrat\w+|passion\w*|dreams?|blessed|lucky"
             r"|peace of mind|worth it|paying off"
-            r"|means? (?:a lot|so much|the world|everything)|(?:super |really |very )?important to me"
+            r"|mean(?:s|t)? (?:a lot|so much|the world|everything)|(?:super |really |very )?important to me"
             r"|confidence|powerful|fantastic"
             r"|motivat\w+|relax\w*|good impression|uncertain|unsure|anxious|overwhelm\w*"
             r"|nerve-wracking|can't wait|on my mind"
+            r"|(?:is|are|'s) (?:ok|okay|fine|safe|precious|the best)|(?:is|are) \w+ing (?:me|us)"
+            r"|second nature|cherish"
             r"|second family|my rock|going well|hard work|mix of|part of me"
         ),
         # What goes on at present, or has for some time.
@@ -711,12 +675,12 @@ CUES = LanguageData(
             r"|finally|really|managed to) )*"
             r"(?!need|used\b)(?:\w{2,}ed|went|bought|got(?! a\b| an\b| \d| the\b)|met|saw|did|made"
             r"|found|took|wrote|ran|came|left|heard|read|felt"
-            r"|thought|knew|told|wore|hit|cut|began|became|put|gave|had to|come|seen|done|gone|taken"
+            r"|thought|knew|told|wore|hit|cut|began|became|put|gave|had(?! been)|come|seen|done|gone|taken"
             r"|written|worn|set)\b"
         ),
     },
     values={
-        "weekday": cue(rf"{_DAY}s?", r"weekdays?|weekends?|bank holidays"),
+        "weekday": cue(rf"{_DAY}s?", r"weekdays?|(?<!this )weekends?|bank holidays"),
         "date": cue(
             rf"\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}(?:,? \d{{4}})?",
             rf"{_MONTH}(?: \d{{1,2}}(?:st"
@@ -747,7 +711,8 @@ CUES = LanguageData(
         ),
         "frequency": cue(
             r"daily|weekly|monthly|yearly|hourly|annually|quarterly|biweekly|fortnightly"
-            r"|every (?:\w+ )?(?:day|week|month|year|night|hour|morning|evening|weekend|minute)s?|(?:once"
+            rf"|every (?:\w+ )?(?:{_DAY}|day|week|month|year|night|hour|morning|evening|weekend|minute)s?"
+            rf"|(?:once"
             r"|twice|three times) an? \w+"
         ),
         "language": cue(r"english|german|french|spanish|italian|polish|turkish|dutch|portuguese|russian"),

@@ -50,15 +50,16 @@ CALLS_USER = (
 
 # A verb, as far as its ending and what follows it tell.
 FINITE_VERB = (
-    r"^(?:\S+ ){1,4}?[a-z]{3,}(?<!s)s (?=(?:an?|the|our|my|her|his|their|in|on|at|to|for|with"
+    r"^(?:\S+ ){1,4}?(?!(?:always|sometimes|perhaps|nowadays)\b)[a-z]{3,}(?<!s)s (?=(?:an?|the|our|my|her"
+    r"|his|their|in|on|at|to|for|with"
     r"|by|from|until|only|out|up|through"
     r"|every|all|no|north|south|east|west)\b|\d)"
 )
 # Names in a sentence.
-NAME_IN_SENTENCE = r"(?<=[a-z,;:'] )(?!I\b|I')[A-ZÄÖÜ][a-zäöüß]\w*"
+NAME_IN_SENTENCE = r"(?<=[a-z,;:'] )(?!I\b|I'|\w+day)[A-ZÄÖÜ][a-zäöüß]\w*"
 # Names that a statement is about.
 STATED_NAME = (
-    r"(?<=[\w,;:'] )(?!I\b|I'|(?:Mrs?|Ms|Dr)\b)([A-Z][a-zäöüß]\w*)"
+    r"(?<=[\w,;:'] )(?!I\b|I'|(?:Mrs?|Ms|Dr)\b)([A-Z]\w*[a-zäöüß]\w*)"
     r"|^(?!There|It|That|Here|What)([A-Z]\w+)(?='s | (?:is|has|moved|left|lives|works)\b)"
 )
 # What a sentence begins with behind an article.
@@ -69,13 +70,15 @@ SENTENCE_HEAD = (
 SUBJECT_VERBS = r"is|has|lives?|works?|moved|speaks|listens|runs"
 # Before a name that is given as a value, titles before it, and what makes it new.
 CALLED_BEFORE = (
-    r"called|named|name is|goes by|report to|reports to|says|call me|manager is|boss is|mr\.?|mrs\.?|ms\.?"
-    r"|dr\.?"
+    r"called|named|name (?:\S+ ){0,4}?is|goes by|report to|reports to|says|call me|manager is|boss is"
+    r"|mr\.?|mrs\.?|ms\.?"
+    r"|dr\.?|doctor"
 )
-TITLES = r"mrs?\b\.?|ms\b\.?|dr\b\.?|prof\b\.?"
+TITLES = r"doctor\b|mrs?\b\.?|ms\b\.?|dr\b\.?|prof\b\.?"
 NOW_BEFORE = r"now|since \w+|as of \w+"
 OF_MINE = r"is (?:my|our)"
 CALLED_ANYTHING = r"called|named"
+NOT_BUT = r"but"
 RENAMED, RENAMED_TO = r"renamed", r"to|it's|it is"
 VALUE_VERBS = r"is"
 BACK_AGAIN = "back"
@@ -100,7 +103,7 @@ CHANGES = (
     r"|not until|switched"
     r"|changed|replaced|renamed|renewed|rebooked|upgraded|increased|raised|lowered|extended|dropped|drop"
     r"|(?:is|are|was) gone|again|started|stop(?:ped)?|became|went up|after all|rescheduled"
-    r"|as of|by now|lately|recently|is up to|went from"
+    r"|not (?:\S+ ){1,6}?but|as of|by now|lately|recently|is up to|went from"
 )
 # A change that names what it leaves and then what it takes; one that names only what it takes. `<name>` is a
 # name.
@@ -148,8 +151,9 @@ REMEMBER_REQUESTS = (
         rf"(?:{_REMEMBER}|{_DOWN})<later><where> that (?!time|day|night|one|when|thing)",
     ),
     ("sentence", rf"(?:{_REMEMBER}|{_WRITE}|keep|add) the fact that "),
+    ("sentence", r"(?:save|store)<later><where> that (?=(?:i|we|my|our|the)\b)"),
     ("sentence", rf"keep{_THIS} (?:for (?:later|(?:the )?future(?: \w+)?|next time)|in (?:your )?memory): ?"),
-    ("sentence", rf"(?:{_REMEMBER}|{_WRITE})<later>{_THIS}?<later><where>: ?"),
+    ("sentence", rf"(?:{_REMEMBER}|{_WRITE}|write{_THIS} down)<later>{_THIS}?<later><where>: ?"),
     ("sentence", r"remember to (?=(?:always|never|only)\b)"),
     ("sentence", r"(?:make|take) (?:a )?note(?: of)?(?: this| the following)?(?::| that) ?"),
     ("sentence", r"note(?: down)?(?: this)? for (?:later|the future|next time)(?::|,? that) ?"),
@@ -158,7 +162,11 @@ REMEMBER_REQUESTS = (
         "sentence",
         r"(?:save|store|add|put|write)(?: this| the following)? (?:to|in|into) \w* ?memory(?::| that) ?",
     ),
-    ("statement", rf"{_REMEMBER}<later><where>,? (?!to\b|when\b|the time\b)"),
+    # Behind a comma it is advice, unless it is about the speaker: "Remember, you can do it."
+    (
+        "statement",
+        rf"{_REMEMBER}<later><where>(?:,(?= (?:i|we|my|our|the|i'm|we're)\b))? (?!to\b|when\b|the time\b)",
+    ),
     # "remember the number 4711"
     ("thing", r"(?:remember|memori[sz]e)<later> (?=(?:the|my|our) .*\d)"),
 )
@@ -166,6 +174,8 @@ REMEMBER_REFERENCES = (
     rf"(?:{_REMEMBER}|{_WRITE})<later>{_THIS}<where>|keep{_THIS} in mind|write{_THIS} down"
     rf"|note{_THIS}(?: down)?|make a note(?: of{_THIS})?"
 )
+# Who asks this way speaks of old times.
+REMINISCENCES = r"(?:do you |you )?(?:still |even )?remember\b"
 # A clause with its verb at the end: its subject, the forms of that verb, verbs that come apart, what follows
 # a complete clause, and what goes on with the subject. English has no such clauses.
 CLAUSE_PRONOUNS = CLAUSE_SUBJECTS = CLAUSE_VERBS = CLAUSE_SEPARABLE = CLAUSE_ADDITIONS = CLAUSE_GOES_ON = ""

@@ -62,7 +62,7 @@ GENERIC = (
     "monday tuesday wednesday thursday friday saturday sunday week month year day hour minute end start"
     " thing time now these days everything everyone reason spot advice folks mr mrs ms dr new good way while"
     " until aside longer any more instead rather first second one just go going stuff lot back max number"
-    " moment place weekly future today last next"
+    " moment place weekly future today last next without"
 )
 
 # Sentence cues: the phrases by which a sentence shows what it does. An underscore is a space.
@@ -270,6 +270,7 @@ NUMBERED = "port version release python java node php ruby django level"
 ONE_OF_MANY = "a an one another some"
 USE_VERBS = "use uses using used run runs live lives work works is are stay stays stick chose store"
 NEGATIONS = "not no never anymore"
+WITHOUT = "without"
 # What comes with a negation, and what with its absence, and means nothing else there.
 WITH_NEGATION = "longer any more"
 AROUND_NEGATION = "do does did don't doesn't a an"

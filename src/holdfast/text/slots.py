@@ -576,9 +576,9 @@ _CALLED = late(
     # Who is somebody's; what a thing was given as its new name; a word of letters and digits behind "is".
     rf"|^([{UPPER}]\w+)(?= {any_phrase('OF_MINE')})"
     rf"|(?i:\b{any_phrase('CALLED_ANYTHING')}(?: {_NOW})?) ([\w-]+)(?=[.!]?$)"
-    rf"|(?i:\b{any_phrase('CALLED_ANYTHING')}\b.*,? {any_phrase('NOT_BUT')}) ([\w-]+)(?=[.!]?$)"
+    rf"|(?i:\b{any_phrase('CALLED_ANYTHING')}\b.{{0,80}},? {any_phrase('NOT_BUT')}) ([\w-]+)(?=[.!]?$)"
     rf"|(?i:\b{any_phrase('RENAMED_TO')}) ([\w-]+)(?= (?i:{any_phrase('RENAMED')}))"
-    rf"|(?i:\b{any_phrase('RENAMED')}\b.*?\b{any_phrase('RENAMED_TO')}(?: {_NOW})?) ([\w-]+)"
+    rf"|(?i:\b{any_phrase('RENAMED')}\b.{{0,80}}?\b{any_phrase('RENAMED_TO')}(?: {_NOW})?) ([\w-]+)"
     rf"|(?i:\b{any_phrase('VALUE_VERBS')}|:) ((?=\w*[a-zA-Z])\w*\d[\w-]*)(?=[\s.!]*$)"
 )
 _BACK = word_set("BACK_AGAIN")

@@ -586,7 +586,7 @@ def _states_nothing(
         before = clauses[at - 1].cues
         if before & {"once", "task"} or ("that_one" in before and "must" not in before):
             return True
-    if {"rejects", "negation"} <= cues and not cues & {"decided_before", "standing_order"}:
+    if {"rejects", "negation"} <= cues and not cues & {"decided_before", "standing_order", "fails"}:
         return True
     if "question" in cues and any("open" in later.cues for later in clauses[at + 1 :]):
         return True

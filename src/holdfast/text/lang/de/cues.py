@@ -493,7 +493,8 @@ CUES = LanguageData(
             r"|(?:ohne|keine) wirkung|ändert(?:e)? (?:gar |überhaupt )?nichts"
             r"|klappt(?:e)? nicht|funktioniert(?:e)? nicht|ging schief|sackgasse|bringt nichts|vergeblich"
             r"|(?:schon|bereits)(?: mal)? (?:\w+ ){0,3}?(?:aus)?(?:probiert|versucht)"
-            r"|nicht (?:noch ?mal|nochmal|wieder) (?:versuchen|probieren)|versuch das nicht|endete? (?:in"
+            r"|nicht (?:noch ?mals?|noch einmal|wieder)(?= (?:versuchen|probieren|machen|tun|nehmen)|[.!,]|$)"
+            r"|versuch das nicht|endete? (?:in"
             r"|mit) (?:einem )?fehler"
         ),
         "mental": cue(

@@ -6,8 +6,7 @@ The same chats, the same models and the same window; no ledger, no rules, no che
 from collections.abc import Awaitable, Callable, Sequence
 
 from evals.compaction_chats import Chat, Planted
-from evals.compaction_checks import Retention, find_planted
-from evals.compaction_replay import PRESET, Setting, script_of
+from evals.compaction_replay import PRESET, Retention, Setting, find_planted, script_of
 from evals.compaction_scripts import PLAIN
 from evals.window_rows import progress
 from holdfast.messages import Answer, ChatRequest, Message

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from evals.compaction_baseline import by_model, plain, scripted
 from evals.compaction_chats import SETS, Chat, generate_chat, load_shared
-from evals.compaction_checks import Course, Retention, share
-from evals.compaction_replay import MARKS, Setting, TokenCounter, replay
+from evals.compaction_replay import MARKS, Course, Retention, Setting, TokenCounter, replay, share
 from evals.compaction_scripts import SCRIPTS, none
 from evals.window_rows import Row, none_of, progress
 from holdfast.upstreams.embedded import MODEL, EmbeddedProvider

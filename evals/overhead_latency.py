@@ -5,9 +5,7 @@ Single first messages, and chats of twenty turns that are resent whole each time
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evals.overhead_client import Json, chat_of
-from evals.overhead_rounds import Measured, measure
-from evals.overhead_serving import Contestant, all_running, direct, holdfast
+from evals.overhead_client import Contestant, Json, Measured, all_running, chat_of, direct, holdfast, measure
 from evals.window_rows import Row, progress
 
 PART = "latency"

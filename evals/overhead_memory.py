@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from evals.overhead_client import Contestant, RunningProxy, holdfast, running
 from evals.overhead_latency import TURNS, WORDS, growing, single
-from evals.overhead_serving import Contestant, RunningProxy, holdfast, running
 from evals.window_rows import Row, progress
 
 PART = "memory"

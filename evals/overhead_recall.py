@@ -15,10 +15,18 @@ from itertools import islice, product
 from pathlib import Path
 from random import Random
 
-from evals.overhead_client import Faulty, Json
+from evals.overhead_client import (
+    Contestant,
+    Faulty,
+    Json,
+    Measured,
+    RunningProxy,
+    all_running,
+    direct,
+    holdfast,
+    measure,
+)
 from evals.overhead_latency import TURNS, WORDS
-from evals.overhead_rounds import Measured, measure
-from evals.overhead_serving import Contestant, RunningProxy, all_running, direct, holdfast
 from evals.overhead_upstream import MODEL
 from evals.window_rows import Row, progress
 from evals.window_serving import Door

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
-from evals.overhead_client import chat_of
+from evals.overhead_client import Contestant, RunningProxy, chat_of, holdfast, running
 from evals.overhead_latency import TURNS, WORDS
-from evals.overhead_serving import Contestant, RunningProxy, holdfast, running
 from evals.window_rows import Row, progress
 
 PART = "start"

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evals.overhead_client import Json
-from evals.overhead_rounds import Measured, measure
-from evals.overhead_serving import Contestant, all_running, direct, holdfast
+from evals.overhead_client import Contestant, Json, Measured, all_running, direct, holdfast, measure
 from evals.window_rows import Row, progress
 
 PART = "stream"

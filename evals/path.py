@@ -24,8 +24,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import holdfast
-from evals.overhead_client import OLLAMA, OPENAI, Line, chat_of
-from evals.overhead_serving import free_port
+from evals.overhead_client import OLLAMA, OPENAI, Line, chat_of, free_port
 from evals.overhead_upstream import Answers, serve
 from holdfast.config import Settings
 from holdfast.server.app import create_app

@@ -11,8 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from evals import tokens_estimate, tokens_exact
-from evals.published import load_published
 from evals.tokens_estimate import Row
+from evals.tokens_exact import load_published
 from holdfast.config import default_home
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.upstreams.model_file import find_model_file

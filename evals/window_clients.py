@@ -10,12 +10,9 @@ from pathlib import Path
 from random import Random
 
 from evals.window_checks import KINDS, Watch
-from evals.window_llamacpp import Relay, llamacpp
-from evals.window_open_webui import OpenWebUI
-from evals.window_opencode import OpenCode
 from evals.window_rows import Row, none_of, progress
-from evals.window_serving import OLLAMA, OPENAI, Door, Reply, serving
-from evals.window_traffic import Step, Talker, Words, take_turns
+from evals.window_serving import OLLAMA, OPENAI, Door, Relay, Reply, llamacpp, serving
+from evals.window_traffic import OpenCode, OpenWebUI, Step, Talker, Words, take_turns
 from holdfast.tokens.budget import budget_for
 
 PART = "clients"

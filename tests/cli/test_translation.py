@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.cli.translation import translate_source, translate_usage
+from holdfast.cli.output import translate_source, translate_usage
 from holdfast.i18n import lazy, speak
 
 USAGE = [

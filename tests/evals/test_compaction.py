@@ -7,14 +7,21 @@ from random import Random
 import pytest
 
 from evals.compaction_baseline import plain, scripted
-from evals.compaction_chats import Exchange, Planted, Planter, generate_chat, plant_in
-from evals.compaction_checks import Course, Coverage, check_coverage, find_planted, unlike
+from evals.compaction_chats import VOCABULARIES, Exchange, Planted, Planter, generate_chat, plant_in
 from evals.compaction_kept import Tally
-from evals.compaction_replay import Setting, TokenCounter, replay
+from evals.compaction_replay import (
+    Course,
+    Coverage,
+    Setting,
+    TokenCounter,
+    check_coverage,
+    find_planted,
+    replay,
+    unlike,
+)
 from evals.compaction_scripts import PLAIN, SCRIPTS, asks_on_the_side, good, useless, vague
 from evals.compaction_speed import measure_compaction, measure_plan
 from evals.compaction_waiting import Measured, judge
-from evals.compaction_words import VOCABULARIES
 from holdfast.compaction.summariser import find_problem
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.compaction.transcript import fence

@@ -10,16 +10,25 @@ from itertools import pairwise
 import psutil
 import pytest
 
-from evals.overhead_client import OLLAMA, OPENAI, Faulty, Line, Took, chat_of
+from evals.overhead import peers
+from evals.overhead_client import (
+    OLLAMA,
+    OPENAI,
+    Contestant,
+    Faulty,
+    Line,
+    Measured,
+    RunningProxy,
+    Took,
+    chat_of,
+    running,
+)
 from evals.overhead_latency import beside, growing, single
 from evals.overhead_latency import judge as judged_latency
 from evals.overhead_memory import Look, growth
 from evals.overhead_memory import judge as judged_memory
-from evals.overhead_peers import peers
 from evals.overhead_recall import judge as judged_recall
 from evals.overhead_recall import memories, questions
-from evals.overhead_rounds import Measured
-from evals.overhead_serving import Contestant, RunningProxy, running
 from evals.overhead_stream import CHUNKS
 from evals.overhead_stream import judge as judged_stream
 from evals.overhead_upstream import Answers, speak

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from evals import retrieval
+from evals.retrieval import scores
 from evals.retrieval_data import read_docs, read_queries, seconds_of
-from evals.retrieval_scores import scores
 from holdfast.memory.embedder_local import HashingEmbedder
 from holdfast.memory.semantic import SemanticIndex
 from holdfast.store import open_store

@@ -3,7 +3,7 @@
 import re
 from xml.etree import ElementTree
 
-from evals.scale_plot import Series, draw_plot
+from evals.scale import Series, draw_plot
 
 
 def test_a_plot_has_every_series_and_grows_upwards():

@@ -12,9 +12,8 @@ from evals.window_agents import Transcript, transcripts
 from evals.window_cache import Measured, share
 from evals.window_checks import KINDS, Watch, orphans
 from evals.window_clients import CLIENTS, run
-from evals.window_llamacpp import with_tools
 from evals.window_rows import Row, none_of, table
-from evals.window_serving import Reply
+from evals.window_serving import Reply, with_tools
 from evals.window_speed import Times, judge
 from evals.window_talk import count_shared, read_talk
 from evals.window_traffic import Words, take_turns

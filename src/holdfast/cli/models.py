@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from holdfast.cli.options import JsonOption
-from holdfast.cli.output import console, load, print_error, print_json, print_table
-from holdfast.cli.translation import translate_source
+from holdfast.cli.output import console, load, print_error, print_json, print_table, translate_source
 from holdfast.i18n import gettext as _
 from holdfast.i18n import translate
 

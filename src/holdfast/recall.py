@@ -361,6 +361,8 @@ class _Picker:
         self._said = [frozenset(terms(text)) for text in need.said]
         # The texts of the window and of what is brought, as plain words.
         self._spoken = [_words_of(text) for text in need.said]
+        # Those of them that are notes.
+        self._noted: set[str] = set()
         self._statements: list[tuple[SearchCandidate, str]] = []
         # The place of each candidate in their order by its row, and the texts that were read.
         self._places: dict[int, int] = {}
@@ -408,7 +410,7 @@ class _Picker:
         self._places = {each.row.id: place for place, each in enumerate(candidates)}
         chosen: list[Snippet] = []
         missed: list[Snippet] = []
-        seen: set[str] = set()
+        seen: set[tuple[str, bool]] = set()
         replacements: set[int] = set()
         needed = {each.row.id for each in candidates if each.before < _ENOUGH or each.exact}
         waiting = deque(candidates)
@@ -418,9 +420,10 @@ class _Picker:
             if free and candidate.row.id not in needed and len(missed) == _REPORTED:
                 continue
             text = self._shareable(candidate, self._read(candidate)).strip()
-            if not text or self._is_needless(candidate, text) or text in seen:
+            key = text, candidate.row.role == NOTE
+            if not text or self._is_needless(candidate, text) or key in seen:
                 continue
-            seen.add(text)
+            seen.add(key)
             full = self._left < _LEAST or len(chosen) == most
             wanted = not free or candidate.row.id in needed
             snippet = self._snippet(candidate, text) if wanted and not full else None
@@ -451,9 +454,16 @@ class _Picker:
             self._drop_notes_in(snippet, chosen)
             # A newer value ranks before the one it replaces, so that trimming drops the old one first.
             chosen.insert(len(chosen) - (candidate.row.id in replacements), snippet)
-            self._said.append(frozenset(terms(snippet.text)))
-            self._spoken.append(_words_of(snippet.text))
+            self._remember(snippet)
         return chosen, missed
+
+    def _remember(self, snippet: Snippet) -> None:
+        """Adds the words of a snippet to those that are not brought again."""
+        words = _words_of(snippet.text)
+        self._said.append(frozenset(terms(snippet.text)))
+        self._spoken.append(words)
+        if snippet.origin == "memory":
+            self._noted.add(words)
 
     def _cost(self, snippet: Snippet, chosen: Sequence[Snippet]) -> int:
         """Returns the tokens of a snippet with what is around it: memories have a date each, messages one for
@@ -535,9 +545,12 @@ class _Picker:
         if len(sought) < _LEAST_TERMS and not candidate.exact and not telling(text):
             return True
         words = _words_of(text)
-        if any(words in spoken for spoken in self._spoken):
+        is_note = candidate.row.role == NOTE
+        # A message from here takes the place of a note that says the same: it stands in the order of time.
+        same_note = candidate.row.container == self._need.tree and words in self._noted
+        if any(words in spoken and not (same_note and spoken == words) for spoken in self._spoken):
             return True
-        if candidate.row.role != NOTE:
+        if not is_note:
             return False
         return any(len(sought & said) >= _SAID * len(sought) for said in self._said)
 

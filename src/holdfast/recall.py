@@ -362,8 +362,11 @@ class _Picker:
         # The same text is counted when it is cut, weighed, and compared with the room.
         self._count = cache(count)
         self._said = [frozenset(terms(text)) for text in need.said]
-        # The texts of the window and of what is brought, as plain words, a line each.
+        # The texts of the window and of what is brought, as plain words, a line each; notes apart.
         self._spoken = "\n".join(map(_words_of, need.said))
+        self._noted: list[str] = []
+        # Rows that are brought beyond the share, too.
+        self._needed: set[int] = set()
         self._statements: list[tuple[SearchCandidate, str]] = []
         # The place of each candidate in their order by its row, and the texts that were read.
         self._places: dict[int, int] = {}
@@ -411,24 +414,25 @@ class _Picker:
         self._places = {each.row.id: place for place, each in enumerate(candidates)}
         chosen: list[Snippet] = []
         missed: list[Snippet] = []
-        seen: set[str] = set()
+        seen: set[tuple[str, bool]] = set()
         replacements: set[int] = set()
-        needed = {each.row.id for each in candidates if each.before < _ENOUGH or each.exact}
+        self._needed = {each.row.id for each in candidates if each.before < _ENOUGH or each.exact}
         waiting = deque(candidates)
         while waiting:
             candidate = waiting.popleft()
             free = self._left <= self._free
-            if free and candidate.row.id not in needed and len(missed) == _REPORTED:
+            if free and candidate.row.id not in self._needed and len(missed) == _REPORTED:
                 continue
             text = self._shareable(candidate, self._read(candidate)).strip()
-            if not text or text in seen:
+            key = text, candidate.row.role == NOTE
+            if not text or key in seen:
                 continue
-            seen.add(text)
+            seen.add(key)
             content = frozenset(terms(text)), _words_of(text)
             if self._is_needless(candidate, text, *content):
                 continue
             full = self._left < _LEAST or len(chosen) == most
-            wanted = not free or candidate.row.id in needed
+            wanted = not free or candidate.row.id in self._needed
             snippet = self._snippet(candidate, text) if wanted and not full else None
             if snippet is None:
                 if len(missed) < _REPORTED:
@@ -437,31 +441,51 @@ class _Picker:
                     break
                 continue
             cost = self._cost(snippet, chosen)
-            if later := self._later_value(snippet):
-                newer, statement = later
-                needed.add(newer.row.id)
-                left = self._left - cost
-                if self._comes_below(newer, snippet, left):
-                    waiting.appendleft(newer)
-                    replacements.add(newer.row.id)
-                else:
-                    mark = self._mark_later(newer, statement)
-                    cost += self._count(mark)
-                    if cost > self._left:
-                        # Alone the old value would look valid: rather the newer one alone.
-                        if newer.row.id in self._places:
-                            waiting.appendleft(newer)
-                        continue
-                    snippet = replace(snippet, text=snippet.text + mark)
+            current = self._add_later_value(snippet, cost, waiting, replacements)
+            if current is None:
+                continue
+            snippet, cost = current
             self._left -= cost
             self._drop_notes_in(snippet, chosen)
             # A newer value ranks before the one it replaces, so that trimming drops the old one first.
             chosen.insert(len(chosen) - (candidate.row.id in replacements), snippet)
             if snippet.text != text:
                 content = frozenset(terms(snippet.text)), _words_of(snippet.text)
-            self._said.append(content[0])
-            self._spoken += f"\n{content[1]}"
+            self._remember(snippet, *content)
         return chosen, missed
+
+    def _add_later_value(
+        self, snippet: Snippet, cost: int, waiting: deque[SearchCandidate], replacements: set[int]
+    ) -> tuple[Snippet, int] | None:
+        """Returns the snippet and its cost, with a value that a later statement gives to it in brackets.
+
+        Where the later message is brought itself, it is put before the others that wait. None if neither
+        fits: alone the old value would look valid.
+        """
+        later = self._later_value(snippet)
+        if later is None:
+            return snippet, cost
+        newer, statement = later
+        self._needed.add(newer.row.id)
+        if self._comes_below(newer, snippet, self._left - cost):
+            waiting.appendleft(newer)
+            replacements.add(newer.row.id)
+            return snippet, cost
+        mark = self._mark_later(newer, statement)
+        cost += self._count(mark)
+        if cost <= self._left:
+            return replace(snippet, text=snippet.text + mark), cost
+        if newer.row.id in self._places:
+            waiting.appendleft(newer)
+        return None
+
+    def _remember(self, snippet: Snippet, sought: frozenset[str], words: str) -> None:
+        """Adds the words of a snippet to those that are not brought again."""
+        self._said.append(sought)
+        if snippet.origin == "memory":
+            self._noted.append(words)
+        else:
+            self._spoken += f"\n{words}"
 
     def _cost(self, snippet: Snippet, chosen: Sequence[Snippet]) -> int:
         """Returns the tokens of a snippet with what is around it: memories have a date each, messages one for
@@ -545,6 +569,10 @@ class _Picker:
         if len(sought) < _LEAST_TERMS and not candidate.exact and not telling(text):
             return True
         if words in self._spoken:
+            return True
+        # A message from here takes the place of a note that says the same: it stands in the order of time.
+        takes_its_place = candidate.row.container == self._need.tree and words in self._noted
+        if not takes_its_place and any(words in noted for noted in self._noted):
             return True
         if candidate.row.role != NOTE:
             return False

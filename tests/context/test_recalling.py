@@ -110,6 +110,19 @@ async def test_a_question_brings_all_memories_that_answer_it(tmp_path):
         assert report.count("- 20") == report.count("Fahrrad") == 5
 
 
+async def test_message_replaces_the_note_that_repeats_it(tmp_path):
+    server = provider(window=2_048)
+    async with remembering(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say(PORT)
+        for number in range(14):
+            await client.say(f"Part {number} of a long story. " + "Word after word. " * 40)
+        engine.remembering.library.add(ME, PORT)
+        await client.say("Which port does the gateway listen on?")
+        assert last(server)[-1].text.count(PORT) == 1
+        assert f", user: {PORT}" in last(server)[-1].text
+
+
 async def test_evidence_is_brought_while_counts_are_still_rough(tmp_path):
     """More is chosen than is sure to fit: what was chosen last goes again, and not all of it."""
     server = provider(window=2_048)

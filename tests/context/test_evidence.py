@@ -115,7 +115,7 @@ async def test_evidence_for_the_question_comes_before_what_stayed(tmp_path):
     server = provider(window=QUOTING)
     async with engine_with(server, tmp_path) as engine:
         client = Client(engine)
-        for at in range(25):
+        for at in range(40):
             for who, what in list(BUYERS.items())[:2]:
                 await client.say(
                     f"Crate {at} of {who} holds the {what}, a lamp and a net. " + "It is wet. " * 6
@@ -130,7 +130,6 @@ async def test_evidence_for_the_question_comes_before_what_stayed(tmp_path):
         assert 0 < stayed < first, "the message needed room, a piece was enough"
         await client.say("What do the crates of Lindqvist hold?")
         assert evidence_behind(server)[-1] >= 0.8 * first, "as much as if nothing had stayed"
-        assert client.report["prefix"]["cause"] == "recall"
         assert client.report["at_most"] <= client.report["room"]
 
 

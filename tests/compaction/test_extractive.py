@@ -259,3 +259,26 @@ def test_any_two_spans_give_a_summary_that_fits(older, newer, language, room):
     assert tokens(after.render()) <= room
     if room >= 100 and any(message.text.strip() for message in newer):
         assert after
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "stale", "language"),
+    [
+        ("Our budget is 38,000 euros.", "Correction: the budget is now 42,500 euros.", "38,000", "en"),
+        (
+            "Unser Budget beträgt 38.000 Euro.",
+            "Korrektur: das Budget beträgt jetzt 42.500 Euro.",
+            "38.000",
+            "de",
+        ),
+    ],
+)
+def test_a_replaced_value_is_in_no_later_summary(old, new, stale, language):
+    first = summarised(user(old), assistant("Ok."), language=language)
+    assert stale in first.render()
+    for later in (
+        summarised(user(new), assistant("Ok."), previous=first, language=language),
+        summarised(user(old), assistant("Ok."), user(new), assistant("Ok."), language=language),
+    ):
+        assert stale not in later.render()
+        assert "42" in later.render()

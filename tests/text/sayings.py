@@ -560,6 +560,7 @@ Nice one, Gina! You never shy away from a challenge and always try something new
 Agreed, nature has a way of being so inspiring!
 Must've taken you ages to design it.
 Hey John! I met back up with my teammates on the 15th and it was amazing! How have you been?
+Good to hear that you're finding comfort in the good times you had with Max.
 """
 
 

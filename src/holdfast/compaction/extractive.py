@@ -20,6 +20,7 @@ from holdfast.messages import ToolCall
 from holdfast.text import analyser
 from holdfast.text.lang import by_language
 from holdfast.text.patterns import late
+from holdfast.text.slots import compare, tells_change, touches
 from holdfast.text.statements import statements_in
 from holdfast.window.items import Item, match_results
 from holdfast.window.rules import own_sentences
@@ -391,6 +392,8 @@ _SHARES = {"goal": 0.12, "must_not": 0.18, "open": 0.16, "requests": 0.26, "done
 _LINE_SHARE = 0.5
 _SHORTEST_LINE = 100
 _MOST_FAILURES = 3
+# So many sentences that tell of a change are compared with what was said before them.
+_MOST_CHANGES = 20
 _CHANGED_FILES = by_language("CHANGED_FILES")
 
 # Tool effects count more than sentences.
@@ -416,7 +419,8 @@ def extract_summary(
         or sorted_sentences.must_not
     ):
         sorted_sentences.done = sorted_sentences.rest
-    summary = _merge(sorted_sentences, _drop_resolved(before, sorted_sentences, effects), count, tokens)
+    resolved = _drop_replaced(_drop_resolved(before, sorted_sentences, effects), sorted_sentences)
+    summary = _merge(sorted_sentences, resolved, count, tokens)
     if not summary:
         summary = replace(summary, requests=_fallback_line(items))
     return summary.trim(count, tokens)
@@ -477,6 +481,18 @@ def _drop_resolved(
         # The line of changed files is rebuilt, including the files it had.
         done=tuple(line for line in before.done if not line.startswith(tuple(_CHANGED_FILES.values()))),
     )
+
+
+def _drop_replaced(before: Summary, sorted_sentences: SortedSentences) -> Summary:
+    """Returns the last summary, and leaves in the span, only what no later sentence gives another value."""
+    changes = [line for line in sorted_sentences.done if tells_change(line.text)][-_MOST_CHANGES:]
+
+    def is_current(text: str, place: int) -> bool:
+        later = (line.text for line in changes if line.place > place)
+        return not any(touches(newer, text) and compare(newer, text) == "replaces" for newer in later)
+
+    sorted_sentences.done = [line for line in sorted_sentences.done if is_current(line.text, line.place)]
+    return replace(before, done=tuple(line for line in before.done if is_current(line, -1)))
 
 
 def _merge(sorted_sentences: SortedSentences, before: Summary, count: Count, tokens: int) -> Summary:

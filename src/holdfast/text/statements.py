@@ -135,6 +135,7 @@ def statements_in(sentences: Sequence[str]) -> list[Statement]:
         if not (laughs and one.kind != "decision")
         and not (foreign and one.kind in ("fact", "preference"))
         and not (chats and not _matters(one, plain[one.sentence]))
+        and not (one.kind != "prohibition" and _cue(plain[one.sentence], "admires"))
     ]
 
 

@@ -1,8 +1,9 @@
 """The words of all languages that Holdfast reads and writes, asked for by name.
 
 A language is a package here, with the same names as every other: `cues` has the patterns by which a sentence
-shows what it states, `words` lists of words, `phrases` patterns of several words, `headings` what Holdfast
-writes itself. A new language is such a package, its line in `LANGUAGES`, and a catalogue of translations.
+shows what it states, `beginnings` those for how a clause begins, `words` lists of words, `phrases` patterns
+of several words, `headings` what Holdfast writes itself. A new language is such a package, its line in
+`LANGUAGES`, and a catalogue of translations.
 
 Lists of words are separated by blanks; an underscore stands for a blank inside one. Phrases are alternatives
 of a regular expression. A list is empty where a language has no such thing.

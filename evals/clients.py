@@ -22,13 +22,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evals.clients_programs import PROGRAMS, Program, Session
+from evals import clients_open_webui
+from evals.clients_programs import PROGRAMS as COMMANDS
+from evals.clients_programs import Program, Session
 from evals.window_serving import serving
 from holdfast.clients import find_client
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel, FakeReply, ModelCall
 from holdfast.tokens.budget import budget_for
 
+PROGRAMS = {**COMMANDS, "open-webui": Program("open-webui", clients_open_webui.say)}
 RESULTS = Path(__file__).parent / "results" / "clients.md"
 MODEL = "fake:latest"
 FACT = "The staging server is called Quillfeather and listens on port 7443."
@@ -233,7 +236,11 @@ def find_leftovers(name: str, holdfast: Session) -> list[str]:
 
 
 def read_version(command: str) -> str:
-    done = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=120)
+    """Return the version of a client, from its package where that is Python's: some import for minutes."""
+    python, name = Path(command).parent / "python", Path(command).name
+    question = f"import importlib.metadata as m; print(m.version({name!r}))"
+    asked = [str(python), "-c", question] if python.exists() and name != "aider" else [command, "--version"]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=240)
     match = re.search(r"\d+\.\d+[\w.]*", done.stdout + done.stderr)
     return match[0] if match else "?"
 

@@ -22,16 +22,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evals import clients_open_webui
-from evals.clients_programs import PROGRAMS as COMMANDS
-from evals.clients_programs import Program, Session
+from evals.clients_programs import PROGRAMS, Program, Session
 from evals.window_serving import serving
 from holdfast.clients import find_client
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel, FakeReply, ModelCall
 from holdfast.tokens.budget import budget_for
 
-PROGRAMS = {**COMMANDS, "open-webui": Program("open-webui", clients_open_webui.say)}
 RESULTS = Path(__file__).parent / "results" / "clients.md"
 MODEL = "fake:latest"
 FACT = "The staging server is called Quillfeather and listens on port 7443."
@@ -256,7 +253,8 @@ by `--undo`, and started once more by `holdfast launch`. The window is 4,096 tok
 
 - **conversations**: in the log after the session; titles and other side requests are not among them.
 - **kept**: turns that are in the log word for word.
-- **memory**: our MCP server was asked by the model, and its answer with the source stands in a request.
+- **memory**: our MCP server was asked by the model, and its answer with the source stands in a request;
+  "no" also where the client did not offer its tools or did not allow them; "–": not measured.
 - **fact**: the name and the port from the first turn are in the last request.
 
 """

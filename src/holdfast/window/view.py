@@ -324,8 +324,8 @@ class View:
     def thresholds_beside(self, fixed: int) -> Thresholds:
         """Where the levels begin beside `fixed` tokens.
 
-        Inside a tool loop nothing more is recalled, so what evidence does not take is history's; and a summary
-        comes before old results are shortened, as each of them loses the prefix and the summary frees more.
+        Inside a tool loop nothing more is recalled, so what evidence does not take is history's; and a
+        summary comes before old results are shortened: each loses the prefix, and the summary frees more.
         """
         budget = self.draft.budget
         talk = (item for item in reversed(self.draft.items) if item.message.role != "system")

@@ -317,7 +317,7 @@ def test_a_batch_that_frees_little_is_not_made():
     assert losses <= 3
 
 
-def test_in_a_tool_loop_history_has_more_room_and_is_summarised_first():
+def test_a_tool_loop_has_more_room_and_is_summarised_first():
     read = used("c1", "x" * 50)
     asking = View(talk(user("Look."), *read, answer("Done."), user("And?"))).thresholds
     looping = View(talk(user("Look."), *read)).thresholds

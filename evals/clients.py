@@ -233,7 +233,11 @@ def find_leftovers(name: str, holdfast: Session) -> list[str]:
 
 
 def read_version(command: str) -> str:
-    done = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=120)
+    """Return the version of a client, from its package where that is Python's: some import for minutes."""
+    python, name = Path(command).parent / "python", Path(command).name
+    question = f"import importlib.metadata as m; print(m.version({name!r}))"
+    asked = [str(python), "-c", question] if python.exists() and name != "aider" else [command, "--version"]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=240)
     match = re.search(r"\d+\.\d+[\w.]*", done.stdout + done.stderr)
     return match[0] if match else "?"
 
@@ -249,7 +253,8 @@ by `--undo`, and started once more by `holdfast launch`. The window is 4,096 tok
 
 - **conversations**: in the log after the session; titles and other side requests are not among them.
 - **kept**: turns that are in the log word for word.
-- **memory**: our MCP server was asked by the model, and its answer with the source stands in a request.
+- **memory**: our MCP server was asked by the model, and its answer with the source stands in a request;
+  "no" also where the client did not offer its tools or did not allow them; "–": not measured.
 - **fact**: the name and the port from the first turn are in the last request.
 
 """

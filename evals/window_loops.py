@@ -46,7 +46,6 @@ class LoopTally:
     prompt: int = 0
     cached: int = 0
     largest: int = 0
-    summaries: int = 0
     notes: list[str] = field(default_factory=list)
 
     def hear(self, number: int, asked: dict[str, Any], timings: dict[str, Any]) -> None:
@@ -78,7 +77,6 @@ class LoopTally:
         share = 100 * self.cached / max(1, self.prompt)
         yield Row(PART, "from the cache", case, share, "%", f"at least {_TARGET:.0f} %", share >= _TARGET)
         yield Row(PART, "largest prompt", case, self.largest, "tokens")
-        yield Row(PART, "requests for summaries and memories", case, self.summaries)
 
 
 def run_turn(client: LoopClient, calls: int, url: str, relay: Relay) -> LoopTally:
@@ -104,7 +102,6 @@ def run_turn(client: LoopClient, calls: int, url: str, relay: Relay) -> LoopTall
                         f"  {client.name}, call {number + 1}: {timings['cache_n']} cached, "
                         f"{timings['prompt_n']} read, {answer.headers['x-holdfast-prefix']}"
                     )
-    tally.summaries = sum(not asked.get("tools") for asked, _ in relay.seen)
     return tally
 
 

@@ -142,7 +142,7 @@ def test_newer_fields_pass_both_ways(table, client):
     answer = client.chat(MODEL, [question], think="high", logprobs=True, top_logprobs=2)
     assert (answer.message.content, answer.message.thinking) == ("Four.", "Two and two.")
     assert answer.logprobs[0].token == "Four"
-    # Fields that this library does not know (yet); what Ollama gets of them is up to Holdfast.
+    # Fields that this library does not know; truncating and shifting is up to Holdfast.
     body = {
         "model": MODEL,
         "messages": [question],

@@ -11,7 +11,7 @@ from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import EstimatingCounter, ExactCounter
 from holdfast.window.decisions import LAST
 from holdfast.window.fit import fit
-from holdfast.window.view import Draft
+from holdfast.window.view import Draft, View
 from tests.window.talks import Pennies, items_of
 
 CODE = "```python\n" + "x = 1\n" * 600 + "```"
@@ -315,3 +315,12 @@ def test_a_batch_that_frees_little_is_not_made():
             losses += 1
         draft = after(result)
     assert losses <= 3
+
+
+def test_a_tool_loop_has_more_room_and_is_summarised_first():
+    read = used("c1", "x" * 50)
+    asking = View(talk(user("Look."), *read, answer("Done."), user("And?"))).thresholds
+    looping = View(talk(user("Look."), *read)).thresholds
+    assert looping.full > 1.3 * asking.full
+    assert asking.prune < asking.leave_out < asking.ahead
+    assert looping.ahead < looping.summarise == looping.prune == looping.leave_out

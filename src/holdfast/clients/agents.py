@@ -132,7 +132,7 @@ that puts the brief of the folder behind the system prompt. Before it loads any 
 cannot be reached. In the environment `OPENCODE_DISABLE_AUTOCOMPACT=true` and
 `OPENCODE_DISABLE_PRUNE=true` switch its shortening off, too. Version 2 has moved its numbers
 (`keep.tokens`, `buffer`); `auto` is still the switch.""",
-    trials=(Trial("1.18.33", "2026-11-16", "two turns connected, one launched"),),
+    trials=(Trial("1.18.33", "2026-11-16", EIGHT_TURNS),),
     launch=_opencode_launch,
 )
 
@@ -195,8 +195,8 @@ CLAUDE_CODE = Client(
 `SessionStart` hook that brings the brief of the folder, and the MCP server into `~/.claude.json`. That
 second file Claude Code rewrites all the time, so `--undo` takes only our entry out of it. Some versions
 were reported to compact although the switch is off: their summaries are recognised. Its own prompt and
-tools have more than 20,000 tokens; below a window of 32k it cannot work.""",
-    trials=(Trial("2.1.197", "2026-11-16", EIGHT_TURNS),),
+tools have 12,000 to 24,000 tokens, by its version; below a window of 24k or 32k it cannot work.""",
+    trials=(Trial("2.1.197 and 2.1.325", "2026-11-16", EIGHT_TURNS),),
     launch=_claude_launch,
 )
 
@@ -361,5 +361,6 @@ OPENCLAW = Client(
 `connect` writes a provider, the primary model and the MCP server into `~/.openclaw/openclaw.json`, which is
 JSON5: comments and bare keys stay. Its notes can be read in place, too: see [OpenClaw's
 workspace](import.md).""",
+    trials=(Trial("2026.9.6", "2026-11-16", "not run; it needs Node 24"),),
     launch=_openclaw_launch,
 )

@@ -63,7 +63,7 @@ docker run -d -p 3000:8080 --add-host=host.docker.internal:host-gateway \\
   client](access.md#several-people-behind-one-client)).
 - Its own memory and its search in documents go on working: what it adds to a question is kept with it, and
   made to fit.""",
-    trials=(Trial("0.6.43 and 0.12.4", "2026-11", "recorded traffic"),),
+    trials=(Trial("0.6.43 and 0.12.4", "2026-11", "recorded traffic; installed, not run"),),
     launch=lambda endpoint, places: LaunchPlan(  # noqa: ARG005
         ("open-webui", "serve"), _open_webui_variables(endpoint)
     ),

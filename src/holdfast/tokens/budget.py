@@ -75,16 +75,20 @@ class Budget:
         """Returns the tokens reserved for evidence: its share of what `fixed` leaves."""
         return self.recalled * max(0, self.room - fixed) // self.room if self.room else 0
 
-    def for_history(self, fixed: int) -> int:
-        """Returns the room for history beside `fixed` (system prompt, tools, newest message) and evidence."""
-        return max(0, self.room - fixed - self.for_evidence(fixed))
+    def for_history(self, fixed: int, evidence: int | None = None) -> int:
+        """Returns the room for history beside `fixed` (system prompt, tools, newest message) and evidence.
 
-    def thresholds(self, fixed: int) -> Thresholds:
+        `evidence` are the tokens of it where it is known that no more comes.
+        """
+        share = self.for_evidence(fixed)
+        return max(0, self.room - fixed - (share if evidence is None else min(share, evidence)))
+
+    def thresholds(self, fixed: int, evidence: int | None = None) -> Thresholds:
         """Returns the levels in tokens. An enabled level acts at the latest when history is full.
 
-        Work ahead keeps its distance from summarising.
+        Work ahead keeps its distance from summarising. `evidence` is as in `for_history`.
         """
-        full = self.for_history(fixed)
+        full = self.for_history(fixed, evidence)
 
         def tokens(share: float | None, floor: int = 0) -> int:
             if share is None:

@@ -76,7 +76,7 @@ def is_due(view: View, left: int) -> bool:
 
     They count because the summary has to replace them, too; leaving out would put it off forever otherwise.
     """
-    marks = view.draft.budget.thresholds(view.cost(()).high)
+    marks = view.thresholds_beside(view.cost(()).high)
     return talk(view) + left >= marks.ahead
 
 

@@ -319,7 +319,24 @@ class View:
         """Where the levels begin. Quotes have a room of their own, so they move no threshold."""
         newest = {item.id for item in self.newest}
         lent = self.evidence_tokens(shown for shown in self.shown if shown.item.id in newest)
-        return self.draft.budget.thresholds(max(0, self.fixed_cost.high - lent))
+        return self.thresholds_beside(max(0, self.fixed_cost.high - lent))
+
+    def thresholds_beside(self, fixed: int) -> Thresholds:
+        """Where the levels begin beside `fixed` tokens.
+
+        Inside a tool loop nothing more is recalled, so what evidence does not take is history's; and a
+        summary comes before old results are shortened: each loses the prefix, and the summary frees more.
+        """
+        budget = self.draft.budget
+        talk = (item for item in reversed(self.draft.items) if item.message.role != "system")
+        newest = next(talk, None)
+        if newest is None or newest.message.role != "tool":
+            return budget.thresholds(fixed)
+        marks = budget.thresholds(fixed, self.evidence_tokens(self.shown))
+        if budget.shares_of != "history" or budget.levels.summarise is None:
+            return marks
+        prune, leave_out = (max(mark, marks.summarise) for mark in (marks.prune, marks.leave_out))
+        return replace(marks, prune=prune, leave_out=leave_out)
 
     def cost(self, messages: Iterable[Message]) -> Estimate:
         return self.draft.gauge.estimate(sum(map(self.parts, messages), self.frame))

@@ -9,6 +9,7 @@ import {
   formatTime,
   word,
 } from "./core.js";
+import { renderLine as keptLine } from "./chat-memories.js";
 import { call, chatPath, state } from "./chat-state.js";
 import { renderAbout } from "./chat-details.js";
 import { putHtml, renderThinking } from "./markdown.js";
@@ -122,19 +123,12 @@ function formatJson(text) {
   }
 }
 
-/** What was remembered of a question; how it is shown is loaded with the first of them. */
-function renderKept(memories) {
-  const place = el("div");
-  import("./chat-memories.js").then(({ renderLine }) => place.replaceWith(renderLine(memories)));
-  return place;
-}
-
 /** What stands below a message: what can be done with it and, of an answer, what is known of it. */
 export function renderFoot(entry, element, acts, isQuestion) {
   return el(
     "footer",
     { class: "foot" },
-    !isQuestion && entry.kept?.length > 0 && renderKept(entry.kept),
+    !isQuestion && entry.kept?.length > 0 && keptLine(entry.kept),
     !isQuestion && renderAbout(entry),
     renderActions(entry, element, acts, isQuestion),
   );

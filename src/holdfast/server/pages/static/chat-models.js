@@ -117,8 +117,9 @@ let hasForm = false;
 async function addServerForm() {
   if (hasForm) return;
   hasForm = true;
-  const { createServerForm } = await import("./server-form.js");
-  ownServer.append(createServerForm(loadModels));
+  const { createServerForm } = await import("./server-form.js").catch(() => ({ createServerForm: null }));
+  if (createServerForm) ownServer.append(createServerForm(loadModels));
+  else hasForm = false;
 }
 
 /** "Ollama found, 3 models", a line for each server. */

@@ -4,6 +4,7 @@ import * as composer from "./chat-composer.js";
 import { showKind, startFrame, toggleSide } from "./chat-frame.js";
 import * as list from "./chat-list.js";
 import { followTurn, Live } from "./chat-live.js";
+import * as memoryLines from "./chat-memories.js";
 import { setWindow, startGauge } from "./gauge.js";
 import { openEditor, renderMessage } from "./chat-message.js";
 import * as messages from "./chat-messages.js";
@@ -27,12 +28,13 @@ let turn = null;
 const actions = {
   edit: async (entry, element) => {
     const edit = await openEditor(entry, element);
-    if (edit?.only) (await loadRevisions()).saveText(entry, edit.text, revisionPage);
-    else if (edit) await ask({ text: edit.text, edit: entry.id, from: element });
+    if (edit?.only) {
+      await attempt(async () => (await loadRevisions()).saveText(entry, edit.text, revisionPage));
+    } else if (edit) await ask({ text: edit.text, edit: entry.id, from: element });
   },
   extend: (entry) => ask({ extend: entry.id }),
-  more: async (entry, element, button) =>
-    (await loadRevisions()).openMessageMenu(entry, element, button, revisionPage),
+  more: (entry, element, button) =>
+    attempt(async () => (await loadRevisions()).openMessageMenu(entry, element, button, revisionPage)),
   regenerate: (entry) => ask({ regenerate: entry.id, from: findMessage(entry.id) }),
   fork: (entry) =>
     attempt(async () => {
@@ -51,7 +53,6 @@ const actions = {
 
 // Loaded when somebody wants it: most messages are only read.
 const loadRevisions = () => import("./chat-revise.js");
-const loadMemoryLines = () => import("./chat-memories.js");
 
 // What revisions of single messages need of this page.
 const revisionPage = {
@@ -62,7 +63,10 @@ const revisionPage = {
 
 /** Shows what this chat may teach the profile. */
 const showProposals = debounce(async () => {
-  if (state.conversation && state.kind === "private") (await import("./chat-proposals.js")).loadProposals();
+  if (!state.conversation || state.kind === "group") return;
+  // Where the server is gone meanwhile there is nothing to propose.
+  const proposals = await import("./chat-proposals.js").catch(() => null);
+  proposals?.loadProposals();
 }, 300);
 
 const findMessage = (id) => queryAll(`#messages > [data-message="${CSS.escape(id)}"]`)[0];
@@ -414,7 +418,7 @@ function finishAnswer(live, done) {
   }
   if (live.report) foot.before(...[renderNotices(live.report)].filter(Boolean));
   if (live.report) setWindow(live.report, done);
-  loadMemoryLines().then(({ showUnder }) => showUnder(element));
+  memoryLines.showUnder(element);
   messages.showBanners(done.banners);
   messages.scrollToEnd();
 }
@@ -475,7 +479,7 @@ function listenAgain() {
     // The first memory of a new chat may be reported before the page knows the chat's id.
     else if (kind === "kept") {
       if (ours || (turn && !state.conversation)) {
-        loadMemoryLines().then(({ handleEvent }) => handleEvent(data));
+        memoryLines.handleEvent(data);
       }
       if (ours && !turn) showProposals();
     } else if (kind === "compaction" && data.phase === "done" && ours && !turn) messages.refreshBanners();

@@ -207,11 +207,11 @@ def measure(rounds: int) -> list[Figure]:
     middle = {f"{name} {key}": median(run[key] for run in of) for name, of in runs.items() for key in of[0]}
     return [
         Figure(f"chat of {MESSAGES} messages: first paint", middle["chat paint"]),
-        Figure("… ready", middle["chat ready"]),
-        Figure("… first keystroke", middle["chat key"], 100),
+        Figure("… ready (the last messages)", middle["chat ready"]),
+        Figure("… first keystroke in the field", middle["chat key"], 100),
         Figure(f"{MEMORIES:,} memories: first paint", middle["memory paint"]),
-        Figure("… ready", middle["memory ready"]),
-        Figure("… first keystroke", middle["memory key"], 100),
+        Figure("… ready (the first memories)", middle["memory ready"]),
+        Figure("… first keystroke in the search", middle["memory key"], 100),
         Figure(f"list at {CHATS:,} chats", middle["list list"], 100),
         Figure(f"search at {CHATS:,} chats", middle["list search"], 100),
         Figure(f"longest task while {PACE} tokens a second stream", stream["longest"], 100),
@@ -236,7 +236,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     figures = measure(chosen.rounds)
     if chosen.json:
-        print(json.dumps({figure.name: figure.value for figure in figures}, indent=2))
+        print(json.dumps({figure.name: figure.value for figure in figures}, indent=2, ensure_ascii=False))
         return 0
     print(render(figures))
     chosen.output.write_text(render(figures), "utf-8")

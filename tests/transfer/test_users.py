@@ -209,6 +209,7 @@ def test_every_table_that_says_whose_a_row_is_is_emptied():
         "proposals",
         "keys",
         "passwords",
+        "saved_prompts",
         "sessions",
     }
     nobodys = {"models", "settings", "embeddings"}

@@ -19,7 +19,8 @@ _HEAD = """# Written by `make lock` from pyproject.toml and constraints.txt: wha
 def write_lock(path: Path = LOCK) -> None:
     command = [
         _UV, "pip", "compile", "--universal", "--python-version", "3.11", "--all-extras",
-        "--generate-hashes", "--no-header", "--no-annotate", "--constraint", "constraints.txt", "pyproject.toml",
+        "--generate-hashes", "--no-header", "--no-annotate", "--constraint", "constraints.txt",
+        "pyproject.toml",
     ]  # fmt: skip
     answer = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=600)
     # The index marks what its makers took back, for a hole in it or another fault.

@@ -217,7 +217,7 @@ def require_admin(request: Request) -> None:
 
 
 def require_memory(request: Request) -> None:
-    """Raise `Forbidden` for a key without memory: what models were told has memories and the profile in it."""
+    """Raise `Forbidden` for a key without memory: what models were told has memories in it."""
     if not access_of(request).memory:
         raise Forbidden("this key has no memory", hint="Use one that was made without --memory-off.")
 

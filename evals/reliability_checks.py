@@ -6,7 +6,7 @@ was sent may be there or not: nobody was promised anything. Knows nothing of ser
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from evals.window_rows import Row
@@ -51,6 +51,16 @@ class Talk:
     # Ids of responses, for the door that has them, each with its answer.
     responses: dict[str, str] = field(default_factory=dict)
     summaries: list[str] = field(default_factory=list)
+
+    def copy(self) -> "Talk":
+        """Return the talk as it is now; the client goes on with its own."""
+        return replace(
+            self,
+            exchanges=list(self.exchanges),
+            sent=Counter(self.sent),
+            responses=dict(self.responses),
+            summaries=list(self.summaries),
+        )
 
     @property
     def is_over(self) -> bool:

@@ -3,8 +3,9 @@ SQLite (or on PostgreSQL: `--store postgresql`), stands in front of the public f
 through several doors at once: chats that stream through `/api/chat`, `/v1/chat/completions`, `/v1/messages`
 and `/v1/responses` (there by the id of the answer before), memories that are added, chats that are compacted,
 the index of notes made anew, chats of another tool brought in by `holdfast import` beside the server. At a
-random moment the server and the import are ended by SIGKILL, sometimes also while the server starts, and the
-server is started again on the same data. Clients whose answer broke off ask again, or ask something else.
+random moment the server, and often the import, is ended by SIGKILL, sometimes also while the server starts,
+and the server is started again on the same data. Clients whose answer broke off ask again, or ask something
+else.
 
 Before some of the starts, the schema is set back to the one of the release before, so that the start migrates
 it; or all is backed up and restored, and the restore is killed and finished.
@@ -70,7 +71,9 @@ _START_LIMIT, _LONGEST_WORK, _REPAIR = 5.0, 30.0, 60.0
 # Answers that clients get before a kill, at most, and seconds after them; seconds of a start before a kill.
 _ANSWERS, _WAIT, _STARTING = 40, 0.3, 1.5
 # How often a server is also killed while it starts, and what is done before a start.
-_KILLED_STARTING, _AGED, _RESTORED = 0.2, 0.15, 0.1
+_KILLED_STARTING, _AGED, _RESTORED = 0.4, 0.15, 0.1
+# How often an import goes with the server; else it goes on alone.
+_IMPORT_KILLED = 0.5
 # Seconds after which a restore is killed, at most.
 _RESTORING = 3.0
 _OLDER = ("ALTER TABLE jobs DROP COLUMN answer", "UPDATE alembic_version SET version_num = '0007'")
@@ -107,6 +110,16 @@ class Checker:
             yield from self._check_memories(http)
             paths = {row["id"]: self._path(http, row["id"]) for row in _list_chats(http)}
             yield from check_copies([*self._ledger.talks, *self._ledger.imports], paths)
+
+    def check_kept(self) -> Iterator[Finding]:
+        """What was acknowledged is there in order; what came after it may be there, too."""
+        with self._server.connect() as http:
+            for talk in self._ledger.talks:
+                if talk.exchanges:
+                    path = self._path(http, talk.conversation)
+                    last = next((at for at, line in enumerate(path) if line == talk.lines[-1]), len(path))
+                    yield from check_talk(talk, path[: last + 1])
+            yield from self._check_memories(http)
 
     def check_files(self) -> Iterator[Finding]:
         """The database as it lies on the disk, once nobody uses it."""
@@ -188,7 +201,7 @@ def _list_chats(http: httpx.Client) -> Iterator[Json]:
         yield from page["chats"]
 
 
-def _work(client: Client, server: Server, ledger: Ledger, ended: threading.Event) -> None:
+def work_client(client: Client, server: Server, ledger: Ledger, ended: threading.Event) -> None:
     """One client, until the server goes."""
     with server.connect() as http:
         try:
@@ -249,7 +262,9 @@ def run_campaign(server: Server, kills: int, minutes: float, seed: int, ledger: 
 def _work_and_kill(server: Server, clients: Sequence[Client], ledger: Ledger, random: Random) -> None:
     """Let all clients work until a random number of answers came, and a moment longer."""
     ended = threading.Event()
-    threads = [threading.Thread(target=_work, args=(client, server, ledger, ended)) for client in clients]
+    threads = [
+        threading.Thread(target=work_client, args=(client, server, ledger, ended)) for client in clients
+    ]
     enough, limit = ledger.answers + random.randint(0, _ANSWERS), time.perf_counter() + _LONGEST_WORK
     for thread in threads:
         thread.start()
@@ -262,7 +277,7 @@ def _work_and_kill(server: Server, clients: Sequence[Client], ledger: Ledger, ra
         server.kill()
         ended.set()
         for client in clients:
-            if isinstance(client, Importer):
+            if isinstance(client, Importer) and random.random() < _IMPORT_KILLED:
                 client.kill()
         for thread in threads:
             thread.join()

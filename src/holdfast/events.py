@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from holdfast.errors import HoldfastError
@@ -36,11 +36,11 @@ class Event:
 
 @dataclass(slots=True)
 class _Recent:
-    """The last events of a scope. The first it ever had in here has the id `first`."""
+    """The last events of a scope, and what wakes its followers. Its first event ever has the id `first`."""
 
     first: int
     events: deque[Event]
-    followers: int = 0
+    wakers: set[Callable[[], None]] = field(default_factory=set)
 
     @property
     def newest(self) -> int:
@@ -64,7 +64,6 @@ class Events:
         self._lock = threading.Lock()
         # The scope in which something happened last is the last.
         self._recent: dict[Scope, _Recent] = {}
-        self._wakers: set[Callable[[], None]] = set()
         self._closed = False
         # Counted from the clock, so that a place in an earlier process is never taken for one in this; and
         # beyond whatever was forgotten.
@@ -78,7 +77,7 @@ class Events:
             recent = self._known(scope)
             event = Event(kind, data, scope, at, recent.newest + 1)
             recent.events.append(event)
-            self._wake()
+            _wake(recent)
         for listener in self.listeners:
             listener(event)
         return event
@@ -94,23 +93,26 @@ class Events:
         """Followers get what there still is for them, and end."""
         with self._lock:
             self._closed = True
-            self._wake()
+            for recent in self._recent.values():
+                _wake(recent)
 
     @property
     def followers(self) -> int:
-        return len(self._wakers)
+        with self._lock:
+            return sum(len(recent.wakers) for recent in self._recent.values())
 
     async def _follow(self, scope: Scope, seen: int) -> AsyncGenerator[Event, None]:
         news = asyncio.Event()
         loop = asyncio.get_running_loop()
 
         def wake() -> None:
-            loop.call_soon_threadsafe(news.set)
+            # One that is awake looks again by itself.
+            if not news.is_set():
+                loop.call_soon_threadsafe(news.set)
 
         with self._lock:
-            self._wakers.add(wake)
             recent = self._known(scope)
-            recent.followers += 1
+            recent.wakers.add(wake)
         try:
             while True:
                 # Cleared before looking: what is published after the look wakes us.
@@ -126,8 +128,7 @@ class Events:
                     await news.wait()
         finally:
             with self._lock:
-                self._wakers.discard(wake)
-                recent.followers -= 1
+                recent.wakers.discard(wake)
 
     def _known(self, scope: Scope) -> _Recent:
         """To be asked for with the lock. Whatever is used becomes the last to be forgotten."""
@@ -139,7 +140,7 @@ class Events:
 
     def _forget_one(self) -> None:
         for scope, recent in self._recent.items():
-            if not recent.followers:
+            if not recent.wakers:
                 # Whoever comes back to that scope must not take a new event for one it has seen.
                 self._first = max(self._first, recent.newest + 1)
                 del self._recent[scope]
@@ -159,13 +160,14 @@ class Events:
             missed = oldest - 1 - seen if ours else None
             return Event(LAGGED, {"missed": missed}, scope, time.time(), oldest - 1)
 
-    def _wake(self) -> None:
-        for wake in tuple(self._wakers):
-            try:
-                wake()
-            except RuntimeError:
-                # Its event loop was closed without a word to us.
-                self._wakers.discard(wake)
+
+def _wake(recent: _Recent) -> None:
+    for wake in tuple(recent.wakers):
+        try:
+            wake()
+        except RuntimeError:
+            # Its event loop was closed without a word to us.
+            recent.wakers.discard(wake)
 
 
 Ended = Literal["done", "failed", "cut"]

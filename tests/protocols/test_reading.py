@@ -245,3 +245,13 @@ def test_the_way_before_tools_is_passed_on():
     call = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
     result = {"role": "function", "name": "f", "content": "4"}
     check_request(openai_chat.parse_request({"model": "m", "messages": [call, result]}))
+
+
+def test_text_that_is_null_and_arguments_without_end_do_no_harm():
+    message = {"role": "assistant", "content": None, "thinking": None}
+    chunk = ollama.parse_chunk({"model": "m", "message": message, "done": True})
+    assert chunk.text == ""
+    assert chunk.wire[1]["message"] == {"role": "assistant", "content": "", "thinking": ""}
+    for deep in ("[" * 5_000, "[" * 900 + "]" * 900):
+        assert ollama.parse_arguments(deep) == {"arguments": deep}
+    assert ollama.parse_arguments('{"a": NaN}') == {"a": None}

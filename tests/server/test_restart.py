@@ -1,10 +1,17 @@
 """A server starts anew with what was set on its page, and goes on with the old where that does not serve."""
 
+import tempfile
+from pathlib import Path
+
 import pytest
 
+from holdfast.config import Config, Settings
+from holdfast.errors import StoreError
 from holdfast.messages import Message, Scope
+from holdfast.server.app import serve_once
 from holdfast.store import open_store
 from holdfast.testing.provider import ScriptedProvider
+from tests.privileges import without_privileges
 from tests.server.conftest import running
 from tests.server.memory_server import found
 
@@ -51,3 +58,15 @@ def test_jobs_of_a_killed_server_end_when_it_starts_again(tmp_path):
         busy = again.store.jobs.start(Scope(), kind="side")
         with running(tmp_path, ScriptedProvider()) as beside:
             assert beside.client.get(f"/api/jobs/{busy.id}").json()["status"] == "running"
+
+
+def test_a_server_that_cannot_start_says_why():
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        open_store(f"sqlite:///{home / 'holdfast.db'}").close()
+        for place, rights in ((home, 0o555), *((file, 0o444) for file in home.iterdir())):
+            place.chmod(rights)
+        settings = Settings(home=home, store=f"sqlite:///{home / 'holdfast.db'}", port=0, embedder="off")
+        with without_privileges(), pytest.raises(StoreError, match="can only be read"):
+            serve_once(Config(settings, {}), lambda _: None, None)
+        home.chmod(0o755)

@@ -153,3 +153,46 @@ def test_current_store_opens_without_alembic_and_psycopg(tmp_path):
         """
     assert run(script, location) == "['alembic', 'mako']"
     assert run(script, location) == "[]"
+
+
+@pytest.fixture
+def read_only():
+    """A database in a folder that nobody may write to, and its owner's doings before that."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "holdfast.db"
+        with open_store(at(path)) as store:
+            store.log.create(Scope(), title="kept")
+
+        def close_folder():
+            for place, rights in ((path.parent, 0o555), *((file, 0o444) for file in path.parent.iterdir())):
+                place.chmod(rights)
+
+        yield path, close_folder
+        path.parent.chmod(0o755)
+
+
+@pytest.mark.parametrize("crashed", [False, True])
+def test_a_database_that_cannot_be_written_can_be_read(read_only, crashed):
+    path, close_folder = read_only
+    if crashed:
+        work = (
+            "import os, sys; from holdfast.store import open_store;"
+            "open_store(sys.argv[1]).settings.set('late', 1); os._exit(9)"
+        )
+        subprocess.run([sys.executable, "-c", work, at(path)], check=False)
+    close_folder()
+    with without_privileges(), open_store(at(path)) as store:
+        assert [row.title for row in store.log.recent(Scope())] == ["kept"]
+        assert store.settings.all() == ({"late": 1} if crashed else {})
+        with pytest.raises(StoreError, match=r"can only be read.*--home"):
+            store.settings.set("a", 1)
+
+
+def test_an_older_database_that_cannot_be_written_says_what_to_do(read_only):
+    path, close_folder = read_only
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0007'")
+        connection.commit()
+    close_folder()
+    with without_privileges(), pytest.raises(StoreError, match=r"older Holdfast.*Copy the data folder"):
+        open_store(at(path))

@@ -106,3 +106,29 @@ def test_a_missing_database_beside_notes_is_said(places, caplog, empty):
     check_data(settings)
     assert "although there are notes" in caplog.text
     assert salvage.describe_missing(places, FolderWorkspace(places.workspace))
+
+
+def test_a_message_that_is_none_is_said_and_left_out(places):
+    content = places.database.read_bytes().replace(b'"7/11 tea', b'"7/11"tea')
+    key = content.rindex(b'"parts"', 0, content.index(b'"8/11 tea'))
+    places.database.write_bytes(content[:key] + b'"partz"' + content[key + 7 :])
+    with open_store(places.store) as store:
+        heads = {row.title: row.head for row in store.log.recent(Scope(), CHATS)}
+        for title in ("chat 7", "chat 8"):
+            with pytest.raises(StoreError, match=r"doctor"):
+                store.log.path(heads[title])
+    assert "messages: 1" in salvage.find_damage(places.database)[0]
+    assert salvage.salvage(places).lost == {"messages": 2}
+    with open_store(places.store) as store:
+        for row in store.log.recent(Scope(), CHATS):
+            assert len(store.log.path(row.head)) == TURNS - (row.title in ("chat 7", "chat 8"))
+
+
+def test_what_is_left_of_a_cut_database_is_saved(places):
+    size = places.database.stat().st_size
+    os.truncate(places.database, size - size // 4)
+    assert salvage.find_damage(places.database)
+    report = salvage.salvage(places)
+    assert 0 < report.rows["messages"] < CHATS * TURNS
+    with open_store(places.store) as store:
+        assert all(store.log.path(row.head) for row in store.log.recent(Scope(), CHATS) if row.head)

@@ -216,7 +216,7 @@ async def test_an_error_line_at_the_very_beginning_is_a_refusal(to):
         pytest.raises(UpstreamError, match="model runner crashed") as caught,
     ):
         await answered(to(url), asking())
-    assert caught.value.status == 500
+    assert caught.value.status == 502
 
 
 LINE = b'{"model":"m","message":{"role":"assistant","content":"Hi"},"done":false}\n'

@@ -112,7 +112,10 @@ def check_store(settings: Settings) -> Iterator[Check]:
             return
         shown = make_url(settings.store).render_as_string(hide_password=True)
         with open_store(settings.store) as store:
-            yield Check("ok", about, shown)
+            if store.database.is_read_only:
+                yield Check("note", about, shown, _("It can be read, and not be written to."))
+            else:
+                yield Check("ok", about, shown)
             notes = check_notes(settings, store)
             yield notes
             # If notes are unreachable, the checks of memory would only report the same.

@@ -217,7 +217,7 @@ def comparable_calls(message: Message) -> str:
 def comparable_arguments(call: ToolCall) -> str:
     try:
         return json.dumps(json.loads(call.arguments or "{}"), sort_keys=True)
-    except ValueError:
+    except (ValueError, RecursionError):
         return strip_whitespace(call.arguments)
 
 

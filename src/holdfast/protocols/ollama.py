@@ -35,6 +35,7 @@ from holdfast.messages import (
 )
 from holdfast.protocols.wire import (
     expect,
+    is_too_deep,
     json_type,
     keep_fields,
     parse_count,
@@ -225,8 +226,10 @@ def serialize_call(call: ToolCall) -> dict[str, Any]:
 def parse_arguments(arguments: str) -> Any:
     """Parses a model's arguments to the object Ollama expects; anything else is wrapped in one."""
     try:
-        value = json.loads(arguments)
-    except ValueError:
+        value = json.loads(arguments, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return {"arguments": arguments}
+    if is_too_deep(value, arguments):
         return {"arguments": arguments}
     return value if isinstance(value, dict) or value is None else {"arguments": value}
 
@@ -242,6 +245,8 @@ def parse_chunk(payload: JsonObject) -> Chunk:
         )
         for call in message.get("tool_calls") or ()
     )
+    if empty := [name for name in _TEXTS if name in message and message[name] is None]:
+        payload = {**payload, "message": {**message, **dict.fromkeys(empty, "")}}
     done = bool(payload.get("done"))
     if done:
         payload = {
@@ -259,6 +264,8 @@ def parse_chunk(payload: JsonObject) -> Chunk:
     )
 
 
+# Fields with text; null counts as none.
+_TEXTS = ("content", "thinking", "response")
 # Numbers at the end of an answer; what is none is left out.
 _COUNTS = frozenset(("prompt_eval_count", "eval_count", "prompt_eval_cached_count", *_METRICS))
 
@@ -348,7 +355,7 @@ class OllamaWriter:
         merged: dict[str, Any] = {}
         for payload in self._payloads:
             for name, value in (payload if self._generate else payload.get("message", {})).items():
-                if name in ("content", "thinking", "response") and isinstance(value, str):
+                if name in _TEXTS and isinstance(value, str):
                     merged[name] = merged.get(name, "") + value
                 elif name == "tool_calls" and value:
                     merged[name] = [*merged.get(name, []), *value]

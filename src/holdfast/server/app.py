@@ -131,7 +131,7 @@ def create_app(engine: TurnEngine, settings: Settings, config: Config | None = N
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await engine.start()
+        await start_engine(app, engine)
         # In the background: a slow model server must not delay the start.
         announcement = asyncio.create_task(log_model_server(engine))
         yield
@@ -359,6 +359,15 @@ async def handle_unexpected_error(request: Request, error: Exception) -> JSONRes
     return protocol_error(request.url.path, internal)
 
 
+async def start_engine(app: FastAPI, engine: TurnEngine) -> None:
+    """Start the engine. uvicorn ends the process without a word where that fails: `serve_once` says why."""
+    try:
+        await engine.start()
+    except Exception as error:
+        app.state.start_error = error
+        raise
+
+
 async def show_root(request: Request) -> Response:
     """Answer with the sentence that Ollama clients expect here, or with a page for browsers."""
     if site.wants_page(request.headers):
@@ -440,9 +449,12 @@ def serve_once(config: Config, ready: Callable[[str], None], beside: str | None)
         allow_many_files()
         how = configure_server(app, timeout_graceful_shutdown=SHUTDOWN_SECONDS)
         server = _Server(how, ready, engine.prepare_stop)
-        app.state.restart = server.restart
+        app.state.restart, app.state.start_error = server.restart, None
         app.state.listening = [listener.getsockname()[:2] for listener in listeners]
-        server.run(sockets=listeners)
+        try:
+            server.run(sockets=listeners)
+        except SystemExit:
+            raise app.state.start_error or StoreError("The server could not start.") from None
         return server.again
 
 

@@ -43,6 +43,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 
 from holdfast.errors import Conflict, HoldfastError, StoreError
+from holdfast.i18n import lazy
 from holdfast.messages import canonical
 
 # Converts a value for the database or from it; None where none is needed.
@@ -187,6 +188,7 @@ class Database:
 
     With `single` there is only one connection (a database in memory), so reads wait for the writer as well.
     With `holds` the writer keeps its connection between transactions, which only a local database allows.
+    With `read_only`, the name of the database, nothing can be written.
     """
 
     def __init__(
@@ -196,11 +198,13 @@ class Database:
         *,
         single: bool = False,
         holds: bool = False,
+        read_only: str = "",
         on_close: Callable[[], None] = lambda: None,
     ) -> None:
         self._reading = reading
         self._writing = writing
         self._single = single
+        self._read_only = read_only
         self._on_close = on_close
         self._closed = False
         self._writer = ThreadPoolExecutor(1, "holdfast-writer", initializer=self._mark_writer_thread)
@@ -221,7 +225,11 @@ class Database:
     @property
     def on_server(self) -> bool:
         """Whether several machines may share it."""
-        return not (self._single or self._holds)
+        return not (self._single or self._holds or self._read_only)
+
+    @property
+    def is_read_only(self) -> bool:
+        return bool(self._read_only)
 
     def read(self, work: Callable[[Connection], R]) -> R:
         """Run `work` in a read-only transaction, which sees the database as of one moment."""
@@ -311,6 +319,11 @@ class Database:
                 return work(connection)
 
     def _write(self, work: Callable[[Connection], R]) -> R:
+        if self._read_only:
+            raise StoreError(
+                lazy("{path} cannot be written to; it can only be read.", path=self._read_only),
+                hint=lazy("See that you may write to it and its folder, or copy the folder and use --home."),
+            )
         with _translate_errors():
             if self._open is not None:
                 before, self._failed = self._failed, True
@@ -490,18 +503,21 @@ def _translate_errors() -> Iterator[None]:
         raise Conflict(
             f"What this belongs to was changed or removed meanwhile ({error.orig}).", hint="Read it again."
         ) from error
+    except json.JSONDecodeError as error:
+        raise StoreError(f"What is in the database is no JSON: {error}.", hint=DAMAGE_HINT) from error
     except (DBAPIError, PoolTimeout) as error:
         reason = error.orig if isinstance(error, DBAPIError) else error
         damaged = any(word in str(reason) for word in _DAMAGE)
         raise StoreError(
             f"The database could not be read or written: {reason}.",
-            hint="It is damaged: `holdfast doctor` says how much, and what to do."
+            hint=DAMAGE_HINT
             if damaged
             else "See that the disk has room, that the database can be reached, and that no other program"
             " keeps it locked.",
         ) from error
 
 
+DAMAGE_HINT = "It is damaged: `holdfast doctor` says how much, and what to do."
 # Words of SQLite for a file that is not what it was.
 _DAMAGE = ("malformed", "not a database", "Could not decode to UTF-8")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

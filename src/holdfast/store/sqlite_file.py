@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import quote
 
 from sqlalchemy import URL, NullPool, create_engine
 
@@ -35,8 +36,8 @@ _EMPTY_FILES: dict[MigrationScripts, bytes] = {}
 class FileLock:
     """An advisory lock on a file of its own; the system releases it when the process ends."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    def __init__(self, path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> None:
+        self._file = os.open(path, flags | os.O_CLOEXEC, 0o600)
 
     def acquire_shared(self) -> bool:
         return self._take(fcntl.LOCK_SH)
@@ -77,6 +78,42 @@ def prepare(path: Path, scripts: MigrationScripts) -> tuple[FileLock, bool]:
         return lock, alone
 
 
+def is_read_only(path: Path) -> bool:
+    """Whether a database is there that may be read and not written, or whose folder may not."""
+    return path.exists() and not all(
+        os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+        for place in (path, path.parent)
+    )
+
+
+def read_only_uri(path: Path) -> str:
+    """Return the address by which SQLite opens a database only to read it.
+
+    Where nothing can be written, it needs the journal if there is one, which was left by a crash or belongs
+    to somebody who has the database open. Where there is none, SQLite is told that nobody changes the file.
+    """
+    alone = is_read_only(path) and not path.with_name(f"{path.name}-wal").exists()
+    return f"file:{quote(str(path.absolute()))}?mode=ro{'&immutable=1' if alone else ''}"
+
+
+def prepare_read_only(path: Path, scripts: MigrationScripts) -> FileLock | None:
+    """Make sure that a database can be read as it is; return a lock where there is a file for it."""
+    with _translate_errors(path):
+        if not is_current(version_of(path), scripts, str(path)):
+            raise StoreError(
+                lazy("{path} is of an older Holdfast, and cannot be written to.", path=path),
+                hint=lazy("Copy the data folder to a place that can be written, and use it there (--home)."),
+            )
+        file = path.with_name(f"{path.name}.lock")
+        if not os.access(file, os.R_OK):
+            return None
+        lock = FileLock(file, os.O_RDONLY)
+        if not lock.acquire_shared():
+            lock.close()
+            raise StoreError(f"{path} is being migrated by another process.", hint="Wait for it to end.")
+        return lock
+
+
 def _check_after_crash(path: Path) -> None:
     """Look through a database that was not closed: whoever closes it last takes its journal away."""
     journal = path.with_name(f"{path.name}-wal")
@@ -96,7 +133,7 @@ def check_intact(path: Path) -> None:
 def list_damage(path: Path) -> list[str]:
     """Return what is wrong with the structure of a database, the first few things."""
     try:
-        with closing(sqlite3.connect(path, timeout=_OTHERS_LOOK)) as connection:
+        with closing(open_for_reading(path)) as connection:
             verdict = [str(line) for (line,) in connection.execute("PRAGMA quick_check(5)")]
     except sqlite3.OperationalError:
         # It cannot be opened or is busy, which says nothing about it.
@@ -104,6 +141,13 @@ def list_damage(path: Path) -> list[str]:
     except sqlite3.DatabaseError as error:
         return [str(error)]
     return [] if verdict == ["ok"] else [line.replace("\n", " ") for line in verdict]
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """Open a database only to look at it, also where nothing can be written."""
+    if is_read_only(path):
+        return sqlite3.connect(read_only_uri(path), uri=True, timeout=_OTHERS_LOOK)
+    return sqlite3.connect(path, timeout=_OTHERS_LOOK)
 
 
 def describe_way_back(path: Path, *, salvage: bool) -> str:
@@ -182,7 +226,7 @@ def version_of(path: Path) -> str | None:
     if not path.exists() or path.stat().st_size == 0:
         return None
     try:
-        with closing(sqlite3.connect(path)) as connection:
+        with closing(open_for_reading(path)) as connection:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
             if not tables:
                 return None

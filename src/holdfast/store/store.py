@@ -5,7 +5,7 @@ trials), `postgresql://…` a server, whose driver is an extra and is loaded onl
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
@@ -133,6 +133,8 @@ def _open_memory(scripts: MigrationScripts) -> Database:
 
 
 def _open_file(path: Path, scripts: MigrationScripts) -> Store:
+    if sqlite_file.is_read_only(path):
+        return Store(_open_read_only(path, scripts))
     lock, alone = sqlite_file.prepare(path, scripts)
     url = URL.create("sqlite", database=str(path))
     # A transaction that turns from reading to writing fails instead of waiting; so writers lock at the start.
@@ -140,6 +142,15 @@ def _open_file(path: Path, scripts: MigrationScripts) -> Store:
     writing = _sqlite_engine(url, begin="BEGIN IMMEDIATE", pool_size=1, max_overflow=0)
     database = Database(_sqlite_engine(url, max_overflow=-1), writing, holds=True, on_close=lock.close)
     return Store(database, alone=alone)
+
+
+def _open_read_only(path: Path, scripts: MigrationScripts) -> Database:
+    """Open a file that may only be read: all that reads works, and whatever would write says so."""
+    lock = sqlite_file.prepare_read_only(path, scripts)
+    address, _, options = sqlite_file.read_only_uri(path).partition("?")
+    query = {"uri": "true", **dict(option.split("=") for option in options.split("&"))}
+    engine = _sqlite_engine(URL.create("sqlite", database=address, query=query), pragmas=(), max_overflow=-1)
+    return Database(engine, engine, read_only=str(path), on_close=lock.close if lock else lambda: None)
 
 
 def _open_server(url: URL, scripts: MigrationScripts) -> Database:
@@ -192,7 +203,9 @@ def _version_of(connection: Connection) -> str | None:
     return version
 
 
-def _sqlite_engine(url: URL, *, begin: str = "BEGIN", **options: object) -> Engine:
+def _sqlite_engine(
+    url: URL, *, begin: str = "BEGIN", pragmas: Sequence[str] = _PRAGMAS, **options: object
+) -> Engine:
     # With no isolation level sqlite3 leaves BEGIN to us; `check_same_thread` off since the pool hands
     # connections from thread to thread, one at a time.
     arguments = {"isolation_level": None, "check_same_thread": False, "timeout": _BUSY_TIMEOUT}
@@ -201,7 +214,7 @@ def _sqlite_engine(url: URL, *, begin: str = "BEGIN", **options: object) -> Engi
     @event.listens_for(engine, "connect")
     def set_up(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
         cursor = connection.cursor()
-        for pragma in _PRAGMAS:
+        for pragma in pragmas:
             cursor.execute(pragma)
         cursor.close()
 

@@ -137,6 +137,8 @@ class MessageIndex(Repository):
         `where` narrows it to a scope or a tree. Texts are tokenized on the caller's thread.
         """
         self.prepare()
+        if self.database.is_read_only:
+            return 0
         done = 0
         while limit is None or done < limit:
             batch = _BATCH if limit is None else min(_BATCH, limit - done)

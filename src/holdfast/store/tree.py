@@ -22,10 +22,10 @@ from sqlalchemy import (
     select,
 )
 
-from holdfast.errors import NotFound
+from holdfast.errors import NotFound, StoreError
 from holdfast.i18n import lazy
 from holdfast.messages import Message
-from holdfast.store.database import PreparedStatement, batches
+from holdfast.store.database import DAMAGE_HINT, PreparedStatement, batches
 from holdfast.store.schema import branches, messages
 from holdfast.store.values import MessageRecord, NewMessage, new_id
 
@@ -96,7 +96,11 @@ _PLACES = select(messages.c.id, messages.c.branch, messages.c.depth).where(_BY_N
 
 def read_message(row: Sequence[Any]) -> MessageRecord:
     name, tree, branch, depth, parent, body, *details = row
-    return MessageRecord(name, tree, branch, depth, parent, Message.decode(body), *details)
+    try:
+        message = Message.decode(body)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"The message {name} in the database is none: {error}.", hint=DAMAGE_HINT) from error
+    return MessageRecord(name, tree, branch, depth, parent, message, *details)
 
 
 def get(connection: Connection, message_id: str, *, tree: str | None = None) -> MessageRecord:

@@ -33,7 +33,7 @@ from holdfast.i18n import gettext as _
 from holdfast.memory.workspace import Workspace, WorkspaceUnreachable
 from holdfast.store import open_store
 from holdfast.store.migrate import SHIPPED
-from holdfast.store.sqlite_file import exclusive_lock, sync_folder, version_of
+from holdfast.store.sqlite_file import exclusive_lock, open_for_reading, sync_folder, version_of
 from holdfast.transfer.migrate import TABLES, copy_rows, count_rows
 from holdfast.transfer.staging import (
     KEPT,
@@ -393,7 +393,7 @@ def _copy_store(places: DataFolder, copy: Path, tell: ProgressCallback) -> None:
         else:
             tell(_("database"), 0, 1)
             os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            with closing(sqlite3.connect(database)) as old, closing(sqlite3.connect(copy)) as new:
+            with closing(open_for_reading(database)) as old, closing(sqlite3.connect(copy)) as new:
                 # All pages in one step: a writer cannot come in between, and does not have to wait.
                 old.backup(new)
     with closing(sqlite3.connect(copy)) as connection:

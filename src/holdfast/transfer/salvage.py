@@ -4,6 +4,7 @@
 the new file in place; the damaged one stays beside it.
 """
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,8 +16,17 @@ from typing import Any
 from holdfast.errors import BadRequest, StoreError
 from holdfast.i18n import gettext as _
 from holdfast.memory.workspace import Workspace
+from holdfast.messages import Message
 from holdfast.store import open_store
-from holdfast.store.sqlite_file import describe_way_back, exclusive_lock, list_damage, sync_folder, version_of
+from holdfast.store.database import JsonColumn
+from holdfast.store.sqlite_file import (
+    describe_way_back,
+    exclusive_lock,
+    list_damage,
+    read_only_uri,
+    sync_folder,
+    version_of,
+)
 from holdfast.transfer.migrate import TABLES
 from holdfast.transfer.staging import DataFolder, ProgressCallback, ignore_progress
 
@@ -24,6 +34,8 @@ from holdfast.transfer.staging import DataFolder, ProgressCallback, ignore_progr
 _PORTION = 500
 # No row of a table takes fewer bytes: how many there can be at most, where nobody knows.
 _SMALLEST_ROW = 16
+# The largest number that a row is looked for at.
+_LAST_ROW = 2**60
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +66,21 @@ def _find_unreadable(connection: sqlite3.Connection, name: str) -> list[str]:
     try:
         for _row in connection.execute(f'SELECT * FROM "{name}"'):  # noqa: S608
             pass
+        for column in _json_columns(name):
+            query = f'SELECT count(*) FROM "{name}" WHERE NOT json_valid("{column}")'  # noqa: S608
+            (number,) = connection.execute(query).fetchone()
+            if number:
+                return [f"{name}: {number} × {column}"]
     except sqlite3.Error as error:
         return [f"{name}: {error}"]
     return []
+
+
+def _json_columns(name: str) -> list[str]:
+    if name == "messages":
+        return ["body"]
+    table = next(table for table in TABLES if table.name == name)
+    return [column.name for column in table.columns if isinstance(column.type, JsonColumn)]
 
 
 def describe_missing(places: DataFolder, notes: Workspace) -> str:
@@ -118,7 +142,10 @@ def _copy_readable(
             tell(name, number, len(names))
             saved = [0]
             for row in _read_rows(old, name, lost):
-                saved[0] += _insert(new, name, row)
+                if _mend_json(name, row):
+                    saved[0] += _insert(new, name, row)
+                else:
+                    lost[name] += 1
             rows[name] = saved[0]
         _mend_references(new)
         new.commit()
@@ -128,32 +155,90 @@ def _copy_readable(
 
 
 def _read_rows(connection: sqlite3.Connection, name: str, lost: dict[str, int]) -> Iterator[dict[str, Any]]:
+    """Yield the rows in the order of their numbers, and count those that cannot be read.
+
+    Around a damaged place fewer and fewer are read at once. Numbers may be damaged, too, and of any size.
+    """
     lost[name] = 0
-    try:
-        (last,) = connection.execute(f'SELECT max(rowid) FROM "{name}"').fetchone()  # noqa: S608
-    except sqlite3.Error:
-        (pages,), (size,) = (
-            connection.execute(f"PRAGMA {ask}").fetchone() for ask in ("page_count", "page_size")
-        )
-        last = pages * size // _SMALLEST_ROW
-    waiting = [(start, min(start + _PORTION, last + 1)) for start in range(1, (last or 0) + 1, _PORTION)]
-    waiting.reverse()
-    while waiting:
-        start, end = waiting.pop()
-        query = f'SELECT * FROM "{name}" WHERE rowid >= ? AND rowid < ?'  # noqa: S608
+    query = f'SELECT rowid, * FROM "{name}" WHERE rowid >= ? ORDER BY rowid LIMIT ?'  # noqa: S608
+    start, size = 1, _PORTION
+    skipped: int | None = None
+    while start <= _LAST_ROW:
         try:
-            cursor = connection.execute(query, (start, end))
-            columns = [column[0] for column in cursor.description]
-            portion = cursor.fetchall()
+            columns, portion = _read_portion(connection, query, start, size)
         except sqlite3.Error:
-            if end - start == 1:
-                lost[name] += 1
-            else:
-                middle = (start + end) // 2
-                waiting += [(middle, end), (start, middle)]
+            if size > 1:
+                size //= 2
+                continue
+            skipped = start
+            start = _find_readable(connection, query, start)
             continue
-        for row in portion:
-            yield dict(zip(columns, row, strict=True))
+        if skipped is not None:
+            lost[name] += min(portion[0][0] - skipped, _count_most(connection)) if portion else 1
+            skipped = None
+        if not portion:
+            return
+        yield from (dict(zip(columns[1:], row[1:], strict=True)) for row in portion)
+        start, size = portion[-1][0] + 1, min(_PORTION, size * 2)
+    lost[name] += skipped is not None
+
+
+def _read_portion(
+    connection: sqlite3.Connection, query: str, start: int, size: int
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the columns and some rows; numbers that do not rise are damaged, too."""
+    cursor = connection.execute(query, (start, size))
+    rows, last = cursor.fetchall(), start - 1
+    for row in rows:
+        if row[0] <= last:
+            raise sqlite3.DatabaseError("the rows are out of order")
+        last = row[0]
+    return [column[0] for column in cursor.description], rows
+
+
+def _find_readable(connection: sqlite3.Connection, query: str, start: int) -> int:
+    """Return the next number after a damaged place from which rows can be read: in leaps, then exactly."""
+
+    def is_readable(number: int) -> bool:
+        try:
+            _read_portion(connection, query, number, 1)
+        except sqlite3.Error:
+            return False
+        return True
+
+    leap = 1
+    while not is_readable(start + leap):
+        if start + leap > _LAST_ROW:
+            return _LAST_ROW + 1
+        leap *= 2
+    low, high = start + leap // 2, start + leap
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_readable(middle) else (middle, high)
+    return high
+
+
+def _count_most(connection: sqlite3.Connection) -> int:
+    """Return how many rows the file could have at most."""
+    (pages,), (size,) = (
+        connection.execute(f"PRAGMA {ask}").fetchone() for ask in ("page_count", "page_size")
+    )
+    return int(pages * size // _SMALLEST_ROW)
+
+
+def _mend_json(name: str, row: dict[str, Any]) -> bool:
+    """Whether what should be JSON or a message is one; of a conversation, only its settings may be lost."""
+    for column in _json_columns(name):
+        try:
+            if (name, column) == ("messages", "body"):
+                Message.decode(row[column])
+            else:
+                json.loads(row[column])
+        except (ValueError, KeyError, TypeError, AttributeError):
+            if (name, column) != ("conversations", "settings"):
+                return False
+            row[column] = "{}"
+    return True
 
 
 def _insert(connection: sqlite3.Connection, name: str, row: dict[str, Any]) -> int:
@@ -188,8 +273,10 @@ def _tables_in(connection: sqlite3.Connection) -> list[str]:
 
 
 def _open_readonly(database: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)
+    connection = sqlite3.connect(read_only_uri(database), uri=True)
     connection.execute("PRAGMA cell_size_check = ON")
+    # Of a file that was cut off, what is left can be read.
+    connection.execute("PRAGMA writable_schema = ON")
     return connection
 
 

@@ -194,7 +194,8 @@ def error_from_payload(payload: JsonObject, *, where: str) -> HoldfastError:
     """Returns the error for a payload that came instead of the first chunk of an answer."""
     error = payload.get("error")
     code = error.get("code") if isinstance(error, dict) else None
-    status = code if isinstance(code, int) and 400 <= code < 600 else 500
+    # Without a status of its own it is a failure of the server behind us.
+    status = code if isinstance(code, int) and 400 <= code < 600 else 502
     return error_from_response(status, canonical(payload).encode(), where=where)
 
 

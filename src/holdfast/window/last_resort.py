@@ -242,7 +242,7 @@ def shorten_arguments(text: str, limit: int, count: Callable[[str], int]) -> str
     short = shorten_result(text, limit, count)
     try:
         json.loads(short)
-    except ValueError:
+    except (ValueError, RecursionError):
         return "{}"
     return short
 

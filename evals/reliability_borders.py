@@ -1,17 +1,17 @@
 """`python -m evals.reliability --part borders [--seed S] [--json] [--write]`
 
 Does anything of one person reach another? Holdfast, as `holdfast serve` wires it, stands in front of the
-public fake of Ollama. Ada has a chat, a memory, a note, a profile, a
-finding, an answer by `/v1/responses`, a job and a key in three scopes: her own, a project and a group. Each of
-them holds a topic, by which it can be searched, and a secret word. Then others come through every door: every
-route of the server, filled in from its own description with the ids of Ada's things, the chat protocols with
-each way to name a conversation, MCP's tools and resources, and the stream of events. They are another user,
-that user naming Ada's project, keys of Ada's that are bound to another project or have no memory, a group, a
-program that speaks for others, a revoked key, and nobody at all.
+public fake of Ollama. Ada has a chat, a memory, a note, a profile, a finding, an answer by `/v1/responses`, a
+job and a key in three scopes: her own, a project and a group. Each of them holds a topic, by which it can be
+searched, and a secret word. Then others come through every door: every route of the server, filled in from
+its own description with the ids of Ada's things, the chat protocols with each way to name a conversation,
+MCP's tools and resources, and the stream of events. They are another user, that user naming Ada's project,
+keys of Ada's that are bound to another project or have no memory, a group, a program that speaks for others,
+a revoked key, and nobody at all.
 
-Nothing crosses if no answer has a secret word, or an id that the request did not have, that its sender may not
-see; if a model is told none; and if all that Ada has is as it was. That Ada herself finds her things through
-the same doors shows that they were there.
+Nothing crosses if no answer has a secret word, or an id that the request did not have, that its sender may
+not see; if a model is told none; and if all that Ada has is as it was. That Ada herself finds her things
+through the same doors shows that they were there.
 """
 
 import argparse
@@ -479,8 +479,8 @@ def _without(value: Any) -> Any:
 class Campaign:
     """Tries every door as every actor."""
 
-    def __init__(self, world: World, seed: int) -> None:
-        self._world, self.report = world, Report()
+    def __init__(self, world: World, seed: int, places: int = _PLACES) -> None:
+        self._world, self.report, self._places = world, Report(), places
         self.estate, self._owner = settle_owner(world, seed)
         self._routes = [route for route in list_routes(world.app) if route.path not in ENDLESS]
         self.report.routes = len(self._routes)
@@ -500,7 +500,7 @@ class Campaign:
     def _attempts(self, http: httpx.Client) -> Iterator[Attempt]:
         # Lists first, while no id was named yet.
         for route in sorted(self._routes, key=lambda route: (bool(route.places), route.changes)):
-            yield from make_attempts(route, self.estate.places, self.estate.values, _PLACES)
+            yield from make_attempts(route, self.estate.places, self.estate.values, self._places)
         yield from chat_attempts(self.estate)
         yield from turn_attempts(self.estate)
         yield from mcp_attempts(http, self.estate)
@@ -513,7 +513,7 @@ class Campaign:
                 for route in self._routes:
                     if route.changes:
                         continue
-                    for attempt in make_attempts(route, self.estate.places, self.estate.values, _PLACES):
+                    for attempt in make_attempts(route, self.estate.places, self.estate.values, self._places):
                         text = send(http, attempt).text
                         if any(secret.word in text for secret in self.estate.secrets):
                             self.report.doors_of_owner.add(route.path)

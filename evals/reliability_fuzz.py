@@ -2,9 +2,10 @@
 
 Does anything that comes from elsewhere cause an internal error, a hang or growth? Every parser of others'
 data (GGUF, notes, profiles in YAML, findings, references, requests of each protocol, streams as SSE and as
-lines of JSON, exports of other tools, backups, Markdown for the page) starts from right examples that are cut, spliced,
-repeated, nested and sprinkled with words that mean something to it. Each case may end in a result or in one of
-Holdfast's own errors. Then requests to every route of a running server, MCP among them, are changed the same way.
+lines of JSON, exports of other tools, backups, Markdown for the page) starts from right examples that are
+cut, spliced, repeated, nested and sprinkled with words that mean something to it. Each case may end in a
+result or in one of Holdfast's own errors. Then requests to every route of a running server, MCP among them,
+are changed the same way.
 
 Half of the time goes to the parsers, half to the routes; how many cases that is depends on the machine.
 `FUZZ_EXAMPLES=200 pytest tests/server/test_fuzz.py` drives the routes by schemathesis as well.
@@ -12,10 +13,12 @@ Half of the time goes to the parsers, half to the routes; how many cases that is
 
 import argparse
 import asyncio
+import io
 import json
 import resource
 import tempfile
 import time
+import zipfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -84,7 +87,22 @@ _BLOCKS = {
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "empty"}]},
     ],
 }
-_NOTE = "# Facts\n\n- The ferry leaves at noon. <!-- m_01 {'kind': 'fact', 'at': 1} -->\n- ~~Old~~ new\n\n## Rules\n\n* x\n"
+_NOTE = (
+    b"# Facts\n\n- The ferry leaves at noon. <!-- m_01 {'kind': 'fact', 'at': 1} -->\n- ~~Old~~ new\n\n"
+    b"## Rules\n\n* x\n"
+)
+_YAML = b"name: Ada\nproducts: [a, b]\n# x\npreferences:\n  style: |\n    a\n"
+_TABLE = b"# A\n\n- [a](b) ![c](d)\n\n|a|b|\n|-|-|\n|1|2|\n\n```py\nx\n```\n<b>"
+_FINDING = (
+    b"---\nid: r_01\nquestion: Which?\nmode: quick\n---\n\n# Which?\n\nSummary\n\n"
+    b"## 1. A\n\nhttps://a.example\n\ntext\n"
+)
+_LINES = b'{"message":{"content":"Hi"},"done":false}\n{"done":true}\n'
+_ADDRESSES = b"See (https://a.example/b_(c)), http://[::1]/ and www.x.example."
+_REFERENCES = b'See @a/b.py:3-9 and @"c d.md"#h or `@x` and @<y>.'
+_TRANSCRIPT = (
+    b'{"type":"session","id":"s"}\n{"type":"message","id":"a","message":{"role":"user","content":"Hi"}}\n'
+)
 _EXPORT = [
     {
         "title": "Birds",
@@ -102,9 +120,10 @@ _EXPORT = [
 ]
 _SSE = b'event: x\ndata: {"choices":[{"delta":{"content":"Hi"}}]}\n\n: ping\n\ndata: [DONE]\n\n'
 _TOKENS = (
-    b"\x00", b"\xff", b"\xf0\x9f\x99\x82", b"\n\n", b"```", b"---", b"{", b"}", b"[", b"]", b'"', b"\\", b"&a", b"*a",
-    b"<!--", b"-->", b"@", b"![", b"](", b"http://", b"1e999", b"-1", b"NaN", b"null", b"true", b"data:", b"GGUF",
-    b"PK\x03\x04", b"\xed\xa0\x80", b"9" * 40, b"A" * 300, b"\r", b"<script>", b"!!python/object", b"%00", b"../",
+    b"\x00", b"\xff", b"\xf0\x9f\x99\x82", b"\n\n", b"```", b"---", b"{", b"}", b"[", b"]", b'"', b"\\",
+    b"&a", b"*a", b"<!--", b"-->", b"@", b"![", b"](", b"http://", b"1e999", b"-1", b"NaN", b"null",
+    b"true", b"data:", b"GGUF", b"PK\x03\x04", b"\xed\xa0\x80", b"9" * 40, b"A" * 300, b"\r",
+    b"<script>", b"!!python/object", b"%00", b"../",
 )  # fmt: skip
 
 
@@ -181,33 +200,45 @@ def make_parsers(folder: Path) -> list[Parser]:
         "llama.context_length": 8192,
         "tokenizer.ggml.tokens": ["a", "b"],
     }
-    transcript = (
-        b'{"type":"session","id":"s"}\n{"type":"message","id":"a","message":{"role":"user","content":"Hi"}}\n'
-    )
     prompts = dumped({"Topics": {"t": {"name": "Birds", "messages": [{"role": "user", "content": "Hi"}]}}})
-    finding = b"---\nid: r_01\nquestion: Which?\nmode: quick\n---\n\n# Which?\n\nSummary\n\n## 1. A\n\nhttps://a.example\n\ntext\n"
     return [
         Parser("GGUF", parse_metadata, (encode_metadata(metadata),)),
-        Parser("notes", text(lambda given: read_memories(given, Scope(), by_hand=True)), (_NOTE.encode(),)),
-        Parser("summaries", text(lambda given: list(parse_summary(given, Scope()))), (_NOTE.encode(),)),
-        Parser("profiles (YAML)", text(parse_profile), (b"name: Ada\nproducts: [a, b]\n# x\npreferences:\n  style: |\n    a\n",)),
-        Parser("findings", text(lambda given: parse_note(given, "r_01", Scope())), (finding,)),
-        Parser("references", text(find_references), (b'See @a/b.py:3-9 and @"c d.md"#h or `@x` and @<y>.',)),
-        Parser("addresses", text(find_addresses), (b"See (https://a.example/b_(c)), http://[::1]/ and www.x.example.",)),
-        Parser("Markdown", text(render_html), (b"# A\n\n- [a](b) ![c](d)\n\n|a|b|\n|-|-|\n|1|2|\n\n```py\nx\n```\n<b>",)),
-        Parser("exports of memories", text(lambda given: list(read_entries(given, Scope(), []))), (dumped({"memories": [{"text": "A"}]}), b"- A\n- B\n")),
+        Parser("notes", text(lambda given: read_memories(given, Scope(), by_hand=True)), (_NOTE,)),
+        Parser("summaries", text(lambda given: list(parse_summary(given, Scope()))), (_NOTE,)),
+        Parser("profiles (YAML)", text(parse_profile), (_YAML,)),
+        Parser("findings", text(lambda given: parse_note(given, "r_01", Scope())), (_FINDING,)),
+        Parser("references", text(find_references), (_REFERENCES,)),
+        Parser("addresses", text(find_addresses), (_ADDRESSES,)),
+        Parser("Markdown", text(render_html), (_TABLE,)),
+        Parser(
+            "exports of memories",
+            text(lambda given: list(read_entries(given, Scope(), []))),
+            (dumped({"memories": [{"text": "A"}]}), b"- A\n- B\n"),
+        ),
         Parser("SSE", lambda data: asyncio.run(_read_sse(data)), (_SSE,)),
-        Parser("lines of JSON", lambda data: asyncio.run(_read_lines(data)), (b'{"message":{"content":"Hi"},"done":false}\n{"done":true}\n',)),
+        Parser("lines of JSON", lambda data: asyncio.run(_read_lines(data)), (_LINES,)),
         Parser("Ollama requests", lambda data: ollama.parse_request(parse_object(data)), (dumped(_CHAT),)),
-        Parser("OpenAI requests", lambda data: openai_chat.parse_request(parse_object(data)), (dumped(_CHAT),)),
-        Parser("OpenAI responses", lambda data: openai_responses.parse_request(parse_object(data)), (dumped(_ITEMS),)),
-        Parser("Anthropic requests", lambda data: anthropic.parse_request(parse_object(data)), (dumped(_BLOCKS),)),
+        Parser(
+            "OpenAI requests", lambda data: openai_chat.parse_request(parse_object(data)), (dumped(_CHAT),)
+        ),
+        Parser(
+            "OpenAI responses",
+            lambda data: openai_responses.parse_request(parse_object(data)),
+            (dumped(_ITEMS),),
+        ),
+        Parser(
+            "Anthropic requests", lambda data: anthropic.parse_request(parse_object(data)), (dumped(_BLOCKS),)
+        ),
         Parser("exports of ChatGPT", of_file("conversations.json", _read_source), (dumped(_EXPORT),)),
-        Parser("transcripts of OpenClaw", of_file("s.jsonl", _read_source), (transcript,)),
-        Parser("prompts of Ollama", of_file("prompts.json", _read_source), (prompts, b"Bird Watching\n>>> Hi\nHello\n")),
-        Parser("Markdown files", of_file("a.md", _read_source), (_NOTE.encode(),)),
+        Parser("transcripts of OpenClaw", of_file("s.jsonl", _read_source), (_TRANSCRIPT,)),
+        Parser(
+            "prompts of Ollama",
+            of_file("prompts.json", _read_source),
+            (prompts, b"Bird Watching\n>>> Hi\nHello\n"),
+        ),
+        Parser("Markdown files", of_file("a.md", _read_source), (_NOTE,)),
         Parser("backups", of_file("a.holdfast", check_backup), (_make_zip(),)),
-    ]  # fmt: skip
+    ]
 
 
 def _read_source(path: Path) -> object:
@@ -215,9 +246,6 @@ def _read_source(path: Path) -> object:
 
 
 def _make_zip() -> bytes:
-    import io
-    import zipfile
-
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr("manifest.json", '{"format": 1, "version": "0.1.0", "members": {}}')
@@ -231,6 +259,7 @@ class FuzzReport:
 
     cases: dict[str, int] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    rounds: int = 0
     slowest: float = 0.0
     growth: float = 0.0
 
@@ -247,7 +276,8 @@ def memory_used() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def try_parsers(report: FuzzReport, random: Random, seconds: float) -> None:
+def try_parsers(report: FuzzReport, random: Random, seconds: float, rounds: int = 0) -> None:
+    """Give every parser a case in turn, for so many seconds, or at most so many rounds."""
     with tempfile.TemporaryDirectory() as folder:
         parsers = make_parsers(Path(folder))
         for parser in parsers:
@@ -256,7 +286,8 @@ def try_parsers(report: FuzzReport, random: Random, seconds: float) -> None:
                     parser.read(example)
         others = [example for parser in parsers for example in parser.examples]
         began, half = time.monotonic(), 0.0
-        while time.monotonic() < began + seconds:
+        while time.monotonic() < began + seconds and (not rounds or report.rounds < rounds):
+            report.rounds += 1
             for parser in parsers:
                 data = mutate(random.choice(parser.examples), others, random)
                 _try_case(report, parser, data)

@@ -32,8 +32,7 @@ from holdfast.store import open_store
 from holdfast.testing.provider import Script, ScriptedProvider
 from holdfast.turn import Ask, TurnEngine
 from holdfast.upstreams.base import ModelInfo, Provider
-from holdfast.upstreams.embedded import EmbeddedProvider
-from holdfast.upstreams.embedded import MODEL
+from holdfast.upstreams.embedded import MODEL, EmbeddedProvider
 from holdfast.upstreams.models import ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.items import Item

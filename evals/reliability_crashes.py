@@ -35,7 +35,7 @@ import httpx
 from sqlalchemy import NullPool, create_engine, inspect
 from sqlalchemy import text as sql
 
-from evals.backends_servers import postgres
+from evals.backends import postgres
 from evals.reliability_checks import (
     Finding,
     FindingKind,

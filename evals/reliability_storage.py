@@ -292,7 +292,7 @@ def try_postgres(folder: Path, restarts: int) -> Life:
 
 def try_s3(folder: Path) -> Life:
     """A server with notes on S3, behind a relay that lies."""
-    from evals.backends_servers import seaweedfs
+    from evals.backends import seaweedfs
 
     home = folder / "s3" / "home"
     home.mkdir(parents=True)

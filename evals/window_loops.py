@@ -15,10 +15,9 @@ from typing import Any
 import httpx
 
 from evals.window_checks import orphans
-from evals.window_serving import Relay, llamacpp
 from evals.window_loop_traffic import CLIENTS, TASK, LoopClient, Round, output, path_of
 from evals.window_rows import Row, none_of, progress
-from evals.window_serving import serving
+from evals.window_serving import Relay, llamacpp, serving
 from evals.window_tiny import write_tiny
 from evals.window_traffic import MODEL
 from holdfast.protocols import openai_chat

@@ -134,3 +134,15 @@ def test_what_is_left_of_a_cut_database_is_saved(places):
     assert 0 < report.rows["messages"] < CHATS * TURNS
     with open_store(places.store) as store:
         assert all(store.log.path(row.head) for row in store.log.recent(Scope(), CHATS) if row.head)
+
+
+def test_damaged_words_in_the_list_of_tables_are_said(places):
+    content = places.database.read_bytes()
+    at = content.index(b"(", content.index(b"CREATE TABLE drafts"))
+    places.database.write_bytes(content[:at] + b"\xd5" + content[at + 1 :])
+    with pytest.raises(StoreError, match="damaged"):
+        check_data(Settings(home=places.home, store=places.store))
+    assert "codec" in salvage.find_damage(places.database)[0]
+    salvage.salvage(places)
+    with open_store(places.store) as store:
+        assert len(store.log.recent(Scope(), CHATS)) == CHATS

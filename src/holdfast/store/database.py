@@ -507,8 +507,8 @@ def _translate_errors() -> Iterator[None]:
         raise Conflict(
             f"What this belongs to was changed or removed meanwhile ({error.orig}).", hint="Read it again."
         ) from error
-    except json.JSONDecodeError as error:
-        raise StoreError(f"What is in the database is no JSON: {error}.", hint=DAMAGE_HINT) from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise StoreError(f"What is in the database cannot be read: {error}.", hint=DAMAGE_HINT) from error
     except (DBAPIError, PoolTimeout) as error:
         reason = error.orig if isinstance(error, DBAPIError) else error
         damaged = any(word in str(reason) for word in _DAMAGE)

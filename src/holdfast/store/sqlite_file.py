@@ -138,7 +138,8 @@ def list_damage(path: Path) -> list[str]:
     except sqlite3.OperationalError:
         # It cannot be opened or is busy, which says nothing about it.
         return []
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        # What SQLite says may quote a name that is no text any more.
         return [str(error)]
     return [] if verdict == ["ok"] else [line.replace("\n", " ") for line in verdict]
 
@@ -237,7 +238,7 @@ def version_of(path: Path) -> str | None:
         raise StoreError(
             f"Cannot open {path}: {error}.", hint="See that you may read and write it and its folder."
         ) from error
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise StoreError(
             f"{path} is no database: {error}.",
             hint="Move it away or choose another place; it was not touched.",

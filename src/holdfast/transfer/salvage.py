@@ -57,7 +57,7 @@ def find_damage(database: Path) -> list[str]:
         with closing(_open_readonly(database)) as connection:
             for name in _tables_in(connection):
                 problems += _find_unreadable(connection, name)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         problems.append(str(error))
     return list(dict.fromkeys(problems))
 
@@ -118,7 +118,7 @@ def salvage(places: DataFolder, tell: ProgressCallback = ignore_progress) -> Sal
             Path(f"{database}-shm").unlink(missing_ok=True)
             piece.replace(database)
             sync_folder(database.parent)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise StoreError(
                 _("Nothing can be read of {database}: {error}.").format(database=database, error=error),
                 hint=describe_way_back(database, salvage=False),

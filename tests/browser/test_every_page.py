@@ -8,7 +8,7 @@ from tests.browser.conftest import DESKTOP, PATIENCE, PHONE
 from tests.browser.tcp_proxy import wire
 
 # In bytes, with all that a page loads before anybody has done anything.
-FIRST_LOAD = 210_000
+FIRST_LOAD = 225_000
 # So often, and so many milliseconds apart, it is looked whether a page is complete.
 _BETWEEN = 100
 _LOOKS = PATIENCE // _BETWEEN

@@ -393,6 +393,9 @@ class SemanticIndex:
         except (EmbedderError, TimeoutError):
             return None
         general, own = float(near[: len(_GENERAL)].max()), float(near[len(_GENERAL) :].max())
+        if meaning_factor(embedder.identity) < 1:
+            # Words that two questions share by chance say nothing about their kind.
+            own = general
         if has_common_scale(embedder.identity):
             return QuestionKind(general, own)
         usual = self._usual_nearness(embedder)

@@ -382,11 +382,7 @@ class SemanticIndex:
     def _kind_of(
         self, embedder: Embedder, vector: NDArray[np.float32], patience: float | None
     ) -> QuestionKind | None:
-        """How near a question is to the examples of each kind; None where their vectors are late, or compare
-        words and no meaning.
-        """
-        if meaning_factor(embedder.identity) < 1:
-            return None
+        """How near a question is to the examples of each kind; None where their vectors are late."""
         key = embedder.identity.key
         with self._noting:
             work = self._examples.get(key)
@@ -397,6 +393,9 @@ class SemanticIndex:
         except (EmbedderError, TimeoutError):
             return None
         general, own = float(near[: len(_GENERAL)].max()), float(near[len(_GENERAL) :].max())
+        if meaning_factor(embedder.identity) < 1:
+            # Words that two questions share by chance say nothing about their kind.
+            own = general
         if has_common_scale(embedder.identity):
             return QuestionKind(general, own)
         usual = self._usual_nearness(embedder)

@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests that start real servers run beside each other, but never more of them than there are cores to spare.
 JOBS ?= 2
 
-.PHONY: help setup run demo test pytest docs reference catalogue coverage browser pictures check lint types format constraints dist licences clean
+.PHONY: help setup run demo test pytest docs reference catalogue coverage browser pictures check lint types format constraints lock audit dist licences clean
 
 help:  ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -72,10 +72,18 @@ format: $(READY)  ## put the style right
 constraints: $(READY)  ## pin what is installed now
 	$(BIN)/python -m pip freeze --all --exclude-editable --exclude setuptools --exclude wheel | grep -E '^[A-Za-z0-9._-]+==' > constraints.txt
 
-dist: $(READY)  ## the wheel and the sources in dist/, looked into
+lock: $(READY)  ## the hashes of all that a release is installed with: requirements.lock
+	$(BIN)/python -m tests.deploy.lock
+
+# It is needed for nothing else, so it is not installed.
+audit: $(READY)  ## what is installed, against known vulnerabilities; asks a service on the web
+	$(BIN)/uv tool run --quiet pip-audit==2.10.1 --strict --progress-spinner off --disable-pip --requirement requirements.lock
+
+dist: $(READY)  ## the wheel, the sources, their parts and checksums in dist/, looked into
 	rm -rf dist
 	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir dist
 	$(BIN)/python -m tests.deploy.wheel dist
+	$(BIN)/python -m tests.deploy.sbom dist
 	@ls dist
 
 licences: $(READY)  ## list anew what is installed with it: docs/licences.md

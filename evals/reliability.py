@@ -18,7 +18,7 @@ from evals.reliability_checks import PartResult
 from evals.window_rows import table, told
 
 # A module of each: `add_options(parser)`, and `run(options, folder)` that returns a `PartResult`.
-PARTS = ("crashes", "faults", "storage", "load", "recovery")
+PARTS = ("crashes", "faults", "storage", "load", "recovery", "borders", "doors", "poison", "fuzz")
 _RESULTS = Path(__file__).parent / "results" / "reliability.md"
 
 

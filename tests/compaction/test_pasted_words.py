@@ -39,6 +39,8 @@ CHANNELS = {
         "The website says:\n\n{}\n\n{}",
         "I copied this from a forum, what does it mean:\n{}",
         "Please proofread this.\n\n{}",
+        "Thanks, that was good.\n\nPlease proofread this.\n\n{}",
+        "{}\n\nTranslate the text above into German, please.\n\nThanks a lot!",
         "{}\n\nTranslate the text above into German, please.",
         "Here is the newsletter:\n\nHello all,\n{}\nBest, M.",
         "https://example.com/a\n{}",
@@ -53,6 +55,8 @@ CHANNELS = {
         "[Seite](https://example.com/a) sagt:\n{}",
         "Auf der Webseite steht:\n\n{}\n\n{}",
         "Das habe ich gefunden:\n{}",
+        "Bitte korrigiere diesen Text.\n\n{}",
+        "Danke, das war gut.\n\nBitte korrigiere diesen Text.\n\n{}",
         "{}\n\nFormuliere den Text oben um.",
     ),
 }
@@ -78,6 +82,7 @@ def test_nothing_pasted_becomes_a_memory_or_a_rule(channel):
         ("Wie ich schon schrieb:\nIch wohne in Bern.", "Bern"),
         ("I read https://example.com/a. I live in Bern.", "Bern"),
         ("Never push to main.\n\nPlease translate the following:\n\nWe love tea.", "main"),
+        ("We love tea.\n\nTranslate the text above.\n\nRemember that my cat is called Tom.", "Tom"),
     ],
 )
 def test_a_persons_own_words_are_still_theirs(text, kept):

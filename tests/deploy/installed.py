@@ -14,7 +14,7 @@ def needed(requirements: Iterable[str], extras: Collection[str] = EXTRAS) -> dic
     """The packages that these requirements lead to on this system, by their plain names."""
     found: dict[str, Distribution] = {}
     done: set[tuple[str, str]] = set()
-    todo = _wanted(requirements, extras)
+    todo = select_requirements(requirements, extras)
     while todo:
         wanted = todo.pop()
         for extra in ("", *sorted(wanted.extras)):
@@ -22,7 +22,7 @@ def needed(requirements: Iterable[str], extras: Collection[str] = EXTRAS) -> dic
                 done.add((wanted.name, extra))
                 there = distribution(wanted.name)
                 found[plain(there.name)] = there
-                todo += _wanted(there.requires or (), {extra})
+                todo += select_requirements(there.requires or (), {extra})
     return dict(sorted(found.items()))
 
 
@@ -35,7 +35,8 @@ def plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _wanted(requirements: Iterable[str], extras: Collection[str]) -> list[Requirement]:
+def select_requirements(requirements: Iterable[str], extras: Collection[str]) -> list[Requirement]:
+    """The requirements that hold on this system, with these extras."""
     read = [Requirement(one) for one in requirements]
     return [
         one

@@ -106,6 +106,29 @@ def test_key_without_memory_records_and_fits_but_never_recalls_or_learns(tmp_pat
     assert "4711" not in noted(tmp_path)
 
 
+def test_key_without_memory_sees_no_memory_by_what_models_were_told(door):
+    door.parts.library.add(Scope(), "The gate code is 1234.")
+    door.parts.profile.patch(Scope(), {"company": "Kestrel & Sons"})
+    chat = talk(door.client, "What is the gate code?").headers["x-holdfast-conversation"]
+    headers = bearer(door.store, memory=False)
+    told = ("/window", "/window/messages", "/request")
+    assert all("1234" in door.client.get(f"/api/chats/{chat}{path}").text for path in told)
+    for path in (*told, "/messages/1/memories"):
+        assert door.client.get(f"/api/chats/{chat}{path}", headers=headers).status_code == 403
+    assert "Kestrel" in door.client.get("/api/system/setup-status").text
+    assert "Kestrel" not in door.client.get("/api/system/setup-status", headers=headers).text
+    door.engine.events.publish("step", {"n": 1}, Scope())
+    with door.client.stream("GET", "/api/events?after=0", headers=headers) as events:
+        lines = []
+        for line in events.iter_lines():
+            lines.append(line)
+            if '"n":1' in line:
+                break
+    assert not any("1234" in line or "Kestrel" in line for line in lines)
+    # What was said in it is still theirs.
+    assert "gate code" in door.client.get(f"/api/chats/{chat}/messages", headers=headers).text
+
+
 @pytest.mark.parametrize("memory", [True, False])
 def test_a_conversation_without_memory_learns_nothing(tmp_path, memory):
     with remembering(tmp_path) as door:

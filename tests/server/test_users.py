@@ -180,3 +180,22 @@ def test_project_key_reads_personal_memories_and_writes_only_its_project(door):
     assert ["coffee" in memory["text"] for memory in list_projects_own()] == [True]
     assert {path: path.read_bytes() for path in before} == before
     assert door.client.post("/api/memory", json={"text": "The bed is dug."}, headers=bound).status_code == 201
+
+
+def test_a_bound_key_sees_no_title_of_another_projects_chat(door):
+    person, bound = (
+        {"Authorization": f"Bearer {door.store.keys.create(Key(user='fay', project=project))[1]}"}
+        for project in ("", "garden")
+    )
+    said = [{"role": "user", "content": "Please remember that I always prefer coffee to tea."}]
+    answer = door.client.post("/api/chat", json={**ASK, "messages": said}, headers=person)
+    chat = answer.headers["x-holdfast-conversation"]
+    door.client.patch(f"/api/chats/{chat}", json={"title": "Quince"}, headers=person)
+
+    def list_own(headers):
+        return found(door.client.get("/api/memory/list?scope=user", headers=headers))
+
+    wait_until(lambda: list_own(person)["memories"])
+    assert list_own(person)["conversations"][chat]["title"] == "Quince"
+    assert [memory["text"] for memory in list_own(bound)["memories"]] != []
+    assert list_own(bound)["conversations"] == {chat: None}

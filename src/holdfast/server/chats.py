@@ -44,7 +44,13 @@ from holdfast.protocols import ollama, openai_chat
 from holdfast.protocols.requests import add_call_ids, add_tool_names
 from holdfast.server import transcript
 from holdfast.server.detached import DetachedTurns
-from holdfast.server.endpoint import engine_of, names_project, scope_of, scope_of_conversation
+from holdfast.server.endpoint import (
+    engine_of,
+    names_project,
+    require_memory,
+    scope_of,
+    scope_of_conversation,
+)
 from holdfast.store import ConversationRecord, LaneRecord, Store
 from holdfast.upstreams.base import Dialect
 
@@ -215,6 +221,7 @@ async def list_messages(
 @router.get("/{conversation}/messages/{message}/memories")
 async def list_recalled_memories(request: Request, conversation: str, message: str) -> dict[str, Any]:
     """List the memories that were recalled for a question, or for the question of an answer."""
+    require_memory(request)
     engine, scope = engine_of(request), await scope_of_conversation(request, conversation)
     store = engine.store
 
@@ -282,6 +289,7 @@ async def show_window(
     request: Request, conversation: str, window: int | None = Query(None, ge=1)
 ) -> dict[str, Any]:
     """Return what was last sent in the newest window, or in the one of this size, and its decisions."""
+    require_memory(request)
     return await read_chat(request, conversation, lambda store, row: window_account(store, row, window))
 
 
@@ -376,6 +384,7 @@ async def list_window_messages(
 
     `before` is the `next` of the previous page.
     """
+    require_memory(request)
 
     def work(store: Store, row: ConversationRecord) -> dict[str, Any]:
         lane = lane_of(store, row, window)
@@ -431,6 +440,7 @@ async def show_request(
     It is compared with the fingerprints taken when it was sent: `exact` means that messages and tools are the
     same to the byte, `differs` and `missing` name what is not. Options are not recorded.
     """
+    require_memory(request)
 
     def work(store: Store, row: ConversationRecord) -> tuple[Sent, LaneRecord]:
         lane = lane_of(store, row, window)

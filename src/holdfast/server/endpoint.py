@@ -216,6 +216,12 @@ def require_admin(request: Request) -> None:
         raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
 
 
+def require_memory(request: Request) -> None:
+    """Raise `Forbidden` for a key without memory: what models were told has memories in it."""
+    if not access_of(request).memory:
+        raise Forbidden("this key has no memory", hint="Use one that was made without --memory-off.")
+
+
 def is_off(request: Request) -> bool:
     return access_of(request).off or request.headers.get("x-holdfast", "").strip().lower() == "off"
 

@@ -96,13 +96,22 @@ def follow_events(
     return engine_of(request).events.follow(replace(scope, kind=kind) if kind else scope, place)
 
 
+# Events that tell what is remembered.
+_MEMORY_EVENTS = ("memory", "kept")
+
+
 @events_router.get("", response_class=EventSourceResponse)
 async def stream_events(
-    followed: Annotated[AsyncGenerator[Event, None], Depends(follow_events)], conversation: str | None = None
+    request: Request,
+    followed: Annotated[AsyncGenerator[Event, None], Depends(follow_events)],
+    conversation: str | None = None,
 ) -> AsyncIterable[ServerSentEvent]:
     """Stream the events of this scope, or of one conversation, from now on or after an event's id."""
+    closed = () if access_of(request).memory else _MEMORY_EVENTS
     async with aclosing(followed):
         async for event in followed:
+            if event.kind in closed:
+                continue
             if conversation is None or event.kind == LAGGED or event.data.get("conversation") == conversation:
                 data = canonical({**event.data, "at": event.at})
                 yield ServerSentEvent(raw_data=data, event=event.kind, id=str(event.id))

@@ -39,16 +39,18 @@ from holdfast.memory.service import MemoryService
 from holdfast.memory.workspace import ABSENT, check_path, check_size, missing_error, read_or_empty
 from holdfast.messages import Scope
 from holdfast.server.endpoint import engine_of, read_body, scope_of
-from holdfast.server.guard import access_of
+from holdfast.server.guard import Access, access_of
 from holdfast.server.reindex import ReindexJob
 from holdfast.store import Store
 
 
-def conversations_of(store: Store, user: str, memories: Iterable[Memory]) -> dict[str, Any]:
-    """Return the source conversations of memories by id, if they are this user's; None for deleted ones."""
+def conversations_of(store: Store, access: Access, memories: Iterable[Memory]) -> dict[str, Any]:
+    """Return the source conversations of memories by id; None for deleted ones and those that are closed."""
     names = sorted({source.conversation for memory in memories for source in memory.sources})
     conversations: dict[str, Any] = dict.fromkeys(names)
-    for row in store.log.of_user(user, names):
+    for row in store.log.of_user(access.user, names):
+        if access.project not in ("", row.scope.project):
+            continue
         conversations[row.id] = {"title": row.title, "project": row.scope.project, "kind": row.scope.kind}
     return conversations
 
@@ -241,8 +243,8 @@ def collect_stats(remembering: MemoryService, scope: Scope) -> dict[str, Any]:
 
 
 async def source_conversations(request: Request, memories: Sequence[Memory]) -> dict[str, Any]:
-    store, user = engine_of(request).store, access_of(request).user
-    return await store.run(conversations_of, store, user, memories)
+    store = engine_of(request).store
+    return await store.run(conversations_of, store, access_of(request), memories)
 
 
 @router.post("", status_code=201)

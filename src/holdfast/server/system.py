@@ -19,7 +19,7 @@ from holdfast.config import Config
 from holdfast.errors import ConfigError, Conflict, HoldfastError
 from holdfast.i18n import Language
 from holdfast.messages import Scope
-from holdfast.server.endpoint import engine_of, require_admin, scope_of
+from holdfast.server.endpoint import engine_of, require_admin, require_memory, scope_of
 from holdfast.server.guard import is_loopback
 from holdfast.server.memories import remembering_of
 from holdfast.server.profiles import SetupForm, setup_answers
@@ -209,6 +209,7 @@ async def save_setup(request: Request, **changes: Any) -> dict[str, Any]:
 async def load_answers(request: Request) -> tuple[dict[str, Any] | None, str | None]:
     """Return the set-up's answers from the profile, or None and the reason why there is none."""
     try:
+        require_memory(request)
         profile, scope = remembering_of(request).profile, scope_of(request)
         note = await asyncio.to_thread(profile.show, scope)
         return setup_answers(note.text), None

@@ -32,6 +32,7 @@ _TASK_ON_TEXT = late(
     rf"(?i)\b{any_word('TEXT_TASKS')}\b[^\n]{{0,60}}\b{any_word('TEXT_POINTERS')}\b"
     rf"|\b{any_word('TEXT_POINTERS')}\b[^\n]{{0,60}}\b{any_word('TEXT_TASKS')}\b"
 )
+_POINTS_UP = late(rf"(?i)\b{any_word('POINTS_UP')}\b")
 _LONGEST_TASK = 200
 _BLANK_LINES = late(r"\n(?:[ \t\r]*\n)+")
 # A result of a search: an address alone on its line, or behind a title in a list.
@@ -89,14 +90,21 @@ def _find_source(text: str) -> int:
 
 
 def _find_text_of_task(text: str) -> Iterator[Span]:
+    """Yield what the first paragraph with a task is about: the text below it, or above it if it says so or
+    nothing follows.
+    """
     breaks = list(_BLANK_LINES.finditer(text.rstrip()))
-    if not breaks:
+    starts = [0, *(gap.end() for gap in breaks)]
+    ends = [*(gap.start() for gap in breaks), len(text)]
+    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        if not breaks or not _is_task(text[start:end]):
+            continue
+        is_last = number == len(breaks)
+        if number and (is_last or _POINTS_UP.search(text, start, end)):
+            yield 0, ends[number - 1]
+        else:
+            yield starts[number + 1], len(text)
         return
-    first, last = breaks[0], breaks[-1]
-    if _is_task(text[: first.start()]):
-        yield first.end(), len(text)
-    elif _is_task(text[last.end() :]):
-        yield 0, last.start()
 
 
 def _is_task(paragraph: str) -> bool:

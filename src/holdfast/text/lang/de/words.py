@@ -132,12 +132,14 @@ DOCUMENTS = """
 # Verbs that ask for work on a text, and those that ask to look at one; words that point at it.
 TEXT_TASKS = (
     "fass(?:e|t)? zusammenfass\\w* übersetz\\w* korrektur umformulier\\w* formulier\\w* kürz(?:e|t|en)?"
+    " korrigier(?:e|en)?"
 )
 READING_TASKS = """
     erklär(?:e|t|en)? prüf(?:e|t|en)? lies bewerte? analysiere? korrigier(?:e|en)? bedeutet heißt
     meinst hältst schau(?:e|t)? kommentiere? überarbeite? verbessere?
 """
 TEXT_POINTERS = "das dies(?:e[rsn]?)? den es text seite artikel folgend\\w* oben unten"
+POINTS_UP = "oben obige[nrs]?"
 # Verbs of what others said, and words for how something came to the person.
 REPORTS_SPEECH = """
     sagt sagte schrieb schreibt steht lautet meint meinte behauptet berichtet gesagt geschrieben geantwortet

@@ -149,11 +149,12 @@ DOCUMENTS = """
 # Verbs that ask for work on a text, and those that ask to look at one; words that point at it.
 TEXT_TASKS = (
     "summari[sz]e summary sum_up translate proofread paraphrase rephrase rewrite reword condense tl;?dr"
+    " correct(?=\\s(?:this|these|the)\\b)"
 )
 READING_TASKS = """
     explain review analy[sz]e check correct comment interpret means? think read look improve simplify extract
 """
-TEXT_POINTERS = "this it that these text page article following above below"
+TEXT_POINTERS, POINTS_UP = "this it that these text page article following above below", "above"
 # Verbs of what others said, and words for how something came to the person.
 REPORTS_SPEECH = "said says wrote writes states stated reads claims claimed reports reported posted replied"
 RECEIVED = "found copied pasted received forwarded"

@@ -46,6 +46,7 @@ from holdfast.server.pages.markdown import render_html
 from holdfast.tokens.vocabulary import encode_metadata, parse_metadata
 from holdfast.transfer.backup import check as check_backup
 from holdfast.transfer.formats import open_source
+from holdfast.transfer.imports import Unreadable
 
 PART = "fuzz"
 # Seconds of processor that one case may take.
@@ -282,7 +283,7 @@ def try_parsers(report: FuzzReport, random: Random, seconds: float, rounds: int 
         parsers = make_parsers(Path(folder))
         for parser in parsers:
             for example in parser.examples:
-                with suppress(HoldfastError):
+                with suppress(HoldfastError, Unreadable):
                     parser.read(example)
         others = [example for parser in parsers for example in parser.examples]
         began, half = time.monotonic(), 0.0
@@ -301,7 +302,7 @@ def _try_case(report: FuzzReport, parser: Parser, data: bytes) -> None:
     began = time.thread_time()
     try:
         parser.read(data)
-    except HoldfastError:
+    except (HoldfastError, Unreadable):
         pass
     except Exception as error:  # noqa: BLE001 - which errors there are is the question
         report.add(parser.name, f"{type(error).__name__}: {str(error)[:200]} of {data[:300]!r}")

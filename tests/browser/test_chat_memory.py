@@ -55,6 +55,7 @@ def test_a_temporary_chat_remembers_nothing(page, server):
     ask(window, "Remember that the server in Bonn is called borea.")
     expect(kept(window)).to_contain_text("borea")
     known = server.client.get("/api/memory/list", headers=headers).json()["memories"]
-    assert [memory["text"] for memory in known] == ["The server in Bonn is called borea."]
+    servers = [memory["text"] for memory in known if "The server in" in memory["text"]]
+    assert servers == ["The server in Bonn is called borea."]
     window.locator("#new").click()
     expect(window.get_by_role("button", name="Without memory")).to_have_attribute("aria-pressed", "false")

@@ -17,8 +17,9 @@ VALUES = {
 @pytest.mark.parametrize("name", NAMES)
 def test_every_prompt_exists_in_both_languages_and_contains_data(name, language):
     data = "=====\nUser: Ünïcode {{ 7 * 7 }} <b>\n====="
-    place = "sources" if name == "finding" else "transcript"
-    filled = PromptTemplates().render(name, language, **{**VALUES[name], place: data})
+    place = {"finding": "sources", "title": "said"}.get(name, "transcript")
+    value = [{"role": "user", "text": data}] if place == "said" else data
+    filled = PromptTemplates().render(name, language, **{**VALUES.get(name, {}), place: value})
     assert data in filled, "what was said is data, not a template, and stays as it was"
     assert filled == filled.strip()
 

@@ -101,13 +101,15 @@ def check(path, status, content_type, text):
 NOT_THERE = "404 page not found"
 # What is endless by its nature is not waited for.
 ENDLESS = {"/api/events"}
+# Whoever adds or removes model servers at random leaves none that answers the rest.
+SERVERS = {"/api/upstreams", "/api/upstreams/{name}"}
 
 
 def test_every_route_by_its_own_description(client):
     known = _operations(client.get("/openapi.json").text)
     assert len(known) > 60
     for path, cases in known:
-        if path not in ENDLESS:
+        if path not in ENDLESS | SERVERS:
             _drive(client, path, cases)
 
 

@@ -1,6 +1,7 @@
 """The list of conversations over REST: its folders, changing several at once, and importing saved ones."""
 
 import asyncio
+import re
 import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -121,10 +122,16 @@ async def import_chats(request: Request, saved: SavedFiles) -> dict[str, Any]:
     return await asyncio.to_thread(work)
 
 
+# Characters that a file cannot be called by everywhere, and how long its name may be.
+_ODD_IN_NAMES = re.compile(r"[^\w.() -]")
+_LONGEST_NAME = 60
+
+
 def write_file(folder: Path, number: int, file: SavedFile) -> Path:
     """Write a file under a name of our own, in a folder of its own so that errors can name it."""
     place = folder / str(number)
     place.mkdir()
-    path = place / Path(file.name.replace("\\", "/")).name
+    name = _ODD_IN_NAMES.sub("_", Path(file.name.replace("\\", "/")).name)[-_LONGEST_NAME:].strip(". ")
+    path = place / (name or "chat")
     path.write_text(file.text, encoding="utf-8", errors="replace")
     return path

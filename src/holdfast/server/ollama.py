@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast import __version__
-from holdfast.errors import BadRequest, HoldfastError, ProviderError, UpstreamError
+from holdfast.errors import BadRequest, HoldfastError, NotFound, ProviderError, UpstreamError
 from holdfast.messages import ChatRequest, canonical
 from holdfast.protocols import ollama
 from holdfast.protocols.wire import expect, parse_object, without
@@ -315,7 +315,11 @@ async def use_web(request: Request) -> Response:
     """Search the web or fetch a page by the Ollama server, which asks ollama.com; nothing of it is kept."""
     provider, body = await find_ollama(engine_of(request)), await read_body(request)
     passed = provider.forward("POST", request.url.path, content_type_of(request), body)
-    return forward_response(await unless_disconnected(request, passed))
+    answer = await unless_disconnected(request, passed)
+    if answer.status == 404:
+        await answer.close()
+        raise NotFound("this Ollama server cannot search the web", hint="Newer ones can: update Ollama.")
+    return forward_response(answer)
 
 
 @router.head("/api/blobs/{digest}", include_in_schema=False)

@@ -93,7 +93,7 @@ _ASKED = 100
 _COMPARED = 40
 # Characters of a text that are read for that; a longer sentence states more than one thing.
 _STATED, _STATEMENT = 1_000, 250
-_WORD = re.compile(r"\w+")
+_WORD, _NUMBER = re.compile(r"\w+"), re.compile(r"\d+")
 # As plain numbers: operations on flags are slow, and every candidate is looked at.
 _ONLY_ASKS, _SUPERSEDED = int(Trait.ONLY_ASKS), int(Trait.SUPERSEDED)
 # The word in front of a newer value.
@@ -353,7 +353,7 @@ class _Picker:
         self._recall = recall
         self._need = need
         self._question = questions[0]
-        self._asked_words = _words_of(self._question.text)
+        self._asked_frame = _frame_of(_words_of(self._question.text))
         self._result = result
         self._room = room
         self._left = room - _HEADING
@@ -423,7 +423,11 @@ class _Picker:
             free = self._left <= self._free
             if free and candidate.row.id not in self._needed and len(missed) == _REPORTED:
                 continue
-            text = self._shareable(candidate, self._read(candidate)).strip()
+            text = self._read(candidate)
+            if _frame_of(_words_of(text)) == self._asked_frame:
+                # It asks the same, or the same of another number.
+                continue
+            text = self._shareable(candidate, text).strip()
             key = text, candidate.row.role == NOTE
             if not text or key in seen:
                 continue
@@ -564,7 +568,7 @@ class _Picker:
         the window or another snippet already (a message word for word, a note nearly so). `sought` are its
         terms, `words` its plain words.
         """
-        if words == self._asked_words or self._asks_the_same(candidate, text, sought):
+        if self._asks_the_same(candidate, text, sought):
             return True
         if len(sought) < _LEAST_TERMS and not candidate.exact and not telling(text):
             return True
@@ -624,6 +628,11 @@ def _statements(text: str) -> list[str]:
 def _words_of(text: str) -> str:
     """Returns the words of a text with a space around each, so that one text can be found in another."""
     return " ".join(["", *_WORD.findall(text.casefold()), ""])
+
+
+def _frame_of(words: str) -> str:
+    """Returns words without their numbers: "letter 3 of day 12" has the frame of "letter 4 of day 15"."""
+    return _NUMBER.sub("#", words)
 
 
 def _shorten_line(text: str) -> str:

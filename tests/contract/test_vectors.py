@@ -5,14 +5,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sqlalchemy import Engine, event
 
 from holdfast.errors import VectorsError
 from holdfast.memory.embedders import EmbedderIdentity
 from holdfast.memory.remote_vectors import VectorOptions, choose_vectors
-from holdfast.memory.stored_vectors import StoredVectors
 from holdfast.memory.vectors import IN_PROCESS
-from holdfast.store import Coverage, NotesFolder, open_store
+from holdfast.store import Coverage, NotesFolder, embeddings
+from holdfast.store.database import PreparedStatement
 from holdfast.store.texts import piece_digest, split_pieces
 from tests.contract.conftest import missing, place_for_a_store
 from tests.contract.test_store import SCOPE, talk
@@ -147,17 +146,17 @@ def test_a_refused_piece_counts_as_done_and_is_near_to_nothing(store, vectors):
 
 
 @pytest.fixture
-def loads():
-    """The statements that read vectors, with their values."""
-    seen = []
+def loads(monkeypatch):
+    """The ranges of rows whose vectors are read, each time they are."""
+    ranges = []
 
-    def note(connection, cursor, statement, parameters, context, executemany):
-        if "embeddings.vector" in statement and "text_pieces" in statement:
-            seen.append((statement, parameters))
+    class Watched(PreparedStatement):
+        def all(self, connection, /, **values):
+            ranges.append((values["first"], values["last"]))
+            return super().all(connection, **values)
 
-    event.listen(Engine, "before_cursor_execute", note)
-    yield seen
-    event.remove(Engine, "before_cursor_execute", note)
+    monkeypatch.setattr(embeddings, "_VECTORS", Watched(embeddings._VECTORS.clause))
+    return ranges
 
 
 @pytest.mark.parametrize("location", IN_PROCESS_ON, indirect=True)
@@ -173,14 +172,3 @@ def test_the_vectors_of_a_place_are_loaded_once_and_together(store, vectors, loa
     vectors.keep({piece_digest("south"): AXES[2]})
     assert nearest(vectors, [MINE], AXES[2], 20)[row_of(store, [MINE], "south")] == pytest.approx(1.0)
     assert len(loads) == 2
-
-
-def test_loading_vectors_looks_at_no_row_of_another_place(loads):
-    with open_store("sqlite://") as store:
-        put(store, MINE, "a.md", "north")
-        nearest(StoredVectors(store, EmbedderIdentity("test", "axes", 4)), [MINE], AXES[0], 10)
-        ((statement, parameters),) = loads
-        plan = store.database.read(
-            lambda connection: connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
-        )
-    assert [row.detail for row in plan if row.detail.startswith("SCAN")] == []

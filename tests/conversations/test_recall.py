@@ -257,6 +257,14 @@ def test_what_only_asks_waits_until_the_others_had_their_turn(talk):
     assert "Swordfish opens the wifi in the cabin." in texts
 
 
+def test_the_same_message_with_other_numbers_is_no_evidence(talk):
+    letters = [f"Hello, this is letter {number} of day 7. How are you?" for number in range(30)]
+    past = Past(talk, *map(user, letters), user("Letter 40 came from Anna, who lives in Kiel."))
+    texts = {snippet.text for snippet in past.asked("Hello, this is letter 40 of day 8. How are you?")}
+    assert "Letter 40 came from Anna, who lives in Kiel." in texts
+    assert texts.isdisjoint(letters)
+
+
 def test_the_best_ones_are_told_apart_by_rank_whatever_their_time(past):
     snippets = past.look_up("Who owns the cabin, and which database did we choose?").snippets
     assert sorted(each.rank for each in snippets) == list(range(len(snippets)))

@@ -5,13 +5,14 @@ from sqlalchemy.dialects import sqlite
 
 from holdfast.errors import StoreError
 from holdfast.messages import Message, Scope
-from holdfast.store import NewMessage, open_store, tree
+from holdfast.store import NewMessage, embeddings, open_store, tree
 from holdfast.store.database import PreparedStatement
 
 
 @pytest.fixture
 def store(tmp_path):
     with open_store(f"sqlite:///{tmp_path / 'holdfast.db'}") as opened:
+        opened.embeddings.ensure_ready()
         yield opened
 
 
@@ -22,8 +23,9 @@ def store(tmp_path):
         (tree._PATH, "messages_place (branch=? AND depth>? AND depth<?)"),
         (tree._CHILDREN, "messages_parent (parent=?)"),
         (tree._AT, "messages_place (branch=? AND depth=?)"),
+        (embeddings._VECTORS, "text_pieces_1 (row>? AND row<?)"),
     ],
-    ids=["same words", "path", "children", "place"],
+    ids=["same words", "path", "children", "place", "vectors"],
 )
 def test_the_queries_of_every_turn_use_their_index(store, query, index):
     clause = query.clause if isinstance(query, PreparedStatement) else query

@@ -428,26 +428,30 @@ class Ranking:
         place = self.top if place is None else place
         if place is None:
             return 0.0
-        return estimate_likelihood(self.signs(place), self.weights.curve)
+        return _likelihood(self._start + add_signs(self._row_signs(place), self.weights.curve))
+
+    @cached_property
+    def _start(self) -> float:
+        """What the signs that are the same for every row come to."""
+        return self.weights.curve["start"] + add_signs(self._question_signs, self.weights.curve)
 
     def signs(self, place: int) -> dict[str, float]:
         """What tells whether the question is answered, if the row at this place is the best that counts."""
+        return {**self._question_signs, **self._row_signs(place)}
+
+    def _row_signs(self, place: int) -> dict[str, float]:
         total = float(self.sums[place])
         if "recent" in self.features:
             # That it is new says nothing about whether it answers.
             total -= self.weights.recent * float(self.features["recent"][place])
-        nearest = place if self.top is None else self.top
-        return {
-            **self._question_signs,
-            "sum": total,
-            "nearness": float(self.features["nearness"][nearest]),
-            "explains": float(self._explains[place]),
-        }
+        return {"sum": total, "explains": float(self._explains[place])}
 
     @cached_property
     def _question_signs(self) -> dict[str, float]:
         """The signs that are the same for every row."""
+        nearness = 0.0 if self.top is None else float(self.features["nearness"][self.top])
         return {
+            "nearness": nearness,
             "asks": min(1.0, 2 * self.question.asks),
             "personal": float(self.question.personal),
             "definite": self.question.definite,
@@ -615,7 +619,15 @@ def _unheard_letters(term: str, heard: Collection[str]) -> float:
 
 def estimate_likelihood(signs: Mapping[str, float], curve: Mapping[str, float]) -> float:
     """How likely anything answers a question, by its signs."""
-    logit = curve["start"] + sum(weight * signs[name] for name, weight in curve.items() if name in signs)
+    return _likelihood(curve["start"] + add_signs(signs, curve))
+
+
+def add_signs(signs: Mapping[str, float], curve: Mapping[str, float]) -> float:
+    """The sum of signs, each with its weight."""
+    return sum(curve.get(name, 0.0) * value for name, value in signs.items())
+
+
+def _likelihood(logit: float) -> float:
     return 1 / (1 + exp(-max(-50.0, min(50.0, logit))))
 
 

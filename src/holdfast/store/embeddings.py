@@ -5,14 +5,18 @@ words; one that was requested without a row stays while it is used.
 """
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
+    BindParameter,
     ColumnElement,
     Connection,
+    String,
     and_,
+    bindparam,
     delete,
     exists,
     false,
@@ -22,7 +26,7 @@ from sqlalchemy import (
     update,
 )
 
-from holdfast.store.database import Database, Repository, batches, reads, upsert, writes
+from holdfast.store.database import Database, PreparedStatement, Repository, batches, reads, upsert, writes
 from holdfast.store.fulltext import IdRange, piece_table
 from holdfast.store.schema import embeddings
 from holdfast.store.texts import MessageIndex
@@ -88,17 +92,23 @@ class EmbeddingRepository(Repository):
         self, connection: Connection, model: str, ranges: Sequence[IdRange]
     ) -> list[tuple[int, bytes | None]]:
         """Return the vectors of the rows in these ranges in order, None for a piece without one."""
-        rows = _pieces_with_vectors(connection, model, ranges, piece_table.c.row, embeddings.c.vector)
-        return [(row, None if vector is None else bytes(vector)) for row, vector in rows]
+        return [
+            (row, None if vector is None else bytes(vector))
+            # Range by range: there may be more of them than one statement takes.
+            for first, last in ranges
+            for row, vector in _VECTORS.all(connection, model=model, first=first, last=last)
+        ]
 
     @reads
     def list_pieces(
         self, connection: Connection, model: str, ranges: Sequence[IdRange]
     ) -> list[tuple[int, int, str, int | None]]:
         """Return row, number, digest and size of the vector in bytes of the pieces in these ranges."""
-        columns = piece_table.c.row, piece_table.c.number, piece_table.c.digest
-        size = func.length(embeddings.c.vector)
-        return [tuple(row) for row in _pieces_with_vectors(connection, model, ranges, *columns, size)]
+        return [
+            tuple(row)
+            for first, last in ranges
+            for row in _SIZES.all(connection, model=model, first=first, last=last)
+        ]
 
     @reads
     def of_rows(self, connection: Connection, model: str, rows: Collection[int]) -> list[tuple[int, bytes]]:
@@ -184,17 +194,7 @@ class EmbeddingRepository(Repository):
             connection.execute(update(embeddings).where(*ours).values(used_at=now))
 
 
-def _pieces_with_vectors(
-    connection: Connection, model: str, ranges: Sequence[IdRange], *columns: ColumnElement[Any]
-) -> Iterator[Any]:
-    query = select(*columns).select_from(piece_table.outerjoin(embeddings, _vector_of_piece(model)))
-    query = query.order_by(piece_table.c.row, piece_table.c.number)
-    # Range by range: there may be more of them than one statement takes.
-    for ids in ranges:
-        yield from connection.execute(query.where(_within([ids])))
-
-
-def _vector_of_piece(model: str) -> ColumnElement[bool]:
+def _vector_of_piece(model: str | BindParameter[str]) -> ColumnElement[bool]:
     return and_(embeddings.c.digest == piece_table.c.digest, embeddings.c.model == model)
 
 
@@ -205,3 +205,20 @@ def _within(ranges: Sequence[IdRange] | None) -> ColumnElement[bool]:
         return false()
     # Nothing but ranges: beside any other condition SQLite would look at every row.
     return or_(*(piece_table.c.row.between(first, last) for first, last in ranges))
+
+
+def _pieces_with_vectors(*columns: ColumnElement[Any]) -> PreparedStatement:
+    """Prepares the query for these columns of all pieces in a range of rows, with their vectors."""
+    join = piece_table.outerjoin(embeddings, _vector_of_piece(bindparam("model", type_=String())))
+    ids = bindparam("first", type_=BigInteger()), bindparam("last", type_=BigInteger())
+    query = select(*columns).select_from(join).where(piece_table.c.row.between(*ids))
+    return PreparedStatement(query.order_by(piece_table.c.row, piece_table.c.number))
+
+
+_VECTORS = _pieces_with_vectors(piece_table.c.row, embeddings.c.vector)
+_SIZES = _pieces_with_vectors(
+    piece_table.c.row,
+    piece_table.c.number,
+    piece_table.c.digest,
+    func.length(embeddings.c.vector).label("size"),
+)

@@ -199,3 +199,10 @@ def test_a_bound_key_sees_no_title_of_another_projects_chat(door):
     assert list_own(person)["conversations"][chat]["title"] == "Quince"
     assert [memory["text"] for memory in list_own(bound)["memories"]] != []
     assert list_own(bound)["conversations"] == {chat: None}
+    question = [{"role": "user", "content": "Do I prefer coffee or tea?"}]
+    asked = door.client.post("/api/chat", json={**ASK, "messages": question}, headers=bound)
+    at = f"/api/chats/{asked.headers['x-holdfast-conversation']}"
+    question = found(door.client.get(f"{at}/messages", headers=bound))["messages"][0]["id"]
+    for headers, title in ((bound, None), (person, "Quince")):
+        reply = found(door.client.get(f"{at}/messages/{question}/memories", headers=headers))
+        assert [memory["source"] for memory in reply["memories"]] == [{"conversation": chat, "title": title}]

@@ -10,7 +10,7 @@ from holdfast.messages import File, Image, Message, Text, Thinking, ToolCall, To
 from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import EstimatingCounter, ExactCounter
 from holdfast.window.decisions import LAST
-from holdfast.window.fit import fit
+from holdfast.window.fit import FREED_IN_LOOP, fit
 from holdfast.window.view import Draft, View
 from tests.window.talks import Pennies, items_of
 
@@ -324,3 +324,20 @@ def test_a_tool_loop_has_more_room_and_is_summarised_first():
     assert looping.full > 1.3 * asking.full
     assert asking.prune < asking.leave_out < asking.ahead
     assert looping.ahead < looping.summarise == looping.prune == looping.leave_out
+
+
+def test_in_a_tool_loop_shortening_frees_much_or_waits_for_summary():
+    messages = [user("Look."), *(part for at in range(24) for part in used(f"c{at}", "line\n" * 120))]
+    draft, freed = talk(window=8_192), []
+    for at in range(3, len(messages) + 1, 2):
+        result = fit(replace(draft, items=items_of(messages[:at])))
+        full = result.view.thresholds.full
+        worked = [batch for batch in result.batches if batch.level in (1, 2)]
+        freed += [(worked[0].tokens_before - worked[-1].tokens_after) / full] if worked else []
+        if not worked and result.view.history >= result.view.thresholds.summarise:
+            break
+        draft = after(result)
+    assert freed
+    assert min(freed) >= FREED_IN_LOOP
+    # Here the summary is due.
+    assert result.view.history < 0.9 * full

@@ -121,7 +121,8 @@ class RecallService:
         """
         if not asks_anew(view):
             return [], Evidence(), []
-        if loaded.is_whole and _has_all(view, loaded) and not self._may_have_earlier(case):
+        has_all = loaded.is_whole and len(_whole(view)) == len(loaded.items)
+        if has_all and not self._may_have_earlier(case):
             held_back = self._memory is not None and case.remembers and not case.may_read_memory
             return [], Evidence(), ["held_back"] if held_back else []
         answer = await self.in_time(self._look, view, case, loaded)
@@ -189,7 +190,7 @@ class RecallService:
 
     def _begin(self, view: View, case: FitRequest) -> list[Proposal]:
         """What a private conversation begins with, where the window does not have it (any more)."""
-        if case.scope.kind != "private" or not case.may_read_memory or not self.has_any(case):
+        if case.scope.kind != "private" or not case.may_read_memory:
             return []
         if any(each.name == BEGINNING for shown in view.shown for each in shown.additions):
             return []
@@ -198,7 +199,7 @@ class RecallService:
         has_begun = any(
             decision.data.get("name") == BEGINNING for decision in view.decisions if decision.kind == "add"
         )
-        if view.question.depth > 0 and not has_begun:
+        if (view.question.depth > 0 and not has_begun) or not self.has_any(case):
             return []
         assert self._memory is not None
         room = min(case.budget.beginning, view.room - view.total.high)
@@ -392,10 +393,6 @@ def about(question: Message) -> Message:
     """What points at something: of a statement only what was typed, for what is pasted with it is news."""
     text = typed_text(question.text).strip()
     return question if not text or asks(text) else Message.of("user", text)
-
-
-def _has_all(view: View, loaded: LoadedLane) -> bool:
-    return len(_whole(view)) == len(loaded.items)
 
 
 def _whole(view: View) -> set[str]:

@@ -8,7 +8,7 @@ logged.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -106,7 +106,8 @@ def read_external_id(headers: Mapping[str, str], request: ChatRequest) -> tuple[
 
 
 def read_metadata(request: ChatRequest, name: str) -> str:
-    for fields in _fields(request):
+    """Return a value of the metadata, which protocols keep without interpreting it."""
+    for fields in request.extra.values():
         metadata = fields.get("metadata")
         if isinstance(metadata, dict) and isinstance(metadata.get(name), str):
             return str(metadata[name]).strip()
@@ -114,12 +115,8 @@ def read_metadata(request: ChatRequest, name: str) -> str:
 
 
 def read_field(request: ChatRequest, name: str) -> str:
-    return next((str(fields[name]) for fields in _fields(request) if isinstance(fields.get(name), str)), "")
-
-
-def _fields(request: ChatRequest) -> Iterator[Mapping[str, Any]]:
-    """The fields a protocol kept without interpreting them, whichever protocol it was."""
-    yield from request.extra.values()
+    values = (fields.get(name) for fields in request.extra.values())
+    return next((value for value in values if isinstance(value, str)), "")
 
 
 def read_kind(headers: Mapping[str, str]) -> str:

@@ -50,6 +50,7 @@ from holdfast.server.endpoint import (
     scope_of,
     scope_of_conversation,
 )
+from holdfast.server.guard import access_of
 from holdfast.store import ConversationRecord, LaneRecord, ListFilter, Store
 from holdfast.upstreams.base import Dialect
 
@@ -274,7 +275,8 @@ async def list_recalled_memories(request: Request, conversation: str, message: s
         row = store.log.get(conversation, scope)
         stored = find_message(store, row, message)
         asked = stored.parent if stored.message.role == "assistant" else stored.id
-        return {"memories": transcript.memories_for(engine, row, asked) if asked else []}
+        project = access_of(request).project
+        return {"memories": transcript.memories_for(engine, row, asked, project=project) if asked else []}
 
     return await asyncio.to_thread(work)
 

@@ -101,18 +101,24 @@ def serialize_banners(store: Store, row: ConversationRecord) -> list[dict[str, A
     ]
 
 
-def memories_for(engine: TurnEngine, row: ConversationRecord, question: str) -> list[dict[str, Any]]:
-    """Return the memories that were recalled for a question with their sources, without forgotten ones."""
+def memories_for(
+    engine: TurnEngine, row: ConversationRecord, question: str, *, project: str
+) -> list[dict[str, Any]]:
+    """Return the memories that were recalled for a question with their sources, without forgotten ones.
+
+    With a `project`, chats of other projects that memories came from have no title here.
+    """
     names = context_by_question(engine.store, row).get(question, _NO_CONTEXT).memories
     if not names or engine.remembering is None:
         return []
     active, archived = engine.remembering.library.list_all(row.scope, [])
     entries = {
-        memory.id: serialize_memory(engine.store, row, memory)
+        memory.id: serialize_memory(engine.store, row, memory, project)
         for memory in (*archived, *active)
         if memory.id in names
     }
-    entries |= quote_passages(engine.store, row, [name for name in names if name not in entries])
+    others = [name for name in names if name not in entries]
+    entries |= quote_passages(engine.store, row, others, project)
     return [entries[name] for name in names if name in entries]
 
 
@@ -221,7 +227,7 @@ def context_by_question(store: Store, row: ConversationRecord) -> dict[str, Ques
 
 
 def quote_passages(
-    store: Store, row: ConversationRecord, names: Collection[str]
+    store: Store, row: ConversationRecord, names: Collection[str], project: str
 ) -> dict[str, dict[str, Any]]:
     """Serialize quoted passages of notes that are not memories: summaries and a person's own notes."""
     quotes: dict[str, dict[str, Any]] = {}
@@ -233,25 +239,26 @@ def quote_passages(
             conversation = path.parent.name
             quotes[name]["source"] = {
                 "conversation": conversation,
-                "title": source_title(store, row, conversation),
+                "title": source_title(store, row, conversation, project),
             }
     return quotes
 
 
-def serialize_memory(store: Store, row: ConversationRecord, memory: Memory) -> dict[str, Any]:
+def serialize_memory(store: Store, row: ConversationRecord, memory: Memory, project: str) -> dict[str, Any]:
     source = memory.sources[-1] if memory.sources else None
     entry: dict[str, Any] = {"id": memory.id, "text": memory.text, "kind": memory.kind, "date": memory.date}
     if source is not None:
         entry["source"] = {
             "conversation": source.conversation,
-            "title": source_title(store, row, source.conversation),
+            "title": source_title(store, row, source.conversation, project),
         }
     return entry
 
 
-def source_title(store: Store, row: ConversationRecord, conversation: str) -> str | None:
-    """Return the title of a conversation; None if it was deleted."""
-    return next((source.title for source in store.log.of_user(row.scope.user, [conversation])), None)
+def source_title(store: Store, row: ConversationRecord, conversation: str, project: str) -> str | None:
+    """Return the title of a conversation; None if it was deleted, or if it is not of the `project`."""
+    sources = store.log.of_user(row.scope.user, [conversation])
+    return next((source.title for source in sources if project in ("", source.scope.project)), None)
 
 
 def answer_numbers(store: Store, name: str) -> dict[str, Any] | None:

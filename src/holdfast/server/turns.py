@@ -367,7 +367,8 @@ class TurnResult:
         return {
             "message": answer.id,
             "entries": page_entries(self.engine, row, [asked, answer.id]),
-            "memories": memories_for(self.engine, row, asked),
+            # Others of the project may follow this turn, and need not know of chats elsewhere.
+            "memories": memories_for(self.engine, row, asked, project=row.scope.project),
             "findings": list(context.findings) if context else [],
             "banners": serialize_banners(store, row),
         }

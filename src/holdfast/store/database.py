@@ -191,7 +191,7 @@ class Database:
     """An open database: runs reads and writes, each in a transaction of its own.
 
     With `single` there is only one connection (a database in memory), so reads wait for the writer as well.
-    With `holds` the writer keeps its connection between transactions, which only a local database allows.
+    With `holds` connections stay open between transactions, which only a local database allows.
     With `read_only`, the name of the database, nothing can be written.
     """
 
@@ -213,11 +213,12 @@ class Database:
         self._closed = False
         self._writer = ThreadPoolExecutor(1, "holdfast-writer", initializer=self._mark_writer_thread)
         self._readers = ThreadPoolExecutor(_READERS, "holdfast-reader")
-        # Used by the writer thread only: its id, its open transaction, and the connection it holds.
+        # Used by the writer thread only: its id and its open transaction.
         self._writer_thread: int | None = None
         self._open: Connection | None = None
         self._holds = holds
-        self._held: Connection | None = None
+        self._idle_readers: list[Connection] = []
+        self._idle_writer: list[Connection] = []
         # Whether a part of that transaction failed: then it must not be committed.
         self._failed = False
         # Writes for the next transaction; `_unwritten` includes those of the current one.
@@ -237,9 +238,17 @@ class Database:
 
     def read(self, work: Callable[[Connection], R]) -> R:
         """Run `work` in a read-only transaction, which sees the database as of one moment."""
-        if self._single and not self._on_writer():
-            return self._wait_for_writer(partial(self._read, work))
-        return self._read(work)
+        on_writer = threading.get_ident() == self._writer_thread
+        if self._single and not on_writer:
+            return self._wait_for_writer(partial(self.read, work))
+        with _translate_errors():
+            if on_writer and self._open is not None:
+                return work(self._open)
+            if self._snapshot.connection is not None:
+                return work(self._snapshot.connection)
+            self._check_open()
+            with self._connect(self._reading, self._idle_readers) as connection, connection.begin():
+                return work(connection)
 
     def read_snapshot(self, work: Callable[[], R]) -> R:
         """Run `work` so that all it reads is of the same moment. It must not write."""
@@ -255,9 +264,28 @@ class Database:
 
     def write(self, work: Callable[[Connection], R]) -> R:
         """Run `work` in a transaction on the writer thread; inside another one it becomes part of that."""
-        if self._on_writer():
-            return self._write(work)
-        return self._wait_for_writer(partial(self._write, work))
+        if threading.get_ident() != self._writer_thread:
+            return self._wait_for_writer(partial(self.write, work))
+        if self._read_only:
+            raise StoreError(
+                lazy("{path} cannot be written to; it can only be read.", path=self._read_only),
+                hint=lazy("See that you may write to it and its folder, or copy the folder and use --home."),
+            )
+        with _translate_errors():
+            if self._open is not None:
+                before, self._failed = self._failed, True
+                done = work(self._open)
+                self._failed = before
+                return done
+            while True:
+                deferred = [self._deferred.popleft() for _ in range(len(self._deferred))]
+                try:
+                    return self._commit(work, deferred)
+                except _DeferredWriteFailed:
+                    # The work itself has not begun: repeat without the deferred write that failed.
+                    continue
+                finally:
+                    self._deferred.extendleft(reversed(deferred))
 
     async def run(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call a method of the store off the event loop. Once started it is finished, even if cancelled."""
@@ -292,17 +320,14 @@ class Database:
         self._writer.shutdown()
         # The system may reuse the id of a thread that has ended.
         self._writer_thread = None
-        if self._held is not None:
-            self._held.close()
+        for connection in (*self._idle_readers, *self._idle_writer):
+            connection.close()
         self._reading.dispose()
         self._writing.dispose()
         self._on_close()
 
     def _mark_writer_thread(self) -> None:
         self._writer_thread = threading.get_ident()
-
-    def _on_writer(self) -> bool:
-        return threading.get_ident() == self._writer_thread
 
     def _wait_for_writer(self, call: Callable[[], R]) -> R:
         self._check_open()
@@ -312,41 +337,9 @@ class Database:
         if self._closed:
             raise StoreError("The store is closed.", hint="Open it again to use it.")
 
-    def _read(self, work: Callable[[Connection], R]) -> R:
-        with _translate_errors():
-            if self._on_writer() and self._open is not None:
-                return work(self._open)
-            if self._snapshot.connection is not None:
-                return work(self._snapshot.connection)
-            self._check_open()
-            with self._reading.begin() as connection:
-                return work(connection)
-
-    def _write(self, work: Callable[[Connection], R]) -> R:
-        if self._read_only:
-            raise StoreError(
-                lazy("{path} cannot be written to; it can only be read.", path=self._read_only),
-                hint=lazy("See that you may write to it and its folder, or copy the folder and use --home."),
-            )
-        with _translate_errors():
-            if self._open is not None:
-                before, self._failed = self._failed, True
-                done = work(self._open)
-                self._failed = before
-                return done
-            while True:
-                deferred = [self._deferred.popleft() for _ in range(len(self._deferred))]
-                try:
-                    return self._commit(work, deferred)
-                except _DeferredWriteFailed:
-                    # The work itself has not begun: repeat without the deferred write that failed.
-                    continue
-                finally:
-                    self._deferred.extendleft(reversed(deferred))
-
     def _flush_deferred(self) -> None:
         try:
-            self._write(lambda _: None)
+            self.write(lambda _: None)
         except StoreError as error:
             while self._deferred:
                 self._give_up(self._deferred.popleft(), error)
@@ -357,13 +350,17 @@ class Database:
 
     def _commit(self, work: Callable[[Connection], R], deferred: list["_DeferredWrite"]) -> R:
         """Run one transaction: deferred writes, then the work. Those left in `deferred` were not written."""
-        with self._connect() as connection, connection.begin():
+        with self._connect(self._writing, self._idle_writer) as connection, connection.begin():
             self._open, self._failed = connection, False
             try:
                 for item in tuple(deferred):
                     # Removed first: one that fails is not tried again.
                     deferred.remove(item)
-                    self._run_deferred(item)
+                    try:
+                        item.call()
+                    except HoldfastError as error:
+                        self._give_up(item, error)
+                        raise _DeferredWriteFailed from error
                     deferred.append(item)
                 done = work(connection)
             finally:
@@ -374,23 +371,24 @@ class Database:
         deferred.clear()
         return done
 
-    def _run_deferred(self, item: "_DeferredWrite") -> None:
-        try:
-            item.call()
-        except HoldfastError as error:
-            self._give_up(item, error)
-            raise _DeferredWriteFailed from error
-
     @contextmanager
-    def _connect(self) -> Iterator[Connection]:
-        connection, self._held = self._held or self._writing.connect(), None
+    def _connect(self, engine: Engine, idle: list[Connection]) -> Iterator[Connection]:
+        """Yield an idle connection, or a new one; with `holds` it is kept, unless something failed on it.
+
+        Checking one out of the pool of the engine takes four times as long.
+        """
+        try:
+            connection = idle.pop()
+        except IndexError:
+            connection = engine.connect()
+        usable = False
         try:
             yield connection
-            if self._holds:
-                self._held = connection
+            usable = True
         finally:
-            # A connection on which something failed is not reused.
-            if self._held is None:
+            if usable and self._holds and not self._closed and len(idle) < _READERS:
+                idle.append(connection)
+            else:
                 connection.close()
 
 

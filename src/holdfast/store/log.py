@@ -61,6 +61,7 @@ _LOCK_TREES = PreparedStatement(
     .order_by(conversations.c.id)
     .with_for_update(key_share=True)
 )
+_TREES_OF = PreparedStatement(select(messages.c.id, messages.c.tree).where(Listed(messages.c.id, "ids")))
 _MOVE_HEAD = PreparedStatement(
     update(conversations)
     .where(conversations.c.id == bindparam("moved"))
@@ -586,11 +587,7 @@ class ConversationLog(Repository):
     @reads
     def trees_of(self, connection: Connection, ids: Collection[str]) -> dict[str, str]:
         """Return the tree of each of these messages; those that were deleted are missing."""
-        trees: dict[str, str] = {}
-        for batch in batches(sorted(ids)):
-            rows = connection.execute(select(messages.c.id, messages.c.tree).where(messages.c.id.in_(batch)))
-            trees.update({row.id: row.tree for row in rows})
-        return trees
+        return {row.id: row.tree for row in _TREES_OF.all(connection, ids=sorted(ids))}
 
     @reads
     def tokens(self, connection: Connection, counter: str, messages: Sequence[str]) -> dict[str, int]:

@@ -72,6 +72,8 @@ _TEXTS = PreparedStatement(
     .where(Listed(row_table.c.id, "ids"))
 )
 
+_ROWS_OF = PreparedStatement(select(row_table.c.id).where(row_table.c.passage == bindparam("passage")))
+
 
 @dataclass(frozen=True, slots=True)
 class FileState:
@@ -238,8 +240,7 @@ class PassageIndex(Repository):
     @reads
     def rows_of(self, connection: Connection, message: str) -> frozenset[int]:
         """Return the rows of one message."""
-        rows = select(row_table.c.id).where(row_table.c.passage == message)
-        return frozenset(connection.execute(rows).scalars())
+        return frozenset(row.id for row in _ROWS_OF.all(connection, passage=message))
 
     @reads
     def outlines(self, connection: Connection, ranges: Sequence[IdRange]) -> list[tuple[Any, ...]]:

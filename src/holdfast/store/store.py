@@ -15,7 +15,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
-from holdfast.errors import HoldfastError, MigrationFailed, StoreError
+from holdfast.errors import MigrationFailed, StoreError
 from holdfast.store import sqlite_file
 from holdfast.store.access import KeyRepository, SessionRepository
 from holdfast.store.database import Database, on_writer_thread
@@ -52,6 +52,9 @@ class Store:
 
     def __init__(self, database: Database, *, alone: bool = False) -> None:
         self.database = database
+        # Calls a method of the store without blocking the event loop.
+        self.run = database.run
+        self.defer_write, self.flush = database.defer_write, database.flush
         # Whether nobody else had it open when it was opened: then what is open in it was left behind.
         self.opened_alone = alone
         self.log = ConversationLog(database)
@@ -76,20 +79,6 @@ class Store:
         self.keys = KeyRepository(database)
         self.sessions = SessionRepository(database)
         self.saved_prompts = SavedPromptRepository(database)
-
-    async def run(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call a method of the store without blocking the event loop."""
-        return await self.database.run(call, *args, **kwargs)
-
-    def defer_write(
-        self, about: str, call: Callable[[], object], failed: Callable[[HoldfastError], object]
-    ) -> None:
-        """Call `call` in the next transaction, whoever starts it; `failed` gets the error if it fails."""
-        self.database.defer_write(about, call, failed)
-
-    async def flush(self, about: str | None = None) -> None:
-        """Write the deferred writes now, all of them or those about one thing."""
-        await self.database.flush(about)
 
     def read_snapshot(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call `work`, which only reads: all it reads is of the same moment."""

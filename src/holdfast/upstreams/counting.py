@@ -22,7 +22,7 @@ from holdfast.tokens.estimate import Family, family_of
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary, VocabularyError
 from holdfast.upstreams.base import ModelInfo, Provider
-from holdfast.upstreams.windows import full_name
+from holdfast.upstreams.windows import ModelKey, model_key
 
 log = logging.getLogger("holdfast.models")
 
@@ -32,21 +32,19 @@ _IN_MEMORY = 4
 # it takes less than half of one.
 _PATIENCE = 3.0
 
-_Key = tuple[str, str]
-
 
 class VocabularyCache:
     """Tokenizers by server and model. `folder` is a cache that can be deleted."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._ready: OrderedDict[_Key, Tokenizer] = OrderedDict()
-        self._why_not: dict[_Key, str] = {}
-        self._loading: dict[_Key, asyncio.Task[Tokenizer | None]] = {}
+        self._ready: OrderedDict[ModelKey, Tokenizer] = OrderedDict()
+        self._why_not: dict[ModelKey, str] = {}
+        self._loading: dict[ModelKey, asyncio.Task[Tokenizer | None]] = {}
 
     def at_hand(self, provider: Provider, model: str) -> Tokenizer | None:
         """Returns the tokenizer if it is loaded; otherwise starts to load it and returns None."""
-        key = (provider.location, full_name(provider, model))
+        key = model_key(provider, model)
         if key in self._ready:
             self._ready.move_to_end(key)
             return self._ready[key]
@@ -61,7 +59,7 @@ class VocabularyCache:
         `why_not`.
         """
         tokenizer = self.at_hand(provider, model)
-        loading = self._loading.get((provider.location, full_name(provider, model)))
+        loading = self._loading.get(model_key(provider, model))
         if loading is None:
             return tokenizer
         await asyncio.wait({loading}, timeout=patience)
@@ -69,11 +67,11 @@ class VocabularyCache:
 
     def why_not(self, provider: Provider, model: str) -> str:
         """Returns why there is no tokenizer for this model; empty while that is unknown."""
-        return self._why_not.get((provider.location, full_name(provider, model)), "")
+        return self._why_not.get(model_key(provider, model), "")
 
     def forget(self, provider: Provider, model: str) -> None:
         """Removes a model from memory because its name has another meaning now. Files are named by digest."""
-        key = (provider.location, full_name(provider, model))
+        key = model_key(provider, model)
         self._ready.pop(key, None)
         self._why_not.pop(key, None)
 
@@ -82,7 +80,7 @@ class VocabularyCache:
             task.cancel()
         await asyncio.gather(*self._loading.values(), return_exceptions=True)
 
-    async def _load(self, provider: Provider, model: str, key: _Key) -> Tokenizer | None:
+    async def _load(self, provider: Provider, model: str, key: ModelKey) -> Tokenizer | None:
         try:
             vocabulary = await self._vocabulary(provider, model)
             if vocabulary is None:
@@ -152,14 +150,14 @@ class Counters:
         self._counters: OrderedDict[tuple[str, str, str], LearningCounter] = OrderedDict()
         self._seen: dict[tuple[str, str, str], int] = {}
         # The last lesson of each model that is not over yet.
-        self._lessons: dict[_Key, asyncio.Task[None]] = {}
+        self._lessons: dict[ModelKey, asyncio.Task[None]] = {}
 
     async def counter(self, provider: Provider, model: str, *families: str) -> LearningCounter:
         """Returns the best counter available now, with all that the answers before have taught it.
 
         `families` are other names to find the family by.
         """
-        if lesson := self._lessons.get((provider.location, full_name(provider, model))):
+        if lesson := self._lessons.get(model_key(provider, model)):
             await asyncio.wait({lesson})
         return await self._counter(provider, model, *families)
 
@@ -169,7 +167,7 @@ class Counters:
             # After a restart it is read from the disk. An estimate has learned nothing of this model, and
             # its first questions would get less room than those before.
             tokenizer = await self._vocabularies.tokenizer(provider, model, _PATIENCE)
-        key = (provider.location, full_name(provider, model), "estimate" if tokenizer is None else "exact")
+        key = (*model_key(provider, model), "estimate" if tokenizer is None else "exact")
         counter = self._counters.get(key)
         if counter is None:
             family = family_of(model, *families)
@@ -213,7 +211,7 @@ class Counters:
 
         Nobody waits for it but those who count for this model next, so their windows do not depend on timing.
         """
-        key = (provider.location, full_name(provider, request.model))
+        key = model_key(provider, request.model)
         earlier = self._lessons.get(key)
 
         async def learn() -> None:
@@ -239,7 +237,7 @@ class Counters:
         """Learns from the count that a server reported for a request, and stores the calibration."""
         model = request.model
         counter = await self._counter(provider, model)
-        key = (provider.location, full_name(provider, model), counter.method)
+        key = (*model_key(provider, model), counter.method)
         number = self._seen[key] = self._seen.get(key, 0) + 1
         if number > _EVERY_ANSWER_UNTIL and number % _THEN_EVERY:
             return
@@ -274,7 +272,7 @@ class Counters:
         """Whether this model's vocabulary was used before and may be so again."""
         if self._vocabularies.why_not(provider, model):
             return False
-        return "exact" in await self._stored(provider.location, full_name(provider, model))
+        return "exact" in await self._stored(*model_key(provider, model))
 
     async def _calibration(self, key: tuple[str, str, str], family: Family) -> Calibration:
         location, model, method = key

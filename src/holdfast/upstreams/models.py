@@ -20,16 +20,14 @@ from holdfast.upstreams.openai import NO_SUCH_ROUTE
 from holdfast.upstreams.windows import (
     Figure,
     ModelFacts,
+    ModelKey,
     Windows,
-    full_name,
     has_fixed_window,
+    model_key,
     resolve_windows,
 )
 
 log = logging.getLogger("holdfast.models")
-
-# The location of a server, and the full name of a model on it.
-ModelKey = tuple[str, str]
 
 # After so many answers to similar requests it is known what the template leaves out.
 _MANY_SAMPLES = 8
@@ -136,6 +134,8 @@ class ModelRegistry:
         self._clock = clock
         self._rows: dict[ModelKey, tuple[float, KnownModel | None]] = {}
         self._described: OrderedDict[ModelKey, tuple[float, ModelInfo]] = OrderedDict()
+        # The windows last resolved for each model, and what they were resolved from.
+        self._resolved: dict[ModelKey, tuple[ModelInfo, KnownModel | None, int | None, Windows]] = {}
 
     async def windows(self, provider: Provider, model: str, *, asked: int | None = None) -> Windows:
         """Returns the windows of `model`; `asked` is the window a client named. Stores nothing."""
@@ -191,7 +191,7 @@ class ModelRegistry:
 
     def look_again(self, provider: Provider, model: str) -> None:
         """Drops the cached description, because after a load or an overflow it may have changed."""
-        self._described.pop((provider.location, full_name(provider, model)), None)
+        self._described.pop(model_key(provider, model), None)
 
     def invalidate(self, provider: Provider, model: str) -> None:
         """Drops all that was read of a model, because its name means another model now, or none."""
@@ -210,28 +210,29 @@ class ModelRegistry:
             if error.status not in NO_SUCH_ROUTE:
                 raise
             info = ModelInfo(model)
-        row = await self._get_row(provider, model)
-        return resolve_windows(info, read_facts(row), asked, fixed=has_fixed_window(provider)), row
-
-    async def _get_row(self, provider: Provider, model: str) -> KnownModel | None:
-        cached = self._rows.get((provider.location, full_name(provider, model)))
-        if cached is not None and self._clock() - cached[0] <= _NOTICED:
-            return cached[1]
-        return await self._read(provider, model)
+        key = model_key(provider, model)
+        cached = self._rows.get(key)
+        fresh = cached is not None and self._clock() - cached[0] <= _NOTICED
+        row = cached[1] if cached is not None and fresh else await self._read(provider, model)
+        last = self._resolved.get(key)
+        if last is None or last[0] is not info or last[1:3] != (row, asked):
+            windows = resolve_windows(info, read_facts(row), asked, fixed=has_fixed_window(provider))
+            last = self._resolved[key] = info, row, asked, windows
+        return last[3], row
 
     async def _read(self, provider: Provider, model: str) -> KnownModel | None:
-        key = provider.location, full_name(provider, model)
+        key = model_key(provider, model)
         row = await self._store.run(self._store.models.get, *key)
         self._rows[key] = self._clock(), row
         return row
 
     async def _put(self, provider: Provider, model: str, **changes: Unpack[ModelChanges]) -> None:
-        key = provider.location, full_name(provider, model)
+        key = model_key(provider, model)
         row = await self._store.run(self._store.models.put, *key, **changes)
         self._rows[key] = self._clock(), row
 
     async def _info(self, provider: Provider, model: str) -> ModelInfo:
-        key, now = (provider.location, full_name(provider, model)), self._clock()
+        key, now = model_key(provider, model), self._clock()
         cached = self._described.get(key)
         if cached is None or now - cached[0] > _SECONDS:
             cached = now, await provider.describe(model)

@@ -28,6 +28,10 @@ _PARAMETERS = re.compile(r"\A\s*(?:(\d+)\s*x\s*)?(\d+(?:\.\d+)?)\s*([KMBT])", re
 _UNITS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 
 
+# The location of a server, and the full name of a model on it.
+ModelKey = tuple[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A number of tokens, and where it comes from."""
@@ -155,6 +159,11 @@ def full_name(provider: Provider, model: str) -> str:
     model = provider.plain(model) if isinstance(provider, LabelledProvider) else model
     complete = provider.dialect != "ollama" or ":" in model.rpartition("/")[2]
     return model if complete else f"{model}:latest"
+
+
+def model_key(provider: Provider, model: str) -> ModelKey:
+    """Returns the name of a model among those of all servers."""
+    return provider.location, full_name(provider, model)
 
 
 def was_loaded(usage: Usage) -> bool:

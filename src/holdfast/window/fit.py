@@ -19,6 +19,8 @@ GROWTH = 0.10
 # The least share of history that a batch must free to be worth the lost prefix; level 1 alone must free more,
 # and end this far below its threshold.
 LEAST_FREED, FREED_ALONE, WELL_BELOW = 0.10, 0.20, 0.80
+# In a tool loop a summary is due at the same mark: a batch that frees less than this share only puts it off.
+FREED_IN_LOOP = 0.30
 
 STRATEGIES = {0: "entry", 1: "prune", 2: "relevance", 3: "summary", LAST: "last"}
 
@@ -130,10 +132,13 @@ def _apply_batch(
         after, longer = _apply_level(after, longer, 1, shorten_older)
     if 2 in due and (forced or after.history > low):
         after, longer = _apply_level(after, longer, 2, leave_out)
-    enough = view.history - int(view.thresholds.full * LEAST_FREED)
+    share = LEAST_FREED if 2 in due else FREED_ALONE
+    if view.in_loop and view.history >= view.thresholds.summarise:
+        share = FREED_IN_LOOP
+    enough = view.history - int(view.thresholds.full * share)
     if 2 not in due:
         # Alone, level 1 must free much and end well below its threshold, or it would soon be due again.
-        enough = min(low, view.history - int(view.thresholds.full * FREED_ALONE))
+        enough = min(low, enough)
     return (after, longer) if forced or after.history <= enough else (view, batches)
 
 

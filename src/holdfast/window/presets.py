@@ -4,6 +4,7 @@ A preset turns the size of a window into a budget; each says what its shares are
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from holdfast.config import PRESET_ALIASES, PRESETS, Settings
 from holdfast.errors import ConfigError
@@ -40,6 +41,7 @@ class Preset:
     def description(self) -> str:
         return translate(self.summary)
 
+    @lru_cache(maxsize=64)  # noqa: B019 - presets are few and stay
     def budget(self, window: int, *, thinks: bool = False) -> Budget:
         """Return the budget of a window of this size."""
         budget = budget_for(window, thinks=thinks)

@@ -321,6 +321,13 @@ class View:
         lent = self.evidence_tokens(shown for shown in self.shown if shown.item.id in newest)
         return self.thresholds_beside(max(0, self.fixed_cost.high - lent))
 
+    @cached_property
+    def in_loop(self) -> bool:
+        """Whether the model is in the middle of a tool loop: the newest message is a result."""
+        talk = (item for item in reversed(self.draft.items) if item.message.role != "system")
+        newest = next(talk, None)
+        return newest is not None and newest.message.role == "tool"
+
     def thresholds_beside(self, fixed: int) -> Thresholds:
         """Where the levels begin beside `fixed` tokens.
 
@@ -328,9 +335,7 @@ class View:
         summary comes before old results are shortened: each loses the prefix, and the summary frees more.
         """
         budget = self.draft.budget
-        talk = (item for item in reversed(self.draft.items) if item.message.role != "system")
-        newest = next(talk, None)
-        if newest is None or newest.message.role != "tool":
+        if not self.in_loop:
             return budget.thresholds(fixed)
         marks = budget.thresholds(fixed, self.evidence_tokens(self.shown))
         if budget.shares_of != "history" or budget.levels.summarise is None:

@@ -423,28 +423,32 @@ class Ranking:
     def _explains(self) -> Mask:
         return self.rows.explains(self.question)
 
-    def likely(self, place: int | None = None) -> float:
-        """How likely the question is answered, if the row at this place is the best that counts."""
-        place = self.top if place is None else place
-        if place is None:
-            return 0.0
-        return _likelihood(self._start + add_signs(self._row_signs(place), self.weights.curve))
+    def likely(self) -> float:
+        """How likely anything answers the question."""
+        return 0.0 if self.top is None else self.likelihoods([self.top])[0]
+
+    def likelihoods(self, places: Sequence[int]) -> list[float]:
+        """How likely the question is answered, for each place, if the row there is the best that counts."""
+        curve = self.weights.curve
+        start = curve["start"] + add_signs(self._question_signs, curve)
+        logits = start + curve["sum"] * self._relevance[places] + curve["explains"] * self._explains[places]
+        likelihoods: list[float] = (1 / (1 + np.exp(-np.clip(logits, -50.0, 50.0)))).tolist()
+        return likelihoods
 
     @cached_property
-    def _start(self) -> float:
-        """What the signs that are the same for every row come to."""
-        return self.weights.curve["start"] + add_signs(self._question_signs, self.weights.curve)
+    def _relevance(self) -> Column:
+        """The sums without how new a row is, which says nothing about whether it answers."""
+        if "recent" not in self.features:
+            return self.sums
+        return self.sums - self.weights.recent * self.features["recent"]
 
     def signs(self, place: int) -> dict[str, float]:
         """What tells whether the question is answered, if the row at this place is the best that counts."""
-        return {**self._question_signs, **self._row_signs(place)}
-
-    def _row_signs(self, place: int) -> dict[str, float]:
-        total = float(self.sums[place])
-        if "recent" in self.features:
-            # That it is new says nothing about whether it answers.
-            total -= self.weights.recent * float(self.features["recent"][place])
-        return {"sum": total, "explains": float(self._explains[place])}
+        return {
+            **self._question_signs,
+            "sum": float(self._relevance[place]),
+            "explains": float(self._explains[place]),
+        }
 
     @cached_property
     def _question_signs(self) -> dict[str, float]:
@@ -619,16 +623,13 @@ def _unheard_letters(term: str, heard: Collection[str]) -> float:
 
 def estimate_likelihood(signs: Mapping[str, float], curve: Mapping[str, float]) -> float:
     """How likely anything answers a question, by its signs."""
-    return _likelihood(curve["start"] + add_signs(signs, curve))
+    logit = curve["start"] + add_signs(signs, curve)
+    return 1 / (1 + exp(-max(-50.0, min(50.0, logit))))
 
 
 def add_signs(signs: Mapping[str, float], curve: Mapping[str, float]) -> float:
     """The sum of signs, each with its weight."""
     return sum(curve.get(name, 0.0) * value for name, value in signs.items())
-
-
-def _likelihood(logit: float) -> float:
-    return 1 / (1 + exp(-max(-50.0, min(50.0, logit))))
 
 
 def _coverage(matches: PassageMatches, rows: PassageTable) -> tuple[Column, Column]:

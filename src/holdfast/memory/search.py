@@ -411,7 +411,7 @@ class Search:
         Every second place is for the parts of a compound question in turn: one that is answered well must
         not take the room of one that is hard to answer.
         """
-        best: dict[int, tuple[float, RankedQuestion, int]] = {}
+        best: dict[int, tuple[float, RankedQuestion, int, float]] = {}
         turns: dict[int, int] = {}
         before: dict[int, float] = {}
         for number, ranked in enumerate(passes):
@@ -423,13 +423,15 @@ class Search:
             if ranked.exact:
                 exact = np.isin(rows.ids, list(ranked.exact))
                 places += ranked.ranking.best(limit, exact).tolist()
-            for turn, place in enumerate(dict.fromkeys(places)):
+            places = [*dict.fromkeys(places)]
+            likelihoods = ranked.ranking.likelihoods(places)
+            for turn, (place, likely) in enumerate(zip(places, likelihoods, strict=True)):
                 total = float(sums[place]) - (_PART_PENALTY if number else 0.0)
                 row = int(rows.ids[place])
                 if number:
                     turns[row] = min(turn * (len(passes) - 1), turns.get(row, turn * (len(passes) - 1)))
                 if row not in best or total > best[row][0]:
-                    best[row] = total, ranked, place
+                    best[row] = total, ranked, place, likely
         known = self._store.passages.rows(best.keys())
         by_total = sorted(
             (row for row in best if row in known), key=lambda row: (-best[row][0], -known[row].at, -row)
@@ -442,14 +444,14 @@ class Search:
         ]
         chosen: dict[tuple[str, str], SearchCandidate] = {}
         for row in ordered:
-            total, ranked, place = best[row]
+            total, ranked, place, likely = best[row]
             # Every passage once, with the best of its rows.
             chosen.setdefault(
                 (known[row].container, known[row].passage),
                 SearchCandidate(
                     known[row],
                     total,
-                    ranked.ranking.likely(place),
+                    likely,
                     ranked,
                     place,
                     any(row in each.exact for each in passes),

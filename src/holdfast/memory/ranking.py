@@ -431,7 +431,11 @@ class Ranking:
         """How likely the question is answered, for each place, if the row there is the best that counts."""
         curve = self.weights.curve
         start = curve["start"] + add_signs(self._question_signs, curve)
-        logits = start + curve["sum"] * self._relevance[places] + curve["explains"] * self._explains[places]
+        logits = (
+            start
+            + curve["sum"] * self._relevance[places]
+            + curve.get("explains", 0.0) * self._explains[places]
+        )
         likelihoods: list[float] = (1 / (1 + np.exp(-np.clip(logits, -50.0, 50.0)))).tolist()
         return likelihoods
 

@@ -115,6 +115,24 @@ def test_what_was_and_what_is_now_stay_together():
     assert results[1] == "Our caterer moved away, these days we order from Kim."
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Der Server, auf dem das läuft, heißt priel und steht bei Hetzner.",
+        "Die Designerin ist Wiebke Harms, die erreichst du unter wiebke@harms.example.",
+        "Den Versand am Freitag haben wir probiert, hat gar nichts gebracht, lassen wir künftig.",
+        "Die Leitung hat aufgestockt, es sind jetzt 7.900 Euro für die Kampagne.",
+        "Ich bin übrigens Vegetarierin, falls es mal ums Catering geht.",
+    ],
+)
+def test_what_only_the_whole_sentence_says_is_kept_whole(text):
+    assert [words for _, words in stated(text)] == [text]
+
+
+def test_a_question_with_a_part_behind_its_comma_states_nothing():
+    assert stated("Wer entscheidet, wie Land oder Eigentum genutzt werden darf?") == []
+
+
 def test_a_wish_behind_a_fact_is_no_part_of_it():
     ((kind, words),) = stated("Ich esse kein Fleisch, was kann ich heute kochen?")
     assert (kind, words) == ("preference", "Ich esse kein Fleisch")

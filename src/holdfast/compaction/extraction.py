@@ -16,13 +16,15 @@ from holdfast.text.statements import is_about_speaker, is_meant, statements_in, 
 from holdfast.window.items import Item
 from holdfast.window.rules import decisions_in, own_sentences
 
-# The memory kind of a statement. Failures are not remembered: they belong to their task.
+# The memory kind of a statement. Of failures only what shall never be tried again is remembered: others belong
+# to their task.
 MEMORY_KINDS: Mapping[str, MemoryKind] = {
     "rule": "preference",
     "prohibition": "preference",
     "decision": "decision",
     "preference": "preference",
     "fact": "fact",
+    "failure": "decision",
 }
 _IMPORTANCE: Mapping[str, float] = {
     "rule": 0.8,
@@ -30,6 +32,7 @@ _IMPORTANCE: Mapping[str, float] = {
     "decision": 0.8,
     "preference": 0.7,
     "fact": 0.5,
+    "failure": 0.8,
 }
 _LONGEST = 300
 # A withdrawal reaches back less than this many user messages.

@@ -86,6 +86,7 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
     if max(len(new), len(old)) > _LONGEST:
         return "apart"
     a, b = slot_of(new), slot_of(old)
+    a, b = _split_compounds(a, b), _split_compounds(b, a)
     if _have_other_numbers(a, b):
         return "apart"
     if a.renewed & b.topic:
@@ -121,6 +122,24 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
     if common and about and (a.negated == b.negated or _is_telling(a, b, common)):
         return "same"
     return _without_values(a, b, shared, likeness, left=left)
+
+
+def _split_compounds(slot: Slot, other: Slot) -> Slot:
+    """The slot with compounds as the words that the other one has for them: "agency meeting" as one word is
+    "the meeting with the agency".
+    """
+    for compound in slot.own - other.topic:
+        halves = frozenset(parts(compound))
+        known = halves & other.own
+        if len(known) > 1:
+            drop = (halves | {compound}) - known
+            slot = replace(
+                slot,
+                topic=slot.topic - drop | known,
+                own=slot.own - drop | known,
+                head=slot.head - drop | known if compound in slot.head else slot.head,
+            )
+    return slot
 
 
 def tells_change(text: str) -> bool:

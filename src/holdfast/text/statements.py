@@ -309,7 +309,8 @@ def _whole(
         start, end, laughs = pieces[at]
         inner = sentence[pieces[at + 1][0] : pieces[at + 1][1]].strip() if at + 2 < len(pieces) else ""
         alone = len(sentence[start:end].split()) <= 2 and sentence[end : end + 1] == ","
-        if alone and inner and language.begins["relative"].match(inner):
+        begins = language.begins
+        if alone and inner and (begins["relative"].match(inner) or begins["of_which"].match(inner)):
             end, laughs = pieces[at + 2][1], pieces[at + 2][2]
             at += 2
         yield start, end, laughs
@@ -413,6 +414,9 @@ def _derived(cues: Collection[str]) -> set[str]:
     found |= _combined(has)
     if ("perfect" in has and has & {"date", "money"}) or {"deed", "money"} <= has:
         found.add("dated_deed")
+    if {"changed", "money", "points"} <= has:
+        # "There are 7,900 euros for it now": the sum is new, whoever gave it.
+        found.add("anchored")
     return found
 
 
@@ -464,6 +468,8 @@ def _asked_from(sentence: str, clauses: Sequence[Clause]) -> int:
     """The number of the clause from which on the sentence is a question; beyond the last if it is none."""
     if not sentence.rstrip("\"'”“) ").endswith("?") or _TAG.search(sentence):
         return len(clauses)
+    if "question" in clauses[0].cues:
+        return 0
     for at in range(len(clauses) - 1, 0, -1):
         if clauses[at].cues & {"question", "asks_you", "order"}:
             return at
@@ -486,7 +492,9 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
     if "none" in cues and any({"order", "to_me"} <= one.cues for one in clauses[:at]):
         # "Give me five ideas, none with fish" is about these five.
         cues.add("once")
-    if any("condition" in other.cues for place, other in enumerate(clauses) if place != at):
+    # "I'm a vegetarian, if it is about food" is true anyway.
+    rest = clauses[:at] if "trait" in cues else (*clauses[:at], *clauses[at + 1 :])
+    if any("condition" in other.cues for other in rest):
         cues.add("conditional")
     if any("feels" in other.cues for place, other in enumerate(clauses) if place != at):
         cues.add("felt")
@@ -632,7 +640,7 @@ def _judge(cues: frozenset[str]) -> Verdict | None:
         scores["fact"] += 0.6
     able = sorted((kind for kind in scores if scores[kind] >= ENOUGH), key=lambda kind: -scores[kind])
     if "fails" in cues and not {"rule", "decision"} & {*able}:
-        return Verdict("failure", ENOUGH, "never" in cues)
+        return Verdict("failure", ENOUGH, bool(cues & {"never", "no_more", "from_now", "future", "we_dont"}))
     if not able:
         if "forbids" in cues and not cues & {"mental", "i", "pronoun", "says", "task", "bygone"}:
             return Verdict("prohibition", scores["rule"], lasting=False)
@@ -658,6 +666,22 @@ def _tells(clause: Clause) -> bool:
     return len(clause.text.split()) > 2 and not clause.cues & {*STATES_NOTHING, *_NOT_PART, "fragment"}
 
 
+def _leans(clauses: Sequence[Clause], at: int) -> bool:
+    """Whether a clause is understood only with the one before it."""
+    cues = clauses[at].cues
+    return bool(
+        cues & {"points", "pronoun"}
+        or _AIM.search(clauses[at].text)
+        or _is_apposed(clauses[at])
+        or cues >= {"behind_comma", "bare"}
+        or cues >= {"behind_comma", "topicless"}
+        # What failed is what is not to be tried again; a label says what its value is.
+        or clauses[at - 1].cues & {"fails"}
+        or ({"behind_comma", "fails"} <= cues and not cues & {"definite", "name", "i"})
+        or (cues >= {"behind_colon", "no_verb"} and _is_label(clauses[at - 1]))
+    )
+
+
 def _joined(
     number: int,
     clauses: Sequence[Clause],
@@ -677,7 +701,10 @@ def _joined(
         aims = at > 0 and _AIM.search(clause.text)
         answers = at == 1 and firsts and "whoever" in clauses[0].cues
         again = at > 0 and "fails" in clause.cues & clauses[at - 1].cues
-        depends = short or relative or goes_on or listed or aims or again or answers or _is_apposed(clause)
+        topicless = clause.cues >= {"behind_comma", "topicless"}
+        depends = (
+            short or relative or goes_on or listed or aims or again or answers or topicless
+        ) or _is_apposed(clause)
         if scored[at] is not None and not (firsts and depends):
             firsts.append(at)
     if firsts and any(clause.cues & _CHANGES for clause in clauses):
@@ -686,17 +713,8 @@ def _joined(
     for place, at in enumerate(firsts):
         first, last = at, (firsts[place + 1] if place + 1 < len(firsts) else len(clauses)) - 1
         least = firsts[place - 1] + 1 if place else 0
-        points = first > least and (
-            clauses[at].cues & {"points", "pronoun"}
-            or _AIM.search(clauses[at].text)
-            or _is_apposed(clauses[at])
-            or clauses[at].cues >= {"behind_comma", "bare"}
-            # What failed is what is not to be tried again; a label says what its value is.
-            or clauses[at - 1].cues & {"fails"}
-            or (clauses[at].cues >= {"behind_colon", "no_verb"} and _is_label(clauses[at - 1]))
-        )
-        while first > least and ("frame" in clauses[first - 1].cues or points):
-            first, points = first - 1, False
+        while first > least and ("frame" in clauses[first - 1].cues or _leans(clauses, first)):
+            first -= 1
         if any(clause.cues & _CHANGES for clause in clauses[at:]):
             first = min(first, next((n for n, one in enumerate(clauses[:at]) if _tells(one)), first))
         while last > at and (last >= asked or clauses[last].cues & _NOT_PART):

@@ -70,6 +70,10 @@ BEGINNINGS = {
     "relative": begin(
         r"(?:die|der|das|den|dem|deren|dessen|was|wo|womit) (?!(?:ist|sind|wird|werden) )(?:\S+ ){0,5}\S+"
     ),
+    "of_which": begin(
+        r"(?:an|auf|aus|bei|durch|für|in|mit|nach|über|um|unter|von|vor|wegen|zu)"
+        r" (?:de[mnr]|die|das|denen|dessen|deren)"
+    ),
     "goes_on": begin(
         r"(?:bitte|dass|ob|ohne|statt|anstatt|um|sondern|nicht|nie|außer|wenn|falls|sobald|bevor|ehe"
         r"|weil|damit"
@@ -82,6 +86,8 @@ BEGINNINGS = {
     ),
     "none": begin(r"(?:(?:bitte|bloß|ja|absolut) ){0,2}(?:kein(?:e[nmrs]?|erlei)?|weder(?= .* noch ))"),
     "points": begin(
+        # "…, den nehmen wir": who is meant stands before it.
+        r"(?:die|der|den|dem) (?-i:[a-zäöüß]{2,}(?:en|st|t|e)) (?:ich|du|wir|man)",
         r"(?:die|der|den|dem) (?:sind|ist|war|waren|hat|haben|hab|kommt|kommen|wird|werden|wohnt"
         r"|wohnen|geht|gehen|kostet)",
         r"(?:das meiste|das(?! (?:[a-zäöüß]+(?:e|en|er|es) )?(?-i:[A-ZÄÖÜ\x00]))"
@@ -89,6 +95,8 @@ BEGINNINGS = {
         r"|gibt)\b)|er|sie|dem|denen|daran|davon|damit"
         r"|dafür|so|da(?! wohn| hat| arbeit| sitz| leb))",
     ),
+    # "…, lassen wir künftig": it says not what.
+    "topicless": begin(r"(?-i:[a-zäöüß]{2,}(?:en|st|t|e)) (?:ich|wir|man)"),
     "name": begin(r"(?-i:[A-ZÄÖÜ])[\w.-]+", r"[a-z]+[-_]?\d[\w.-]*"),
     "shuns": begin(
         r"(?:bitte )?(?:verzichten?|vermeiden?|unterlass(?:en?)?)(?: sie)?(?: bitte)?(?= )"

@@ -49,6 +49,9 @@ BEGINNINGS = {
     ),
     "cause": begin(r"(?:because|since|as)"),
     "relative": begin(r"(?:who|which|that|whose|where)"),
+    # "…, didn't help at all": it says not what.
+    "topicless": begin(r"(?:won't|will not|didn't|did not|doesn't|does not|hasn't|wasn't)"),
+    "of_which": begin(r"(?:at|by|for|from|in|of|on|to|with) (?:which|whom|whose)"),
     "goes_on": begin(
         r"(?:please|that|whether|without|instead|rather than|rather|not|never|nor|unless|until|except"
         r"|if|when|whenever|because|since|so that|as"

@@ -10,8 +10,7 @@ from sqlalchemy import Engine, event
 from holdfast.errors import VectorsError
 from holdfast.memory.embedders import EmbedderIdentity
 from holdfast.memory.remote_vectors import VectorOptions, choose_vectors
-from holdfast.memory.stored_vectors import StoredVectors
-from holdfast.memory.vectors import IN_PROCESS
+from holdfast.memory.vectors import IN_PROCESS, StoredVectors
 from holdfast.store import Coverage, NotesFolder, open_store
 from holdfast.store.texts import piece_digest, split_pieces
 from tests.contract.conftest import missing, place_for_a_store

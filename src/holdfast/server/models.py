@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from urllib.parse import unquote, urlsplit
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
@@ -23,7 +23,7 @@ from holdfast.i18n import speak, translate
 from holdfast.memory.private import MemoryGate
 from holdfast.messages import JsonObject
 from holdfast.protocols.wire import expect, parse_object
-from holdfast.server.endpoint import engine_of, read_body, require_admin
+from holdfast.server.endpoint import RequestBody, engine_of, read_body, require_admin
 from holdfast.server.guard import is_loopback
 from holdfast.server.pages.site import language_of
 from holdfast.server.settings import next_config, put_settings
@@ -38,10 +38,8 @@ router = APIRouter(prefix="/api/models", tags=["Models"])
 Window = Annotated[int | None, Field(ge=0, le=100_000_000)]
 
 
-class ModelWindow(BaseModel):
+class ModelWindow(RequestBody):
     """The window of a model, and the one recommended for it; 0 leaves it to Holdfast again."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     num_ctx: Window = None
     recommended: Window = None
@@ -167,10 +165,8 @@ def unknown_tokens(model: str, why: str) -> UpstreamError:
 upstreams_router = APIRouter(prefix="/api/upstreams", tags=["Models"])
 
 
-class ServerAddress(BaseModel):
+class ServerAddress(RequestBody):
     """Where a model server is, and the key it asks for."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     location: str = Field(min_length=1, max_length=2_000)
     key: str = Field("", max_length=10_000)
@@ -213,10 +209,8 @@ async def list_upstreams(request: Request) -> dict[str, Any]:
 Word = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[^,]*$")]
 
 
-class NewServer(BaseModel):
+class NewServer(RequestBody):
     """Where a model server is, and the key it asks for; empty for none."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     location: Annotated[Word, Field(min_length=1, max_length=2_000)]
     key: Annotated[Word, Field(max_length=10_000)] = ""

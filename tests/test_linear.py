@@ -27,11 +27,10 @@ from holdfast.conversations.side_requests import classify_side_request, find_sum
 from holdfast.files.digests import build_digest
 from holdfast.files.references import find_references
 from holdfast.i18n import without_banners
-from holdfast.memory.contradictions import supersedes
 from holdfast.memory.index import split_chunks
 from holdfast.memory.items import read_memories
 from holdfast.memory.private import redact, redact_file
-from holdfast.memory.tidy import content_words
+from holdfast.memory.tidy import content_words, supersedes
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.research.finding import estimate_volatility
 from holdfast.research.matching import parse_question

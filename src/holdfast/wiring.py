@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from holdfast.background.retention import Retention
 from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.config import Settings
-from holdfast.context.redaction import FindingGone, WindowRedactor
+from holdfast.context.outcome import FindingGone, WindowRedactor
 from holdfast.context.summaries import SummaryOptions
 from holdfast.errors import ConfigError
 from holdfast.extras import load_backend

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from holdfast.background.watcher import FolderWatcher
+from holdfast.background.jobs import FolderWatcher
 from holdfast.errors import StoreError
 
 pytestmark = pytest.mark.anyio

@@ -2,13 +2,13 @@
 
 from contextlib import asynccontextmanager
 
-from holdfast.context.redaction import FindingGone, WindowRedactor
+from holdfast.context.outcome import FindingGone, WindowRedactor
 from holdfast.context.summaries import SummaryOptions
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.private import MemoryGate
 from holdfast.memory.service import MemoryService
-from holdfast.memory.stored_vectors import StoredVectors
+from holdfast.memory.vectors import StoredVectors
 from holdfast.research.library import Research
 from holdfast.store import open_store
 from holdfast.testing.provider import ScriptedProvider

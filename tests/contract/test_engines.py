@@ -18,8 +18,7 @@ from holdfast.backends.sqlite_vec import SqliteVecBackend
 from holdfast.errors import ConfigError, VectorsError
 from holdfast.memory.embedders import EmbedderIdentity
 from holdfast.memory.remote_vectors import VectorOptions, choose_vectors
-from holdfast.memory.stored_vectors import StoredVectors
-from holdfast.memory.vectors import IN_PROCESS, VectorPoint
+from holdfast.memory.vectors import IN_PROCESS, StoredVectors, VectorPoint
 from holdfast.store import open_store
 from holdfast.store.texts import piece_digest
 from tests.contract.test_store_passages import MINE, OTHERS, put

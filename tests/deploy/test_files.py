@@ -18,7 +18,7 @@ from holdfast.config import Settings
 from holdfast.memory.folder import build_workspace
 from holdfast.memory.private import MemoryGate
 from holdfast.memory.remote_vectors import choose_vectors
-from holdfast.memory.stored_vectors import StoredVectors
+from holdfast.memory.vectors import StoredVectors
 from holdfast.server.guard import HEALTH
 from holdfast.wiring import build_upstreams, vector_options
 from tests.deploy.installed import EXTRAS

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from holdfast.files import folders
-from holdfast.files.folders import (
+from holdfast.files import attach
+from holdfast.files.attach import (
     is_ignored,
     list_folder,
     match_files,
@@ -65,7 +65,7 @@ def test_large_tree_samples_every_folder_and_reports_omissions(roots, make):
     make("b/c/d/e/f/g.txt", "x")
     make("z.txt", "x")
     shown = render_tree(roots, roots.find("./"))
-    assert len(shown.text.splitlines()) <= folders.MOST_LINES + 5
+    assert len(shown.text.splitlines()) <= attach.MOST_LINES + 5
     assert "z.txt" in shown.text
     assert re.search(r"  … \d+ more", shown.text)
     assert "more entries" in shown.left_out
@@ -108,7 +108,7 @@ def test_a_search_tells_file_line_and_text(roots, make):
 def test_a_search_with_many_hits_says_how_many_are_left_out(roots, make):
     make("a.txt", "word\n" * 250 + "x" * 5_000 + "word" + "y" * 5_000)
     shown = search_files(roots, roots.find("./"), "word")
-    assert len(shown.text.splitlines()) == folders.MOST_HITS
+    assert len(shown.text.splitlines()) == attach.MOST_HITS
     assert shown.left_out == "[left out: 151 more lines]"
     make("a.txt", "x" * 5_000 + "word" + "y" * 5_000)
     (line,) = search_files(roots, roots.find("./"), "word").text.splitlines()

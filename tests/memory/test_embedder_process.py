@@ -10,13 +10,13 @@ import psutil
 import pytest
 
 from holdfast.errors import EmbedderError
-from holdfast.memory.embedder_process import WorkerProcess
+from holdfast.memory.embedder_local import WorkerProcess
 from tests.waiting import wait_until
 
 # Says a question back in capitals; dies, hangs or stops half-way over certain ones.
 PROGRAM = """
 import os, sys, time
-from holdfast.memory.embedder_process import read_message, write_message
+from holdfast.memory.embedder_local import read_message, write_message
 while (question := read_message(sys.stdin.buffer)) is not None:
     if question == b"die":
         print("out of luck", file=sys.stderr)
@@ -153,7 +153,7 @@ def test_a_program_that_is_not_there_is_an_error(tmp_path):
 def test_it_goes_with_its_parent_however_that_dies(tmp_path):
     parent = """
 import pathlib, sys
-from holdfast.memory.embedder_process import WorkerProcess
+from holdfast.memory.embedder_local import WorkerProcess
 log = pathlib.Path(sys.argv[2])
 worker = WorkerProcess([sys.executable, "-c", sys.argv[1]], label="it", log=log, seconds=20)
 worker.ask(b"one")

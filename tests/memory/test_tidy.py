@@ -6,9 +6,17 @@ from itertools import combinations
 import pytest
 
 from holdfast.memory.base import Memory, MemorySource
-from holdfast.memory.contradictions import supersedes
 from holdfast.memory.profile import ProfileTrait, read_trait
-from holdfast.memory.tidy import hash_words, judge, least_useful, may_mean_the_same, merge, same, same_digests
+from holdfast.memory.tidy import (
+    hash_words,
+    judge,
+    least_useful,
+    may_mean_the_same,
+    merge,
+    same,
+    same_digests,
+    supersedes,
+)
 from holdfast.messages import Scope
 from holdfast.store import MemoryUse
 from tests.memory.statements import BOTH_HOLD, ONE_AT_A_TIME, pairs, statements

@@ -17,7 +17,7 @@ from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.service import MemoryService
 from holdfast.memory.workspace import InMemoryWorkspace, Note, NoteEntry
 from holdfast.messages import Scope
-from holdfast.server.reindex import ReindexJob
+from holdfast.server.memories import ReindexJob
 from holdfast.store import open_store
 from tests.server.memory_server import CHESS, GARDEN, GARDEN_GROUP, HOUSE, found, refused, remembering
 from tests.waiting import wait_until

@@ -14,8 +14,7 @@ from typing import Any
 from holdfast.errors import VectorsError
 from holdfast.memory.embedders import EmbedderIdentity
 from holdfast.memory.remote_vectors import OpenVectorBackend, VectorOptions
-from holdfast.memory.stored_vectors import STORED_TYPE
-from holdfast.memory.vectors import RowSpan, Vector, VectorPoint
+from holdfast.memory.vectors import STORED_TYPE, RowSpan, Vector, VectorPoint
 
 _INSTALL = "Install it: pip install 'holdfast[sqlite-vec]'."
 _PREFIX = "holdfast_vectors_"

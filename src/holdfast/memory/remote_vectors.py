@@ -21,10 +21,12 @@ import numpy as np
 from holdfast.errors import ConfigError, VectorsError
 from holdfast.extras import load_backend
 from holdfast.memory.embedders import EmbedderIdentity
-from holdfast.memory.stored_vectors import STORED_TYPE, BaseVectorIndex, StoredVectors
 from holdfast.memory.vectors import (
     IN_PROCESS,
+    STORED_TYPE,
+    BaseVectorIndex,
     Similarities,
+    StoredVectors,
     Vector,
     VectorBackend,
     VectorIndex,

@@ -22,8 +22,7 @@ from holdfast.errors import EmbedderError
 from holdfast.i18n import lazy
 from holdfast.memory.embedders import Embedder, EmbedderBusy, EmbedderIdentity, Vectors
 from holdfast.memory.remote_vectors import OpenVectors
-from holdfast.memory.stored_vectors import StoredVectors
-from holdfast.memory.vectors import NO_SIMILARITIES, QuestionKind, Similarities, VectorIndex
+from holdfast.memory.vectors import NO_SIMILARITIES, QuestionKind, Similarities, StoredVectors, VectorIndex
 from holdfast.store import SearchPlace, Store
 from holdfast.store.texts import piece_digest, split_pieces
 from holdfast.text.lang import by_language

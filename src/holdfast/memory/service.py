@@ -20,8 +20,8 @@ from holdfast.memory.remote_vectors import OpenVectors
 from holdfast.memory.scopes import folder, summary_file
 from holdfast.memory.search import OpenSearchBackend, Search, Searcher
 from holdfast.memory.semantic import BatchQueue, SemanticIndex
-from holdfast.memory.stored_vectors import StoredVectors
 from holdfast.memory.tidy import LIMIT
+from holdfast.memory.vectors import StoredVectors
 from holdfast.memory.workspace import Workspace
 from holdfast.messages import Scope
 from holdfast.store import Store

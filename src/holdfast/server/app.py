@@ -61,7 +61,6 @@ from holdfast.server import (
     research,
     responses,
     revisions,
-    servers,
     system,
     turns,
 )
@@ -71,8 +70,8 @@ from holdfast.server.embeddings import EmbeddedEncoder
 from holdfast.server.errors import anthropic_error, ollama_error, openai_error
 from holdfast.server.files import roots_in
 from holdfast.server.guard import ANONYMOUS, Access, RequestGuard, access_of, check_address, is_loopback
+from holdfast.server.memories import ReindexJob
 from holdfast.server.pages import site
-from holdfast.server.reindex import ReindexJob
 from holdfast.server.transport import allow_many_files, configure_server
 from holdfast.store import open_store
 from holdfast.store.sqlite_file import check_intact
@@ -99,7 +98,6 @@ _ROUTERS = (
     openai.router,
     embeddings.router,
     models.upstreams_router,
-    servers.router,
     responses.router,
     anthropic.router,
     turns.router,

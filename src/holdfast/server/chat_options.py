@@ -6,12 +6,12 @@ Options are stored with their conversation and hold for every question that is a
 from typing import Annotated, Any, Self
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 from starlette.requests import Request
 
 from holdfast.messages import Message
 from holdfast.server.chats import read_chat, write_chat
-from holdfast.server.endpoint import engine_of, scope_of
+from holdfast.server.endpoint import RequestBody, engine_of, scope_of
 from holdfast.store import ConversationRecord, Store
 
 # The setting of a conversation that has its options.
@@ -20,13 +20,11 @@ OPTIONS_SETTING = "options"
 Stop = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
-class ChatOptions(BaseModel):
+class ChatOptions(RequestBody):
     """What every question of a chat is sent with; what is left out is as the model has it.
 
     An empty `system` sends no instructions; without one, those that an earlier request brought are sent.
     """
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     system: str | None = Field(None, max_length=100_000)
     temperature: float | None = Field(None, ge=0, le=5)

@@ -8,12 +8,12 @@ import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 from starlette.requests import Request
 
 from holdfast.errors import BadRequest, Conflict, Forbidden, TooMany, Unauthorized
 from holdfast.messages import Scope
-from holdfast.server.endpoint import engine_of, require_admin
+from holdfast.server.endpoint import RequestBody, engine_of, require_admin
 from holdfast.server.guard import COOKIE, RequestGuard, access_of, is_loopback, is_same_origin
 from holdfast.store import Key
 from holdfast.store.access import is_password, password_digest
@@ -25,9 +25,7 @@ _OWNER = Scope().user
 _SESSION_SECONDS = 30 * 86_400
 
 
-class Login(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class Login(RequestBody):
     password: str = Field(max_length=1_000, repr=False)
 
 
@@ -100,18 +98,14 @@ password_router = APIRouter(prefix="/api/password", tags=["Access"])
 MIN_PASSWORD_LENGTH = 8
 
 
-class PasswordChange(BaseModel):
+class PasswordChange(RequestBody):
     """A new password. Without an administrator's key, `current` must be the password in use."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     password: str = Field(max_length=1_000, repr=False)
     current: str = Field(default="", max_length=1_000, repr=False)
 
 
-class PasswordRemoval(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class PasswordRemoval(RequestBody):
     current: str = Field(default="", max_length=1_000, repr=False)
 
 
@@ -174,10 +168,8 @@ keys_router = APIRouter(prefix="/api/keys", tags=["Keys"])
 Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=99)]
 
 
-class NewKey(BaseModel):
+class NewKey(RequestBody):
     """Whose key it is and what it may do. Without a project its clients name one; `rate` is per minute."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     name: Name = ""
     user: Name = "default"

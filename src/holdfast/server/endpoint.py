@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
+from pydantic import BaseModel, ConfigDict
 from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -131,6 +132,12 @@ log = logging.getLogger("holdfast.server")
 _KEEPALIVES = {"application/x-ndjson": b" ", "text/event-stream": b": waiting\n\n"}
 # Hop-by-hop headers, and those that our own transport sets.
 _NOT_FORWARDED = {"connection", "content-length", "keep-alive", "transfer-encoding", "date", "server"}
+
+
+class RequestBody(BaseModel):
+    """The JSON body of a REST request: fields that nobody reads and values of another type are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class AnswerWriter(Protocol):

@@ -2,12 +2,14 @@
 
 Memories can be added, listed, searched, corrected, forgotten, exported and imported. Notes are read and
 written as whole files, only in the scope of the request and never over a version that the writer has not seen
-(ETag and If-Match).
+(ETag and If-Match). The index is built anew in a job of its own.
 """
 
 import asyncio
+import logging
+import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -18,7 +20,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast.config import Config
-from holdfast.errors import BadRequest, Conflict, NotFound
+from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound
+from holdfast.events import Events
 from holdfast.memory.base import Memory
 from holdfast.memory.exchange import ImportCounts, dump_memories, load_memories
 from holdfast.memory.items import check_kind, check_listed_kind
@@ -40,7 +43,6 @@ from holdfast.memory.workspace import ABSENT, check_path, check_size, missing_er
 from holdfast.messages import Scope
 from holdfast.server.endpoint import engine_of, read_body, scope_of
 from holdfast.server.guard import Access, access_of
-from holdfast.server.reindex import ReindexJob
 from holdfast.store import Store
 
 
@@ -551,3 +553,86 @@ def writable_path(scope: Scope, path: str) -> PurePosixPath:
     if place.suffix.lower() not in MARKDOWN and place != profile_file(scope):
         raise BadRequest("Notes are Markdown.", hint="Name a file that ends in .md.")
     return place
+
+
+log = logging.getLogger("holdfast.server")
+
+Phase = Literal["idle", "files", "vectors", "done", "failed"]
+
+# Percent between two events: few, since each scope keeps only its last ones.
+_STEP = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ReindexState:
+    """The progress. `trouble` says why it failed, or why the index has no vectors."""
+
+    phase: Phase = "idle"
+    done: int = 0
+    total: int = 0
+    trouble: str = ""
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.done // self.total if self.total else 100
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "percent": self.percent, "trouble": self.trouble or None}
+
+
+class ReindexJob:
+    """Rebuilds the index on request, and publishes its progress to the scopes that asked for it."""
+
+    def __init__(self, events: Events) -> None:
+        self.state = ReindexState()
+        self._events = events
+        self._followers: set[Scope] = set()
+        self._task: asyncio.Task[None] | None = None
+        self._stop = threading.Event()
+
+    def start(self, remembering: MemoryService, scope: Scope) -> None:
+        """Start, unless it is running already; in both cases this scope gets its events."""
+        if self._task is None or self._task.done():
+            self._followers.clear()
+            self.state = ReindexState("files")
+            self._task = asyncio.create_task(asyncio.to_thread(self._work, remembering))
+            self._task.add_done_callback(log_failure)
+        self._followers.add(scope)
+
+    async def wait(self) -> None:
+        """Wait until the running job ends; cancelling the wait does not cancel the job."""
+        if self._task is not None:
+            await asyncio.wait({self._task})
+
+    async def close(self) -> None:
+        self._stop.set()
+        await self.wait()
+
+    def _work(self, remembering: MemoryService) -> None:
+        ended = ReindexState("failed", trouble="It was broken off.")
+        try:
+            _, trouble = remembering.rebuild(self._tell, self._stop.is_set)
+            if self._stop.is_set():
+                log.info("the index was not finished; it is caught up with later")
+            else:
+                ended = ReindexState("done", trouble=trouble)
+        except HoldfastError as error:
+            ended = ReindexState("failed", trouble=str(error))
+        finally:
+            self._publish(ended)
+
+    def _tell(self, phase: Phase, done: int, total: int) -> None:
+        state = ReindexState(phase, done, total)
+        if (phase, state.percent // _STEP) != (self.state.phase, self.state.percent // _STEP):
+            self._publish(state)
+        self.state = state
+
+    def _publish(self, state: ReindexState) -> None:
+        self.state = state
+        for scope in tuple(self._followers):
+            self._events.publish("memory", {"work": "reindex", **state.to_json()}, scope)
+
+
+def log_failure(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("the index could not be built", exc_info=error)

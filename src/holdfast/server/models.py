@@ -1,4 +1,6 @@
-"""Installed models with their windows, model servers and their state, and tokenizing, over REST.
+"""Installed models with their windows, model servers, and tokenizing, over REST.
+
+Model servers are listed with their state, added and taken away; each is a change of the settings.
 
 `/api/tokenize` and `/api/detokenize` follow the format that has been proposed for Ollama.
 """
@@ -7,23 +9,26 @@ import asyncio
 import time
 from dataclasses import asdict
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, StringConstraints
 from starlette.requests import Request
+from starlette.responses import JSONResponse
 
-from holdfast.errors import BadRequest, ConfigError, UpstreamError
+from holdfast.config import Settings
+from holdfast.errors import BadRequest, ConfigError, NotFound, UpstreamError
+from holdfast.i18n import gettext as _
 from holdfast.i18n import speak, translate
 from holdfast.memory.private import MemoryGate
 from holdfast.messages import JsonObject
 from holdfast.protocols.wire import expect, parse_object
-from holdfast.server.endpoint import engine_of, read_body, require_admin
+from holdfast.server.endpoint import RequestBody, engine_of, read_body, require_admin
 from holdfast.server.guard import is_loopback
 from holdfast.server.pages.site import language_of
-from holdfast.server.settings import next_config
+from holdfast.server.settings import next_config, put_settings
 from holdfast.upstreams.base import ModelInfo, Provider
-from holdfast.upstreams.discovery import Options, connect
+from holdfast.upstreams.discovery import Options, connect, host_of, is_embedded, parse_keys, parse_upstreams
 from holdfast.upstreams.recommended import EMBEDDING_MODEL, read_memory, recommend
 from holdfast.upstreams.windows import Windows, has_fixed_window
 
@@ -33,10 +38,8 @@ router = APIRouter(prefix="/api/models", tags=["Models"])
 Window = Annotated[int | None, Field(ge=0, le=100_000_000)]
 
 
-class ModelWindow(BaseModel):
+class ModelWindow(RequestBody):
     """The window of a model, and the one recommended for it; 0 leaves it to Holdfast again."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     num_ctx: Window = None
     recommended: Window = None
@@ -162,10 +165,8 @@ def unknown_tokens(model: str, why: str) -> UpstreamError:
 upstreams_router = APIRouter(prefix="/api/upstreams", tags=["Models"])
 
 
-class ServerAddress(BaseModel):
+class ServerAddress(RequestBody):
     """Where a model server is, and the key it asks for."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     location: str = Field(min_length=1, max_length=2_000)
     key: str = Field("", max_length=10_000)
@@ -202,3 +203,82 @@ async def list_upstreams(request: Request) -> dict[str, Any]:
     return {
         "upstreams": [{**asdict(state), "memory": gate.allows(state.location)} for state in known.states()]
     }
+
+
+# Commas separate servers and their keys in the settings.
+Word = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[^,]*$")]
+
+
+class NewServer(RequestBody):
+    """Where a model server is, and the key it asks for; empty for none."""
+
+    location: Annotated[Word, Field(min_length=1, max_length=2_000)]
+    key: Annotated[Word, Field(max_length=10_000)] = ""
+
+
+@upstreams_router.post("", response_model=None)
+async def add_upstream(request: Request, server: NewServer) -> dict[str, Any] | JSONResponse:
+    """Add a model server, or set the key of one that is there. For administrators.
+
+    A server that was found by itself stays beside it.
+    """
+    require_admin(request)
+    speak(language_of(request))
+    settings = (await asyncio.to_thread(next_config, request)).settings
+    located = [state.location for state in engine_of(request).upstreams.states() if state.kind]
+    found = [location for location in located if not is_embedded(location)]
+    try:
+        wanted = add_server(settings, found, server)
+    except ConfigError as error:
+        raise BadRequest(error.message, hint=error.hint, param="location") from None
+    return await put_settings(request, wanted)
+
+
+@upstreams_router.delete("/{name:path}", response_model=None)
+async def remove_upstream(request: Request, name: str) -> dict[str, Any] | JSONResponse:
+    """Take a model server away, by the name that it is listed with, and its key. For administrators."""
+    require_admin(request)
+    speak(language_of(request))
+    settings = (await asyncio.to_thread(next_config, request)).settings
+    return await put_settings(request, remove_server(settings, unquote(name)))
+
+
+def add_server(settings: Settings, found: list[str], server: NewServer) -> dict[str, Any]:
+    """Return the settings with which a server is used, beside those that were named or found."""
+    host = host_of(server.location)
+    if settings.upstream and host_of(settings.upstream) == host:
+        return {"upstream": server.location, "upstream_key": server.key or None}
+    before = parse_upstreams(settings.upstreams)
+    if not settings.upstream and not before:
+        before = {host_of(location): location for location in found}
+        if not before or host in before:
+            return {"upstream": server.location, "upstream_key": server.key or None}
+    name = next((name for name, location in before.items() if host_of(location) == host), host)
+    keys = read_keys(settings) | {name: server.key}
+    return join_servers({**before, name: server.location}, keys)
+
+
+def remove_server(settings: Settings, name: str) -> dict[str, Any]:
+    """Return the settings without a server. Where none is left, one is looked for again."""
+    before = parse_upstreams(settings.upstreams)
+    if settings.upstream and name in (host_of(settings.upstream), settings.upstream):
+        return {"upstream": None, "upstream_key": None}
+    if name not in before:
+        raise NotFound(_("There is no model server {name} in the settings.").format(name=name))
+    rest = {other: location for other, location in before.items() if other != name}
+    return join_servers(rest, read_keys(settings))
+
+
+def read_keys(settings: Settings) -> dict[str, str]:
+    named = ", ".join(filter(None, (settings.upstream, settings.upstreams)))
+    return parse_keys(settings.upstream_keys, parse_upstreams(named))
+
+
+def join_servers(locations: dict[str, str], keys: dict[str, str]) -> dict[str, Any]:
+    """Return the two settings; null where nothing is left."""
+    servers = ", ".join(
+        location if name == host_of(location) else f"{name}={location}"
+        for name, location in locations.items()
+    )
+    secrets = ", ".join(f"{name}={key}" for name, key in keys.items() if key and name in locations)
+    return {"upstreams": servers or None, "upstream_keys": secrets or None}

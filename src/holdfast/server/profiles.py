@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 
 from holdfast.errors import BadRequest, Conflict, HoldfastError, TooLarge
@@ -25,7 +25,7 @@ from holdfast.memory.profile import (
     render_for_model,
 )
 from holdfast.messages import Scope
-from holdfast.server.endpoint import scope_of
+from holdfast.server.endpoint import RequestBody, scope_of
 from holdfast.server.memories import etag, remembering_of, tag_to_match, version_conflict
 from holdfast.server.pages.site import language_of
 from holdfast.tokens.budget import SMALLEST, budget_for
@@ -34,27 +34,21 @@ from holdfast.tokens.estimate import UNKNOWN, estimate
 router = APIRouter(prefix="/api/memory/profile", tags=["Memory"])
 
 
-class ProfileText(BaseModel):
+class ProfileText(RequestBody):
     """A whole profile, as YAML."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     text: str
 
 
-class ProfileDraft(BaseModel):
+class ProfileDraft(RequestBody):
     """A profile that is being written, and the window of the model that would get it."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     text: str
     window: Annotated[int, Field(ge=SMALLEST, le=10_000_000)] = 8192
 
 
-class SetupForm(BaseModel):
+class SetupForm(RequestBody):
     """The questions of the set-up; products as a list, or separated by commas."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     company_name: Annotated[str | None, Field(alias="companyName")] = None
     industry: str | None = None
@@ -214,10 +208,8 @@ _PREFERENCES = {
 }
 
 
-class CompanyFields(BaseModel):
+class CompanyFields(RequestBody):
     """Fields of the company: what is left out stays, null removes it."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     company_name: Annotated[str | None, Field(alias="companyName", max_length=200)] = None
     industry: Annotated[str | None, Field(max_length=200)] = None

@@ -4,11 +4,11 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import StringConstraints
 from starlette.requests import Request
 
 from holdfast.errors import BadRequest
-from holdfast.server.endpoint import engine_of, scope_of
+from holdfast.server.endpoint import RequestBody, engine_of, scope_of
 
 router = APIRouter(prefix="/api/prompts", tags=["Conversations"])
 
@@ -18,10 +18,8 @@ _MOST = 500
 Name = Annotated[str, Path(pattern=r"^[\w-]{1,60}$")]
 
 
-class PromptText(BaseModel):
+class PromptText(RequestBody):
     """What is inserted; each `{{word}}` in it is asked for then."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100_000)]
 

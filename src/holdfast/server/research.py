@@ -8,7 +8,7 @@ import time
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -18,7 +18,7 @@ from holdfast.messages import Scope
 from holdfast.research.finding import Finding, Mode, ResearchSource
 from holdfast.research.library import Research, ResearchAnswer
 from holdfast.research.repository import path_of_note
-from holdfast.server.endpoint import engine_of, scope_of, unless_disconnected
+from holdfast.server.endpoint import RequestBody, engine_of, scope_of, unless_disconnected
 from holdfast.server.memories import Whose, scope_for
 
 router = APIRouter(prefix="/api/research", tags=["Research"])
@@ -29,10 +29,8 @@ RESEARCH = "research"
 _MAX_TEXT = 2_000_000
 
 
-class NewSource(BaseModel):
+class NewSource(RequestBody):
     """A source that the client has read: a URL or file name, its text, and the time in seconds."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     url: str = Field("", max_length=2_000)
     file: str = Field("", max_length=2_000)
@@ -46,15 +44,13 @@ class NewSource(BaseModel):
         )
 
 
-class NewFinding(BaseModel):
+class NewFinding(RequestBody):
     """A question with `sources` that were read for it, `urls` to read, or `fetch` to find pages.
 
     `fetch` reads the pages that the question names, or else searches for some. With none of these, only a
     known finding is returned; `fresh` ignores known ones. `conversation` is the one whose next message is
     about it.
     """
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     question: str
     mode: Mode = "quick"

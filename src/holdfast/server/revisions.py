@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 
 from holdfast.conversations.lanes import get_message
@@ -13,6 +13,7 @@ from holdfast.errors import BadRequest
 from holdfast.messages import Message, Text, Thinking
 from holdfast.server.chats import write_chat
 from holdfast.server.detached import DetachedTurns
+from holdfast.server.endpoint import RequestBody
 from holdfast.server.files import attachments_of, build_question
 from holdfast.store import ConversationRecord, MessageRecord, Store
 
@@ -21,10 +22,8 @@ router = APIRouter(prefix="/api/chats", tags=["Conversations"])
 Revision = Callable[[Store, ConversationRecord, MessageRecord], ConversationRecord]
 
 
-class NewText(BaseModel):
+class NewText(RequestBody):
     """The text that a message has from now on; its attachments stay."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     text: str = Field(min_length=1, max_length=4_000_000)
 

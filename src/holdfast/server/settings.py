@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Body, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
@@ -41,7 +41,7 @@ from holdfast.memory.private import MemoryGate
 from holdfast.memory.ranking import parse_weights
 from holdfast.memory.remote_vectors import choose_vectors
 from holdfast.messages import Scope
-from holdfast.server.endpoint import engine_of, require_admin
+from holdfast.server.endpoint import RequestBody, engine_of, require_admin
 from holdfast.server.guard import Origins, access_of, is_loopback
 from holdfast.server.pages.site import language_of
 from holdfast.tokens.budget import NEVER, SMALLEST, Budget
@@ -153,10 +153,8 @@ _change_lock = threading.Lock()
 Share = Annotated[float | None, Field(gt=0, le=1)]
 
 
-class PreviewRequest(BaseModel):
+class PreviewRequest(RequestBody):
     """A preset, what differs from it, and the window to show."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     preset: str | None = None
     level_1: Share = None

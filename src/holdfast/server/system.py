@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 
 from holdfast.config import Config
 from holdfast.errors import ConfigError, Conflict, HoldfastError
 from holdfast.i18n import Language
 from holdfast.messages import Scope
-from holdfast.server.endpoint import engine_of, require_admin, require_memory, scope_of
+from holdfast.server.endpoint import RequestBody, engine_of, require_admin, require_memory, scope_of
 from holdfast.server.guard import is_loopback
 from holdfast.server.memories import remembering_of
 from holdfast.server.profiles import SetupForm, setup_answers
@@ -96,16 +96,12 @@ _ANY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
 _RESTART_DELAY = 0.2
 
 
-class SetupStep(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class SetupStep(RequestBody):
     step: Annotated[int, Field(ge=0, le=len(STEPS))]
 
 
-class SetupCompletion(BaseModel):
+class SetupCompletion(RequestBody):
     """Answers that were not stored before; `skipped` if the set-up was skipped."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     ai_profile: Annotated[SetupForm | None, Field(alias="aiProfile")] = None
     skipped: bool = False

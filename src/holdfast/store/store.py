@@ -19,16 +19,25 @@ from holdfast.errors import MigrationFailed, StoreError
 from holdfast.store import sqlite_file
 from holdfast.store.access import KeyRepository, SessionRepository
 from holdfast.store.database import Database, on_writer_thread
-from holdfast.store.decisions import CompactionRepository, DecisionRepository, LaneRepository, MarkRepository
+from holdfast.store.decisions import (
+    CompactionRepository,
+    DecisionRepository,
+    LaneRepository,
+    MarkRepository,
+    SummaryRepository,
+)
 from holdfast.store.embeddings import EmbeddingRepository
 from holdfast.store.jobs import DraftRepository, JobRepository, LeaseRepository, Outbox, PromptRepository
 from holdfast.store.log import ConversationLog
 from holdfast.store.memories import ProposalRepository, RecollectionRepository
 from holdfast.store.migrate import SHIPPED, MigrationScripts, is_current, upgrade
 from holdfast.store.passages import PassageIndex
-from holdfast.store.saved_prompts import SavedPromptRepository
-from holdfast.store.settings import ModelRepository, PresetRepository, SettingsRepository
-from holdfast.store.summaries import SummaryRepository
+from holdfast.store.settings import (
+    ModelRepository,
+    PresetRepository,
+    SavedPromptRepository,
+    SettingsRepository,
+)
 from holdfast.store.texts import MessageIndex
 
 P = ParamSpec("P")

@@ -135,7 +135,7 @@ def measure_opening(page: Page, path: str, shown: str, field: str) -> dict[str, 
         }), { once: true, capture: true })"""
     )
     page.keyboard.press("a")
-    page.wait_for_function("window.keyLatency !== undefined")
+    page.wait_for_function("() => window.keyLatency !== undefined")
     return {"paint": paint, "ready": ready, "key": page.evaluate("window.keyLatency")}
 
 

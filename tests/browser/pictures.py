@@ -125,7 +125,7 @@ def film(browser: Browser, server: Server, life: dict[str, Any]) -> None:
 
 def settled(window: Page) -> None:
     """Nothing is on its way to the page any more, but for the events that it goes on listening to."""
-    window.wait_for_function("!document.querySelector('[aria-busy=true]')")
+    window.wait_for_function("() => !document.querySelector('[aria-busy=true]')")
     window.evaluate("document.fonts.ready")
     window.wait_for_timeout(300)
 

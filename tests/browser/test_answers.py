@@ -246,8 +246,8 @@ def test_no_page_is_wider_than_a_phone(page, server, project, path):
         path = f"/c/{response.headers['x-holdfast-conversation']}/context"
     window = page(path, language="de", size=(390, 844))
     expect(window.locator("h1")).to_be_visible()
-    window.wait_for_function("!document.querySelector('[aria-busy=true]')")
-    window.wait_for_function("document.documentElement.scrollWidth <= 390")
+    window.wait_for_function("() => !document.querySelector('[aria-busy=true]')")
+    window.wait_for_function("() => document.documentElement.scrollWidth <= 390")
     for tab in window.get_by_role("tab").all():
         expect(tab).to_be_in_viewport(ratio=1)
 

@@ -123,4 +123,5 @@ def test_who_wants_it_is_notified_of_a_long_answer(page, server, project):  # no
     window.evaluate("Object.defineProperty(document, 'hidden', { get: () => true })")
     server.upstream.release()
     expect(answers(window)).to_have_count(1)
+    window.wait_for_function("() => shown.length")
     assert window.evaluate("shown") == [["The answer is there", "Count to three."]]

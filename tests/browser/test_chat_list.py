@@ -9,6 +9,7 @@ from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage
 from tests.browser.accessible import faults
 from tests.browser.conftest import PATIENCE, PHONE
+from tests.browser.test_chat import answers, ask
 from tests.waiting import wait_until
 
 expect.set_options(timeout=PATIENCE)
@@ -31,6 +32,10 @@ def menu(window: Page, title: str, name: str) -> None:
 def titles(server, project: str, **which: str) -> list[str]:
     reply = server.client.get("/api/chats", params=which, headers={"X-Holdfast-Project": project})
     return sorted(chat["title"] for chat in reply.json()["chats"])
+
+
+def listed(window: Page):
+    return window.locator("#chats a[data-chat]")
 
 
 def test_pins_folders_and_archive_last_and_can_be_undone(page, server):
@@ -126,3 +131,39 @@ def test_nobody_arranges_or_deletes_the_chats_of_others(server):
     # All of them or none.
     assert not server.engine.store.log.get(own.id).archived
     assert server.engine.store.log.get(row.id).title == ""
+
+
+def test_chats_belong_to_a_project_that_is_chosen_and_seen(page, start):
+    own = start()
+    window = page("/", at=own.url)
+    ask(window, "Outside of all projects.")
+    expect(answers(window)).to_have_count(1)
+    # Who has no projects is not asked to choose one.
+    chooser, mark = window.locator("#project"), window.locator("#project-mark")
+    expect(chooser).to_be_hidden()
+    window.get_by_role("button", name="Select, prompts, import").click()
+    window.get_by_role("menuitem", name="New project").click()
+    window.get_by_label("Name of the project").fill("Über/See")
+    assert faults(window) == []
+    window.get_by_role("button", name="Create").click()
+    expect(chooser).to_have_value("Über See")
+    expect(mark).to_have_text("Über See")
+    expect(listed(window)).to_have_count(0)
+    ask(window, "When do the ferries go?")
+    expect(answers(window)).to_have_count(1)
+    expect(listed(window)).to_have_text(["When do the ferries go?"])
+    (chat,) = own.client.get("/api/chats", params={"project": "Über See"}).json()["chats"]
+    window.reload()
+    expect(mark).to_have_text("Über See")
+    chooser.select_option("All projects")
+    expect(listed(window)).to_have_count(2)
+    expect(mark).to_be_hidden()
+    # A chat shows where it belongs, wherever it is opened from.
+    window.goto(f"/c/{chat['id']}")
+    expect(mark).to_have_text("Über See")
+    window.locator("#find").fill("ferries")
+    expect(window.locator("#chats .hit")).to_have_count(2)
+    window.locator("#find").fill("")
+    chooser.select_option("Without a project")
+    expect(listed(window)).to_have_text(["Outside of all projects."])
+    assert faults(window) == []

@@ -2,6 +2,7 @@
 
 from playwright.sync_api import expect
 
+from holdfast.messages import Scope
 from tests.browser.accessible import faults
 from tests.browser.test_chat import answers, ask, kept
 
@@ -59,3 +60,21 @@ def test_a_temporary_chat_remembers_nothing(page, server):
     assert servers == ["The server in Bonn is called borea."]
     window.locator("#new").click()
     expect(window.get_by_role("button", name="Without memory")).to_have_attribute("aria-pressed", "false")
+
+
+def test_an_archived_memory_is_brought_back_in_the_chat(page, start):
+    own = start()
+    window = page("/", at=own.url)
+    ask(window, "Remember that the server in Kiel is called arion.")
+    line = kept(window)
+    expect(line).to_contain_text("arion")
+    (memory,) = own.client.get("/api/memory/list").json()["memories"]
+    assert own.engine.remembering is not None
+    own.engine.remembering.library.archive(Scope(), memory["id"])
+    expect(line).to_contain_text("Moved to the archive")
+    line.locator("summary").click()
+    assert faults(window) == []
+    line.get_by_role("button", name="Undo").click()
+    expect(line.locator("summary")).to_contain_text("Remembered: ")
+    (back,) = own.client.get("/api/memory/list").json()["memories"]
+    assert (back["id"], back["pinned"]) == (memory["id"], True), "what is pinned is not archived again"

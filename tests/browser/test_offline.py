@@ -31,7 +31,7 @@ def test_a_chat_is_read_offline_until_somebody_signs_out(browser, start):
         window.goto(f"/c/{row.id}")
         sign_in(window)
         expect(window.locator(".message.assistant")).to_contain_text("In Kiel.")
-        window.wait_for_function("navigator.serviceWorker.controller !== null")
+        window.wait_for_function("() => navigator.serviceWorker.controller !== null")
         # From now on what is read is kept.
         window.reload()
         expect(window.locator(".message.assistant")).to_contain_text("In Kiel.")

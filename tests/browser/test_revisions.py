@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from tests.browser.accessible import faults
 from tests.browser.test_chat import answers, ask, project, questions  # noqa: F401
+from tests.waiting import wait_until
 
 
 def choose(window, message, item):
@@ -32,9 +33,48 @@ def test_an_answer_that_reached_its_limit_goes_on_in_place(page, server, project
         window.reload()
     ask(window, "Thanks.")
     expect(answers(window)).to_have_count(2)
-    said = [message["content"] for message in server.upstream.fake.calls[-1].body["messages"]]
-    assert "One, two, three, four." in said
-    assert not [text for text in said if "broke off" in text]
+    # The model went on by itself: nobody asked it to.
+    extension, last = (call.body["messages"] for call in server.upstream.fake.calls[-2:])
+    assert (extension[-1]["role"], extension[-1]["content"]) == ("assistant", "One, two,")
+    assert "One, two, three, four." in [message["content"] for message in last]
+
+
+def test_two_models_write_at_the_same_time_and_are_compared(page, start):
+    own = start(parallel=2)
+    own.upstream.answers += ["Cats.", "Dogs.", "Yes."]
+    window = page("/", at=own.url)
+    window.locator("#model").select_option("fake:latest")
+    window.get_by_role("button", name="Ask a second model as well").click()
+    window.get_by_role("menuitem", name="small:latest").click()
+    own.upstream.hold()
+    ask(window, "Cats or dogs?")
+    columns = window.locator(".pair .version")
+    expect(columns.locator("h2")).to_have_text(["fake:latest", "small:latest"])
+    wait_until(lambda: len(own.upstream.fake.calls) == 2)
+    expect(window.locator(".pair .writing")).to_have_count(2)
+    assert faults(window) == []
+    own.upstream.release()
+    go_on = columns.get_by_role("button", name="Go on with this answer")
+    expect(go_on).to_have_count(2)
+    assert faults(window) == []
+    columns.filter(has_text="Dogs.").get_by_role("button", name="Go on with this answer").click()
+    expect(answers(window)).to_have_text(re.compile("Dogs."))
+    expect(window.locator(".versions")).to_have_text(re.compile("/2"))
+    # A second click gives the second model up.
+    window.get_by_role("button", name="a click ends that").click()
+    ask(window, "Sure?")
+    expect(answers(window)).to_have_count(2)
+    expect(answers(window).last).to_contain_text("Yes.")
+
+
+def test_answer_that_comes_out_the_same_says_so(page, server, project):  # noqa: F811
+    server.upstream.answers += ["Four."] * 2
+    window = page("/", project=project)
+    ask(window, "Two and two?")
+    expect(answers(window)).to_have_count(1)
+    answers(window).get_by_role("button", name="Regenerate").click()
+    expect(answers(window)).to_contain_text("The same answer again, word for word.")
+    expect(window.locator(".versions")).to_have_count(0)
 
 
 def test_a_single_message_is_deleted_and_brought_back(page, server, project):  # noqa: F811

@@ -1,11 +1,16 @@
 """Single messages over REST: deleted and restored, reworded, continued; what the model gets is told truly."""
 
+import asyncio
+import json
 import re
 
 import pytest
 
+from holdfast.errors import CutOff
+from holdfast.messages import Thinking
 from holdfast.store import Key
 from holdfast.testing.provider import ScriptedProvider
+from tests.waiting import wait_until
 
 
 def found(response):
@@ -102,3 +107,45 @@ def test_messages_of_other_users_are_not_there(running, chat):
     wish = {"model": "scripted", "conversation": chat, "extend": message}
     assert client.post("/api/chats/turns", json=wish, headers=theirs).status_code == 404
     assert client.post("/api/chats/turns", json=wish).status_code == 400, "a question did not break off"
+
+
+@pytest.mark.parametrize(
+    ("abilities", "thought"), [({"continuation"}, ()), ({"continuation"}, ("Let me see.",)), ((), ())]
+)
+def test_a_server_that_can_goes_on_by_itself(serve, abilities, thought):
+    cut = [*map(Thinking, thought), "The tide turns at no", CutOff("gone")]
+    provider = ScriptedProvider([cut, "on.", "Yes."])
+    provider.abilities = frozenset(abilities)
+    client = serve(provider).client
+    chat = re.search(r"c_[0-9a-z]{26}", ask(client, text="When does the tide turn?")).group()
+    ask(client, conversation=chat, extend=listed(client, chat)[-1]["id"])
+    last = provider.requests[-1].messages[-1]
+    if abilities and not thought:
+        assert (last.role, last.text) == ("assistant", "The tide turns at no")
+        assert listed(client, chat)[-1]["text"] == "The tide turns at noon."
+    else:
+        assert last.role == "user", "it is asked to go on"
+    ask(client, text="Sure?", conversation=chat)
+    assert [message.role for message in provider.requests[-1].messages] == ["user", "assistant", "user"]
+
+
+def test_second_model_answers_beside_the_first_and_nobody_else(serve):
+    client = serve(ScriptedProvider([["First", asyncio.Event()], "Second."])).client
+    wish = {"model": "scripted", "text": "Which?"}
+    with client.stream("POST", "/api/chats/turns", json=wish) as first:
+        start = json.loads(next(line for line in first.iter_lines() if line.startswith("data:"))[5:])
+        again = {"model": "scripted", "conversation": start["conversation"], "regenerate": start["question"]}
+        assert client.post("/api/chats/turns", json=again).status_code == 409
+        assert "Second." in ask(client, **again, beside=True)
+        client.delete(f"/api/jobs/{start['job']}")
+    wait_until(lambda: len(listed(client, start["conversation"])[-1].get("versions") or ()) == 2)
+    assert client.post("/api/chats/turns", json={**wish, "beside": True}).status_code == 400
+
+
+def test_new_conversation_begins_in_the_project_that_is_named(serve):
+    client = serve().client
+    ask(client, text="Here?", project="Über See")
+    assert found(client.get("/api/chats/projects"))["projects"] == ["Über See"]
+    assert found(client.get("/api/chats/folders?project=Nowhere"))["folders"] == []
+    wrong = client.post("/api/chats/turns", json={"model": "scripted", "text": "A", "project": "a/b"})
+    assert wrong.status_code == 400

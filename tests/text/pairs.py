@@ -42,8 +42,8 @@ Unser Mailserver heißt brieftaube.|Den Mailserver haben wir in eilbote umbenann
 Als Datenbank nehmen wir SQLite.|Als Datenbank nehmen wir jetzt doch PostgreSQL.
 We're taking SQLite as the database.|We're now taking PostgreSQL as the database after all.
 The wedding is in Regensburg.|The wedding is not in Regensburg but in Passau.
-Das Treffen mit der Agentur ist am Donnerstag, dem 3. Dezember. | Das Agenturtreffen wurde auf den 10. Dezember verschoben.
-Für die Kampagne haben wir 6.200 Euro. | Die Leitung hat aufgestockt, es sind jetzt 7.900 Euro für die Kampagne.
+Das Treffen mit der Agentur ist am 3. Dezember.|Das Agenturtreffen wurde auf den 10. Dezember verschoben.
+Für die Kampagne haben wir 6.200 Euro.|Die Leitung hat aufgestockt, es sind jetzt 7.900 Euro für die Kampagne.
 """
 
 SAME = """
@@ -89,7 +89,7 @@ My dentist is on Baker Street.|There's been a building site on Baker Street sinc
 The flight to Oslo leaves at 7:40.|The flight back from Oslo leaves at 18:15.
 Mr. Peters brings the boxes.|Mr. Peters is on holiday from Wednesday.
 I take my coffee black.|I take my tea with milk.
-Das Treffen mit der Agentur ist am 3. Dezember. | Das Kundentreffen wurde auf den 10. Dezember verschoben.
+Das Treffen mit der Agentur ist am 3. Dezember.|Das Kundentreffen wurde auf den 10. Dezember verschoben.
 """
 
 UNSURE = """

@@ -48,6 +48,14 @@ async def test_it_starts_when_first_needed_and_is_gone_after_closing(embedded):
     assert process.poll() is not None
 
 
+async def test_an_answer_that_comes_last_is_continued(embedded):
+    beginning = "One, two, three, four, five"
+    said = (Message.of("user", "Count to ten in words."), Message.of("assistant", beginning))
+    rest = (await answered(embedded, REQUEST.with_messages(said))).message.text
+    assert "continuation" in embedded.abilities
+    assert rest.startswith(", six"), rest
+
+
 async def test_describing_it_needs_no_server(embedded):
     (info,) = await embedded.models()
     assert embedded._running is None

@@ -16,8 +16,8 @@ from holdfast.text.statements import is_about_speaker, is_meant, statements_in, 
 from holdfast.window.items import Item
 from holdfast.window.rules import decisions_in, own_sentences
 
-# The memory kind of a statement. Of failures only what shall never be tried again is remembered: others belong
-# to their task.
+# The memory kind of a statement. Of failures only what shall never be tried again is remembered: others
+# belong to their task.
 MEMORY_KINDS: Mapping[str, MemoryKind] = {
     "rule": "preference",
     "prohibition": "preference",

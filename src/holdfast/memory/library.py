@@ -615,6 +615,16 @@ class Library(Catalogue):
             raise _conflict(name)
         return memory
 
+    def restore(self, scope: Scope, name: str) -> Memory:
+        """Take a memory out of the archive; it is pinned, or it would be the first to go there again."""
+        where = self._find(scope, name)
+        memory = replace(where.memory, pinned=True)
+        check_writable(scope, memory.scope)
+        if archive(memory.scope) in where.file.parents:
+            self._move(where, memory_file(memory.scope, memory.kind, memory.valid_from), memory)
+            self.on_change([memory], "added")
+        return memory
+
     def add_archived(self, memories: Sequence[Memory]) -> list[WriteOutcome]:
         """Write memories straight into the archive, for an import."""
         scopes: dict[Scope, list[Memory]] = {}

@@ -58,13 +58,14 @@ class SavedFiles(BaseModel):
 
 
 @router.get("/folders")
-async def list_folders(request: Request) -> dict[str, Any]:
+async def list_folders(request: Request, project: str | None = None) -> dict[str, Any]:
     """List the folders of conversations by name, with how many are in each; archived ones do not count."""
     store = engine_of(request).store
-    which = ListFilter(every_project=spans_projects(request), archived=False)
-    folders = await store.run(store.log.folders, scope_of(request), which)
+    scope = scope_of(request, project)
+    which = ListFilter(every_project=spans_projects(request, project), archived=False)
+    folders = await store.run(store.log.folders, scope, which)
     archived = ListFilter(every_project=which.every_project, archived=True)
-    any_archived = await store.run(store.log.recent, scope_of(request), 1, None, archived)
+    any_archived = await store.run(store.log.recent, scope, 1, None, archived)
     return {
         "folders": [{"name": name, "chats": count} for name, count in folders.items()],
         "archived": bool(any_archived),
@@ -105,10 +106,10 @@ async def change_several(request: Request, wanted: BatchChanges) -> dict[str, An
 
 
 @router.post("/import")
-async def import_chats(request: Request, saved: SavedFiles) -> dict[str, Any]:
+async def import_chats(request: Request, saved: SavedFiles, project: str | None = None) -> dict[str, Any]:
     """Import conversations that the page saved as Markdown or JSON; what is there already is not doubled."""
     speak(language_of(request))
-    engine, scope = engine_of(request), scope_of(request)
+    engine, scope = engine_of(request), scope_of(request, project)
     remembering = engine.remembering
     if remembering is None:
         raise BadRequest("nothing can be imported without notes")

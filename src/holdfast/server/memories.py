@@ -382,6 +382,14 @@ async def take_back_memory(request: Request, memory: str) -> dict[str, Any]:
     return {"forgotten": wrong.to_json(), "restored": [memory_row.to_json() for memory_row in restored]}
 
 
+@router.post("/{memory}/restore")
+async def restore_memory(request: Request, memory: str) -> dict[str, Any]:
+    """Take a memory out of the archive again; it is pinned, so that it stays."""
+    remembering, scope = remembering_of(request), scope_of(request)
+    await asyncio.to_thread(remembering.library.restore, scope, memory)
+    return await asyncio.to_thread(serialize_with_path, remembering, scope, memory)
+
+
 @router.put("/{memory}")
 async def correct_memory(request: Request, memory: str, changes: MemoryChanges) -> dict[str, Any]:
     """Correct a memory in place."""

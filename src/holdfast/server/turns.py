@@ -41,6 +41,7 @@ from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
 from holdfast.server.transcript import context_by_question, memories_for, page_entries, serialize_banners
 from holdfast.store import ConversationRecord, MessageRecord, NewMessage, Store
+from holdfast.thinking import spoken
 from holdfast.turn import Ask, Turn, TurnEngine
 
 router = APIRouter(prefix="/api/chats/turns", tags=["Conversations"])
@@ -62,7 +63,8 @@ class NewTurn(BaseModel):
     `edit` names a question to ask in other words, `regenerate` an answer to generate again or a question
     without an answer, `extend` an answer that broke off and shall be continued; the earlier versions stay.
     Images are in base64; what is left out of an edit stays as it was. `research` names a finding for the
-    question. `options` and `memory` are for a new conversation,
+    question. With `beside`, another model may regenerate an answer while the first is still writing it.
+    `project`, `options` and `memory` are for a new conversation,
     and saved with it: without `memory` nothing is recalled in it and nothing is remembered of it.
     """
 
@@ -77,7 +79,9 @@ class NewTurn(BaseModel):
     edit: str | None = None
     regenerate: str | None = None
     extend: str | None = None
+    beside: bool = False
     kind: Literal["private", "group"] | None = None
+    project: str | None = Field(None, min_length=1, max_length=100)
     system: str = ""
     options: ChatOptions | None = None
     memory: bool | None = None
@@ -86,8 +90,12 @@ class NewTurn(BaseModel):
     def _makes_sense(self) -> Self:
         if (self.edit or self.regenerate or self.extend) and not self.conversation:
             raise ValueError("edit, regenerate and extend need a conversation")
-        if self.conversation and (self.options is not None or self.memory is not None):
-            raise ValueError("options and memory are for a new conversation; an old one has its own")
+        if self.conversation and any(
+            value is not None for value in (self.options, self.memory, self.project)
+        ):
+            raise ValueError("project, options and memory are for a new conversation; an old one has its own")
+        if self.beside and not self.regenerate:
+            raise ValueError("beside is for regenerate: it names the question that two models answer")
         if sum(map(bool, (self.edit, self.regenerate, self.extend))) > 1:
             raise ValueError("edit, regenerate and extend are three things: one at a time")
         says = bool(self.text.strip() or self.images or self.files)
@@ -107,7 +115,7 @@ class QuestionPlace:
     new: bool = False
     moved: bool = False
     before: str | None = None
-    # The answer that is continued.
+    # The answer that is continued; without a message it is the last one of the request.
     extends: MessageRecord | None = None
 
 
@@ -121,13 +129,13 @@ async def begin_turn(request: Request, wanted: NewTurn) -> AsyncGenerator[Publis
     if is_off(request):
         raise BadRequest("this key is switched off", hint="Use one for which Holdfast keeps what is said.")
     speak(language_of(request))
-    engine, turns, scope = engine_of(request), turns_of(request), scope_of(request)
+    engine, turns, scope = engine_of(request), turns_of(request), scope_of(request, wanted.project)
     if wanted.conversation is not None:
         scope = await scope_of_conversation(request, wanted.conversation)
     if wanted.kind is not None:
         scope = replace(scope, kind=wanted.kind)
     store = engine.store
-    given = await build_message(wanted)
+    given = await build_message(engine, wanted)
     async with turns.starting:
         place = await store.run(store.atomically, place_question, store, turns, scope, wanted, given)
         try:
@@ -197,12 +205,13 @@ async def send_events(events: AsyncGenerator[PublishedEvent, None]) -> AsyncIter
             yield ServerSentEvent(raw_data=canonical(event.data), event=event.kind, id=str(event.id))
 
 
-async def build_message(wanted: NewTurn) -> Message | None:
+async def build_message(engine: TurnEngine, wanted: NewTurn) -> Message | None:
     """Build the message of the question; None if it is in the conversation already."""
     if wanted.regenerate:
         return None
     if wanted.extend:
-        return Message.of("user", _("Continue your last answer exactly where it broke off. Repeat nothing."))
+        provider = await engine.upstreams.route(wanted.model)
+        return None if "continuation" in provider.abilities else ask_to_continue()
     files = await file_parts((file.name, file.data) for file in wanted.files or ())
     images = await asyncio.to_thread(lambda: [image_part(data) for data in wanted.images or ()])
     return build_question(wanted.text, [*files, *images])
@@ -218,16 +227,21 @@ def place_question(
         row = store.log.update_settings(row.id, {OPTIONS_SETTING: options or None, "memory": wanted.memory})
         return QuestionPlace(row, given, new=True)
     row = store.log.get(wanted.conversation, scope)
-    turns.check_free(row.id)
+    if not (wanted.beside and answers_only(store, row, wanted.regenerate or "")):
+        turns.check_free(row.id)
     if wanted.edit:
         assert given is not None
         return place_edit(store, row, wanted, given)
     if wanted.regenerate:
         return place_regeneration(store, row, wanted.regenerate)
     if wanted.extend:
-        assert given is not None
         return place_extension(store, row, wanted.extend, given)
     return QuestionPlace(row, given)
+
+
+def answers_only(store: Store, row: ConversationRecord, question: str) -> bool:
+    """Whether one answer is being written in a conversation, and to this question."""
+    return [draft.parent for draft in store.drafts.of(row.id)] == [question]
 
 
 def place_edit(store: Store, row: ConversationRecord, wanted: NewTurn, given: Message) -> QuestionPlace:
@@ -263,19 +277,33 @@ def place_regeneration(store: Store, row: ConversationRecord, name: str) -> Ques
     return QuestionPlace(moved, None, moved=asked != row.head, before=row.head)
 
 
-def place_extension(store: Store, row: ConversationRecord, name: str, given: Message) -> QuestionPlace:
-    """Put the request to go on after the answer that broke off."""
+def ask_to_continue() -> Message:
+    return Message.of("user", _("Continue your last answer exactly where it broke off. Repeat nothing."))
+
+
+def has_thinking(message: Message) -> bool:
+    return any(isinstance(part, Thinking) for part in message.parts) or spoken(message) != message
+
+
+def place_extension(store: Store, row: ConversationRecord, name: str, given: Message | None) -> QuestionPlace:
+    """Put the request to go on after the answer that broke off, if there has to be one."""
     answer = get_message(store, row, name)
     if answer.message.role != "assistant" or answer.finish not in ("length", "cut"):
         raise BadRequest("only an answer that broke off can be continued", param="extend")
+    if has_thinking(answer.message):
+        # A model goes on by itself only with what it said; its thinking is not sent back to it.
+        given = given or ask_to_continue()
     moved = store.log.set_head(row.id, answer.id, expect=row.head)
     return QuestionPlace(moved, given, moved=True, before=row.head, extends=answer)
 
 
-def join_answers(first: Message, rest: Message) -> Message:
-    """Return the whole answer of its beginning and what a model continued it with."""
+def join_answers(first: Message, rest: Message, *, asked: bool) -> Message:
+    """Return the whole answer of its beginning and what a model continued it with.
+
+    A model that was asked to go on begins with a word; one that goes on by itself may be within one.
+    """
     text, more = first.text, rest.text.lstrip("…. ") if rest.text.startswith("…") else rest.text
-    between = " " if text[-1:].isalnum() and more[:1].isalnum() else ""
+    between = " " if asked and text[-1:].isalnum() and more[:1].isalnum() else ""
     thinking = tuple(part for part in first.parts if isinstance(part, Thinking))
     return Message("assistant", (*thinking, Text(text + between + more)))
 
@@ -285,10 +313,12 @@ def store_extension(store: Store, place: QuestionPlace, answer: MessageRecord) -
     first = place.extends
     assert first is not None
     assert answer.parent is not None
-    joined = join_answers(first.message, answer.message)
+    asked = place.message is not None
+    joined = join_answers(first.message, answer.message, asked=asked)
     new = NewMessage(joined, anchor(joined), answer.model, answer.finish, answer.job)
     (stored,) = store.log.append(place.conversation.id, [new], parent=first.parent, expect=answer.id)
-    store.marks.put(answer.parent, DELETED)
+    if asked:
+        store.marks.put(answer.parent, DELETED)
     return stored
 
 
@@ -355,7 +385,7 @@ class TurnResult:
         answer = find_answer(store, self.scope, self.turn.job).answer
         if answer is None or answer.message.role != "assistant":
             store.atomically(restore_head, store, self.place, self.question)
-            if self.place.extends is not None and self.question is not None:
+            if self.place.extends is not None and self.place.message is not None and self.question:
                 store.marks.put(self.question, DELETED)
             return None
         asked = self.question or ""
@@ -371,4 +401,6 @@ class TurnResult:
             "memories": memories_for(self.engine, row, asked, project=row.scope.project),
             "findings": list(context.findings) if context else [],
             "banners": serialize_banners(store, row),
+            # Answers that are the same word for word are stored once.
+            "repeated": answer.job != self.turn.job and self.place.extends is None,
         }

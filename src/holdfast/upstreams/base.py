@@ -22,8 +22,9 @@ from holdfast.tokens.vocabulary import Vocabulary
 
 Dialect = Literal["ollama", "openai"]
 # What only some servers can do. `grammar`: accepts a grammar in llama.cpp's notation. `prefill`: reads a
-# request and writes nothing when it is asked for no tokens.
-Ability = Literal["grammar", "prefill"]
+# request and writes nothing when it is asked for no tokens. `continuation`: goes on with the answer that a
+# request ends with.
+Ability = Literal["grammar", "prefill", "continuation"]
 
 
 @dataclass(frozen=True, slots=True)

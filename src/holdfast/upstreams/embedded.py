@@ -164,7 +164,7 @@ def default_threads() -> int:
 class EmbeddedProvider:
     name = "embedded"
     dialect: Dialect = "openai"
-    abilities: frozenset[Ability] = frozenset({"grammar", "prefill"})
+    abilities: frozenset[Ability] = frozenset({"grammar", "prefill", "continuation"})
     paths = frozenset({"/v1/", "/tokenize", "/detokenize", "/apply-template", "/completion", "/infill"})
 
     def __init__(

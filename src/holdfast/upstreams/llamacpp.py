@@ -20,7 +20,7 @@ from holdfast.upstreams.openai import NO_SUCH_ROUTE, OpenAI, get_number
 
 class LlamaCpp(OpenAI):
     name = "llamacpp"
-    abilities: frozenset[Ability] = frozenset({"grammar", "prefill"})
+    abilities: frozenset[Ability] = frozenset({"grammar", "prefill", "continuation"})
     paths = frozenset(
         {
             "/v1/", "/tokenize", "/detokenize", "/apply-template", "/completion", "/infill", "/embedding",

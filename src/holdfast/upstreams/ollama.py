@@ -57,7 +57,7 @@ def parse_keep_alive(setting: str) -> KeepAlive:
 class Ollama:
     name = "ollama"
     dialect: Dialect = "ollama"
-    abilities: frozenset[Ability] = frozenset()
+    abilities: frozenset[Ability] = frozenset({"continuation"})
     paths = frozenset({"/api/", "/v1/"})
 
     def __init__(self, connection: Connection, *, keep_alive: KeepAlive = None) -> None:

@@ -8,7 +8,8 @@ const UNDO = 7000;
 
 /**
  * What the list offers: `reload()` loads it anew, `open(id)` shows a conversation, `folders()` are their names,
- * `onRename(chat)` and `onDelete(id)` tell the page.
+ * `readFolder(name)` loads one, `follow(name, folder)` opens a folder as another was, `onRename(chat)` and
+ * `onDelete(id)` tell the page.
  * @type {any}
  */
 let list = {};
@@ -133,6 +134,30 @@ export async function renameChat(chat) {
   if (!renamed) return;
   list.update(renamed);
   list.onRename(renamed);
+}
+
+/** What can be done with a folder. */
+export const actionsOfFolder = (name) => [
+  { label: word("rename"), act: () => renameFolder(name) },
+  { label: word("dissolve"), act: () => changeFolder(name, "") },
+];
+
+async function changeFolder(name, folder) {
+  const reply = await attempt(() => list.readFolder(name));
+  if (!reply?.chats.length) return;
+  list.follow(name, folder);
+  await arrange(reply.chats, { folder });
+}
+
+async function renameFolder(name) {
+  const input = el("input", { type: "text", value: name, maxlength: "100", dir: "auto", class: "wide" });
+  const choice = await showDialog(
+    word("rename"),
+    el("label", {}, el("span", {}, word("folder_label")), input),
+    [{ value: "", label: word("cancel") }, { value: "yes", label: word("save"), kind: "main" }],
+  );
+  const folder = input.value.trim();
+  if (choice === "yes" && folder && folder !== name) await changeFolder(name, folder);
 }
 
 async function forkChat(chat) {

@@ -1,8 +1,7 @@
 // Where one writes: a field that grows, files by drop, paste and choice, names of files after an @.
 // What was written goes to `send`; what was not sent stays with its chat. What goes wrong is said here.
-import { api, byId, debounce, el, formatNumber, toast, word } from "./core.js";
+import { api, byId, debounce, el, toast, word } from "./core.js";
 import { readDraft, readFiles, removeOldFiles, saveDraft, saveFiles } from "./chat-drafts.js";
-import { completeNames } from "./chat-names.js";
 import * as models from "./chat-models.js";
 
 const form = byId("composer");
@@ -17,7 +16,6 @@ const noteLine = byId("note");
 // A longer text than this is attached as a file: nobody reads it in the field.
 const longestText = 8000, mostLines = 150;
 const largestMegabytes = 40, megabyte = 1_000_000;
-const pictures = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"];
 
 // `chat` names the draft; `taking` is the work on files that were chosen.
 let uploads = [], pasteCount = 0, busy = false, hooks = {};
@@ -31,7 +29,7 @@ let trouble = null;
  */
 export function start(callbacks) {
   hooks = callbacks;
-  const completeName = completeNames(field, byId("names"));
+  startNames();
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
@@ -70,6 +68,21 @@ export function start(callbacks) {
   });
   startDictation();
   models.startModels({ onFail: showFailure, onReply: () => trouble?.links && showTrouble(null) });
+}
+
+// Handles a key in the list of names; returns whether it was for the list.
+let completeName = (_event) => false;
+
+/** Completes names of files and prompts; what does it is loaded with the first @ or slash. */
+function startNames() {
+  const load = async () => {
+    if (!/@|^\//.test(field.value)) return;
+    field.removeEventListener("input", load);
+    const { completeNames } = await import("./chat-names.js");
+    completeName = completeNames(field, byId("names"));
+    field.dispatchEvent(new Event("input"));
+  };
+  field.addEventListener("input", load);
 }
 
 const saveText = () => saveDraft(chat, { text: field.value, trouble });
@@ -219,6 +232,7 @@ async function submit() {
     })),
     research: research.getAttribute("aria-pressed") === "true",
     attachments: uploads,
+    second: models.secondModel(),
   };
   field.value = "";
   setUploads([]);
@@ -256,6 +270,7 @@ async function takeFile(file) {
     return showNote(word("too_large", { name: file.name, mb: largestMegabytes }));
   }
   try {
+    const { encode } = await import("./chat-files.js");
     const upload = await encode(file);
     if (!upload.picture) {
       await api("/api/files/check", { method: "POST", body: { name: upload.name, data: upload.data } });
@@ -277,11 +292,6 @@ function startDictation() {
   });
 }
 
-/** Whether a file can be shown as it is, before the server has read it. */
-const canOpen = (upload) =>
-  upload.picture || /^text\/|json|xml|javascript|yaml/.test(upload.type) ||
-  /\.(md|txt|csv|toml|ya?ml|py|js|ts|c|h|rs|go|sh|sql|log)$/i.test(upload.name);
-
 /** Says so where a picture is attached and the model cannot see. */
 async function warnBlind() {
   const model = models.currentModel();
@@ -296,55 +306,16 @@ function setUploads(next) {
   show();
 }
 
-/** Reads a file as base64. */
-function encode(file) {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onerror = () => reject(reader.error);
-    reader.onload = () => {
-      const address = String(reader.result);
-      resolve({
-        name: file.name,
-        size: file.size,
-        type: file.type,
-        picture: pictures.includes(file.type),
-        address,
-        data: address.slice(address.indexOf(",") + 1),
-      });
-    };
-    reader.readAsDataURL(file);
-  });
-}
-
-function show() {
+async function show() {
   // The gauge counts what is attached.
   form.dispatchEvent(new CustomEvent("uploads", { detail: uploads }));
   chips.hidden = !uploads.length;
-  chips.replaceChildren(
-    ...uploads.map((upload) =>
-      el(
-        "li",
-        {},
-        upload.picture && el("img", { src: upload.address, alt: "" }),
-        canOpen(upload)
-          ? el("button", {
-            type: "button",
-            class: "quiet file",
-            dir: "auto",
-            onclick: async () => (await import("./chat-files.js")).openUpload(upload),
-          }, upload.name)
-          : el("span", { class: "file", dir: "auto" }, upload.name),
-        el("span", { class: "faint" }, `${formatNumber(Math.max(1, Math.round(upload.size / 1000)))} KB`),
-        el("button", {
-          type: "button",
-          class: "quiet",
-          "aria-label": word("remove", { name: upload.name }),
-          onclick: () => {
-            setUploads(uploads.filter((item) => item !== upload));
-            focus();
-          },
-        }, "✕"),
-      )
-    ),
-  );
+  if (!uploads.length) return chips.replaceChildren();
+  const { renderChip } = await import("./chat-files.js");
+  return chips.replaceChildren(...uploads.map((upload) =>
+    renderChip(upload, () => {
+      setUploads(uploads.filter((item) => item !== upload));
+      focus();
+    })
+  ));
 }

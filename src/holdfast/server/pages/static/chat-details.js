@@ -1,6 +1,6 @@
 // What stands under an answer: how long it took, how full the window was, how much was recalled for it.
 import { el, formatNumber, word } from "./core.js";
-import { formatShare, renderRing } from "./meter.js";
+import { formatShare, renderRing } from "./ring.js";
 
 const decimals = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 });
 

@@ -1,6 +1,6 @@
 // A conversation as a file: Markdown to read, JSON to work with.
 import { el, formatMoment, word } from "./core.js";
-import { call } from "./chat-state.js";
+import { call, projectQuery } from "./chat-state.js";
 
 function saveFile(name, type, text) {
   const address = URL.createObjectURL(new Blob([text], { type }));
@@ -55,5 +55,5 @@ export async function exportChats(chats, form) {
 /** Imports files that were saved here, as Markdown or JSON; returns the report. */
 export async function importFiles(files) {
   const read = await Promise.all(files.map(async (file) => ({ name: file.name, text: await file.text() })));
-  return call("/api/chats/import", { method: "POST", body: { files: read } });
+  return call(`/api/chats/import?${projectQuery().slice(1)}`, { method: "POST", body: { files: read } });
 }

@@ -75,7 +75,7 @@ function fillStarters() {
   for (const button of byId("starters").children) {
     const text = button.textContent;
     // A starter that ends with a space is meant to be continued.
-    button.textContent = text.endsWith(" ") ? `${text.trim().replace(/:$/, "")} …` : text;
+    button.textContent = text.endsWith(" ") ? `${text.trim().replace(/:$/, "")}\u00a0…` : text;
     button.addEventListener("click", () => composer.write(text));
   }
 }

@@ -6,21 +6,18 @@ import {
   debounce,
   describeAge,
   el,
-  formatDate,
   formatNumber,
   groupBy,
-  markWords,
-  showDialog,
   toast,
   word,
 } from "./core.js";
-import { openMenu } from "./chat-menu.js";
-import { call, readStored, state, store } from "./chat-state.js";
+import { call, projectQuery, readStored, state, store } from "./chat-state.js";
 
 // How many conversations a page of the list has, and how many are shown of a folder.
 const page = 50, most = 200;
 const place = byId("chats");
 const find = byId("find");
+const projectChooser = byId("project");
 
 // Elements of the rows by id, reused while they say the same: a menu may be attached to them.
 const rows = new Map();
@@ -46,6 +43,8 @@ async function loadActions() {
     show: refresh,
     update: moveToFront,
     folders: () => folders.map((folder) => folder.name),
+    readFolder,
+    follow: (name, folder) => opened.has(name) && folder && opened.add(folder),
   });
   return (actions = module);
 }
@@ -56,6 +55,10 @@ async function selectSeveral() {
   selection.startSelection({ show: refresh, find: findChat });
   selection.setSelecting(true);
 }
+
+/** Opens a menu at a button. */
+const showMenu = (button, items) =>
+  attempt(async () => (await import("./chat-menu.js")).openMenu(button, await items));
 
 const isSelecting = () => selection?.isSelecting() ?? false;
 
@@ -77,7 +80,8 @@ export function start(callbacks) {
     if (place.scrollTop + place.clientHeight > place.scrollHeight - 200) loadMore();
   });
   place.addEventListener("keydown", moveFocus);
-  byId("list-menu").addEventListener("click", (event) => openMenu(event.currentTarget, listActions()));
+  projectChooser.addEventListener("change", () => chooseProject(projectChooser.value));
+  byId("list-menu").addEventListener("click", (event) => showMenu(event.currentTarget, listActions()));
   byId("import").addEventListener("change", (event) => attempt(() => importChosen(event.target)));
   return load();
 }
@@ -85,11 +89,38 @@ export function start(callbacks) {
 const showLibrary = async () => (await import("./chat-prompts.js")).showLibrary();
 
 /** What can be done with the list as a whole, for its menu and for the palette. */
-export const listActions = () => [
-  { label: word("select"), icon: "list-checks", act: () => attempt(selectSeveral) },
-  { label: word("prompts"), icon: "square-pen", act: () => attempt(showLibrary) },
-  { label: word("import"), icon: "upload", act: () => byId("import").click() },
-];
+export const listActions = () =>
+  [
+    { label: word("select"), icon: "list-checks", act: () => attempt(selectSeveral) },
+    { label: word("prompts"), icon: "square-pen", act: () => attempt(showLibrary) },
+    state.kind === "private" &&
+    { label: word("new_project"), icon: "folder", act: () => attempt(askProject) },
+    { label: word("import"), icon: "upload", act: () => byId("import").click() },
+  ].filter(Boolean);
+
+/** Lists the conversations of a project; new ones begin in it. */
+function chooseProject(name) {
+  store("project", state.project = name);
+  load();
+  hooks.open("");
+}
+
+async function askProject() {
+  const { askName } = await import("./chat-projects.js");
+  const name = await askName();
+  if (name) chooseProject(name);
+}
+
+/** Shows the projects there are; whoever has only one need not choose. */
+function showProjects(names) {
+  const all = [...new Set([...names, state.project].filter(Boolean))];
+  projectChooser.hidden = state.kind === "group" || (all.length < 2 && !state.project);
+  projectChooser.replaceChildren(
+    el("option", { value: "" }, word("all_projects")),
+    ...all.map((name) => el("option", { value: name }, name === "default" ? word("no_project") : name)),
+  );
+  projectChooser.value = state.project;
+}
 
 async function importChosen(input) {
   const { importFiles } = await import("./chat-export.js");
@@ -104,8 +135,8 @@ async function importChosen(input) {
 const readFolder = (name) =>
   call(
     name === archive
-      ? `/api/chats?archived=yes&limit=${most}`
-      : `/api/chats?folder=${encodeURIComponent(name)}&limit=${most}`,
+      ? `/api/chats?archived=yes&limit=${most}${projectQuery()}`
+      : `/api/chats?folder=${encodeURIComponent(name)}&limit=${most}${projectQuery()}`,
   );
 
 /** Loads the list anew: its first page, what is pinned, and the folders that are open. */
@@ -113,14 +144,16 @@ export async function load() {
   const count = ++loads;
   const reply = await attempt(() =>
     Promise.all([
-      call(`/api/chats?pinned=false&folder=&limit=${page}`),
-      call(`/api/chats?pinned=true&limit=${most}`),
-      call("/api/chats/folders"),
+      call(`/api/chats?pinned=false&folder=&limit=${page}${projectQuery()}`),
+      call(`/api/chats?pinned=true&limit=${most}${projectQuery()}`),
+      call(`/api/chats/folders?${projectQuery().slice(1)}`),
+      call("/api/chats/projects"),
     ])
   );
   place.setAttribute("aria-busy", "false");
   if (!reply || count !== loads) return;
-  const [recent, pins, shelves] = reply;
+  const [recent, pins, shelves, { projects }] = reply;
+  showProjects(projects);
   ({ chats, next } = recent);
   pinned = pins.chats;
   ({ folders, archived: hasArchive } = shelves);
@@ -172,7 +205,9 @@ async function loadMore() {
   if (!next || isLoading || find.value.trim()) return;
   isLoading = true;
   const before = encodeURIComponent(next);
-  const reply = await attempt(() => call(`/api/chats?pinned=false&folder=&limit=${page}&before=${before}`));
+  const reply = await attempt(() =>
+    call(`/api/chats?pinned=false&folder=&limit=${page}&before=${before}${projectQuery()}`)
+  );
   isLoading = false;
   if (!reply) return;
   const ids = new Set(chats.map((chat) => chat.id));
@@ -220,11 +255,7 @@ function renderFolder({ name, chats: count }) {
     "aria-haspopup": "menu",
     "aria-expanded": "false",
     "aria-label": word("more_of", { title: label }),
-    onclick: (event) =>
-      openMenu(event.currentTarget, [
-        { label: word("rename"), act: () => renameFolder(name) },
-        { label: word("dissolve"), act: () => changeFolder(name, "") },
-      ]),
+    onclick: (event) => showMenu(event.currentTarget, folderActions(name)),
   }, "⋯");
   const fold = el(
     "details",
@@ -253,23 +284,7 @@ async function toggleFolder(name, isOpen) {
   showList();
 }
 
-async function changeFolder(name, folder) {
-  const reply = await attempt(() => readFolder(name));
-  if (!reply?.chats.length) return;
-  if (opened.has(name) && folder) opened.add(folder);
-  await (await loadActions()).arrange(reply.chats, { folder });
-}
-
-async function renameFolder(name) {
-  const input = el("input", { type: "text", value: name, maxlength: "100", dir: "auto", class: "wide" });
-  const choice = await showDialog(
-    word("rename"),
-    el("label", {}, el("span", {}, word("folder_label")), input),
-    [{ value: "", label: word("cancel") }, { value: "yes", label: word("save"), kind: "main" }],
-  );
-  const folder = input.value.trim();
-  if (choice === "yes" && folder && folder !== name) await changeFolder(name, folder);
-}
+const folderActions = async (name) => (await loadActions()).actionsOfFolder(name);
 
 function renderRow(chat) {
   const name = chat.title || word("untitled"), row = rows.get(chat.id), isAgain = shown.has(chat.id);
@@ -288,7 +303,7 @@ function createRow(chat, name) {
     "aria-haspopup": "menu",
     "aria-expanded": "false",
     "aria-label": word("more_of", { title: name }),
-    onclick: () => attempt(async () => openMenu(button, await actionsOf(entry.chat))),
+    onclick: () => showMenu(button, actionsOf(entry.chat)),
   }, "⋯");
   entry.item = el(
     "li",
@@ -324,49 +339,16 @@ function moveFocus(event) {
   links[Math.min(links.length - 1, Math.max(0, at + step))].focus();
 }
 
+/** Shows what is found for the words in the field; without words, the list. */
 async function searchChats() {
   const text = find.value.trim(), number = ++searchCount;
   if (!text) return showList();
-  const findTitles = (q) => call(`/api/chats?archived=any&limit=10&title=${encodeURIComponent(q)}`);
-  const replies = await attempt(async () => {
-    const [reply, titles] = await Promise.all([
-      call(`/api/chats/search?limit=30&q=${encodeURIComponent(text)}`),
-      findTitles(text),
-    ]);
-    return [reply, reply.corrected ? await findTitles(reply.corrected) : titles];
-  });
-  // Somebody has typed on meanwhile.
-  if (number !== searchCount || !replies) return undefined;
-  const [reply, { chats: titleHits }] = replies;
-  const words = reply.corrected ?? text;
-  const parts = [];
+  const { renderResults } = await import("./chat-search.js");
   shown.clear();
-  if (reply.corrected) parts.push(el("p", { class: "empty" }, word("corrected", { text: words })));
-  if (titleHits.length) parts.push(renderSection(word("in_titles"), renderRows(titleHits), "in-titles"));
-  if (reply.hits.length) {
-    parts.push(
-      renderSection(word("in_messages"), reply.hits.map((hit) => renderHit(hit, words)), "in-messages"),
-    );
-  }
-  place.replaceChildren(
-    ...(titleHits.length || reply.hits.length
-      ? parts
-      : [el("p", { class: "empty" }, word("none_found", { text }))]),
-  );
+  const parts = await attempt(() => renderResults(text, { renderRows, renderSection, renderLink }));
+  // Somebody has typed on meanwhile.
+  if (number !== searchCount || !parts) return undefined;
+  place.replaceChildren(...parts);
   place.scrollTop = 0;
   return markCurrent();
-}
-
-function renderHit(hit, words) {
-  return el(
-    "li",
-    { class: "hit" },
-    renderLink(
-      hit.conversation,
-      hit.current ? hit.message : "",
-      el("span", { dir: "auto" }, hit.title || word("untitled")),
-      el("span", { class: "snippet", dir: "auto" }, ...markWords(hit.snippet, words)),
-      el("span", { class: "when" }, formatDate(hit.created_at)),
-    ),
-  );
 }

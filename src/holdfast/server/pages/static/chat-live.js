@@ -2,7 +2,6 @@
 // `hooks` tell the rest of the page what it has to know.
 import { byId, el, showBanner, word } from "./core.js";
 import { renderToolCall } from "./chat-message.js";
-import { createBell } from "./chat-notify.js";
 import { announce, stream } from "./chat-state.js";
 import { renderNotices } from "./chat-details.js";
 import { setWindow } from "./gauge.js";
@@ -61,7 +60,10 @@ export class Live {
     this.status.textContent = parts.filter(Boolean).join(" · ");
     if (seconds >= longWait && !this.hasBell) {
       this.hasBell = true;
-      this.line.append(...[createBell()].filter(Boolean));
+      import("./chat-notify.js").then(
+        ({ createBell }) => this.line.append(...[createBell()].filter(Boolean)),
+        () => {},
+      );
     }
   }
 

@@ -8,8 +8,16 @@ const SHOWN = 90;
 const early = new Map();
 const place = byId("messages");
 
+/** Puts the line for memories in a place that was left for it; those that are on the page already stay there. */
+export function fillPlace(place, memories) {
+  const line = place.parentElement?.querySelector(".kept");
+  const missing = memories.filter(({ id }) => !byId(`kept-${id}`));
+  if (line) { for (const memory of missing) addMemory(line, memory); }
+  place.replaceWith(...(line || !missing.length ? [] : [renderLine(missing)]));
+}
+
 /** The line for memories {id, text}; others may come later. */
-export function renderLine(memories) {
+function renderLine(memories) {
   const fold = el("details", { class: "fold kept" }, el("summary"), el("ul", { class: "used" }));
   for (const memory of memories) addMemory(fold, memory);
   fold.addEventListener(
@@ -96,8 +104,8 @@ function addMemory(fold, { id, text }) {
       createButton(word("forget"), forget),
       ...extra,
     );
-  const markChanged = (gone, undo, { focus = true } = {}) => {
-    Object.assign(item, { isGone: gone, isOwn: true });
+  const markChanged = (gone, undo, { focus = true, goneBy = "" } = {}) => {
+    Object.assign(item, { isGone: gone, isOwn: true, goneBy });
     textSpan.classList.toggle("gone", gone);
     const undoButton = createButton(word("undo"), async () => {
       if (!(await attempt(async () => (await undo(), true)))) return;
@@ -117,10 +125,9 @@ function addMemory(fold, { id, text }) {
     call("/api/memory/import", { method: "POST", body: { memories: [memory] } });
   // It made room for newer ones; the archive has it.
   item.markArchived = () => {
-    Object.assign(item, { isGone: true, goneBy: "archive" });
-    textSpan.classList.add("gone");
-    deeds.replaceChildren(el("a", { href: "/settings/memory" }, word("to_archive")));
-    updateTitle(fold);
+    const restore = () => call(`/api/memory/${id}/restore`, { method: "POST" });
+    markChanged(true, restore, { focus: false, goneBy: "archive" });
+    deeds.append(el("a", { href: "/settings/memory" }, word("to_archive")));
   };
   // Somebody took it back in what they wrote.
   item.markGone = (memory) => markChanged(true, bringBack(memory), { focus: false });

@@ -9,7 +9,6 @@ import {
   formatTime,
   word,
 } from "./core.js";
-import { renderLine as keptLine } from "./chat-memories.js";
 import { call, chatPath, state } from "./chat-state.js";
 import { renderAbout } from "./chat-details.js";
 import { putHtml, renderThinking } from "./markdown.js";
@@ -123,12 +122,19 @@ function formatJson(text) {
   }
 }
 
+/** What was remembered of a question; most have nothing, so what shows it is loaded with the first. */
+function renderKept(memories) {
+  const place = el("span", { hidden: true });
+  import("./chat-memories.js").then(({ fillPlace }) => fillPlace(place, memories), () => {});
+  return place;
+}
+
 /** What stands below a message: what can be done with it and, of an answer, what is known of it. */
 export function renderFoot(entry, element, acts, isQuestion) {
   return el(
     "footer",
     { class: "foot" },
-    !isQuestion && entry.kept?.length > 0 && keptLine(entry.kept),
+    !isQuestion && entry.kept?.length > 0 && renderKept(entry.kept),
     !isQuestion && renderAbout(entry),
     renderActions(entry, element, acts, isQuestion),
   );
@@ -202,65 +208,4 @@ function renderVersions(entry, acts) {
     el("span", { "aria-hidden": "true" }, `${at + 1}/${of}`),
     renderStep(word("later"), "›", at + 1),
   );
-}
-
-/**
- * Opens a field to rewrite a message; returns the new text and whether it shall only be saved, or null if it was
- * left. A question can be asked anew.
- * @returns {Promise<{ text: string, only: boolean } | null>}
- */
-export function openEditor(entry, element) {
-  return new Promise((resolve) => {
-    const isQuestion = entry.role === "user";
-    const body = element.querySelector(".said"), row = element.querySelector(".foot");
-    const field = el("textarea", {
-      rows: isQuestion ? "3" : "12",
-      dir: "auto",
-      "aria-label": word(isQuestion ? "edit_label" : "edit_answer_label"),
-      value: entry.text ?? entry.content,
-    });
-    const closeEditor = (only) => {
-      const text = field.value;
-      if (only !== null && !text.trim()) return;
-      form.replaceWith(body);
-      row.hidden = false;
-      element.focus({ preventScroll: true });
-      resolve(only === null ? null : { text, only });
-    };
-    const form = el(
-      "form",
-      {
-        class: "editor",
-        onsubmit: (event) => {
-          event.preventDefault();
-          closeEditor(!isQuestion);
-        },
-      },
-      field,
-      el(
-        "div",
-        { class: "buttons" },
-        el("button", { type: "button", onclick: () => closeEditor(null) }, word("cancel")),
-        isQuestion &&
-          el(
-            "button",
-            { type: "button", title: word("save_only_why"), onclick: () => closeEditor(true) },
-            word("save_only"),
-          ),
-        el("button", { class: "main" }, word(isQuestion ? "ask_again" : "save")),
-      ),
-    );
-    field.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") closeEditor(null);
-      // In an answer Enter makes a new line: there are many in it.
-      if (event.key === "Enter" && isQuestion && !event.shiftKey && !event.isComposing) {
-        event.preventDefault();
-        form.requestSubmit();
-      }
-    });
-    body.replaceWith(form);
-    row.hidden = true;
-    field.focus();
-    field.setSelectionRange(field.value.length, field.value.length);
-  });
 }

@@ -1,10 +1,9 @@
 // The messages of the open conversation: the end first, others when one scrolls there, banners in their place.
 // However long it is, a few hundred are on the page at most. What one of them looks like is in chat-message.js.
-import { attempt, byId, el, formatNumber, toast, word } from "./core.js";
+import { attempt, byId, el, word } from "./core.js";
 import { renderMessage } from "./chat-message.js";
 import { call, chatPath, state } from "./chat-state.js";
 import { setWindow } from "./gauge.js";
-import { putHtml } from "./markdown.js";
 
 // So many are asked for at a time, and so many are on the page at most.
 const portion = 40, most = 200;
@@ -59,6 +58,7 @@ export function clearMessages() {
 /** Loads the end of the open conversation; returns the server's reply. */
 export async function loadMessages() {
   const reply = await call(chatPath(`/messages?limit=${portion}&html=true`));
+  if (reply.banners.length) banners ??= await import("./chat-banners.js");
   clearMessages();
   isFollowing = true;
   state.chat = reply.chat;
@@ -156,7 +156,7 @@ export async function scrollToMessage(id) {
   const target = findTarget();
   if (!target) return;
   place.classList.remove("folded");
-  updateBanners();
+  banners?.updateBanners();
   isFollowing = false;
   target.scrollIntoView({ block: "center" });
   target.classList.add("sought");
@@ -179,81 +179,15 @@ export function removeFrom(element) {
   }
 }
 
+// What shows summaries, once there is one.
+let banners = null;
+
 /** Shows where summaries are. With `fold`, the messages that the last one covers are hidden. */
-export function showBanners(summaries, fold = false) {
-  for (const element of place.querySelectorAll(".compaction")) element.remove();
-  let last = null;
-  for (const summary of summaries) {
-    const after = [...place.children].find((element) => element.dataset.message === summary.after);
-    if (after) after.after(last = renderBanner(summary));
-  }
-  for (const element of place.children) element.classList.remove("covered");
-  for (
-    let element = last?.previousElementSibling;
-    element && element !== older;
-    element = element.previousElementSibling
-  ) element.classList.add("covered");
-  older.classList.toggle("covered", Boolean(last));
-  if (!last) place.classList.remove("folded");
-  else if (fold) place.classList.add("folded");
-  updateBanners();
-}
-
-function renderBanner(summary) {
-  const saved = summary.tokens_before - summary.tokens_after;
-  const text = word(saved > 0 ? "summarised" : "summarised_earlier", {
-    before: formatNumber(summary.tokens_before),
-    after: formatNumber(summary.tokens_after),
-    share: formatNumber(Math.floor((100 * saved) / summary.tokens_before)),
-  });
-  return el(
-    "aside",
-    { class: "compaction", data: { covers: summary.covers }, "aria-label": text },
-    el("p", {}, text),
-    el(
-      "div",
-      { class: "row" },
-      el("button", { type: "button", class: "quiet originals", onclick: toggleOriginals }),
-      el("button", { type: "button", class: "quiet", onclick: () => undoSummary(summary) }, word("undo")),
-    ),
-    summary.html && renderSummary(summary.html),
-  );
-}
-
-function renderSummary(html) {
-  const text = el("div", { class: "markdown", dir: "auto" });
-  putHtml(text, html);
-  return el("details", { class: "fold" }, el("summary", {}, word("show_summary")), text);
-}
-
-function toggleOriginals() {
-  const last = [...place.querySelectorAll(".compaction")].pop();
-  const top = last.getBoundingClientRect().top;
-  isFollowing = false;
-  place.classList.toggle("folded");
-  updateBanners();
-  scroll.scrollTop += last.getBoundingClientRect().top - top;
-}
-
-function updateBanners() {
-  const isFolded = place.classList.contains("folded");
-  for (const element of place.querySelectorAll(".compaction")) {
-    const button = element.querySelector(".originals");
-    button.textContent = isFolded
-      ? word("show_originals", { n: formatNumber(Number(element.dataset.covers)) })
-      : word("hide_originals");
-    button.setAttribute("aria-expanded", String(!isFolded));
-  }
-}
-
-async function undoSummary(summary) {
-  const undone = await attempt(() =>
-    call(chatPath("/undo"), { method: "POST", body: { decision: summary.decision } })
-  );
-  if (!undone) return;
-  toast(word("undone", { n: formatNumber(undone.back.length) }));
-  await refreshBanners();
-  scroll.focus({ preventScroll: true });
+export async function showBanners(summaries, fold = false) {
+  if (!summaries.length && !banners) return;
+  banners ??= await import("./chat-banners.js");
+  banners.showBanners(summaries, { older, fold, stay: () => (isFollowing = false), refresh: refreshBanners });
+  scrollToEnd();
 }
 
 /** Loads where summaries are, after one was made or undone. */

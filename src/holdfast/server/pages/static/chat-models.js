@@ -6,6 +6,7 @@ const chooser = byId("model");
 const card = byId("connection");
 const first = byId("first-model");
 const ownServer = byId("own-server");
+const second = byId("second");
 
 // Milliseconds until a list of models that did not come, or is empty, is asked for again.
 const lookAgain = 5000;
@@ -21,6 +22,7 @@ export function startModels(callbacks) {
   hooks = callbacks;
   chooser.addEventListener("change", () => choose(chooser.value));
   first.addEventListener("change", () => choose(first.value));
+  second.addEventListener("click", () => attempt(async () => (await import("./chat-second.js")).choose()));
   byId("first-start").addEventListener("click", () => {
     endFirstRun();
     byId("text").focus();
@@ -29,6 +31,8 @@ export function startModels(callbacks) {
 }
 
 export const currentModel = () => chooser.value;
+/** The model that answers beside the chosen one; "" if there is none. */
+export const secondModel = () => (second.dataset.model === chooser.value ? "" : second.dataset.model ?? "");
 export const listInstalled = () => installed;
 /** Resolves when the list is there: somebody may be faster. */
 export const waitForModels = () => ready;
@@ -57,6 +61,7 @@ async function listModels() {
       : [el("option", { value: "" }, word("no_models"))];
   for (const select of [chooser, first]) select.replaceChildren(...renderOptions());
   selectModel();
+  second.hidden = installed.length < 2;
   showCard();
 }
 

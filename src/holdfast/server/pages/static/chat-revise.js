@@ -1,11 +1,12 @@
 // What can be done with a single message beside asking: deleted and brought back, reworded, compared with another.
 // `page` has `show()` to load the conversation anew, `find(id)` and `ask(wish)`.
-import { attempt, byId, el, showDialog, word } from "./core.js";
+import { attempt, byId, el, showDialog, toast, word } from "./core.js";
 import { openMenu } from "./chat-menu.js";
-import { openEditor } from "./chat-message.js";
+import { openEditor } from "./chat-editor.js";
+import { followTurn, Live } from "./chat-live.js";
 import * as messages from "./chat-messages.js";
 import { currentModel, describeModel, listInstalled } from "./chat-models.js";
-import { call, chatPath } from "./chat-state.js";
+import { call, chatPath, stream } from "./chat-state.js";
 import { putHtml } from "./markdown.js";
 import { canSpeak, speak } from "./chat-speech.js";
 
@@ -97,6 +98,34 @@ async function askAnother(entry, element, page) {
 function renderPair(entry, element, live) {
   const body = element.querySelector(".markdown").cloneNode(true);
   return renderColumns([renderColumn(entry.model, body), live]);
+}
+
+/** Has a second model answer a question while the first one does, beside it. */
+export function askSecond(model, second, page) {
+  const live = new Live();
+  let last = null, isLeft = () => false;
+  return {
+    render: (_, first) => renderColumns([renderColumn(model, first), renderColumn(second, live.element)]),
+    start: ({ conversation, question }, signal) => {
+      isLeft = () => signal.aborted;
+      const body = { model: second, conversation, regenerate: question, beside: true };
+      const open = () => stream("/api/chats/turns", { method: "POST", body, signal });
+      last = followTurn(live, open, { start: () => {}, signal })
+        .catch((error) => ({ kind: "error", data: { message: error.message } }))
+        .finally(() => live.close());
+    },
+    stop: () => live.job && call(`/api/jobs/${live.job}`, { method: "DELETE" }),
+    end: async (first, place) => {
+      const { kind, data } = (await last) ?? { kind: "lost", data: {} };
+      if (isLeft()) return;
+      // Either may have been there first.
+      const versions = [...new Set([first.id, data.message].filter(Boolean))];
+      if (versions.length === 2) return showVersions({ versions }, place, page);
+      await page.show();
+      if (kind === "error") toast(word("second_failed", { model: second, why: data.message }), "error");
+      else if (data.repeated) toast(word("same_again"));
+    },
+  };
 }
 
 const renderColumns = (columns) =>

@@ -6,6 +6,8 @@ export const state = {
   conversation: "",
   kind: readStored("kind") === "group" ? "group" : "private",
   chat: null,
+  /** The project whose conversations are listed and where new ones begin; "" is every one. */
+  project: readStored("project"),
   /** @type {Set<string>} conversations that are about to be deleted and are not shown any more */
   deleted: new Set(),
 };
@@ -23,6 +25,10 @@ export const stream = (path, options) => streamEvents(path, addScope(options));
 
 /** The address of the open conversation, or of something below it. */
 export const chatPath = (rest = "") => `/api/chats/${encodeURIComponent(state.conversation)}${rest}`;
+
+/** The part of an address that names the chosen project; groups have none. */
+export const projectQuery = () =>
+  state.project && state.kind === "private" ? `&project=${encodeURIComponent(state.project)}` : "";
 
 /** What this browser keeps of a person's choices, or this tab alone. Where it may keep nothing, there is nothing. */
 export function readStored(name, tab = false) {

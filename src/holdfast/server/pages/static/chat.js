@@ -4,13 +4,11 @@ import * as composer from "./chat-composer.js";
 import { showKind, startFrame, toggleSide } from "./chat-frame.js";
 import * as list from "./chat-list.js";
 import { followTurn, Live } from "./chat-live.js";
-import * as memoryLines from "./chat-memories.js";
 import { setWindow, startGauge } from "./gauge.js";
-import { openEditor, renderMessage } from "./chat-message.js";
+import { renderMessage } from "./chat-message.js";
 import * as messages from "./chat-messages.js";
 import * as models from "./chat-models.js";
 import { currentOptions, startOptions, useOptions } from "./chat-options.js";
-import { notifyDone } from "./chat-notify.js";
 import { memoryWish, startForgetful, useMemory } from "./chat-temporary.js";
 import { startPrinting } from "./chat-print.js";
 import { startShortcuts } from "./chat-shortcuts.js";
@@ -27,6 +25,7 @@ let turn = null;
 
 const actions = {
   edit: async (entry, element) => {
+    const { openEditor } = await import("./chat-editor.js");
     const edit = await openEditor(entry, element);
     if (edit?.only) {
       await attempt(async () => (await loadRevisions()).saveText(entry, edit.text, revisionPage));
@@ -51,8 +50,9 @@ const actions = {
     }),
 };
 
-// Loaded when somebody wants it: most messages are only read.
+// Loaded when somebody wants it: most messages are only read, and of most nothing is remembered.
 const loadRevisions = () => import("./chat-revise.js");
+const loadMemories = () => import("./chat-memories.js");
 
 // What revisions of single messages need of this page.
 const revisionPage = {
@@ -146,6 +146,11 @@ function showHead() {
   title.textContent = name;
   document.title = `${name} · Holdfast`;
   byId("mark").hidden = state.kind !== "group";
+  const project = state.kind === "group"
+    ? ""
+    : state.chat?.project ?? (state.conversation ? "" : state.project);
+  byId("project-mark").hidden = !project || project === "default";
+  byId("project-mark").textContent = project;
   context.hidden = !state.conversation;
   context.href = `/c/${state.conversation}/context`;
   if (source && sourceKind !== state.kind && !document.hidden) {
@@ -224,6 +229,7 @@ function beginTurn() {
  * @param {{
  *   text?: string, images?: string[], files?: object[], research?: boolean, attachments?: any[],
  *   edit?: string, regenerate?: string, extend?: string, from?: HTMLElement | null, model?: string, beside?: any,
+ *   second?: string,
  * }} wish
  */
 async function ask(
@@ -239,13 +245,15 @@ async function ask(
     from = null,
     model = models.currentModel(),
     beside = null,
+    second = "",
   },
 ) {
   const fresh = !edit && !regenerate && !extend;
+  if (second) beside = (await loadRevisions()).askSecond(model, second, revisionPage);
   // Whoever asks on beside two versions goes on with the newest.
   if (fresh) await attempt(document.querySelector(".pair") ? showChat : messages.loadEnd);
   const live = beginTurn();
-  const current = turn;
+  const current = Object.assign(turn, { beside });
   welcome.hidden = true;
   models.endFirstRun();
   const before = from
@@ -295,12 +303,15 @@ async function ask(
     research: result?.id,
   };
   if (fresh) Object.assign(body, { images, files });
-  if (!state.conversation) Object.assign(body, { options: currentOptions(), memory: memoryWish() });
+  if (!state.conversation) {
+    const project = state.kind === "private" && state.project ? state.project : undefined;
+    Object.assign(body, { options: currentOptions(), memory: memoryWish(), project });
+  }
   const openStream = () =>
     stream("/api/chats/turns", { method: "POST", body, signal: current.aborter.signal });
   const end = (answer) => {
     if (extend) findMessage(extend)?.remove();
-    if (beside) attempt(() => beside.end(answer, place));
+    return beside && attempt(() => beside.end(answer, place));
   };
   await followToEnd(live, openStream, { questionElement, revert, end });
 }
@@ -337,7 +348,7 @@ async function doResearch(live, question, signal) {
 async function followToEnd(
   live,
   first,
-  { questionElement = null, revert = (_error) => {}, end = (_answer) => {} },
+  { questionElement = null, revert = (_error) => {}, end = (_answer) => null },
 ) {
   const current = turn;
   if (!live.element.isConnected) messages.addElement(live.element);
@@ -353,6 +364,7 @@ async function followToEnd(
     showHead();
     if (questionElement && data.entry) questionElement.replaceWith(renderMessage(data.entry, actions));
     live.showVersions(data.versions);
+    current.beside?.start?.(data, current.aborter.signal);
   };
   let last;
   try {
@@ -371,9 +383,13 @@ async function followToEnd(
   }
   if (last.kind === "error") return showFailure(last.data, current, revert);
   finishAnswer(live, last.data);
-  end(last.data.entries.find((entry) => entry.id === last.data.message));
+  await end(last.data.entries.find((entry) => entry.id === last.data.message));
+  if (turn !== current) return undefined;
   announce(word("answered"));
-  notifyDone(state.chat?.title ?? "");
+  // Whoever looks at the page needs no notification.
+  if (document.hidden) {
+    attempt(async () => (await import("./chat-notify.js")).notifyDone(state.chat?.title ?? ""));
+  }
   showProposals();
   leaveTurn();
   return composer.sendQueued();
@@ -416,9 +432,10 @@ function finishAnswer(live, done) {
   if (done.trouble && !turn?.isStopped) {
     foot.before(el("p", { class: "trouble", role: "alert", dir: "auto" }, joinSentences(done.trouble)));
   }
+  if (done.repeated) foot.before(el("p", { class: "facts", role: "status" }, word("same_again")));
   if (live.report) foot.before(...[renderNotices(live.report)].filter(Boolean));
   if (live.report) setWindow(live.report, done);
-  memoryLines.showUnder(element);
+  attempt(async () => (await loadMemories()).showUnder(element));
   messages.showBanners(done.banners);
   messages.scrollToEnd();
 }
@@ -428,7 +445,9 @@ async function stopTurn() {
   if (!current) return;
   current.isStopped = true;
   if (!current.live.job) return current.aborter.abort();
-  await attempt(() => call(`/api/jobs/${current.live.job}`, { method: "DELETE" }));
+  await attempt(() =>
+    Promise.all([call(`/api/jobs/${current.live.job}`, { method: "DELETE" }), current.beside?.stop?.()])
+  );
   composer.focus();
 }
 
@@ -479,7 +498,7 @@ function listenAgain() {
     // The first memory of a new chat may be reported before the page knows the chat's id.
     else if (kind === "kept") {
       if (ours || (turn && !state.conversation)) {
-        memoryLines.handleEvent(data);
+        attempt(async () => (await loadMemories()).handleEvent(data));
       }
       if (ours && !turn) showProposals();
     } else if (kind === "compaction" && data.phase === "done" && ours && !turn) messages.refreshBanners();

@@ -1,6 +1,6 @@
 // The gauge in the composer: how full the window will be, with what is being written and attached, before it is sent.
 import { api, byId, debounce, el, formatNumber, word } from "./core.js";
-import { formatShare, renderMeter, renderRing } from "./meter.js";
+import { formatShare, renderRing } from "./ring.js";
 
 const place = byId("gauge");
 const field = byId("text");
@@ -98,12 +98,13 @@ function show() {
     el("span", { "aria-hidden": "true" }, `${uncounted ? "≥ " : ""}${values.share}`),
   );
   place.querySelector("summary").title = text;
-  if (place.open) {
-    byId("gauge-all").replaceChildren(
-      el("p", {}, text),
-      renderMeter(nextReport(window, used)),
-    );
-  }
+  if (place.open) showAll(text, window, used);
+}
+
+/** All about the window, once somebody wants to see it. */
+async function showAll(text, window, used) {
+  const { renderMeter } = await import("./meter.js");
+  byId("gauge-all").replaceChildren(el("p", {}, text), renderMeter(nextReport(window, used)));
 }
 
 /** The report of the next request as far as it is known: the last one, its answer, and the draft. */

@@ -1,5 +1,6 @@
 // Why a search found something, in plain words, and the parts of notes that are no memories.
-import { el, formatDate, formatNumber, markWords, word } from "./core.js";
+import { el, formatDate, formatNumber, word } from "./core.js";
+import { markWords } from "./mark-words.js";
 
 // In which order they are said; the share of each is of the whole score.
 const PARTS = ["words", "beside", "around", "meaning", "person", "recent", "time", "qmd"];

@@ -1,5 +1,6 @@
 // One memory as people see it: its words and where they come from; corrected in place, pinned, forgotten, its history.
-import { attempt, byId, el, formatDate, formatMoment, formatNumber, markWords, toast, word } from "./core.js";
+import { attempt, byId, el, formatDate, formatMoment, formatNumber, toast, word } from "./core.js";
+import { markWords } from "./mark-words.js";
 import { ask, nameOwner, scopeHeaders } from "./memory-scope.js";
 import { renderReasons } from "./memory-hit.js";
 

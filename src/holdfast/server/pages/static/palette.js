@@ -1,16 +1,6 @@
 // The palette: one box for chats, pages, commands and settings, opened by Ctrl+K on every page.
-import {
-  api,
-  createIcon,
-  debounce,
-  el,
-  formatDate,
-  markWords,
-  palette,
-  queryAll,
-  setTheme,
-  word,
-} from "./core.js";
+import { api, createIcon, debounce, el, formatDate, palette, queryAll, setTheme, word } from "./core.js";
+import { markWords } from "./mark-words.js";
 
 // How many entries of a group are shown before something is typed, and after.
 const BEFORE = 7, AFTER = 8;

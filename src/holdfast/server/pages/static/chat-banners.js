@@ -1,0 +1,92 @@
+// Where summaries stand among the messages: what they saved, the originals, the words that the model reads instead.
+import { attempt, byId, el, formatNumber, toast, word } from "./core.js";
+import { call, chatPath } from "./chat-state.js";
+import { putHtml } from "./markdown.js";
+
+const scroll = byId("scroll");
+const place = byId("messages");
+/** @type {any} */
+let page = {};
+
+/**
+ * Shows where summaries are. `given` has the button for `older` messages, `fold` to hide what the last one
+ * covers, `stay()` to remain where one reads, and `refresh()` to load them anew.
+ */
+export function showBanners(summaries, given) {
+  page = given;
+  const { older, fold } = page;
+  for (const element of place.querySelectorAll(".compaction")) element.remove();
+  let last = null;
+  for (const summary of summaries) {
+    const after = [...place.children].find((element) => element.dataset.message === summary.after);
+    if (after) after.after(last = renderBanner(summary));
+  }
+  for (const element of place.children) element.classList.remove("covered");
+  for (
+    let element = last?.previousElementSibling;
+    element && element !== older;
+    element = element.previousElementSibling
+  ) element.classList.add("covered");
+  older.classList.toggle("covered", Boolean(last));
+  if (!last) place.classList.remove("folded");
+  else if (fold) place.classList.add("folded");
+  updateBanners();
+}
+
+function renderBanner(summary) {
+  const saved = summary.tokens_before - summary.tokens_after;
+  const text = word(saved > 0 ? "summarised" : "summarised_earlier", {
+    before: formatNumber(summary.tokens_before),
+    after: formatNumber(summary.tokens_after),
+    share: formatNumber(Math.floor((100 * saved) / summary.tokens_before)),
+  });
+  return el(
+    "aside",
+    { class: "compaction", data: { covers: summary.covers }, "aria-label": text },
+    el("p", {}, text),
+    el(
+      "div",
+      { class: "row" },
+      el("button", { type: "button", class: "quiet originals", onclick: toggleOriginals }),
+      el("button", { type: "button", class: "quiet", onclick: () => undoSummary(summary) }, word("undo")),
+    ),
+    summary.html && renderSummary(summary.html),
+  );
+}
+
+function renderSummary(html) {
+  const text = el("div", { class: "markdown", dir: "auto" });
+  putHtml(text, html);
+  return el("details", { class: "fold" }, el("summary", {}, word("show_summary")), text);
+}
+
+function toggleOriginals() {
+  const last = [...place.querySelectorAll(".compaction")].pop();
+  const top = last.getBoundingClientRect().top;
+  page.stay();
+  place.classList.toggle("folded");
+  updateBanners();
+  scroll.scrollTop += last.getBoundingClientRect().top - top;
+}
+
+/** Says on every banner what a click does. */
+export function updateBanners() {
+  const isFolded = place.classList.contains("folded");
+  for (const element of place.querySelectorAll(".compaction")) {
+    const button = element.querySelector(".originals");
+    button.textContent = isFolded
+      ? word("show_originals", { n: formatNumber(Number(element.dataset.covers)) })
+      : word("hide_originals");
+    button.setAttribute("aria-expanded", String(!isFolded));
+  }
+}
+
+async function undoSummary(summary) {
+  const undone = await attempt(() =>
+    call(chatPath("/undo"), { method: "POST", body: { decision: summary.decision } })
+  );
+  if (!undone) return;
+  toast(word("undone", { n: formatNumber(undone.back.length) }));
+  await page.refresh();
+  scroll.focus({ preventScroll: true });
+}

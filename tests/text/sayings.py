@@ -157,6 +157,27 @@ decision|Der Etat wurde auf 21.000 Euro erhöht.
 fact|Ein Punkt zur Sicherheit: der Hauptschalter sitzt hinter der Kellertür.
 fact|Die interne Bibliothek heißt quarkmix.
 fact|Korrektur: das Budget beträgt jetzt 42.500 Euro.
+rule|Wer den Transporter nimmt, trägt sich vorher in die Liste ein.
+rule|Jede Messung wird dreimal wiederholt, bevor sie ins Protokoll kommt.
+rule|Rechnungen über 500 Euro unterschreibt nur die Geschäftsführung.
+rule|Ab sofort dokumentierst du jede Funktion mit einem Beispiel.
+rule|Bitte keine Rosinen in irgendeinem Rezept.
+rule|Es dürfen keine Daten an Dritte weitergegeben werden.
+rule|Ich will in Berichten keine Tortendiagramme sehen.
+rule|Pip install ist auf dem Server untersagt.
+decision|Die Wahl ist auf Leinen statt Baumwolle gefallen.
+decision|Wir stellen den Betrieb auf Vier-Tage-Woche um.
+decision|Als Trainer nehmen wir Luca Ferrante.
+preference|Ich kann Koriander nicht ausstehen.
+preference|Wenn du mir Bücher empfiehlst, dann am liebsten unter 300 Seiten.
+preference|Geht das, dass du Mengen künftig in Gramm angibst?
+fact|Der Serverraum ist im zweiten Untergeschoss.
+fact|Ich habe seit 2019 ein Hörgerät.
+fact|Unser Betrieb macht im August drei Wochen zu.
+fact|Abgabe der Steuererklärung ist bei mir der 31. Juli.
+fact|Frau Özkan leitet bei uns die Buchhaltung.
+fact|Der Stammtisch ist jetzt donnerstags, nicht mehr dienstags.
+fact|Die Abteilung heißt seit Januar Kundendienst.
 """
 
 KEPT_ENGLISH = """
@@ -315,6 +336,27 @@ decision|We have renamed the mail server to eilbote.
 decision|The roof will be tiled in red, that's been decided.
 fact|You should take this to heart: we accept returns for 14 days at most.
 fact|The internal library is called quarkmix.
+rule|Whoever takes the van signs the list beforehand.
+rule|Every measurement is repeated three times before it goes into the log.
+rule|Invoices above 500 euros are signed by management only.
+rule|From now on, document every function with an example.
+rule|Please no raisins in any recipe.
+rule|No data may be passed on to third parties.
+rule|I don't want to see pie charts in reports.
+rule|Pip install is prohibited on the server.
+decision|The choice fell on linen instead of cotton.
+decision|We're switching the company to a four-day week.
+decision|We're taking Luca Ferrante as coach.
+preference|I can't stand coriander.
+preference|When you recommend books to me, preferably under 300 pages.
+preference|Is it possible that you give quantities in grams in future?
+fact|The server room is on the second basement level.
+fact|I have had a hearing aid since 2019.
+fact|Our company closes for three weeks in August.
+fact|My tax return is due on 31 July.
+fact|Ms Özkan heads our accounting.
+fact|The regulars' table is now on Thursdays, no longer on Tuesdays.
+fact|The department has been called Customer Care since January.
 """
 
 NOTHING_GERMAN = """
@@ -433,6 +475,70 @@ Ein Wintergarten wäre nett, aber nein.
 Schreib eine Regel für Kinder, die nie aufräumen.
 Hey Jana, klingt super! Wir waren am Montag in Ulm. Und du?
 Suche nur ein Hotel in Rom.
+Nutzt ihr eigentlich auch Grafana?
+Sollen wir lieber den Donnerstag nehmen?
+Wozu ist die Datei tsconfig.json da?
+Muss ich die Garantie innerhalb von 14 Tagen melden?
+Man könnte den Termin auch auf den 12. legen.
+Nehmen wir einmal an, das Budget beträgt 10.000 Euro.
+Falls der Zug ausfällt, fahren wir mit dem Auto.
+Wenn ich im Lotto gewinne, kaufe ich ein Boot.
+Nein, Terraform ist mir dafür zu groß.
+Die Idee mit dem Food-Truck hat niemand gut gefunden.
+Svelte hatten wir uns angeschaut und dann sein lassen.
+Das mit dem Abo überzeugt mich ehrlich gesagt gar nicht.
+Ich heirate dann mal meine Kaffeemaschine, kleiner Scherz.
+Unser Hund ist jetzt offiziell der Abteilungsleiter, lol.
+Regel Nummer eins: der Chef hat immer recht ;)
+Klar, und nächste Woche fliegen wir alle zum Mond.
+„Nie wieder Krieg“ war das Motto der Ausstellung.
+Mein Lieblingszitat im Kalender heute: „Iss jeden Tag einen Apfel.“
+Der Roman beginnt mit „Ich heiße Ismael und wohne am Hafen“.
+Im Forum stand: „Verwendet auf keinen Fall Version 3!“
+Laut irgendeinem Blog soll man Tomaten nie in den Kühlschrank legen.
+Irgendwer meinte, der Kurs sei schon voll.
+Ich habe gehört, dass die Bibliothek montags zu hat.
+Die Zeitung behauptet, das Stadion koste 90 Millionen.
+Gib mir fünf Namen für ein Segelboot, keinen davon auf Englisch.
+Kannst du die Tabelle kurz nach Datum sortieren?
+Mach aus dem Text eine Liste mit höchstens sechs Punkten.
+Nur für diese Aufgabe: rechne mit drei Nachkommastellen.
+Puh, ich habe überhaupt keine Lust mehr auf dieses Formular.
+Ich freue mich total auf das Wochenende.
+Mir brummt der Schädel.
+Irgendwie fühle ich mich zurzeit etwas verloren.
+Heute Morgen habe ich zwei Stunden im Stau gestanden.
+Draußen schneit es schon wieder.
+Wir waren gestern im Zoo und haben die Pinguine gesehen.
+Der Kaffee hier ist schon wieder kalt.
+Schreib ab jetzt alles klein. Quatsch, lass es so wie bisher.
+Unser Budget ist 5.000 Euro. Moment, das war der Wert vom Vorjahr, ignorier das.
+Wir fahren nach Portugal, oder nein, doch nicht.
+Ab sofort nur noch Tee! Nee, war ein Witz.
+Python wurde von Guido van Rossum entwickelt.
+Bienen können ultraviolettes Licht sehen.
+HTTP 404 bedeutet, dass die Seite nicht gefunden wurde.
+Ein Marathon ist 42,195 Kilometer lang.
+Die Lehrerin meiner Nichte mag keine Kreide.
+Elon Musk findet Meetings überflüssig.
+Die meisten Leute hassen Montage.
+Der Kollege aus dem dritten Stock trinkt seinen Kaffee mit Salz.
+Früher haben wir Releases freitags gemacht.
+Meine erste Katze hieß Minka und ist lange tot.
+Ich war mal Vegetarier, das ist aber lange her.
+Der alte Server lief noch auf Port 8000.
+Tu so, als wärst du mein Zahnarzt.
+In meiner Geschichte heißt die Heldin Elara und hasst Drachen.
+Stell dir vor, ich sei ein Kunde, der nie pünktlich zahlt.
+Meine Figur ist ein Zwerg, der immer die Wahrheit sagt.
+Testdaten: name = "Anna", age = 30, city = "Bonn".
+Ein Zug fährt um 8 Uhr in Ulm los und braucht drei Stunden.
+Beispielsatz: Ich wohne seit zehn Jahren in Lyon.
+Angabe: Das Rechteck ist 5 cm breit und 8 cm lang.
+Bitte auf Englisch: Wir liefern nie am Wochenende.
+Was heißt „no smoking allowed“ auf Deutsch?
+Korrigiere: Ich habe gestern nach Hause gegangen und immer müde.
+Kannst du „Unser Büro ist im dritten Stock“ ins Polnische übertragen?
 """
 
 NOTHING_ENGLISH = """
@@ -561,6 +667,70 @@ Agreed, nature has a way of being so inspiring!
 Must've taken you ages to design it.
 Hey John! I met back up with my teammates on the 15th and it was amazing! How have you been?
 Good to hear that you're finding comfort in the good times you had with Max.
+Do you people use Grafana too?
+Should we take Thursday instead?
+What is the file tsconfig.json for?
+Do I have to register the warranty within 14 days?
+One could also put the appointment on the 12th.
+Let's assume the budget is 10,000 euros.
+If the train is cancelled we'll take the car.
+When I win the lottery I'm buying a boat.
+No, Terraform is too big for that.
+Nobody liked the idea with the food truck.
+We had a look at Svelte and then let it be.
+Honestly, the subscription thing doesn't convince me at all.
+I'll go and marry my coffee machine then, just kidding.
+Our dog is officially head of department now, lol.
+Rule number one: the boss is always right ;)
+Sure, and next week we're all flying to the moon.
+"Never again war" was the motto of the exhibition.
+Today's quote in the calendar: "Eat an apple every day."
+The novel begins with "My name is Ismael and I live by the harbour".
+The forum said: "Do not use version 3 under any circumstances!"
+According to some blog you should never put tomatoes in the fridge.
+Somebody said the course was already full.
+I heard that the library is closed on Mondays.
+The paper claims the stadium costs 90 million.
+Give me five names for a sailing boat, none of them in English.
+Can you quickly sort the table by date?
+Turn the text into a list with six points at most.
+Just for this task: calculate with three decimals.
+Phew, I really don't feel like doing this form any more.
+I'm really looking forward to the weekend.
+My head is pounding.
+Somehow I'm feeling a bit lost at the moment.
+This morning I was stuck in traffic for two hours.
+It's snowing outside again.
+We were at the zoo yesterday and saw the penguins.
+The coffee here is cold again.
+Write everything in lower case from now on. Nonsense, leave it as it was.
+Our budget is 5,000 euros. Wait, that was last year's figure, ignore that.
+We're going to Portugal, or no, actually we're not.
+Only tea from now on! Nah, that was a joke.
+Python was developed by Guido van Rossum.
+Bees can see ultraviolet light.
+HTTP 404 means that the page was not found.
+A marathon is 42.195 kilometres long.
+My niece's teacher doesn't like chalk.
+Elon Musk finds meetings superfluous.
+Most people hate Mondays.
+The colleague from the third floor takes his coffee with salt.
+We used to do releases on Fridays.
+My first cat was called Minka and died long ago.
+I was a vegetarian once, but that's long ago.
+The old server still ran on port 8000.
+Pretend to be my dentist.
+In my story the heroine is called Elara and hates dragons.
+Imagine I'm a customer who never pays on time.
+My character is a dwarf who always tells the truth.
+Test data: name = "Anna", age = 30, city = "Bonn".
+A train leaves Ulm at 8 and takes three hours.
+Example sentence: I have lived in Lyon for ten years.
+Given: the rectangle is 5 cm wide and 8 cm long.
+In German please: We never deliver on weekends.
+What does "Rauchen verboten" mean in English?
+Correct: I has gone home yesterday and always tired.
+Can you put "Our office is on the third floor" into Polish?
 """
 
 

@@ -134,7 +134,8 @@ def _message_text(message: Message) -> str:
 def _stands_alone(sentence: str, kind: str = "") -> bool:
     """Whether a sentence is understandable by itself, unlike "let's take the second one"."""
     # "I'm diabetic" has one word that counts, and who it is about; "No jQuery!" has what is not to be.
-    needed = 1 if kind == "prohibition" or (kind == "fact" and is_about_speaker(sentence)) else 2
+    own = kind in ("fact", "preference") and is_about_speaker(sentence)
+    needed = 1 if kind == "prohibition" or own else 2
     return not _REFERENCE.search(sentence) and len(set(terms(sentence))) >= needed
 
 

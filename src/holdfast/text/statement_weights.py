@@ -25,6 +25,7 @@ WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "deed": -0.8, "feels": -0.8, "stays": 0.3, "law": 0.3, "math": -1.0, "whoever": 0.7,
         "framed_rule": 0.8, "gerund": -0.4, "wants_none": 1.2, "subjectless": -1.0,
         "out_of": 0.9, "bans_you": 0.8, "under_alone": -2.0, "matters": 1.0,
+        "defines": -1.2, "others_like": -0.8,
     },
     "decision": {
         "decided": 1.0, "decided_before": 0.6, "aims_after": 0.6, "chooses": 1.2, "becomes": 1.2,
@@ -34,14 +35,14 @@ WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "trouble": -0.6, "pronoun": -0.5, "after_all": 0.8, "settles": 0.8, "we_will": 0.6, "feels": -0.6,
         "definite": 0.2, "name": 0.2, "this_thing": -0.6, "fragment": -1.5, "math": -1.0, "i_promise": -0.8,
         "announces": -2.0, "gerund": -1.0, "object_first": -1.0, "object_it": -0.8, "you_did": -2.0,
-        "sealed": 1.0, "felt": -0.6,
+        "sealed": 1.0, "felt": -0.6, "rejects": -1.0, "that_one": -1.0,
     },
     "preference": {
         "likes": 1.2, "rather": 1.2, "habit": 1.2, "for_you": 1.0, "asks_standing": 1.6, "possible": 0.9,
         "verbless": 0.3, "me": 0.2, "always": 0.2, "value": 0.1, "this_thing": -1.0, "theirs": -1.0,
         "passing": -0.8, "task": -1.5, "needs": -0.8, "says": -0.6, "asks_once": -1.5, "points": -0.2,
         "order": -0.2, "standing_wish": 1.6, "deed": -0.8, "fragment": -1.5, "object_first": -1.5,
-        "that_one": -1.0,
+        "that_one": -1.0, "feels": -0.8, "gerund": -0.6,
     },
     "fact": {
         "mine": 1.0, "me": 0.6, "here": 0.5, "definite": 0.4, "name": 0.4, "states": 0.4, "value": 0.6,
@@ -53,13 +54,15 @@ WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "feels": -1.4, "can": -1.4, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.5,
         "vague": -0.6, "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8,
         "own_thing": 0.4, "lacks": 0.4, "life": 0.6, "routine": 0.4, "gerund": -1.2, "bare": -0.8,
-        "ago": -1.2, "you": -0.4, "labelled": 1.2, "moved": 0.8, "under_alone": -2.0, "general": -1.0,
-        "felt": -0.6, "called": 0.4,
+        "ago": -1.2, "you": -0.4, "labelled": 1.2, "moved": 0.8, "under_alone": -2.0, "general": -1.4,
+        "felt": -0.6, "called": 0.4, "others_like": -1.6, "framed_value": 0.3, "quoted": -0.6,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
 OVERRIDES: Mapping[str, frozenset[str]] = {
     "likes": frozenset({"asks_you", "asks_once", "needs"}),
+    "others_like": frozenset({"likes", "trait"}),
+    "asks_standing": frozenset({"passing"}),
     "becomes": frozenset({"negation"}),
     "decided": frozenset({"negation", "passing", "can"}),
     "rather": frozenset({"needs"}),
@@ -78,7 +81,7 @@ OVERRIDES: Mapping[str, frozenset[str]] = {
     "moved": frozenset({"deed", "perfect", "bygone"}),
     "cause": frozenset({"points"}),
     "you_must": frozenset({"i", "needs"}),
-    "for_you": frozenset({"i", "needs"}),
+    "for_you": frozenset({"i", "needs", "feels"}),
     "trait": frozenset({"negation", "bygone", "can", "vague", "deed"}),
     "mine": frozenset({"bygone", "theirs", "me"}),
     "me": frozenset({"bygone"}),

@@ -104,6 +104,8 @@ _IDENTIFIER = late(
     r"|\w\(\)|(?<=\w )[B-HJ-Z]\b(?!\.\w)"
 )
 _NAMES = {code: late(pattern) for code, pattern in by_language("NAME_IN_SENTENCE").items()}
+# A hidden quote that is long enough for a sentence.
+_QUOTE = late(r"\x00{15,}")
 # A label before a colon has so many words.
 _LABEL = 3
 # What only says that something was decided has at most as many.
@@ -128,12 +130,14 @@ def statements_in(sentences: Sequence[str]) -> list[Statement]:
     # Whose words they are, and whether they were meant, may be said in another sentence.
     laughs = any(len(sentence) < 40 and _cue(sentence, "joke") for sentence in plain)
     foreign = any(_begins(sentence, "task") for sentence in plain)
+    unreal = {number for number, sentence in enumerate(plain) if _cue(sentence, "unreal")}
     chats = _is_small_talk(plain)
     return [
         one
         for one in found
         if not (laughs and one.kind != "decision")
         and not (foreign and one.kind in ("fact", "preference"))
+        and not (one.sentence in unreal and one.kind != "prohibition")
         and not (chats and not _matters(one, plain[one.sentence]))
         and not (one.kind != "prohibition" and _cue(plain[one.sentence], "admires"))
     ]
@@ -344,6 +348,8 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
     cues |= values
     if _NAMES[language.code].search(text):
         cues.add("named")
+    if _QUOTE.search(text):
+        cues.add("quoted")
     if _MANNER.search(bare):
         cues.add("manner")
     first = start + len(text) - len(bare)
@@ -364,6 +370,10 @@ def _derived(cues: Collection[str]) -> set[str]:
     has = set(cues)
     found = set()
     lasting = {"always", "never", "from_now", "future", "no_more"} | (set() if "to_me" in has else {"only"})
+    if {"order", "one_text"} <= has and not has & {"negation", "never", "none"}:
+        # "Turn the text into a list of six points at most" limits this one.
+        lasting -= {"only"}
+        found.add("this_thing")
     if has & {"order", "you_verb"} and has & lasting:
         found.add("standing_order")
     if {"order", "outputs"} <= has:
@@ -454,9 +464,14 @@ def _combined(has: Collection[str]) -> set[str]:
         found.add("fragment")
     if "no_verb" in has and not has & {"i", "we", "here", "title"}:
         found.add("bare")
-    counts = "bare_plural" in has and has & {"number", "value"} and not has & TIMED
-    if ({"world", "name"} <= has or "only_one" in has or counts) and not has & OF_US:
+    counts = "bare_plural" in has and has & {"number", "value", "trait"} and not has & TIMED
+    measured = "world" in has and has & {"name", "definite"} and not has & {"own_thing", "passive"}
+    if (measured or counts or has & {"only_one", "any_one", "defines"}) and not has & OF_US:
         found.add("general")
+    if "tastes" in has and not has & {"me", "trait", "order"}:
+        found.add("others_like")
+    if {"frame", "states", "money"} <= has:
+        found.add("framed_value")
     if {"likes_the", "frame"} <= has:
         found.add("likes")
     if "ongoing" in has and not has & {"value", "number", "named", "for_years"}:
@@ -495,6 +510,9 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
     # "I'm a vegetarian, if it is about food" is true anyway.
     rest = clauses[:at] if "trait" in cues else (*clauses[:at], *clauses[at + 1 :])
     if any("condition" in other.cues for other in rest):
+        cues.add("conditional")
+    if "under" in cues and cues & {"does", "chooses"} and cues & {"condition", "question"}:
+        # "If it rains we'll take the car", without a comma.
         cues.add("conditional")
     if any("feels" in other.cues for place, other in enumerate(clauses) if place != at):
         cues.add("felt")
@@ -554,7 +572,13 @@ def _from_before(at: int, clauses: Sequence[Clause], cues: set[str]) -> set[str]
     plain = "behind_colon" in cues and "\x00" not in clauses[at].text
     if plain and ("names_rule" in before.cues or ("frame" in before.cues and "verbless" in cues)):
         found.add("framed_rule")
-    if "under" in before.cues and ("passive" in cues or {"stays", "only"} <= cues):
+    if "joined" in cues and "fragment" in before.cues:
+        found.add("fragment")
+    if (
+        "under" in before.cues
+        and "fragment" not in before.cues
+        and ("passive" in cues or {"stays", "only"} <= cues)
+    ):
         found.add("passive_when")
     if "behind_colon" in cues and _is_label(before) and "no_verb" in cues and cues & {"value", "number"}:
         found.add("labelled")
@@ -576,7 +600,10 @@ def _states_nothing(
 ) -> bool:
     nothing = cues & STATES_NOTHING
     if cues & {"for_you", "asks_standing", "for_you_before"}:
-        nothing -= {"supposes", "asks"}
+        nothing -= {"supposes", "asks", "open"}
+    if "fails" in cues:
+        # "We won't do that again" is about what failed, not about this once.
+        nothing -= {"once"}
     if "standing_order" in cues and "passing" not in cues:
         nothing -= {"once"}
     if "bans_you" in cues:
@@ -588,12 +615,16 @@ def _states_nothing(
     if nothing:
         return True
     standing = cues & {"standing_order", "always", "never", "only", "passive", "must", "likes", "rather"}
+    if "condition" in cues:
+        standing -= {"passive"}
     if "conditional" in cues and cues & {"chooses", "decided", "becomes", "i", "we"} and not standing:
+        return True
+    if "renders" in cues and any("behind_colon" in later.cues for later in clauses[at + 1 : at + 2]):
         return True
     if "behind_colon" in cues:
         # "You should note this:" announces what follows; "Make this shorter:" shows something to work on.
         before = clauses[at - 1].cues
-        if before & {"once", "task"} or ("that_one" in before and "must" not in before):
+        if before & {"once", "task", "unreal", "renders"} or ("that_one" in before and "must" not in before):
             return True
     if {"rejects", "negation"} <= cues and not cues & {"decided_before", "standing_order", "fails"}:
         return True
@@ -611,7 +642,12 @@ def _states_nothing(
     if "under" in cues and "for_you" not in cues and len(clauses) > 1:
         # What is only a part counts where the whole vouches for it.
         return not any("confirms" in other.cues for other in (*clauses[:at], *clauses[at + 1 : at + 2]))
-    if not at or scored[at - 1] is not None or cues & {"for_you_before", "asks_standing", "turns"}:
+    if not at or cues & {"for_you_before", "asks_standing", "turns"}:
+        return False
+    if "supposes" in clauses[0].cues and not any(scored[:at]):
+        # "Suppose we take it, then we need three."
+        return True
+    if scored[at - 1] is not None:
         return False
     # "Maybe this helps you:" leaves open whether it helps, not what follows.
     doubts = {"supposes", "rejects", "task"} | (set() if "behind_colon" in cues else {"open"})

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from holdfast.text.analyser import terms
 from holdfast.text.lang import LOWER, UPPER, any_word
 from holdfast.text.patterns import late
 from holdfast.text.statements import Statement, statements_in
@@ -137,6 +138,7 @@ _QUOTED = late(
 )
 _BULLET = late(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s+")
 _ABBREVIATION = late(rf"\b(?:[A-Za-z]|{any_word('DOTTED')})\.$")
+_BEFORE_NUMBER = late(r"(?i)\b(?:no|nos|fig|vol|ch|sec|para)\.$")
 # "Am 15. November", "die 10. Staffel": the dot after a number does not end the sentence.
 _ORDINAL = late(r"\b\d{1,2}\.$")
 _DEFINITE_ORDINAL = late(rf"\b{any_word('DEFINITE_WORDS')}\s\d{{1,2}}\.$", re.IGNORECASE)
@@ -163,6 +165,8 @@ def _split(text: str, longest: int) -> Iterator[tuple[str, str]]:
             # The last few characters are enough; the whole sentence would be read again and again.
             before = masked[max(start, match.end() - 12) : match.end()]
             if _ABBREVIATION.search(before):
+                continue
+            if _BEFORE_NUMBER.search(before) and masked[match.end() :].lstrip()[:1].isdigit():
                 continue
             if _ORDINAL.search(before) and _GOES_ON.match(masked, match.end()):
                 continue
@@ -267,8 +271,20 @@ def rules_in(text: str) -> tuple[str, ...]:
 
 
 def forbidden_in(text: str) -> tuple[str, ...]:
-    """Return the sentences that forbid something or say that it failed; doubtful ones count."""
-    return select_sentences(text, lambda statement: statement.kind in ("prohibition", "failure"))
+    """Return the sentences that forbid something or say that it failed; doubtful ones count.
+
+    "We won't do that again" comes with the sentence before it, which says what.
+    """
+    sentences = list(own_sentences(text))
+    chosen: dict[int, str] = {}
+    for statement in statements_in([masked for _, masked in sentences]):
+        at = statement.sentence
+        if statement.kind not in ("prohibition", "failure"):
+            continue
+        chosen[at] = sentences[at][0]
+        if at and statement.kind == "failure" and len(set(terms(chosen[at]))) <= 1:
+            chosen[at] = f"{chosen.pop(at - 1, sentences[at - 1][0])} {chosen[at]}"
+    return tuple(dict.fromkeys(chosen.values()))
 
 
 def decisions_in(text: str) -> tuple[str, ...]:

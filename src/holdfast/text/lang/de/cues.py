@@ -43,7 +43,7 @@ CUES = LanguageData(
     cues={
         "supposes": cue(
             r"^angenommen|theoretisch|mal angenommen|stell dir vor|stellen sie sich vor|was wäre"
-            r"|nehmen wir (?:mal )?an|gesetzt den fall",
+            r"|nehmen wir (?:\w+ )?an|gesetzt den fall",
             r"würden?|würdest|hätten?|wären?|könnten?|ließen?|bräuchten?|zögen?|läge|gäbe|käme|sollten wir",
             r"(?:wenn|falls) (?:ich|wir|er|sie|es|man) (?:mal|je|jemals|irgendwann)",
         ),
@@ -62,12 +62,17 @@ CUES = LanguageData(
             r"|schwank\w+"
             r"|mal gucken|nicht entschieden|nicht beschlossen|beschlossen ist (?:da )?(?:gar )?nichts"
             r"|ob (?:ich|wir|der|die|das|man|es)|so ein gedanke|nur so (?:eine? )?(?:gedanke|idee|gefragt)"
-            r"|noch nichts|(?:nichts|nicht)(?: \S+){0,4}? (?:entschieden|beschlossen|klar)|(?:entschieden"
+            r"|anscheinend|scheinbar|gerüchteweise|man munkelt|es heißt(?=$|,)|(?:habe?"
+            r"|haben) (?:\S+ ){0,3}?gehört"
+            r"|irgendwo gelesen|noch nichts|(?:nichts|nicht)(?: \S+){0,4}? (?:entschieden|beschlossen|klar)"
+            r"|(?:entschieden"
             r"|beschlossen)(?: \S+){0,3}? (?:nichts|nicht)|noch (?:offen|unsicher)|nicht sicher|glaub\w*"
             r"|denke ich|schätze|schätzungsweise|vielleicht auch|oder (?:so|doch)"
         ),
         "past": cue(
-            r"vor \S+ jahren (?:hatten?|waren?|wohnten?|gab)|bis vor (?:\S+ ){0,3}?(?:jahren|monaten"
+            r"bis (?:19|20)\d\d (?:hatten?|waren?|gab|wohnten?|war)|(?:ist |schon )?lange (?:her|tot)"
+            r"|jahrelang (?:\S+ ){0,6}?ge\w+(?=[.!]*$)"
+            r"|vor \S+ jahren (?:hatten?|waren?|wohnten?|gab)|bis vor (?:\S+ ){0,3}?(?:jahren|monaten"
             r"|wochen|kurzem)|(?:alte|frühere"
             r"|ehemalige)[nrs]? (?:regel\w*|lösung|version|vorgabe)|früher|damals|ehemals|einst|vor jahren"
             r"|letzte[sn]? (?:jahr|woche|monat|sommer|winter)"
@@ -78,7 +83,8 @@ CUES = LanguageData(
         ),
         "passing": cue(
             r"(?<!ab )(?:heute (?:früh|morgen|abend|nachmittag|vormittag))|(?<!seit )(?<!ab )heute"
-            r"|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|(?<!seit )gestern"
+            r"|gerade|grad|zurzeit|zur zeit|in letzter zeit|momentan|derzeit|im moment|eben|gleich|heut"
+            r"|(?<!seit )gestern"
             r"|(?<!jeden )(?<!am )morgen|vorhin|später"
             r"|schnell"
             r"|noch nicht|noch(?=[.!]*$)|(?:noch|nur) (?:\w+ ){0,2}(?:prozent|minuten?|min|stunden?"
@@ -94,6 +100,12 @@ CUES = LanguageData(
             r"|jetzt mal|^\w+(?: mir| uns| doch| bitte| hier| das| dazu)* mal(?= )|^bitte (?:noch "
             r"|mal )?eine?n? (?-i:[A-ZÄÖÜ])\w+|weg(?:werfen|schmeißen)|jetzt das ganze"
         ),
+        # A text at hand, as what is to be worked on.
+        "one_text": cue(
+            r"(?:den|dem|die|das|der) (?:\w+ )?(?:text|tabelle|liste|absatz|satz|gedicht|brief|e-?mail"
+            r"|rezept|antwort|entwurf"
+            r"|geschichte|aufsatz|rede)"
+        ),
         "joke": cue(
             r"haha\w*|hihi|lol|scherz|spaß|witz|ironie|(?:ja|na|aber) klar,? und|höhö|\*g\*|grins"
             r"|wer's glaubt|schön wär's"
@@ -102,7 +114,8 @@ CUES = LanguageData(
             r"(?:war|ist|meinte ich|meine ich)(?: \w+)? nicht (?:so |ganz )?ernst(?: gemeint)?"
             r"|quatsch|unsinn|blödsinn|nein|nee|nö|ach nee|bloß nicht|lieber nicht|doch nicht"
             r"|lassen wir (?:mal )?lieber"
-            r"|missverstanden|überzeugt mich nicht|gefällt mir nicht"
+            r"|missverstanden|überzeugt mich (?:\S+ ){0,3}?nicht|braucht kein mensch|sein lassen"
+            r"|gefällt mir nicht"
             r"|vorschlag mit \S+(?: \S+){0,3}? (?:nicht|an|ab)"
             r"|(?:kannst|könnt|können) (?:du|ihr|sie) vergessen"
         ),
@@ -113,11 +126,19 @@ CUES = LanguageData(
             r"|(?:kommando|alles) zurück|ach nee|doch nicht|ignorier (?:das|die|den)|hat sich erledigt"
             r"|lassen wir das|(?:das|es) (?:war|ist) (?:gelogen|falsch|quatsch|unsinn|ein (?:scherz"
             r"|versehen|irrtum)"
-            r"|nicht (?:wahr|ernst))|stimmt (?:gar |so )?nicht"
+            r"|nicht (?:wahr|ernst))|stimmt (?:gar |so )?nicht|(?:falsche[rs]?|verkehrte[rs]?) (?:chat"
+            r"|fenster|tab|gespräch"
+            r"|person|thread)|war nur ein test|(?:lass|lassen wir) (?:es|das|alles) (?:so )?wie (?:bisher"
+            r"|gehabt|es war)"
+            r"|nicht (?:weiter )?beachten|gilt nicht mehr"
         ),
         # The same without a name for it.
         "takes_that": cue(
-            r"(?:das|es) (?:war|ist) (?:gelogen|falsch)|stimmt (?:gar |so )?nicht|(?:vergiss|streich"
+            r"(?:das|es) (?:war|ist) (?:gelogen|falsch)|stimmt (?:gar |so )?nicht|(?:falsche[rs]?"
+            r"|verkehrte[rs]?) (?:chat|fenster"
+            r"|tab|gespräch|person|thread)|war nur ein test|(?:lass|lassen wir) (?:es|das"
+            r"|alles) (?:so )?wie (?:bisher|gehabt|es war)"
+            r"|nicht (?:weiter )?beachten|(?:vergiss|streich"
             r"|ignoriere?|verwirf) (?:das|es)(?! \S*[A-ZÄÖÜ])(?= (?:wieder|bitte|mal|lieber)|[.!,]|$)"
         ),
         # What is said to a friend, or to whom one met: a name behind a greeting, a question back, praise.
@@ -142,6 +163,44 @@ CUES = LanguageData(
         # What the other one decided.
         "you_did": cue(r"du (?:dich|das|es)? ?(?:\S+ ){0,4}?(?:entschieden|gewählt|ausgesucht)"),
         "just_one": cue(r"nur (?:eine?[nmrs]?|noch|diese\w*)"),
+        # A game, a story, an exercise: nothing in it is so.
+        "unreal": cue(
+            r"\w*rollenspiel\w*|(?:mein|unser|dein)e?[nmrs]? (?:spielfigur|figur|charakter|spielcharakter)"
+            r"|(?:spielen|spiel) (?:wir )?ein spiel|szene \d+|akt \d+"
+            r"|(?:aufgabe|übung|frage|beispiel|muster)(?: \d+)?(?=$)|(?:beispiel|muster|übungs|test"
+            r"|dummy)(?:sätze?n?|satz"
+            r"|texte?|daten|firma|kunden?|stadt|nutzer|eingaben?|ausgaben?)|^angaben?(?=$)|^gegeben(?= |$)"
+            r"|fallstudie\w*"
+            r"|lückentext\w*|^(?:im|in dem) (?:beispiel|spiel)|(?:tu|tun|tue) (?:\w+ )?so,? als|tun so|___+"
+        ),
+        # What follows the colon is to be put into other words.
+        "renders": cue(
+            r"^(?:(?:bitte|jetzt|nun) )*(?:auf|in|ins) (?:\w+ )?(?:deutsch|englisch|französisch|spanisch"
+            r"|italienisch"
+            r"|polnisch|türkisch|niederländisch|portugiesisch|russisch|latein)\w*(?: bitte)?$"
+            r"|^(?:bitte )?(?:bring|setz|mach|formulier|sag)e? (?:das|dies|es)(?: \S+){1,4}$"
+        ),
+        # What somebody else likes or thinks of something.
+        "tastes": cue(
+            r"mag|mögen|liebt|liebte|hasst|hassen|bevorzugt|bevorzugen|schwört auf|schwören (?:\w+ )?auf"
+            r"|steht (?:\w+ )?auf"
+            r"(?! (?:dem|der|den|einem))|findet(?!(?: \S+){1,8} statt)|finden(?!(?: \S+){1,8} statt)"
+            r"|schwärmt von"
+        ),
+        # A kind of thing, whatever one of them it is.
+        "any_one": cue(
+            r"^eine? (?!kollege|kollegin|freund|freundin|kunde|kundin|mitglied)(?-i:[A-ZÄÖÜ])\w+ (?:ist|hat"
+            r"|fährt|braucht"
+            r"|wiegt|kostet|besteht|kann|\w+t)(?= )|^(?:die meisten|viele|manche|alle) (?-i:[A-ZÄÖÜ])\w+"
+            r"|^in (?-i:[A-ZÄÖÜ])\w+ (?:\w+t) man"
+        ),
+        "defines": cue(
+            r"bedeutet|steht für|ist die abkürzung|(?:gehört|gehören|zählt|zählen)(?: \w+)? zu (?:den|der)"
+            r"|^(?:der|die|das) (?-i:[A-ZÄÖÜ])\w+ ist eine? (?-i:[A-ZÄÖÜ])\w+(?=[.!]*$)"
+            r"|(?:wurde|wurden) (?:\S+ ){0,6}?(?:erfunden|entdeckt|gegründet|entwickelt|geschrieben"
+            r"|komponiert|gemalt"
+            r"|geboren|erbaut)|^(?:der|die|das) (?:\S+ ){1,3}?(?:fiel|begann|endete|starb|sank) (?:am|im) "
+        ),
         "negation": cue(
             r"nicht|nichts|nie|niemals|niemande[nm]?|keine?[nmrs]?|keinerlei|nirgends|ohne|weder"
         ),
@@ -181,7 +240,7 @@ CUES = LanguageData(
             " option|scheidet aus"
         ),
         # What others hold to be right is not yet done so.
-        "opines": cue(r"sollten?|solle|sollten"),
+        "opines": cue(r"sollten?|solle|sollten|soll man|sei|wolle|habe er"),
         # A name is given, small or capital.
         "called": cue(r"(?<!das )(?:heißt(?! es)|heißen|nennt sich|lautet|namens)"),
         # What others think, not what they say is so.
@@ -308,7 +367,8 @@ CUES = LanguageData(
         "decided": cue(
             r"entschieden|entschlossen|beschlossen|beschluss|entscheidung|geeinigt|verständigt|abgestimmt"
             r"|abgesprochen|festgelegt"
-            r"|vereinbart|abgemacht|steht fest|ist fix|fix|beschließ\w+|beschlossene\w*|wahl"
+            r"|(?:hat|haben) (?:\S+ ){1,6}?angenommen|vereinbart|abgemacht|steht fest|ist fix|fix"
+            r"|beschließ\w+|beschlossene\w*|wahl"
             r"|zugestimmt|genehmigt|bewilligt"
             r"|grünes licht|abgesegnet|(?:aus)?gewählt|ausgesucht|(?:hat"
             r"|haben) (?:sich )?(?:\S+ ){1,5}?genommen|angemeldet|eingeschrieben|verabschiedet"
@@ -411,7 +471,8 @@ CUES = LanguageData(
         "asks_you": cue(
             r"(?:kannst|könntest|würdest|magst|willst) du|(?:können|könnten|würden|dürfte ich) sie"
             r"|würde es (?:dir|ihnen)|macht es (?:dir|ihnen)"
-            r"|(?:ginge|wäre|ist) es (?:auch )?(?:möglich|ok|okay|in ordnung)|ginge es|geht es,? dass"
+            r"|geht das,? dass|geht das(?=$)|(?:ginge|wäre|ist) es (?:auch )?(?:möglich|ok|okay|in ordnung)"
+            r"|ginge es|geht es,? dass"
             r"|wärst du so|wären sie so|dürfte ich (?:dich|sie) bitten|wäre es möglich"
         ),
         "possible": cue(
@@ -574,7 +635,7 @@ CUES = LanguageData(
             r"|wunderbar|wunderschön|großartig|fantastisch|toll|spaß"
             r"|freude|glücklich|aufregend|spannend|traum|träume|bedeutet mir|leidenschaft\w*"
             r"|motivier\w*|überfordert|läuft gut|harte arbeit"
-            r"|zufrieden|gespannt|frustrier\w*"
+            r"|zufrieden|gespannt|frustrier\w*|fühle?n? (?:ich|mich|wir|uns)|erledigt|geduld"
         ),
         # What goes on at present, or has for some time.
         "ongoing": cue(

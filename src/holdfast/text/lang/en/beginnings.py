@@ -13,7 +13,7 @@ ORDERS = any_of(
     share track prefix tag sign work build review think consider book schedule forward copy attach
     archive pay
     draw plan find fix look compare design draft describe move rename replace rewrite search help try
-    come join refrain steer double-check track abbreviate better_put better_use just_use be do
+    come join turn refrain steer double-check track abbreviate better_put better_use just_use be do
     """
 )
 
@@ -43,7 +43,8 @@ BEGINNINGS = {
         " (?:i|we|he|she|it|they|the|my|our)\b"
     ),
     "under": begin(
-        r"(?:that|whether|if|when|whenever|unless|until|while|although|though|before|after|as if"
+        r"(?:that|whether|if|when|whenever|unless|until|while|although|though|(?:before|after)(?! (?:every"
+        r"|each|any)\b)|as if"
         r"|as though|once(?= (?:i|we|you|he|she|it|they|the|my|our)\b)|given that|now that|seeing (?:that"
         r"|as))"
     ),
@@ -67,7 +68,7 @@ BEGINNINGS = {
         r"|matter|prob|probs"
         r"|biggie|sweat|joke|kidding|such"
         r"|problem|worries|thanks|need|rush|way|doubt|luck"
-        r"|clue|longer|exceptions|thank|wonder|,))"
+        r"|clue|longer|exceptions|thank|wonder|this|that|it|the|there|you|i|we|,))"
     ),
     "points": begin(r"(?:it|that|this|these(?! days)|those|they|he|she)(?:'s|'re|'ll)?"),
     "name": begin(r"(?-i:[A-Z])[\w.'-]+", r"[a-z]+[-_]?\d[\w.-]*"),

@@ -61,13 +61,16 @@ CUES = LanguageData(
             r"|settled)|thinking (?:about|of)|considering|we'll see|just a thought|just asking|tbd"
             r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating|deciding"
             r"|haven't made up|possible that|likely|chances are|toying with|torn between"
-            r"|narrowed (?:it )?down"
+            r"|narrowed (?:it )?down|apparently|seemingly|reportedly|rumou?r has it|(?:i|we) (?:(?:have"
+            r"|'ve) )?heard|read somewhere"
+            r"|they say(?= )"
             r"|(?:we'll|we will|i'll|i will|to be) decided?|will (?:\w+ )?be decided|depends|may have"
             r"|(?<!nothing )(?<!nobody )(?<!no one )may be(?! \w+(?:ed|en|t)\b)|(?:i|we|it|that|this) may not"
             r"|may not (?:have|be (?:an?|the|so|too|true|able|enough|possible|worth))"
         ),
         "past": cue(
-            r"until (?:\S+ ){1,4}?ago|years ago (?:i|we) (?:had|was|were|lived)|(?:old|former"
+            r"until (?:\S+ ){1,4}?ago|until (?:(?:19|20)\d\d|recently),? (?:i|we|it|there|the) |(?:long"
+            r"|ages) ago|years ago (?:i|we) (?:had|was|were|lived)|(?:old|former"
             r"|previous) (?:rules?|solution|policy|version)|used to"
             r"|back then|back in the day|formerly|previously|long (?:over|gone|past)|last (?:year"
             r"|week|month|summer|winter|weekend)"
@@ -77,7 +80,8 @@ CUES = LanguageData(
             r"|teen\w*)|for a while|(?:is|'s) history|still (?:had|were|\w+ed)|in the \w+ties|i once"
         ),
         "passing": cue(
-            r"right now|(?<!from )today|tonight|at the moment|currently|just now|this (?:morning|afternoon"
+            r"these last few \w+|lately|right now|(?<!from )today|tonight|at the moment|currently|just now"
+            r"|this (?:morning|afternoon"
             r"|evening|weekend"
             r"|second|minute)|(?<!since )yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
             r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
@@ -97,6 +101,11 @@ CUES = LanguageData(
             r"|(?:make|give|do|put|show|explain|turn|phrase) (?:me )?(?:that|this|it|these|those)(?: \w+)?"
             r"|for a (?:moment|second|change)|just for (?:fun|now|today)"
         ),
+        # A text at hand, as what is to be worked on.
+        "one_text": cue(
+            r"the (?:\w+ )?(?:text|table|list|paragraph|sentence|poem|letter|e-?mail|recipe|answer|draft"
+            r"|story|essay|speech)"
+        ),
         "joke": cue(
             r"haha\w*|hehe\w*|lol|lmao|rofl|just kidding|kidding|jk|joking|(?:was|is|just) (?:only "
             r"|just )?a joke|(?:yeah|sure|oh yeah"
@@ -113,13 +122,15 @@ CUES = LanguageData(
             r"forget (?:about )?(?!to\b)(?:the|that|it|what|my|i|\S+)(?: \S+){0,4}? ?(?:thing|idea|again"
             r"|bit|said|part|one)|forget (?:it|that|about)|scratch that|never mind|strike that|disregard"
             r"|that(?:'s| was| is) (?:a lie|wrong|not true|nonsense|a mistake)|(?:not|isn't"
-            r"|wasn't) (?:true|right|correct)(?=[.!]*$)"
+            r"|wasn't) (?:true|right|correct)(?=[.,!]|$)|wrong (?:chat|window|tab|person|thread)"
+            r"|(?:was|is) (?:only|just) a test|(?:leave|keep) (?:it|that|everything) as it (?:was|is)"
             r"|take that back|on second thought|ignore (?:that|what i)"
         ),
         # The same without a name for it.
         "takes_that": cue(
             r"that(?:'s| was| is) (?:a lie|wrong|not true)|(?:not|isn't|wasn't) (?:true|right"
-            r"|correct)(?=[.!]*$)|(?:forget|scratch"
+            r"|correct)(?=[.,!]|$)|wrong (?:chat|window|tab|person|thread)|(?:was|is) (?:only|just) a test"
+            r"|(?:leave|keep) (?:it|that|everything) as it (?:was|is)|disregard(?=[.!,]|$)|(?:forget|scratch"
             r"|strike|ignore|disregard|drop) (?:that|it|this)(?=[.!,]|$| please| again)"
         ),
         # What is said to a friend, or to whom one met: a name behind a greeting, a question back, praise.
@@ -149,6 +160,47 @@ CUES = LanguageData(
         # What the other one decided.
         "you_did": cue(r"you(?:'ve| have)? (?:\w+ )?(?:decided|chose|picked|settled|opted|agreed)"),
         "just_one": cue(r"(?:only|just) (?:an?|one|this|these)"),
+        # A game, a story, an exercise: nothing in it is so.
+        "unreal": cue(
+            r"role[- ]?play\w*|(?:my|the|your) (?:game|player|d&d) ?character|my character|(?:play"
+            r"|playing) a game"
+            r"|scene \d+|act \d+|(?:exercise|problem|task|question|example|sample)(?: \d+)?(?=$)"
+            r"|(?:example|sample|practice|dummy) (?:sentence|text|data|company|customer|user|output|input)s?"
+            r"|test data|case study|fill in the (?:gap|blank)s?|^given(?=$)|^in the (?:example|exercise|task)"
+            r"|pretend\w*|___+"
+        ),
+        # What follows the colon is to be put into other words.
+        "renders": cue(
+            r"^(?:(?:please|now) )*(?:in|into|to) (?:the )?(?:simple |plain |good |proper |correct )?"
+            r"(?:english|german|french|spanish|italian|polish|turkish|dutch|portuguese|russian"
+            r"|latin)(?: please)?$"
+            r"|^(?:please )?(?:put|bring|turn) (?:this|that|it) (?:in|into)(?: \S+){1,4}$"
+            r"|^(?:please )?(?:make|say|phrase) (?:this|that|it) (?:more |less )?\S+$"
+        ),
+        # What somebody else likes or thinks of something.
+        "tastes": cue(
+            r"(?<!i )(?<!we )(?<!you )(?:(?:doesn't|don't|do not|does not) (?:really )?(?:like|enjoy"
+            r"|care for)"
+            r"|likes(?! to)|loves|loved|hates|hated|(?:people|everyone|everybody|kids|children"
+            r"|\w+ers) (?:\w+ )?(?:like|love|hate|prefer)|dislikes|detests|prefers|adores|enjoys|swears? by"
+            r"|raves? about"
+            r"|finds (?:\S+ ){1,3}?\w+(?=[.!,]|$)|(?:is|are|'s) (?:really |totally |so )?into)"
+        ),
+        # A kind of thing, whatever one of them it is.
+        "any_one": cue(
+            r"^an? (?!few|lot|couple|colleague|friend|client|customer|member)\w+ (?:\w+ )?(?:is|has|leaves"
+            r"|takes"
+            r"|needs|weighs|costs|contains|consists|can|\w+s)(?= )|^(?:most|many|some|all) (?:people"
+            r"|\w+s)(?= )"
+            r"|^in (?-i:[A-Z])\w+ (?:people|you|they|everyone|everybody)(?= )"
+        ),
+        "defines": cue(
+            r"(?:means|stands for|refers to|is short for) (?:that |the )?\w+"
+            r"|^the \w+ (?:is|are) (?:an? \w+|\w+s)(?=[.!]*$)"
+            r"|(?:was|were) (?:\w+ )?(?:invented|discovered|founded|developed|written|composed|painted|born"
+            r"|built)"
+            r"(?= (?:by|in|around)\b)|^the (?:\S+ ){1,3}?(?:fell|began|started|ended|died|sank) (?:on|in) "
+        ),
         "negation": cue(
             r"not|no|never|nothing|nobody|none|nowhere|neither|without|\w+n't|cannot|dont|isnt|doesnt"
         ),
@@ -260,7 +312,9 @@ CUES = LanguageData(
             r"as (?:it is|they are|is|before)|unchanged|untouched|leave (?!me|us|him|her|it"
             r"|them)(?:\S+ ){1,8}?alone"
         ),
-        "you_verb": cue(r"(?!)"),
+        "you_verb": cue(
+            r"^you (?:(?:always|only|just|please) )?(?!are\b|have\b|can\b|could\b|know\b|were\b)[a-z]+"
+        ),
         "bygone": cue(r"was|were|had been"),
         "irony": cue(
             r"(?:yeah|sure|oh yeah|right|of course),? and|says (?:one|the|an?) \w+ to|knock,? knock"
@@ -345,7 +399,8 @@ CUES = LanguageData(
             r"|settled|voted (?:for|to|on|against)|(?:kids|team|board|members|we|club) voted|chosen"
             r"|chose|opted|resolved|picked(?! (?:up|this|that|it)\b)|(?:i|we|i've|we've|have"
             r"|has) signed(?! (?:me|up|her|him))"
-            r"|^(?:the )?decision$|(?:decision|choice) (?:is|was|has|fell|went|made)|confirmed"
+            r"|(?:has|have) adopted|^(?:the )?decision$|(?:decision|choice) (?:is|was|has|fell|went|made)"
+            r"|confirmed"
             r"|convinced|made up (?:our"
             r"|my) minds?"
             r"|(?:is|that's|it's) final|it's official|(?:has|have|was|were) approved|go-ahead"
@@ -406,7 +461,8 @@ CUES = LanguageData(
         ),
         "likes": cue(
             r"what (?:i|we) (?:like|love|prefer|enjoy|hate) (?:most|best|least)"
-            r"|(?<!that )(?<!why )(?<!what )(?<!which )(?<!much )(?:i|we) (?:(?:really|also|just|do"
+            r"|(?<!thing )(?<!things )(?<!people )(?<!that )(?<!why )(?<!what )(?<!which )(?<!much )"
+            r"(?:i|we) (?:(?:really|also|just|do"
             r"|don't|do not|absolutely|usually|mostly|always|never|actually|particularly"
             r"|especially|much|quite|generally|personally|honestly|still|both|all|simply|strongly"
             r"|kinda|truly|only|am not)"
@@ -416,7 +472,7 @@ CUES = LanguageData(
             r"|your (?!repl|answ|text)|this"
             r"|these|those|it(?! when| if)|you|him|her|them)\b)"
             r"|(?:i'm|we're|am|are) not (?:\w+ )?interested in|can't stand|cannot stand"
-            r"|favou?rites? (?:\S+ ){0,6}?(?:is|are|has)(?! when)|(?:is|are"
+            r"|(?:my|our)(?: \S+){0,3}? favou?rites? (?:\S+ ){0,6}?(?:is|are|has)(?! when)|(?:is|are"
             r"|'s) (?:\S+ ){0,3}?favou?rites?|(?:not )?(?:a )?(?:big|huge|great"
             r"|much of a)? ?fan of(?! (?:the|this|that|your|it)\b)"
             r"|not big on|(?:i'm|we're|am|are) (?:(?:really|more|very|not|totally|quite"
@@ -427,7 +483,7 @@ CUES = LanguageData(
             r"|(?:drive|annoy|bother|stress|tire|bore|irritate|wear|calm|put)s? me(?: out| off| mad"
             r"| crazy| nuts| down)?"
             r"|(?:i'd|i would) (?:appreciate|love|prefer) (?:it )?if you|think (?:much|little|highly) of"
-            r"|(?:is|are) enough for me|important to me (?:that|if)|i (?:feel|work|sleep|learn"
+            r"|(?:is|are) enough for me|important to me (?:that|if)|i (?:feel|work|sleep|learn|understand"
             r"|concentrate|think) (?:\w+ )?(?:best|better|most)"
             r"|(?:reads|works|looks|fits|suits) (?:\w+ )?(?:better|best|well) (?:to|for|with) me"
             r"|i find (?!(?:it|that|this|the|your|myself|out|them|time|these|those|a"
@@ -655,11 +711,14 @@ CUES = LanguageData(
             r"|nerve-wracking|can't wait|on my mind"
             r"|(?:is|are|'s) (?:ok|okay|fine|safe|precious|the best)|(?:is|are) \w+ing (?:me|us)"
             r"|second nature|cherish"
+            r"|(?:really|very|super|pretty) (?:good|great|nice|cool|neat)"
+            r"|(?:completely|totally|all|so) (?:done|finished|lost|drained|wiped out)|feel(?:s"
+            r"|ing)?(?! free)|losing (?:it|patience)"
             r"|second family|my rock|going well|hard work|mix of|part of me"
         ),
         # What goes on at present, or has for some time.
         "ongoing": cue(
-            r"(?:i'm|we're|i am|we are|i've been|we've been|i have been|we have been|been)(?: (?:also"
+            r"(?:i'm|we're|i am|we are|i've been|we've been|i have been|we have been|been|is|are)(?: (?:also"
             r"|really|actually|just|still|currently"
             r"|already|mostly|always))* (?!going to|based|called|named|allerg\w+|living|using)\w{2,}ing"
         ),

@@ -208,6 +208,17 @@ async def test_at_rest_everything_is_covered_once_and_the_window_stays(tmp_path)
         assert [result.data["summary"] for result in decided(engine, client)] == [row.id], "it is used again"
 
 
+async def test_at_rest_memories_are_written_while_no_server_answers(tmp_path):
+    server = Playing()
+    async with summing(server, tmp_path) as engine:
+        client = await talked(engine)
+        server.stop()
+        assert await engine.compaction.at_rest(client.conversation)
+        (row,) = check_chain(engine, client)
+        assert row.path == "extractive"
+    assert any(RULE in memory.text for memory in memories_in(tmp_path))
+
+
 async def test_shutdown_saves_notes_and_memories_without_model(tmp_path):
     server = Playing()
     async with summing(server, tmp_path) as engine:

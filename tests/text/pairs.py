@@ -44,6 +44,7 @@ We're taking SQLite as the database.|We're now taking PostgreSQL as the database
 The wedding is in Regensburg.|The wedding is not in Regensburg but in Passau.
 Das Treffen mit der Agentur ist am 3. Dezember.|Das Agenturtreffen wurde auf den 10. Dezember verschoben.
 Für die Kampagne haben wir 6.200 Euro.|Die Leitung hat aufgestockt, es sind jetzt 7.900 Euro für die Kampagne.
+The meeting with the agency is on Thursday, 3 December.|The agency meeting has been put back to 10 December.
 """
 
 SAME = """
@@ -90,6 +91,7 @@ The flight to Oslo leaves at 7:40.|The flight back from Oslo leaves at 18:15.
 Mr. Peters brings the boxes.|Mr. Peters is on holiday from Wednesday.
 I take my coffee black.|I take my tea with milk.
 Das Treffen mit der Agentur ist am 3. Dezember.|Das Kundentreffen wurde auf den 10. Dezember verschoben.
+I have a 1TB portable hard drive that works great for me.|I started working on a 1/16 scale diorama of a tank.
 """
 
 UNSURE = """

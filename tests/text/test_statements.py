@@ -128,10 +128,21 @@ def test_what_was_and_what_is_now_stay_together():
         "Den Versand am Freitag haben wir probiert, hat gar nichts gebracht, lassen wir künftig.",
         "Die Leitung hat aufgestockt, es sind jetzt 7.900 Euro für die Kampagne.",
         "Ich bin übrigens Vegetarierin, falls es mal ums Catering geht.",
+        "I have an appointment with my new doctor, Dr. Johnson, on April 1st.",
+        "Sending on Fridays is something we tried, it brought nothing at all, we're dropping that.",
     ],
 )
 def test_what_only_the_whole_sentence_says_is_kept_whole(text):
     assert [words for _, words in stated(text)] == [text]
+
+
+def test_an_announcement_is_no_decision_of_its_own():
+    ((kind, words),) = stated("Right, we've agreed: the newsletter goes out via Brevo, not Mailchimp.")
+    assert (kind, words) == ("decision", "the newsletter goes out via Brevo, not Mailchimp.")
+
+
+def test_a_name_between_commas_begins_no_statement():
+    assert stated("I got a new bed for my dog, Max, about three weeks ago, and it seems to help.") == []
 
 
 def test_a_question_with_a_part_behind_its_comma_states_nothing():

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import ConfigError, CutOff
+from holdfast.errors import ConfigError, CutOff, ModelMissing, Unreachable
 from holdfast.messages import Answer, ChatRequest, JsonObject, Message
 from holdfast.tokens.budget import Budget
 from holdfast.upstreams.base import Provider
@@ -78,6 +78,9 @@ class SummaryModel:
                         looked_at = size
                         if hopeless(answer.message.text):
                             return ModelReply(answer.message.text, "length")
+        except ModelMissing as error:
+            # It was removed meanwhile; what it should have done is done without it.
+            raise Unreachable(error.message, hint=error.hint) from error
         except TimeoutError as error:
             raise CutOff(
                 f"{self.name} said nothing for {self.stall:.0f} seconds",

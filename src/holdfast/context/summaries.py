@@ -427,7 +427,7 @@ class CompactionService:
                 return False
             if not ask and sum(size for *_, size in await store.run(store.log.sizes, row.head, new)) > _SOON:
                 return False
-            place = await self._places.of(conversation) if ask else None
+            place = await self._reach(conversation) if ask else None
             counter = EstimatingCounter(lane.report["model"])
             count = place.case.count if place else lambda text: counter.count_text(text).high
             budget = self._preset.budget(lane.window)
@@ -436,6 +436,14 @@ class CompactionService:
             if written.record is not None:
                 await store.run(store.atomically, written.record.save, store)
         return True
+
+    async def _reach(self, conversation: str) -> RestingConversation | None:
+        """The place of a conversation; None while no model server answers: what was said is kept anyway."""
+        try:
+            return await self._places.of(conversation)
+        except (ProviderError, ModelMissing) as error:
+            log.info("%s is put at rest without a model: %s", conversation, error)
+            return None
 
     async def _compact(self, place: RestingConversation, reason: str) -> Batch | None:
         try:

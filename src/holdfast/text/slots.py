@@ -40,6 +40,8 @@ _FRAME = 0.6
 _SHARED = 2
 # So much of the smaller one's topic in common, and what is left on both sides tells two things apart.
 _PARALLEL = 0.5
+# Without a noun in common, less of the smaller one's topic than this is chance.
+_LITTLE = 0.3
 # Words that begin with as many letters are of one root.
 _ROOT = 5
 # Concepts of which one person at a time has each.
@@ -101,6 +103,8 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
         return _in_one_frame(a, b)
     shared, left = a.topic & b.topic, not b.negated and _left_behind(a, b)
     if (not shared and not left and likeness < _NEAR) or _of_others(a, b):
+        return "apart"
+    if not left and not a.own & b.own and len(shared) < _LITTLE * min(len(a.topic), len(b.topic)):
         return "apart"
     if not a.changed and (a.words ^ b.words) & _BACK:
         return "apart"

@@ -92,6 +92,8 @@ _ENGLISH_CAUSE = late(
     r"|ed) )"
 )
 # What somebody decided, or asks for, to be done.
+# "…, we're dropping that".
+_OPEN_END = late(r"\b(?:that|this|those|them|das|damit)[.!]*$")
 _AIM = late(
     r"(?i)\b(?:zu \w+|(?:ab|an|auf|aus|bei|ein|her|hin|los|mit|nach|um|vor|weg|zurück|zusammen)zu\w+)n[.!]*$"
     r"|^to \w+"
@@ -108,6 +110,10 @@ _NAMES = {code: late(pattern) for code, pattern in by_language("NAME_IN_SENTENCE
 _QUOTE = late(r"\x00{15,}")
 # A label before a colon has so many words.
 _LABEL = 3
+# What has one of these has a verb.
+_VERBAL = frozenset(
+    ("states", "does", "order", "must", "passive", "perfect", "trait", "likes", "my_own", "life")
+)
 # What only says that something was decided has at most as many.
 _BRIEF = 5
 # Nobody says more in one sentence; the patterns of languages are not made for more.
@@ -391,18 +397,7 @@ def _derived(cues: Collection[str]) -> set[str]:
             found.add("forbids")
         if {"name", "negation", "manner"} <= has:
             found.add("plain_without")
-    if not has & {
-        "states",
-        "does",
-        "order",
-        "must",
-        "passive",
-        "perfect",
-        "trait",
-        "likes",
-        "my_own",
-        "life",
-    }:
+    if not has & _VERBAL:
         found.add("no_verb")
     no = has & {"negation", "never", "none", "no_more"}
     if {"never", "you_are_to"} <= has:
@@ -521,11 +516,8 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
             break
         cues |= later.cues & {"always", "never", "only", "negation", "change", "for_you", "rather"}
         cues |= later.cues & {"as_is", "please", "beside_you"}
-        if (
-            "please" in later.cues
-            and " " not in later.text
-            and not language.cues["states"].search(clauses[at].text)
-        ):
+        alone = "please" in later.cues and " " not in later.text
+        if alone and not language.cues["states"].search(clauses[at].text):
             # "Variable names in lower case, please": what looks like a verb is a plural.
             cues.discard("states")
     after = clauses[at + 1] if at + 1 < len(clauses) else None
@@ -702,6 +694,16 @@ def _tells(clause: Clause) -> bool:
     return len(clause.text.split()) > 2 and not clause.cues & {*STATES_NOTHING, *_NOT_PART, "fragment"}
 
 
+def _only_leads(at: int, clauses: Sequence[Clause], scored: Sequence[Verdict | None]) -> bool:
+    """Whether a clause states nothing of its own: a name between commas, or "we've agreed" before a colon."""
+    cues, words = clauses[at].cues, len(clauses[at].text.split())
+    denies = cues & {"none", "negation", "never"}
+    if "no_verb" in cues and words <= 2 and cues & {"behind_comma", "concludes"} and not denies:
+        return True
+    announced = at + 1 < len(clauses) and "behind_colon" in clauses[at + 1].cues
+    return announced and scored[at + 1] is not None and "decided" in cues and words <= _BRIEF
+
+
 def _leans(clauses: Sequence[Clause], at: int) -> bool:
     """Whether a clause is understood only with the one before it."""
     cues = clauses[at].cues
@@ -711,6 +713,7 @@ def _leans(clauses: Sequence[Clause], at: int) -> bool:
         or _is_apposed(clauses[at])
         or cues >= {"behind_comma", "bare"}
         or cues >= {"behind_comma", "topicless"}
+        or ("behind_comma" in cues and _OPEN_END.search(clauses[at].text))
         # What failed is what is not to be tried again; a label says what its value is.
         or clauses[at - 1].cues & {"fails"}
         or ({"behind_comma", "fails"} <= cues and not cues & {"definite", "name", "i"})
@@ -741,7 +744,7 @@ def _joined(
         depends = (
             short or relative or goes_on or listed or aims or again or answers or topicless
         ) or _is_apposed(clause)
-        if scored[at] is not None and not (firsts and depends):
+        if verdict is not None and not (firsts and depends) and not _only_leads(at, clauses, scored):
             firsts.append(at)
     if firsts and any(clause.cues & _CHANGES for clause in clauses):
         # What was, and what is now, belong together.

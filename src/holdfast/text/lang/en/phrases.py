@@ -99,7 +99,8 @@ CLOCK_WORDS = r"am|pm|o'clock|euros"
 # A change is told by when it holds, by its verb, or by what it ends. `<day>` and `<month>` are their names.
 CHANGES = (
     r"now|these days|nowadays|no longer|any ?more|instead|from (?:now|next|\w+day|<month>)\b(?! \d+ to\b)"
-    r"|since (?:the|last|this|yesterday|today|\w+day|<month>)|moved|pushed|slipped|postponed|delayed"
+    r"|since (?:the|last|this|yesterday|today|\w+day|<month>)|moved|pushed"
+    r"|put (?:back|off|forward)|brought forward|rescheduled|slipped|postponed|delayed"
     r"|not until|switched"
     r"|changed|replaced|renamed|renewed|rebooked|upgraded|increased|raised|lowered|extended|dropped|drop"
     r"|(?:is|are|was) gone|again|started|stop(?:ped)?|became|went up|after all|rescheduled"

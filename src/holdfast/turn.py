@@ -475,8 +475,7 @@ class TurnEngine:
             return None
 
     def _capacity(self, location: str) -> int:
-        name = next((state.name for state in self.upstreams.states() if state.location == location), "")
-        return self._parallel_at.get(name, self._parallel)
+        return self._parallel_at.get(self.upstreams.find_label(location), self._parallel)
 
     async def start(self) -> None:
         """Closes jobs and recovers answers that a dead process left open, and starts background work."""

@@ -341,14 +341,6 @@ def has_user_text(message: Message) -> bool:
     return bool(text) and not (text.startswith("<") and text.endswith(">") and text == message.text.strip())
 
 
-def to_new_message(message: Message) -> NewMessage:
-    """Convert a message that a client sent for the log.
-
-    Only user messages get an anchor: an answer is looked up by its anchor only if it was ours.
-    """
-    return NewMessage(message, anchor(message) if message.role == "user" else None)
-
-
 # In front of the job that gave an answer, in the ids of OpenAI's responses.
 _RESPONSE = "resp_"
 # Shorter beginnings mean many: an id begins with the time at which it was made.
@@ -712,8 +704,15 @@ def _place_new(inquiry: Inquiry, reason: str, external_id: str = "") -> Placemen
 
 
 def _to_new_messages(messages: Sequence[Message]) -> tuple[NewMessage, ...]:
-    """Return what goes into the log: all but system messages, which are stored with the job."""
-    return tuple(to_new_message(message) for message in messages if message.role != "system")
+    """Return what goes into the log: all but system messages, which are stored with the job.
+
+    Only user messages get an anchor: an answer is looked up by its anchor only if it was ours.
+    """
+    return tuple(
+        NewMessage(message, anchor(message) if message.role == "user" else None)
+        for message in messages
+        if message.role != "system"
+    )
 
 
 def explain(candidate: HistoryCandidate) -> str:

@@ -177,7 +177,7 @@ def compare(
     results: list[Measured] = []
     missing: list[str] = []
 
-    def wanted(name: str) -> bool:
+    def is_wanted(name: str) -> bool:
         return not only or any(name in entry or entry in name for entry in only)
 
     with ExitStack() as stack:
@@ -185,8 +185,8 @@ def compare(
         folder = Path(stack.enter_context(temporary))
         # PostgreSQL may run as another user, who has to get through.
         folder.chmod(0o755)
-        for number, (name, other) in enumerate(cases(folder, stack, missing, wanted)):
-            if name != EMBEDDED and not wanted(name):
+        for number, (name, other) in enumerate(cases(folder, stack, missing, is_wanted)):
+            if name != EMBEDDED and not is_wanted(name):
                 continue
             place = folder / f"case {number}"
             place.mkdir()

@@ -220,13 +220,13 @@ def _megabytes() -> float:
 def run(case: Case) -> Measured:
     with closing(ChosenEmbedder(EmbedderOptions(log=Path(case.folder) / "embedder.log"))) as real:
 
-        def opened() -> Embedder:
+        def open_embedder() -> Embedder:
             embedder = HashingEmbedder() if case.hashing else real.current()
             if embedder is None:
                 raise EmbedderError(real.trouble or "There is no embedder.")
             return embedder
 
-        with closing(Prepared(Path(case.embedder), opened)) as embedder:
+        with closing(Prepared(Path(case.embedder), open_embedder)) as embedder:
             return measure_case(case, embedder)
 
 

@@ -6,7 +6,7 @@ The same chats, the same models and the same window; no ledger, no rules, no che
 from collections.abc import Awaitable, Callable, Sequence
 
 from evals.compaction_chats import Chat, Planted
-from evals.compaction_replay import PRESET, Retention, Setting, find_planted, script_of
+from evals.compaction_replay import PRESET, ReplaySettings, Retention, find_planted, script_of
 from evals.compaction_scripts import PLAIN
 from evals.window_rows import progress
 from holdfast.messages import Answer, ChatRequest, Message
@@ -20,7 +20,7 @@ _STAY = 4
 _LIMIT = 600
 
 
-async def plain(chat: Chat, setting: Setting, ask: Said, label: str = "") -> list[Retention]:
+async def plain(chat: Chat, setting: ReplaySettings, ask: Said, label: str = "") -> list[Retention]:
     count, room = setting.counting.count, PRESET.budget(setting.window).room
     history: list[str] = []
     planted: list[Planted] = []
@@ -52,7 +52,7 @@ def _fitting(texts: Sequence[str], count: Callable[[str], int], room: int) -> st
     return "\n\n".join(text for text in record if text)
 
 
-def scripted(setting: Setting) -> Said:
+def script_model(setting: ReplaySettings) -> Said:
     async def ask(prompt: str) -> str:
         script = setting.summariser(prompt)
         return script if isinstance(script, str) else ""

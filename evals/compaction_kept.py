@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evals.compaction_baseline import by_model, plain, scripted
+from evals.compaction_baseline import by_model, plain, script_model
 from evals.compaction_chats import SETS, Chat, generate_chat, load_shared
-from evals.compaction_replay import MARKS, Course, Retention, Setting, TokenCounter, replay, share
+from evals.compaction_replay import MARKS, Course, ReplaySettings, Retention, TokenCounter, replay, share
 from evals.compaction_scripts import SCRIPTS, none
 from evals.window_rows import Row, none_of, progress
 from holdfast.upstreams.embedded import MODEL, EmbeddedProvider
@@ -99,16 +99,16 @@ def rows_of_scripts(
             tally, case = Tally(), f"generated {language}, {name}"
             if only and only not in case:
                 continue
-            setting = Setting(counting, summariser, marks=marks)
+            setting = ReplaySettings(counting, summariser, marks=marks)
             for seed in range(1, seeds + 1):
                 chat = generate_chat(language, seed, _TURNS)
                 tally.add(*_both(chat, setting, f"{case}, seed {seed}"))
             yield from tally.rows("generated", case, marks)
 
 
-def _both(chat: Chat, setting: Setting, label: str) -> tuple[Course, list[Retention]]:
+def _both(chat: Chat, setting: ReplaySettings, label: str) -> tuple[Course, list[Retention]]:
     course = asyncio.run(replay(chat, setting, label))
-    beside = asyncio.run(plain(chat, setting, scripted(setting), f"{label}, plain"))
+    beside = asyncio.run(plain(chat, setting, script_model(setting), f"{label}, plain"))
     progress(f"  {label}: {course.turns} turns, {course.seconds:.0f} s, {dict(course.paths)}")
     return course, beside
 
@@ -123,7 +123,7 @@ def rows_of_chats(
             tally, case = Tally(), f"{chat.name}, {name}"
             if only and only not in case:
                 continue
-            tally.add(*_both(chat, Setting(counting, SCRIPTS[name], marks=marks), case))
+            tally.add(*_both(chat, ReplaySettings(counting, SCRIPTS[name], marks=marks), case))
             yield from tally.rows("shared", case, marks)
 
 
@@ -161,7 +161,7 @@ async def _with_model(
     with tempfile.TemporaryDirectory() as folder:
         provider = EmbeddedProvider(model, log=Path(folder) / "model.log")
         try:
-            setting = Setting(counting, none, provider, marks)
+            setting = ReplaySettings(counting, none, provider, marks)
             course = await replay(chat, setting, label)
         finally:
             await provider.aclose()

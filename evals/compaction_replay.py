@@ -240,7 +240,7 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ReplaySettings:
     """With what a chat is replayed. `embedded` summarises in the place of the script where it is given."""
 
     counting: TokenCounter
@@ -250,7 +250,7 @@ class Setting:
     window: int = WINDOW
 
 
-async def replay(chat: Chat, setting: Setting, label: str = "") -> Course:
+async def replay(chat: Chat, setting: ReplaySettings, label: str = "") -> Course:
     course, began = Course(), time.perf_counter()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -265,7 +265,13 @@ async def replay(chat: Chat, setting: Setting, label: str = "") -> Course:
 
 
 async def _talk(
-    chat: Chat, setting: Setting, folder: Path, server: Server, engine: TurnEngine, course: Course, label: str
+    chat: Chat,
+    setting: ReplaySettings,
+    folder: Path,
+    server: Server,
+    engine: TurnEngine,
+    course: Course,
+    label: str,
 ) -> Client:
     client, planted = Client(engine, chat.system), list[Planted]()
     waiting = [*setting.marks]
@@ -288,7 +294,12 @@ async def _talk(
 
 
 async def _ask_copy(
-    folder: Path, chat: Chat, setting: Setting, client: Client, planted: Sequence[Planted], compactions: int
+    folder: Path,
+    chat: Chat,
+    setting: ReplaySettings,
+    client: Client,
+    planted: Sequence[Planted],
+    compactions: int,
 ) -> Retention:
     """What a copy of the store still knows of the planted."""
     with tempfile.TemporaryDirectory() as name:

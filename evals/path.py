@@ -143,7 +143,7 @@ class Tracer:
             return
         code = frame.f_code
         if self._chunks and code.co_flags & _GENERATOR and threading.get_ident() == self._loop_thread:
-            self._generators = max(self._generators, stacked(frame), key=len)
+            self._generators = max(self._generators, stack_of(frame), key=len)
         if self._is_ours(code):
             self._note(frame)
 
@@ -170,7 +170,7 @@ class Tracer:
         return Route(list(self._visited), list(self._calls), ours, len(self._generators) - ours)
 
 
-def stacked(frame: FrameType | None) -> list[str]:
+def stack_of(frame: FrameType | None) -> list[str]:
     """The generators that wait for each other when the innermost of them runs, by their files."""
     files = []
     while frame is not None:

@@ -131,7 +131,7 @@ class Actor:
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class BorderCrossing:
     """Something that went over a border: what was seen or changed, by whom, and through which door."""
 
     actor: str
@@ -144,12 +144,12 @@ class Report:
     """What a campaign tried and saw."""
 
     attempts: dict[str, int] = field(default_factory=dict)
-    crossings: list[Crossing] = field(default_factory=list)
-    failures: list[Crossing] = field(default_factory=list)
+    crossings: list[BorderCrossing] = field(default_factory=list)
+    failures: list[BorderCrossing] = field(default_factory=list)
     routes: int = 0
     doors_of_owner: set[str] = field(default_factory=set)
 
-    def add(self, crossing: Crossing) -> None:
+    def add(self, crossing: BorderCrossing) -> None:
         if crossing not in self.crossings:
             self.crossings.append(crossing)
             progress(f"{PART}: {crossing.actor}: {crossing.door}: {crossing.what[:300]}")
@@ -531,7 +531,7 @@ class Campaign:
                 self._judge(actor, attempt, answer, told)
             for place in compare(before, take_inventory(owner, self.estate)):
                 if not self._may_change(actor, place):
-                    report.add(Crossing(actor.name, "one of the doors", f"{place} was changed"))
+                    report.add(BorderCrossing(actor.name, "one of the doors", f"{place} was changed"))
 
     def _judge(self, actor: Actor, attempt: Attempt, answer: httpx.Response, told: str) -> None:
         door = f"{attempt.route.method} {attempt.route.path}"
@@ -540,11 +540,11 @@ class Campaign:
         key = actor.headers.get("authorization", "")
         asked = self._asked[key] = f"{self._asked.get(key, '')}\n{attempt.text}"
         for what in find_secrets(self.estate, actor, asked, f"{answer.text}\n{head}"):
-            self.report.add(Crossing(actor.name, door, f"{what} was shown ({attempt.path})"))
+            self.report.add(BorderCrossing(actor.name, door, f"{what} was shown ({attempt.path})"))
         for what in find_secrets(self.estate, actor, asked, told):
-            self.report.add(Crossing(actor.name, door, f"{what} was told to a model"))
+            self.report.add(BorderCrossing(actor.name, door, f"{what} was told to a model"))
         if answer.status_code >= 500 and answer.status_code not in (501, 502, 503):
-            failure = Crossing(actor.name, door, f"{answer.status_code} {answer.text[:200]}")
+            failure = BorderCrossing(actor.name, door, f"{answer.status_code} {answer.text[:200]}")
             self.report.failures.append(failure)
             progress(f"{PART}: {failure}")
 
@@ -569,7 +569,7 @@ class Campaign:
                 self.report.attempts[actor.name] += 1
                 asked = self._asked[actor.headers["authorization"]]
                 for what in find_secrets(self.estate, actor, asked, text):
-                    self.report.add(Crossing(actor.name, "GET /api/events", f"{what} was shown"))
+                    self.report.add(BorderCrossing(actor.name, "GET /api/events", f"{what} was shown"))
 
 
 def read_events(world: World, headers: Mapping[str, str], query: Mapping[str, Any]) -> str:

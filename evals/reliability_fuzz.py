@@ -193,7 +193,7 @@ def make_parsers(folder: Path) -> list[Parser]:
 
         return call
 
-    def dumped(value: object) -> bytes:
+    def dump(value: object) -> bytes:
         return json.dumps(value).encode()
 
     metadata = {
@@ -201,7 +201,7 @@ def make_parsers(folder: Path) -> list[Parser]:
         "llama.context_length": 8192,
         "tokenizer.ggml.tokens": ["a", "b"],
     }
-    prompts = dumped({"Topics": {"t": {"name": "Birds", "messages": [{"role": "user", "content": "Hi"}]}}})
+    prompts = dump({"Topics": {"t": {"name": "Birds", "messages": [{"role": "user", "content": "Hi"}]}}})
     return [
         Parser("GGUF", parse_metadata, (encode_metadata(metadata),)),
         Parser("notes", text(lambda given: read_memories(given, Scope(), by_hand=True)), (_NOTE,)),
@@ -214,23 +214,21 @@ def make_parsers(folder: Path) -> list[Parser]:
         Parser(
             "exports of memories",
             text(lambda given: list(read_entries(given, Scope(), []))),
-            (dumped({"memories": [{"text": "A"}]}), b"- A\n- B\n"),
+            (dump({"memories": [{"text": "A"}]}), b"- A\n- B\n"),
         ),
         Parser("SSE", lambda data: asyncio.run(_read_sse(data)), (_SSE,)),
         Parser("lines of JSON", lambda data: asyncio.run(_read_lines(data)), (_LINES,)),
-        Parser("Ollama requests", lambda data: ollama.parse_request(parse_object(data)), (dumped(_CHAT),)),
-        Parser(
-            "OpenAI requests", lambda data: openai_chat.parse_request(parse_object(data)), (dumped(_CHAT),)
-        ),
+        Parser("Ollama requests", lambda data: ollama.parse_request(parse_object(data)), (dump(_CHAT),)),
+        Parser("OpenAI requests", lambda data: openai_chat.parse_request(parse_object(data)), (dump(_CHAT),)),
         Parser(
             "OpenAI responses",
             lambda data: openai_responses.parse_request(parse_object(data)),
-            (dumped(_ITEMS),),
+            (dump(_ITEMS),),
         ),
         Parser(
-            "Anthropic requests", lambda data: anthropic.parse_request(parse_object(data)), (dumped(_BLOCKS),)
+            "Anthropic requests", lambda data: anthropic.parse_request(parse_object(data)), (dump(_BLOCKS),)
         ),
-        Parser("exports of ChatGPT", of_file("conversations.json", _read_source), (dumped(_EXPORT),)),
+        Parser("exports of ChatGPT", of_file("conversations.json", _read_source), (dump(_EXPORT),)),
         Parser("transcripts of OpenClaw", of_file("s.jsonl", _read_source), (_TRANSCRIPT,)),
         Parser(
             "prompts of Ollama",

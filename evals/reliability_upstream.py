@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from tests.upstreams.hostile import END, RESET, SILENCE, hostile, piece, response, started
+from tests.upstreams.hostile import END, RESET, SILENCE, begin_response, hostile, piece, response
 
 Dialect = Literal["ollama", "openai"]
 DIALECTS: tuple[Dialect, ...] = ("ollama", "openai")
@@ -66,15 +66,15 @@ def _event(value: object) -> bytes:
 def stream(dialect: Dialect, *parts: bytes | None, kind: str | None = None) -> list[bytes | None]:
     """A whole response in chunks; None is silence."""
     pieces = [SILENCE if part is SILENCE else piece(part) for part in parts]
-    return [started(_STREAM[dialect] if kind is None else kind), *pieces, END]
+    return [begin_response(_STREAM[dialect] if kind is None else kind), *pieces, END]
 
 
 def raw(dialect: Dialect, *parts: bytes | None) -> list[bytes | None]:
     """The head of a stream, then bytes as they are."""
-    return [started(_STREAM[dialect]), *parts]
+    return [begin_response(_STREAM[dialect]), *parts]
 
 
-def answered(dialect: Dialect, text: str = GOOD) -> list[bytes | None]:
+def answer_parts(dialect: Dialect, text: str = GOOD) -> list[bytes | None]:
     return stream(dialect, delta(dialect, text), stop(dialect))
 
 
@@ -119,12 +119,12 @@ def _refusals() -> Iterator[Fault]:
 
 def _transport() -> Iterator[Fault]:
     def slowly(d: Dialect) -> Iterator[bytes | None]:
-        for step in answered(d, TEXT):
+        for step in answer_parts(d, TEXT):
             for at in range(0, len(step or b""), 7):
                 time.sleep(0.002)
                 yield (step or b"")[at : at + 7]
 
-    def packed(d: Dialect, body: bytes, encoding: str = "gzip") -> list[bytes | None]:
+    def pack(d: Dialect, body: bytes, encoding: str = "gzip") -> list[bytes | None]:
         return [response(body, content_type=_STREAM[d], Content_Encoding=encoding)]
 
     def whole(d: Dialect) -> bytes:
@@ -137,11 +137,11 @@ def _transport() -> Iterator[Fault]:
     yield Fault("silent", lambda _: [SILENCE])
     yield Fault("silent after the head", lambda d: raw(d, SILENCE))
     yield Fault("silent in the middle", lambda d: raw(d, piece(delta(d, TEXT)), SILENCE))
-    yield Fault("gzip that is none", lambda d: packed(d, b"\x1f\x8b garbage" * 9))
-    yield Fault("gzip unasked", lambda d: packed(d, gzip.compress(whole(d))), TEXT)
-    yield Fault("gzip cut off", lambda d: packed(d, gzip.compress(whole(d))[:-12]))
-    yield Fault("a gzip bomb", lambda d: packed(d, gzip.compress(bytes(50_000_000))))
-    yield Fault("an unknown encoding", lambda d: packed(d, whole(d), "rot13"))
+    yield Fault("gzip that is none", lambda d: pack(d, b"\x1f\x8b garbage" * 9))
+    yield Fault("gzip unasked", lambda d: pack(d, gzip.compress(whole(d))), TEXT)
+    yield Fault("gzip cut off", lambda d: pack(d, gzip.compress(whole(d))[:-12]))
+    yield Fault("a gzip bomb", lambda d: pack(d, gzip.compress(bytes(50_000_000))))
+    yield Fault("an unknown encoding", lambda d: pack(d, whole(d), "rot13"))
     for number, bad in enumerate(
         (b"zz\r\n", b"-1\r\nabc", b"5\r\nab\r\n", b"\xff\xfe\r\n", b"f" * 18 + b"\r\n")
     ):
@@ -277,7 +277,7 @@ class Stage:
     def play(self, request: bytes) -> Script:
         head = request.split(b"\r\n", 1)[0]
         if b"/chat" in head or b"/generate" in head or b"/completions" in head:
-            return self.fault.play(self.dialect) if self.fault else answered(self.dialect)
+            return self.fault.play(self.dialect) if self.fault else answer_parts(self.dialect)
         return [response(json.dumps(self._describe(head)).encode())]
 
     def _describe(self, head: bytes) -> object:

@@ -56,7 +56,7 @@ async def carry(
     return turn.conversation
 
 
-def kept_talk(home: Path, *messages: Message, scope: Scope | None = None) -> str:
+def store_talk(home: Path, *messages: Message, scope: Scope | None = None) -> str:
     """A long talk, or these messages, in a store at `home` that is closed again."""
 
     async def talk() -> str:

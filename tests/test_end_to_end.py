@@ -120,21 +120,21 @@ def test_a_power_cut_in_mid_answer_loses_no_acknowledged_word(holdfast_serve, ht
 def wait_for_draft(http, holdfast, chat):
     """What was saved of an answer that is being written, once something was."""
 
-    def saved():
+    def is_saved():
         last = http.get(f"{holdfast.url}/api/chats/{chat}/messages").json()["messages"][-1]
         return last["finish"] == "writing" and last["content"]
 
-    return wait_until(saved)
+    return wait_until(is_saved)
 
 
 def wait_for_cut(http, holdfast, chat):
-    def marked():
+    def is_marked():
         shown = http.get(f"{holdfast.url}/api/chats/{chat}/messages").json()["messages"]
         # From the first moment everything is there; only the mark comes when the old process is surely dead.
         assert len(shown) == 2
         return shown if shown[-1]["finish"] == "cut" else None
 
-    return wait_until(marked)
+    return wait_until(is_marked)
 
 
 def test_an_upstream_that_dies_in_mid_answer_leaves_a_marked_answer(holdfast_serve, http):

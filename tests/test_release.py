@@ -80,7 +80,7 @@ def holdfast(built, tmp_path_factory):
         )
 
     @contextmanager
-    def served(upstream):
+    def serve(upstream):
         command = [programs / "holdfast", "serve", "--port", "0", "--upstream", upstream]
         process = subprocess.Popen(
             command, cwd=place / "background", env=environment, stdout=subprocess.PIPE, text=True
@@ -91,7 +91,7 @@ def holdfast(built, tmp_path_factory):
             process.terminate()
             process.communicate(timeout=60)
 
-    run.served = served
+    run.served = serve
     return run
 
 

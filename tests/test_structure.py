@@ -48,7 +48,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 
 @cache
-def parsed(path: Path) -> ast.Module:
+def parse_module(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
@@ -64,7 +64,7 @@ def level_of(package: str) -> int:
 def imports_of(path: Path) -> set[str]:
     """The packages of ours that a module imports, late imports included."""
     results = set()
-    for node in ast.walk(parsed(path)):
+    for node in ast.walk(parse_module(path)):
         names = []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = (
@@ -99,7 +99,7 @@ def test_imports_go_down_only() -> None:
 def test_a_module_is_small_and_says_what_it_is() -> None:
     faults = []
     for path in MODULES:
-        tree, name = parsed(path), ids(path)
+        tree, name = parse_module(path), ids(path)
         if not ast.get_docstring(tree):
             faults.append(f"{name} does not say what it is")
         if path.read_text().count("\n") > 800 and name not in LONG_FILES:
@@ -116,7 +116,7 @@ def test_broad_excepts_are_outermost_and_the_environment_is_for_config() -> None
     faults = []
     for path in MODULES:
         package = package_of(path)
-        for node in ast.walk(parsed(path)):
+        for node in ast.walk(parse_module(path)):
             if isinstance(node, ast.ExceptHandler) and package not in OUTERMOST:
                 broad = node.type is None or getattr(node.type, "id", "") in ("Exception", "BaseException")
                 faults += [f"{ids(path)}:{node.lineno} catches everything"] if broad else []

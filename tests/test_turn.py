@@ -46,7 +46,7 @@ async def answer(engine, chat, **headers):
     return turn.conversation, "".join(pieces)
 
 
-def said(engine, conversation):
+def texts_of(engine, conversation):
     head = engine.store.log.get(conversation).head
     return [stored.message.text for stored in engine.store.log.path(head)]
 
@@ -67,11 +67,11 @@ async def test_an_answer_wanted_again_replaces_the_one_before(tmp_path):
         conversation, _ = await answer(engine, request("What?"))
         headers = {"x-holdfast-conversation": conversation}
         again = await engine.turn(Ask(request("What?"), headers=headers))
-        assert said(engine, conversation) == ["What?"], (
+        assert texts_of(engine, conversation) == ["What?"], (
             "until it comes, the conversation ends at its question"
         )
         [chunk async for chunk in again.chunks]
-        assert said(engine, conversation) == ["What?", "Second."]
+        assert texts_of(engine, conversation) == ["What?", "Second."]
 
 
 async def test_a_whole_answer_takes_the_place_of_a_fragment(tmp_path):
@@ -84,7 +84,7 @@ async def test_a_whole_answer_takes_the_place_of_a_fragment(tmp_path):
         await anext(second.chunks)
         await first.chunks.aclose()
         [chunk async for chunk in second.chunks]
-        assert said(engine, first.conversation) == ["What?", "Whole."]
+        assert texts_of(engine, first.conversation) == ["What?", "Whole."]
 
 
 async def test_closing_keeps_what_was_being_answered(tmp_path):
@@ -107,7 +107,7 @@ async def test_a_question_is_kept_even_if_no_server_is_there(tmp_path):
         turn = await engine.turn(Ask(request("Is anybody there?")))
         with pytest.raises(Unreachable):
             await anext(turn.chunks)
-        assert said(engine, turn.conversation) == ["Is anybody there?"]
+        assert texts_of(engine, turn.conversation) == ["Is anybody there?"]
         (job,) = engine.store.jobs.recent()
         assert (job.status, job.error) == ("failed", "nobody there")
 

@@ -52,7 +52,7 @@ from holdfast.conversations import (
     SideRequestCache,
     locate,
     locate_at_end,
-    locate_in_memory,
+    locate_in_cache,
     read_hints,
 )
 from holdfast.conversations.hints import RESEARCH_SETTING, split_context
@@ -405,7 +405,7 @@ class TurnEngine:
 
     async def _load_finding(self, scope: Scope, name: str, *, missing_ok: bool = False) -> Finding | None:
         """Returns the finding of this name; None without a name or without research."""
-        return await self._findings.load(scope, name, sure=not missing_ok) if self._findings else None
+        return await self._findings.load(scope, name, missing_ok=missing_ok) if self._findings else None
 
     async def relay_unrecorded(
         self, request: ChatRequest, user: str, provider: Provider | None = None
@@ -475,8 +475,7 @@ class TurnEngine:
             return None
 
     def _capacity(self, location: str) -> int:
-        name = next((state.name for state in self.upstreams.states() if state.location == location), "")
-        return self._parallel_at.get(name, self._parallel)
+        return self._parallel_at.get(self.upstreams.find_label(location), self._parallel)
 
     async def start(self) -> None:
         """Closes jobs and recovers answers that a dead process left open, and starts background work."""
@@ -615,8 +614,7 @@ class QuestionRecorder:
         run, store = self._store.run, self._store
         placement = None
         if ask.continues is None:
-            caches = self._side_requests, self._recent
-            placement = locate_in_memory(ask.scope, ask.request, hints, *caches)
+            placement = locate_in_cache(ask.scope, ask.request, hints, self._side_requests, self._recent)
         if placement is not None:
             try:
                 return await run(store.atomically, self._append_from_cache, ask, placement)

@@ -25,7 +25,7 @@ from holdfast.store import open_store
 from holdfast.testing.embedders import FakeGemini, FakeOpenAI
 from holdfast.wiring import build_remembering
 from tests.context.memory_engine import remembering
-from tests.context.summary_engine import Playing
+from tests.context.summary_engine import RequestScripts
 from tests.upstreams.hostile import hostile, response
 
 MANY = 20
@@ -317,7 +317,7 @@ async def test_a_server_looks_at_its_jobs_until_they_are_done(kit, tmp_path):
     kit.fake.jobs.looks = 2
     chosen = Chosen(EmbedderOptions("embedded"))
     options = BatchOptions(poll=0.01, least=10)
-    async with remembering(Playing(), tmp_path, embedder=chosen) as engine:
+    async with remembering(RequestScripts(), tmp_path, embedder=chosen) as engine:
         parts = MemoryService(
             kit.store, FolderWorkspace(kit.folder), chosen, batching=BatchEmbedder(kit.store, options)
         )

@@ -36,15 +36,15 @@ def to():
     """The embedder at a location, closed after the test."""
     with ExitStack() as stack:
 
-        def opened(location, **options):
+        def open_checked(location, **options):
             embedder = open_embedder(EmbedderOptions(location, **{"key": KEY, **options}))
             stack.callback(embedder.close)
             return embedder
 
-        yield opened
+        yield open_checked
 
 
-def refused(call, *says):
+def check_refusal(call, *says):
     with pytest.raises(EmbedderError) as caught:
         call()
     assert all(word in str(caught.value) for word in says), str(caught.value)
@@ -77,9 +77,9 @@ def test_gemini_takes_a_hundred_texts_at_a_time(gemini, to):
 
 def test_gemini_says_what_is_wrong_with_key_model_and_dimensions(gemini, to):
     location = f"gemini+{gemini.url}"
-    refused(lambda: to(location, key="wrong"), "API key not valid", "embedder_key")
-    refused(lambda: to(location, model="gemini-2.5-flash"), "not found", "embedder_model")
-    refused(lambda: to(location, dimensions=4000), "invalid argument", "embedder_dimensions")
+    check_refusal(lambda: to(location, key="wrong"), "API key not valid", "embedder_key")
+    check_refusal(lambda: to(location, model="gemini-2.5-flash"), "not found", "embedder_model")
+    check_refusal(lambda: to(location, dimensions=4000), "invalid argument", "embedder_dimensions")
 
 
 def test_voyage_is_asked_for_documents_and_questions_in_their_own_ways(voyage, to):
@@ -91,9 +91,11 @@ def test_voyage_is_asked_for_documents_and_questions_in_their_own_ways(voyage, t
     assert [asked.body["input_type"] for asked in voyage.requests] == ["document", "query"]
     assert all("output_dimension" not in asked.body for asked in voyage.requests)
     assert to(f"voyage+{voyage.url}/v1", dimensions=256).identity.dimensions == 256
-    refused(lambda: to(f"voyage+{voyage.url}", dimensions=77), "output_dimension", "embedder_dimensions")
-    refused(lambda: to(f"voyage+{voyage.url}", key="wrong"), "401", "embedder_key")
-    refused(lambda: to(f"voyage+{voyage.url}", model="other"), "not supported", "embedder_model")
+    check_refusal(
+        lambda: to(f"voyage+{voyage.url}", dimensions=77), "output_dimension", "embedder_dimensions"
+    )
+    check_refusal(lambda: to(f"voyage+{voyage.url}", key="wrong"), "401", "embedder_key")
+    check_refusal(lambda: to(f"voyage+{voyage.url}", model="other"), "not supported", "embedder_model")
 
 
 def test_voyage_never_gets_more_texts_or_tokens_than_it_takes():
@@ -131,7 +133,9 @@ def test_unsupported_number_of_dimensions_is_reported():
     stubborn.always = 64
     with stubborn.served() as url:
         options = EmbedderOptions(f"openai+{url}", dimensions=32)
-        refused(lambda: open_embedder(options), "64 dimensions, and 32 were asked for", "embedder_dimensions")
+        check_refusal(
+            lambda: open_embedder(options), "64 dimensions, and 32 were asked for", "embedder_dimensions"
+        )
     with FakeOpenAI().served() as url:
         embedder = open_embedder(EmbedderOptions(f"openai+{url}", dimensions=32))
         assert embedder.embed(["one"]).shape == (1, 32)

@@ -43,7 +43,7 @@ def place(s3_server):
 
 
 @pytest.fixture
-def opened(s3_server, place, clock, tmp_path):
+def open_machine(s3_server, place, clock, tmp_path):
     """Opens the place as a machine of its own: one name, one cache."""
 
     def machine(name="here", options=s3_server.options):
@@ -67,8 +67,8 @@ def paths(workspace, prefix=""):
     return [str(entry.path) for entry in workspace.entries(prefix)]
 
 
-def test_what_others_write_is_seen_once_the_list_is_old(opened, clock):
-    ours, theirs = opened("ours"), opened("theirs")
+def test_what_others_write_is_seen_once_the_list_is_old(open_machine, clock):
+    ours, theirs = open_machine("ours"), open_machine("theirs")
     ours.write("a/one.md", "one")
     assert (paths(theirs), theirs.read("a/one.md").text) == (["a/one.md"], "one")
     ours.write("a/one.md", "changed")
@@ -82,8 +82,8 @@ def test_what_others_write_is_seen_once_the_list_is_old(opened, clock):
         theirs.read("a/two.md")
 
 
-def test_slightly_stale_listing_is_refreshed_in_background(opened, clock):
-    ours, theirs = opened("ours"), opened("theirs")
+def test_slightly_stale_listing_is_refreshed_in_background(open_machine, clock):
+    ours, theirs = open_machine("ours"), open_machine("theirs")
     assert paths(theirs) == []
     ours.write("a.md", "one")
     clock.now += FRESH + 1
@@ -93,8 +93,8 @@ def test_slightly_stale_listing_is_refreshed_in_background(opened, clock):
     assert paths(theirs) == ["a.md"]
 
 
-def test_who_read_something_old_cannot_write_over_what_is_new(opened):
-    ours, theirs = opened("ours"), opened("theirs")
+def test_who_read_something_old_cannot_write_over_what_is_new(open_machine):
+    ours, theirs = open_machine("ours"), open_machine("theirs")
     ours.write("day.md", "one\n")
     old = theirs.read("day.md")
     ours.write("day.md", "one\ntwo\n")
@@ -104,41 +104,41 @@ def test_who_read_something_old_cannot_write_over_what_is_new(opened):
     assert theirs.read("day.md").text == "one\ntwo\nthree\n"
 
 
-def test_the_cache_is_only_a_cache(opened, tmp_path):
-    opened("writer").write("a.md", "the words")
-    assert opened().read("a.md").text == "the words"
+def test_the_cache_is_only_a_cache(open_machine, tmp_path):
+    open_machine("writer").write("a.md", "the words")
+    assert open_machine().read("a.md").text == "the words"
     (record,) = (tmp_path / "here").iterdir()
     record.write_bytes(record.read_bytes()[:-1] + b"!")
-    assert opened().read("a.md").text == "the words"
+    assert open_machine().read("a.md").text == "the words"
     record.unlink()
-    assert opened().read("a.md").text == "the words"
+    assert open_machine().read("a.md").text == "the words"
 
 
-def test_what_is_cached_is_not_fetched_again(opened, s3_server, relay):
+def test_what_is_cached_is_not_fetched_again(open_machine, s3_server, relay):
     options = through(relay, s3_server.options)
-    workspace = opened(options=options)
+    workspace = open_machine(options=options)
     workspace.write("a.md", "the words")
     assert paths(workspace) == ["a.md"]
     relay.cut()
     assert workspace.read("a.md").text == "the words"
 
 
-def test_forgotten_words_do_not_stay_in_any_cache(opened, tmp_path):
-    ours, theirs = opened("ours"), opened("theirs")
+def test_forgotten_words_do_not_stay_in_any_cache(open_machine, tmp_path):
+    ours, theirs = open_machine("ours"), open_machine("theirs")
     ours.write("a.md", "secret words")
     ours.write("b.md", "other words")
     assert [theirs.read(name).text for name in ("a.md", "b.md")] == ["secret words", "other words"]
     ours.write("a.md", "harmless")
     ours.remove("b.md")
     # The next process of the other machine looks at what there is.
-    assert paths(opened("theirs")) == ["a.md"]
+    assert paths(open_machine("theirs")) == ["a.md"]
     for machine in ("ours", "theirs"):
         text = b"".join(file.read_bytes() for file in (tmp_path / machine).iterdir())
         assert b"secret" not in text
         assert b"other" not in text
 
 
-def test_a_list_of_more_than_one_page_is_whole(opened, s3_server, place):
+def test_a_list_of_more_than_one_page_is_whole(open_machine, s3_server, place):
     names = [f"memory/{number:04}.md" for number in range(1_003)]
 
     async def fill():
@@ -146,10 +146,10 @@ def test_a_list_of_more_than_one_page_is_whole(opened, s3_server, place):
         await asyncio.gather(*(store.put_async(f"{prefix}/{name}", b"x") for name in names))
 
     asyncio.run(fill())
-    assert paths(opened()) == names
+    assert paths(open_machine()) == names
 
 
-def test_objects_of_other_programs_are_left_out_or_named(opened, s3_server, place):
+def test_objects_of_other_programs_are_left_out_or_named(open_machine, s3_server, place):
     put = s3_server.put
     put(place, "a/folder", b"")
     put(place, "a/.hidden", b"x")
@@ -157,7 +157,7 @@ def test_objects_of_other_programs_are_left_out_or_named(opened, s3_server, plac
     put(place, "a/image.md", b"\x89PNG\0\0")
     put(place, f"a/{'long' * 60}.md", b"x")
     put(place, "a/notes.md", b"words")
-    workspace = opened()
+    workspace = open_machine()
     value = {entry.path.name: entry.trouble for entry in workspace.entries("a")}
     assert value == {
         "large.md": "",
@@ -173,11 +173,11 @@ def test_objects_of_other_programs_are_left_out_or_named(opened, s3_server, plac
         workspace.write("a/mine.md", "x" * (LARGEST + 1))
 
 
-def test_a_note_that_was_removed_can_be_made_again(opened):
-    workspace = opened()
+def test_a_note_that_was_removed_can_be_made_again(open_machine):
+    workspace = open_machine()
     tag = workspace.write("a.md", "one")
     workspace.remove("a.md", expect=tag)
-    other = opened("other")
+    other = open_machine("other")
     assert (paths(workspace), paths(other)) == ([], [])
     workspace.remove("a.md", expect=ABSENT)
     assert other.write("a.md", "two", expect=ABSENT)
@@ -186,8 +186,8 @@ def test_a_note_that_was_removed_can_be_made_again(opened):
     assert workspace.read("a.md").text == "two"
 
 
-def test_concurrent_append_and_removal_lose_nothing_and_resurrect_nothing(opened):
-    ours, theirs = opened("ours"), opened("theirs")
+def test_concurrent_append_and_removal_lose_nothing_and_resurrect_nothing(open_machine):
+    ours, theirs = open_machine("ours"), open_machine("theirs")
     old = ours.write("day.md", "one\n")
     update_file(ours, "day.md", lambda text: text + "two\n")
     with pytest.raises(Conflict):
@@ -199,16 +199,16 @@ def test_concurrent_append_and_removal_lose_nothing_and_resurrect_nothing(opened
         return text + "three\n"
 
     assert update_file(ours, "day.md", work)
-    assert opened("reader").read("day.md").text == "three\n"
+    assert open_machine("reader").read("day.md").text == "three\n"
 
 
-def test_an_upload_that_broke_off_was_never_there(opened, s3_server, place):
-    opened().write("a.md", "whole")
+def test_an_upload_that_broke_off_was_never_there(open_machine, s3_server, place):
+    open_machine().write("a.md", "whole")
     url = urlsplit(s3_server.signed_put(place, "a.md"))
     with socket.create_connection((url.hostname, url.port)) as half:
         head = f"PUT {url.path}?{url.query} HTTP/1.1\r\nHost: {url.netloc}\r\nContent-Length: 1000\r\n\r\n"
         half.sendall(head.encode() + b"half of it")
-    assert opened("other").read("a.md").text == "whole"
+    assert open_machine("other").read("a.md").text == "whole"
 
 
 @pytest.mark.parametrize(
@@ -232,8 +232,10 @@ def test_what_cannot_work_says_what_to_do(s3_server, place, location, changes, w
             call(open_workspace(location or place, options))
 
 
-def test_unavailable_server_leaves_known_notes_readable_and_is_reported(opened, s3_server, relay, clock):
-    workspace = opened(options=through(relay, s3_server.options))
+def test_unavailable_server_leaves_known_notes_readable_and_is_reported(
+    open_machine, s3_server, relay, clock
+):
+    workspace = open_machine(options=through(relay, s3_server.options))
     workspace.write("default/MEMORY.md", "- The gate is green.\n")
     workspace.entries()
     relay.cut()
@@ -250,8 +252,8 @@ def test_unavailable_server_leaves_known_notes_readable_and_is_reported(opened, 
     assert paths(workspace, "default") == ["default/MEMORY.md"]
 
 
-def test_memories_wait_until_the_server_is_back(opened, s3_server, relay, clock):
-    workspace = opened(options=through(relay, s3_server.options))
+def test_memories_wait_until_the_server_is_back(open_machine, s3_server, relay, clock):
+    workspace = open_machine(options=through(relay, s3_server.options))
     with open_store("sqlite://") as store:
         for name in ("m_1", "m_2", "m_3"):
             memory = Memory(name, "fact", f"Fact {name}.", Scope())
@@ -266,15 +268,15 @@ def test_memories_wait_until_the_server_is_back(opened, s3_server, relay, clock)
         clock.now += REST + 1
         assert projector.project() == 2
         assert (projector.problem, store.outbox.pending(9)) == ("", [])
-    results = Notes(opened("elsewhere")).read(Scope())
+    results = Notes(open_machine("elsewhere")).read(Scope())
     assert [memory.id for memory in results] == ["m_1", "m_2", "m_3"]
 
 
-def test_index_resumes_and_answers_without_server(opened, s3_server, relay, clock):
-    writer = opened("writer")
+def test_index_resumes_and_answers_without_server(open_machine, s3_server, relay, clock):
+    writer = open_machine("writer")
     for number in range(60):
         writer.write(f"default/memory/{number}.md", f"Harbour number {number}.\n" * 200)
-    workspace = opened(options=through(relay, s3_server.options))
+    workspace = open_machine(options=through(relay, s3_server.options))
     with open_store("sqlite://") as store:
         index = Index(store, workspace)
 
@@ -290,11 +292,11 @@ def test_index_resumes_and_answers_without_server(opened, s3_server, relay, cloc
         relay.mend()
         clock.now += OLDEST + 1
         # A new process; the old one is gone.
-        index = Index(store, opened(options=through(relay, s3_server.options)))
+        index = Index(store, open_machine(options=through(relay, s3_server.options)))
         again = index.sync()
         assert (again.files, again.stale, again.skipped) == (60, 0, {})
         relay.cut()
-        index = Index(store, opened(options=through(relay, s3_server.options)))
+        index = Index(store, open_machine(options=through(relay, s3_server.options)))
         assert not index.is_empty(Scope())
         search = Search(store, index, SemanticIndex(store, HashingEmbedder), budget=60.0)
         answer = search.search("harbour number 7", Scope(), within="notes")

@@ -16,11 +16,11 @@ OBJECT = "<Contents><Key>prefix/{}</Key><LastModified>2026-01-01T00:00:00.000Z</
 OBJECT += '<ETag>"1"</ETag><StorageClass>STANDARD</StorageClass></Contents>'
 
 
-def refused(status, code):
+def refusal(status, code):
     return status, f"<Error><Code>{code}</Code><Message>In its own words.</Message></Error>"
 
 
-def listed(*names):
+def listing(*names):
     objects = "".join(OBJECT.format(name) for name in names)
     return 200, f"<ListBucketResult><IsTruncated>false</IsTruncated>{objects}</ListBucketResult>"
 
@@ -32,7 +32,7 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.answers = [listed()]
+        self.answers = [listing()]
         self.asked = []
 
     @property
@@ -86,23 +86,23 @@ def server(running):
     ],
 )
 def test_a_refusal_says_what_to_do(server, status, code, words):
-    server.answers = [refused(status, code)]
-    for call in (lambda: open_workspace(PLACE, server.options).entries(), lambda: written(server)):
+    server.answers = [refusal(status, code)]
+    for call in (lambda: open_workspace(PLACE, server.options).entries(), lambda: write_file(server)):
         with pytest.raises(StoreError, match=f"s3://bucket/prefix cannot be reached.*{words}"):
             call()
 
 
-def written(server):
+def write_file(server):
     return open_workspace(PLACE, server.options).write("a.md", "x")
 
 
 def test_a_busy_server_is_asked_again(server):
-    server.answers = [refused(503, "SlowDown"), refused(503, "SlowDown"), listed("a.md")]
+    server.answers = [refusal(503, "SlowDown"), refusal(503, "SlowDown"), listing("a.md")]
     assert [str(entry.path) for entry in open_workspace(PLACE, server.options).entries()] == ["a.md"]
 
 
 def test_one_that_stays_busy_is_given_up_and_nothing_is_lost(server):
-    server.answers = [refused(503, "SlowDown")]
+    server.answers = [refusal(503, "SlowDown")]
     with pytest.raises(StoreError, match=r"asks for fewer requests\. Nothing is lost"):
         open_workspace(PLACE, server.options).entries()
     assert len(server.asked) > 1
@@ -120,7 +120,7 @@ def test_a_server_that_does_not_compare_tags_is_not_written_to(server):
 
 def test_invalid_object_name_is_reported_and_known_entries_stay(server):
     now = 0.0
-    server.answers = [listed("default/a.md"), listed("default/a.md", "default/odd&#10;name.md")]
+    server.answers = [listing("default/a.md"), listing("default/a.md", "default/odd&#10;name.md")]
     workspace = S3Workspace(S3Client(PLACE, server.options), ObjectCache(None), lambda: now)
     assert [str(entry.path) for entry in workspace.entries()] == ["default/a.md"]
     now += OLDEST + 1
@@ -132,7 +132,7 @@ def test_invalid_object_name_is_reported_and_known_entries_stay(server):
 
 
 def test_a_server_that_failed_is_left_alone_for_a_while(server):
-    server.answers = [refused(503, "SlowDown")]
+    server.answers = [refusal(503, "SlowDown")]
     workspace = open_workspace(PLACE, server.options)
     for _ in range(3):
         with pytest.raises(StoreError):
@@ -174,7 +174,7 @@ def test_settings_choose_the_place(tmp_path, server):
         settings = Settings(home=tmp_path, workspace=report)
         assert notes_location(settings) == str(folder)
         assert isinstance(build_workspace(settings), FolderWorkspace)
-    server.answers = [listed("a.md")]
+    server.answers = [listing("a.md")]
     given = {"s3_endpoint": server.options.endpoint, "s3_key": "k", "s3_secret": "s"}
     workspace = build_workspace(Settings(home=tmp_path, workspace=PLACE, **given))
     assert [str(entry.path) for entry in workspace.entries()] == ["a.md"]

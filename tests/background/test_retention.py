@@ -35,7 +35,7 @@ def parts(store, tmp_path):
     service.close()
 
 
-def spoken_in(store, scope, days_ago):
+def talk_in(store, scope, days_ago):
     """A conversation in which somebody last spoke so many days ago."""
     at = NOW - days_ago * DAY
     row = store.log.create(scope, now=at - 500 * DAY)
@@ -49,8 +49,8 @@ def left(store):
 
 
 def test_only_what_nobody_spoke_in_for_so_long_goes(store):
-    old = [spoken_in(store, scope, days) for scope in (ADA, BOB) for days in (91, 400)]
-    spokens = [spoken_in(store, scope, days) for scope in (ADA, BOB) for days in (0, 89)]
+    old = [talk_in(store, scope, days) for scope in (ADA, BOB) for days in (91, 400)]
+    spokens = [talk_in(store, scope, days) for scope in (ADA, BOB) for days in (0, 89)]
     gone = Retention(store, days=90).prune(NOW)
     assert {row.id for row, _ in gone} == set(old)
     assert left(store) == set(spokens)
@@ -60,22 +60,22 @@ def test_only_what_nobody_spoke_in_for_so_long_goes(store):
 
 
 def test_nothing_goes_without_a_limit(store):
-    spoken_in(store, ADA, 900)
+    talk_in(store, ADA, 900)
     assert Retention(store).prune(NOW) == []
     assert len(left(store)) == 1
 
 
 def test_single_scope_can_be_pruned_in_more_than_one_batch(store):
     for _ in range(60):
-        spoken_in(store, ADA, 100)
-    bobs = spoken_in(store, BOB, 100)
+        talk_in(store, ADA, 100)
+    bobs = talk_in(store, BOB, 100)
     assert len(Retention(store, days=90).prune(NOW, ADA)) == 60
     assert left(store) == {bobs}
 
 
 def test_it_stops_when_it_is_told_to(store):
     for _ in range(3):
-        spoken_in(store, ADA, 100)
+        talk_in(store, ADA, 100)
     report = iter((False, True))
     assert len(Retention(store, days=90).prune(NOW, stop=lambda: next(report))) == 1
     assert len(left(store)) == 2
@@ -83,7 +83,7 @@ def test_it_stops_when_it_is_told_to(store):
 
 @pytest.mark.parametrize("forget", [False, True])
 def test_memories_stay_or_go_and_the_summary_goes(store, parts, forget):
-    chat = spoken_in(store, ADA, 100)
+    chat = talk_in(store, ADA, 100)
     memory = Memory("y_1", "fact", "The tower is tall.", ADA, conversation=chat, messages=("n_1",))
     parts.library.write([memory])
     parts.library.write_summary(SummaryNote("s_1", chat, "T", "All of it.", ADA, 1, "n_1", "n_1", NOW, "en"))

@@ -21,10 +21,10 @@ from holdfast.testing.ollama import FakeOllama
 
 @pytest.fixture
 def store(home):
-    def opened():
+    def open_home_store():
         return open_store(f"sqlite:///{home / 'holdfast.db'}")
 
-    return opened
+    return open_home_store
 
 
 def test_a_key_is_made_shown_once_listed_and_revoked(hold, store):
@@ -105,13 +105,13 @@ def talks(store):
     """Two old conversations, one of them of another project, and a new one: their ids."""
     with store() as opened:
 
-        def made(days, project="default"):
+        def make_conversation(days, project="default"):
             row = opened.log.create(Scope(project=project), title=f"{days} days", now=0.0)
             message = NewMessage(Message.of("user", "Hello"))
             opened.log.append(row.id, [message], parent=None, expect=None, now=time.time() - days * 86_400)
             return row.id
 
-        return made(100), made(100, "garden"), made(10)
+        return make_conversation(100), make_conversation(100, "garden"), make_conversation(10)
 
 
 def test_pruning_says_what_would_go_asks_and_then_deletes(hold, talks):

@@ -45,12 +45,12 @@ def chat(tmp_path, upstream, monkeypatch):
         monkeypatch.setenv(f"HOLDFAST_{name}", str(value))
     monkeypatch.chdir(tmp_path)
 
-    def said(*lines, options=()):
+    def chat_with(*lines, options=()):
         result = CliRunner().invoke(app, ["chat", *options], input="".join(f"{line}\n" for line in lines))
         assert result.exit_code == 0, result.output or result.exception
         return result.stdout, result.stderr
 
-    return said
+    return chat_with
 
 
 def test_lines_are_said_and_a_backslash_joins_two(chat):

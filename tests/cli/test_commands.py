@@ -145,7 +145,7 @@ def test_doctor_says_when_a_server_has_no_models(run, monkeypatch):
     assert "has no models" in result.stdout
 
 
-def found_about(run, about):
+def finding_about(run, about):
     findings = json.loads(run("doctor", "--json", whole=True).stdout)
     return next((finding for finding in findings if finding["about"] == about), None)
 
@@ -163,14 +163,14 @@ def test_several_servers_are_listed_together_and_doctor_says_how_each_is(run, up
 
 
 def test_doctor_reports_notes_location_and_pending_writes(run, tmp_path):
-    notes = found_about(run, "notes")
+    notes = finding_about(run, "notes")
     assert (notes["state"], notes["found"]) == ("ok", str(tmp_path / "home" / "workspace"))
     with open_store(f"sqlite:///{tmp_path / 'home' / 'holdfast.db'}") as store:
         item = store.outbox.put("memory", {"memories": []})
         store.outbox.put("something else", {})
-        assert "(1 still to be written)" in found_about(run, "notes")["found"]
+        assert "(1 still to be written)" in finding_about(run, "notes")["found"]
         store.outbox.record_failure(item, "The disk is full.")
-    notes = found_about(run, "notes")
+    notes = finding_about(run, "notes")
     assert notes["state"] == "note"
     assert notes["found"].endswith("(1 still to be written): The disk is full.")
     assert notes["remedy"]
@@ -180,38 +180,38 @@ def test_doctor_explains_better_embedder_and_how_to_install_it(run, monkeypatch)
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "auto")
     with FakeOllama(models=[FakeModel("chat:latest")]).served() as address:
         monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
-        advice = found_about(run, "a better embedder")
+        advice = finding_about(run, "a better embedder")
         assert (advice["state"], "of 100 questions" in advice["found"]) == ("info", True)
         assert "`ollama pull embeddinggemma`" in advice["remedy"]
         assert f"HOLDFAST_EMBEDDER=ollama+{address}" in advice["remedy"]
         monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
-        assert found_about(run, "a better embedder") is None
+        assert finding_about(run, "a better embedder") is None
     with FakeOllama(models=[FakeModel("chat:latest"), FakeModel("bge-m3:567m")]).served() as address:
         monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
         monkeypatch.setenv("HOLDFAST_EMBEDDER", "embedded")
-        advice = found_about(run, "a better embedder")
+        advice = finding_about(run, "a better embedder")
         assert "pull" not in advice["remedy"]
         assert "HOLDFAST_EMBEDDER_MODEL=bge-m3:567m" in advice["remedy"]
         monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
-        assert "von 100 Fragen" in found_about(run, "ein besserer Embedder")["found"]
+        assert "von 100 Fragen" in finding_about(run, "ein besserer Embedder")["found"]
         monkeypatch.setenv("HOLDFAST_MEMORY", "off")
-        assert found_about(run, "ein besserer Embedder") is None
+        assert finding_about(run, "ein besserer Embedder") is None
 
 
 def test_doctor_says_what_a_helper_model_would_evict(run, monkeypatch):
     models = [FakeModel("large:latest"), FakeModel("small:latest")]
     with FakeOllama(models=models).served() as address:
         monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
-        assert found_about(run, "helper model") is None
+        assert finding_about(run, "helper model") is None
         monkeypatch.setenv("HOLDFAST_HELPER_MODEL", "small")
-        other = found_about(run, "helper model")
+        other = finding_about(run, "helper model")
         assert other["state"] == "note"
         assert "small is another model than large" in other["found"]
         assert "helper_model" in other["remedy"]
         monkeypatch.setenv("HOLDFAST_MODEL", "small:latest")
-        assert found_about(run, "helper model")["state"] == "ok"
+        assert finding_about(run, "helper model")["state"] == "ok"
         monkeypatch.setenv("HOLDFAST_HELPER_MODEL", "smal")
-        missing = found_about(run, "helper model")
+        missing = finding_about(run, "helper model")
         assert (missing["state"], "smal" in missing["found"]) == ("bad", True)
 
 

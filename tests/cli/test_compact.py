@@ -29,7 +29,7 @@ def upstream(monkeypatch):
 
 
 @pytest.fixture
-def served_here(hold, upstream):
+def server_here(hold, upstream):
     """A server on the data folder of the commands."""
     settings = load().settings
     with serve_app(create_app(build_engine(settings), settings)) as url:
@@ -37,14 +37,14 @@ def served_here(hold, upstream):
 
 
 @pytest.fixture
-def talk(served_here):
+def talk(server_here):
     """Has a talk with a server that stays there; the id of its conversation."""
 
     def talk(messages=None, **headers):
         wire = [{"role": message.role, "content": message.text} for message in messages or garden_talk()]
         body = {"model": "fake:latest", "messages": wire, "stream": False}
         response = httpx.post(
-            f"{served_here}/api/chat", json=body, headers=headers, timeout=60, trust_env=False
+            f"{server_here}/api/chat", json=body, headers=headers, timeout=60, trust_env=False
         )
         assert response.status_code == 200, response.text
         return response.headers["x-holdfast-conversation"]

@@ -11,17 +11,17 @@ import pytest
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import Message, Scope
 from holdfast.store import open_store
-from tests.talks import kept_talk, long_talk
+from tests.talks import long_talk, store_talk
 
 
 @pytest.fixture
 def chat(home):
-    return kept_talk(home)
+    return store_talk(home)
 
 
 @pytest.fixture
 def short(home):
-    return kept_talk(home, Message.of("user", "The kestrel nests on the tower"))
+    return store_talk(home, Message.of("user", "The kestrel nests on the tower"))
 
 
 def messages_of(hold, chat):
@@ -83,7 +83,7 @@ def test_delete_as_json_names_what_is_gone(hold, short):
 @pytest.mark.slow
 @pytest.mark.parametrize(("answer", "status"), [("n", 1), ("y", 0)])
 def test_on_a_terminal_deleting_asks_first(hold, home, answer, status):
-    chat = kept_talk(home, Message.of("user", "The \x1b[35mkestrel"))
+    chat = store_talk(home, Message.of("user", "The \x1b[35mkestrel"))
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "holdfast", "conversations", "delete", chat]
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=os.environ)
@@ -116,7 +116,7 @@ def test_pins_come_and_go(hold, short):
 
 
 def test_a_pin_that_is_too_large_is_refused(hold, home):
-    chat = kept_talk(home, Message.of("user", "word " * 4000))
+    chat = store_talk(home, Message.of("user", "word " * 4000))
     fails(hold("conversations", "pin", chat, "1", whole=True), BadRequest, "quarter", "Unpin")
 
 
@@ -200,7 +200,7 @@ def test_all_of_it_is_said_in_german_too(hold, chat, monkeypatch):
     ids=" ".join,
 )
 def test_a_conversation_of_another_project_is_not_there(hold, home, words):
-    chat = kept_talk(home, Message.of("user", "Secret"), scope=Scope(project="other"))
+    chat = store_talk(home, Message.of("user", "Secret"), scope=Scope(project="other"))
     named = [word.format(chat) for word in words] if "{}" in words else [*words, chat]
     fails(hold(*named, whole=True), NotFound, chat)
     assert chat in hold("conversations", "list", "--project", "other")

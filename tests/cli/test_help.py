@@ -37,7 +37,7 @@ def root():
     return typer.main.get_command(app)
 
 
-def said(capsys, monkeypatch, *words):
+def run_words(capsys, monkeypatch, *words):
     monkeypatch.setattr(sys, "argv", ["holdfast", *words])
     with pytest.raises(SystemExit) as ended:
         main()
@@ -85,27 +85,27 @@ def test_every_reporting_command_supports_json_output(everything):
 def test_help_is_in_the_language_that_is_set(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
-    code, german = said(capsys, monkeypatch, "--help")
+    code, german = run_words(capsys, monkeypatch, "--help")
     assert code == 0
     assert "Aufruf: holdfast" in german.out
     assert "Exit-Codes: 0" in german.out
-    _, german = said(capsys, monkeypatch, "memory", "add", "--help")
+    _, german = run_words(capsys, monkeypatch, "memory", "add", "--help")
     assert "Beispiele:\n    holdfast memory add" in german.out
     monkeypatch.setenv("HOLDFAST_LANGUAGE", "en")
-    _, english = said(capsys, monkeypatch, "--help")
+    _, english = run_words(capsys, monkeypatch, "--help")
     assert "Exit codes: 0" in english.out
 
 
 def test_settings_that_cannot_be_read_do_not_keep_anybody_from_help(capsys, monkeypatch, tmp_path):
     (tmp_path / "holdfast.toml").write_text("no settings")
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
-    assert said(capsys, monkeypatch, "jobs", "--help")[0] == 0
-    code, report = said(capsys, monkeypatch, "jobs")
+    assert run_words(capsys, monkeypatch, "jobs", "--help")[0] == 0
+    code, report = run_words(capsys, monkeypatch, "jobs")
     assert (code, "Mend the file" in report.err) == (1, True)
 
 
 def test_a_misspelt_command_is_answered_with_the_near_one(capsys, monkeypatch):
-    code, report = said(capsys, monkeypatch, "conversation")
+    code, report = run_words(capsys, monkeypatch, "conversation")
     assert (code, "conversations" in report.err) == (2, True)
 
 
@@ -125,7 +125,7 @@ def test_a_misspelt_command_is_answered_with_the_near_one(capsys, monkeypatch):
 def test_what_is_misspelt_is_told_in_german(capsys, monkeypatch, tmp_path, words, german):
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
-    code, report = said(capsys, monkeypatch, *words.split())
+    code, report = run_words(capsys, monkeypatch, *words.split())
     assert code == 2
     assert german in report.err
 
@@ -144,7 +144,7 @@ def test_what_is_not_there_is_told_in_german(capsys, monkeypatch, tmp_path, word
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
-    code, report = said(capsys, monkeypatch, *words.split())
+    code, report = run_words(capsys, monkeypatch, *words.split())
     assert code == 1
     assert report.err.startswith(german)
 
@@ -152,7 +152,7 @@ def test_what_is_not_there_is_told_in_german(capsys, monkeypatch, tmp_path, word
 def test_an_error_cannot_steer_the_terminal(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     for words in (("conversations", "show", "\x1b]0;owned\x07"), ("memory", "\x1b[2J"), ("jobs", "\x9b31m")):
-        code, report = said(capsys, monkeypatch, *words)
+        code, report = run_words(capsys, monkeypatch, *words)
         assert code in (1, 2)
         assert report.err
         assert not set(report.err) & {"\x1b", "\x07", "\x9b"}
@@ -172,7 +172,7 @@ def test_german_is_spoken_where_its_locale_is_not_installed(capsys, monkeypatch,
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
-    code, report = said(capsys, monkeypatch, "--help")
+    code, report = run_words(capsys, monkeypatch, "--help")
     assert (code, "Aufruf: " in report.out) == (0, german)
 
 
@@ -214,6 +214,6 @@ def test_other_shells_get_names_with_their_sentences(capsys, monkeypatch, shell)
     monkeypatch.setenv("_HOLDFAST_COMPLETE", f"complete_{shell}")
     monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "holdfast mem")
     monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
-    _, report = said(capsys, monkeypatch)
+    _, report = run_words(capsys, monkeypatch)
     assert "memory" in report.out
     assert "What is remembered" in report.out

@@ -26,7 +26,7 @@ def texts(hold):
     return sorted(memory["text"] for memory in json.loads(hold("memory", "list", "--json"))["memories"])
 
 
-def proposed(hold, *words):
+def propose(hold, *words):
     return json.loads(hold("init", *words, "--json"))
 
 
@@ -39,7 +39,7 @@ FIRST = [
 
 def test_proposals_are_kept_with_their_sources_and_stand_in_the_brief(hold, repository):
     assert "Never edit generated files." in hold("init", "--dry-run")
-    assert proposed(hold)["kept"] is False
+    assert propose(hold)["kept"] is False
     assert texts(hold) == []
     assert "3 memories were kept in tides-" in hold("init", "--yes")
     assert texts(hold) == FIRST
@@ -52,7 +52,7 @@ def test_an_update_proposes_only_what_is_new_changed_or_gone(hold, repository):
     hold("init", "--yes")
     (repository / "AGENTS.md").write_text("- Never edit generated files.\n- Write docs in English.\n")
     (repository / "go.mod").write_text("module tides\n\ngo 1.23\n")
-    changes = proposed(hold, "--update", "--yes")
+    changes = propose(hold, "--update", "--yes")
     assert [change["text"] for change in changes["new"]] == ["Write docs in English."]
     assert [change["source"] for change in changes["changed"]] == ["go.mod"]
     assert [change["text"] for change in changes["gone"]] == ["Always run `make test` first."]
@@ -62,7 +62,7 @@ def test_an_update_proposes_only_what_is_new_changed_or_gone(hold, repository):
         "Never edit generated files. (AGENTS.md)",
         "Write docs in English. (AGENTS.md)",
     ]
-    assert not any(proposed(hold, "--update")[name] for name in ("new", "changed", "gone"))
+    assert not any(propose(hold, "--update")[name] for name in ("new", "changed", "gone"))
 
 
 def test_what_is_declined_is_not_proposed_by_an_update(hold, repository):
@@ -82,8 +82,8 @@ def test_what_is_declined_is_not_proposed_by_an_update(hold, repository):
 
     answer("c", "n", "y", "y")
     assert texts(hold) == FIRST[:2]
-    assert proposed(hold, "--update")["new"] == []
-    assert [change["text"] for change in proposed(hold)["new"]] == ["Never edit generated files."]
+    assert propose(hold, "--update")["new"] == []
+    assert [change["text"] for change in propose(hold)["new"]] == ["Never edit generated files."]
 
 
 def test_without_a_terminal_or_a_repository_it_says_what_to_do(hold, repository, tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ from holdfast.memory.notes import Notes
 from holdfast.messages import Message, Scope
 from holdfast.store import open_store
 from tests.cli.test_conversations import fails
-from tests.talks import kept_talk
+from tests.talks import store_talk
 from tests.upstreams.fake_servers import server
 
 
@@ -31,20 +31,20 @@ def keep(hold, *words):
     return json.loads(hold("memory", "add", *words, "--json"))["memory"]["id"]
 
 
-def listed(hold, *words):
+def list_texts(hold, *words):
     return [memory["text"] for memory in json.loads(hold("memory", "list", *words, "--json"))["memories"]]
 
 
 def test_what_is_added_is_listed_newest_first_with_its_kind(hold):
     assert "Remembered: y_" in hold("memory", "add", "The", "kestrel", "nests", "[here]")
     keep(hold, "We chose SQLite", "--kind", "decision")
-    assert listed(hold) == ["We chose SQLite", "The kestrel nests [here]"]
-    assert listed(hold, "--kind", "fact") == ["The kestrel nests [here]"]
-    assert listed(hold, "--text", "sqlite") == ["We chose SQLite"]
+    assert list_texts(hold) == ["We chose SQLite", "The kestrel nests [here]"]
+    assert list_texts(hold, "--kind", "fact") == ["The kestrel nests [here]"]
+    assert list_texts(hold, "--text", "sqlite") == ["We chose SQLite"]
     shown = hold("memory", "list", "--limit", "1")
     assert "decision" in shown
     assert "1–1 of 2 · more with --offset 1" in shown
-    assert listed(hold, "--limit", "1", "--offset", "1") == ["The kestrel nests [here]"]
+    assert list_texts(hold, "--limit", "1", "--offset", "1") == ["The kestrel nests [here]"]
     assert "Known already" in hold("memory", "add", "We chose SQLite.", "--kind", "decision")
 
 
@@ -54,7 +54,7 @@ def test_an_unsure_replacement_waits_for_a_decision(hold):
     (proposal,) = json.loads(hold("memory", "proposals", "--json"))
     assert proposal["older"]["text"] == "Der Kurs kostet 120 Euro."
     assert "Replaced: Der Kurs kostet 120 Euro." in hold("memory", "replace", proposal["newer"]["id"])
-    assert listed(hold) == ["Der Kurs in Bonn kostet 135 Euro."]
+    assert list_texts(hold) == ["Der Kurs in Bonn kostet 135 Euro."]
     assert "nothing to decide" in hold("memory", "proposals")
 
 
@@ -75,16 +75,16 @@ def test_a_memory_is_shown_corrected_and_forgotten(hold, home):
     assert (edited["text"], edited["pinned"], edited["id"]) == ("The falcon nests there", True, name)
     assert "importance: 0.1" in hold("memory", "edit", name, "--importance", "0.1")
     fails(hold("memory", "forget", name, whole=True), BadRequest, "--yes")
-    assert listed(hold) == ["The falcon nests there"]
+    assert list_texts(hold) == ["The falcon nests there"]
     assert name in hold("memory", "forget", name, "--yes")
-    assert listed(hold) == []
+    assert list_texts(hold) == []
     assert "falcon" not in (home / "workspace" / "default" / "MEMORY.md").read_text()
     for command in ("show", "edit", "forget"):
         fails(hold("memory", command, name, whole=True), NotFound, name)
 
 
 def test_what_is_forgotten_leaves_the_windows_that_quote_it(hold, home):
-    chat, name = kept_talk(home, Message.of("user", "Hello")), keep(hold, "The kestrel nests on the tower")
+    chat, name = store_talk(home, Message.of("user", "Hello")), keep(hold, "The kestrel nests on the tower")
     with open_store(f"sqlite:///{home / 'holdfast.db'}") as store:
         quoted = {"text": "Known:\n2026-01-01: The kestrel nests on the tower", "memories": [name]}
         figures = {"tokens_before": 0, "tokens_after": 9, "reason": "recalled"}
@@ -151,7 +151,7 @@ def test_what_goes_out_comes_in_elsewhere(hold, tmp_path, monkeypatch):
     assert "2 known already" in hold("memory", "import", str(file))
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other"))
     assert json.loads(hold("memory", "import", str(file), "--json"))["added"] == 2
-    assert sorted(listed(hold)) == ["Called the gardener", "The kestrel nests on the tower"]
+    assert sorted(list_texts(hold)) == ["Called the gardener", "The kestrel nests on the tower"]
     file.write_text('{"text": 7}\n{"text": "A heron"}\n')
     taken = hold("memory", "import", str(file), whole=True)
     assert "1 new, 1 not readable" in taken.stdout
@@ -179,7 +179,7 @@ def test_clearing_needs_the_name_and_stays_in_its_scope(hold):
     fails(hold("memory", "clear", "--confirm", "garden", whole=True), BadRequest, "--confirm default")
     named = ("--project", "garden", "--confirm", "default/projects/garden")
     assert "1 memories forgotten" in hold("memory", "clear", *named)
-    assert listed(hold, "--project", "garden") == ["The kestrel nests on the tower"]
+    assert list_texts(hold, "--project", "garden") == ["The kestrel nests on the tower"]
 
 
 @pytest.mark.slow
@@ -195,7 +195,7 @@ def test_on_a_terminal_clearing_asks_for_the_name(hold):
     os.write(ours, b"default\n")
     assert process.wait(60) == 0
     os.close(ours)
-    assert listed(hold) == []
+    assert list_texts(hold) == []
 
 
 def test_nonsense_is_refused_in_a_sentence(hold):
@@ -240,7 +240,7 @@ def everyone(home):
     ],
 )
 def test_lists_and_searches_see_their_own_scope_only(hold, everyone, where, sees):
-    assert {text.split()[-1] for text in listed(hold, *where)} == sees
+    assert {text.split()[-1] for text in list_texts(hold, *where)} == sees
     hits = json.loads(hold("memory", "search", "password", *where, "--json", "--within", "all"))["hits"]
     assert {hit["id"] for hit in hits} == {everyone[word] for word in sees}
 
@@ -256,7 +256,7 @@ def test_nothing_is_read_or_changed_across_a_border(hold, everyone):
             fails(hold("memory", *command, "--project", "garden", whole=True), NotFound, memory)
 
 
-def examined(hold):
+def run_doctor(hold):
     result = hold("doctor", "--json", whole=True)
     assert result.exit_code in (0, 1), result.exception
     return {item["about"]: item for item in json.loads(result.stdout)}
@@ -265,13 +265,13 @@ def examined(hold):
 def test_doctor_says_what_finds_memories_and_how_far_the_index_is(hold, home, monkeypatch):
     monkeypatch.setenv("HOLDFAST_UPSTREAM", "http://127.0.0.1:9")
     keep(hold, "The kestrel nests on the tower")
-    findings = examined(hold)
+    findings = run_doctor(hold)
     assert findings["embedder"]["found"].startswith("off")
     assert "1 changed since" in findings["Index"]["found"]
     (home / "workspace" / "default" / "blob.md").write_bytes(b"\0\1")
     hold("memory", "reindex")
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "ollama+http://127.0.0.1:9")
-    findings = examined(hold)
+    findings = run_doctor(hold)
     assert (findings["Index"]["state"], "blob.md" in findings["Index"]["found"]) == ("note", True)
     assert (findings["embedder"]["state"], "127.0.0.1:9" in findings["embedder"]["found"]) == ("note", True)
 
@@ -287,7 +287,7 @@ def test_doctor_has_a_sentence_embedded_and_tells_what_came_of_it(hold, monkeypa
 
     with server({"/v1/embeddings": embeddings}) as known:
         monkeypatch.setenv("HOLDFAST_EMBEDDER", f"openai+{known.url}/v1")
-        well, ill = examined(hold)["embedder"], examined(hold)["embedder"]
+        well, ill = run_doctor(hold)["embedder"], run_doctor(hold)["embedder"]
     assert (well["state"], well["remedy"]) == ("ok", "")
     assert re.search(r": 64 dimensions, one sentence in \d+\.\d s$", well["found"])
     assert any("gateway" in texts[0] for texts in asked)

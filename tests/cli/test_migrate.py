@@ -10,7 +10,7 @@ from tests.contract.test_store import talk
 
 
 @pytest.fixture
-def filled(home):
+def full_home(home):
     with open_store(f"sqlite:///{home / 'holdfast.db'}") as store:
         talk(store, "Hello?")
     note = home / "workspace" / "default" / "MEMORY.md"
@@ -19,16 +19,16 @@ def filled(home):
     return home
 
 
-def test_it_moves_and_says_what_is_to_be_set(hold, filled, tmp_path):
+def test_it_moves_and_says_what_is_to_be_set(hold, full_home, tmp_path):
     slot = hold("migrate", "--to", f"sqlite:///{tmp_path / 'new.db'}", "--notes", str(tmp_path / "notes"))
     assert "conversations  1       1" in slot
     assert f'store = "sqlite:///{tmp_path / "new.db"}"' in slot
     assert f'workspace = "{tmp_path / "notes"}"' in slot
     assert (tmp_path / "notes" / "default" / "MEMORY.md").read_text() == "- One.\n"
-    assert not (filled / "page.json").exists(), "nothing is set unasked"
+    assert not (full_home / "page.json").exists(), "nothing is set unasked"
 
 
-def test_it_switches_and_comes_back(hold, filled, tmp_path, monkeypatch):
+def test_it_switches_and_comes_back(hold, full_home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     first = hold("migrate", "--to", "sqlite:///new.db", "--notes", "notes", "--switch", "--json")
     out = json.loads(first)
@@ -39,9 +39,9 @@ def test_it_switches_and_comes_back(hold, filled, tmp_path, monkeypatch):
     }
     with open_store(f"sqlite:///{tmp_path / 'new.db'}") as store:
         talk(store, "Later?")
-    (filled / "holdfast.db").unlink()
-    hold("migrate", "--to", f"sqlite:///{filled / 'holdfast.db'}", "--switch")
-    with open_store(f"sqlite:///{filled / 'holdfast.db'}") as store:
+    (full_home / "holdfast.db").unlink()
+    hold("migrate", "--to", f"sqlite:///{full_home / 'holdfast.db'}", "--switch")
+    with open_store(f"sqlite:///{full_home / 'holdfast.db'}") as store:
         assert len(store.log.list_used_since(0.0)) == 2
 
 
@@ -54,21 +54,21 @@ def test_it_switches_and_comes_back(hold, filled, tmp_path, monkeypatch):
         (("--notes", "HOME/workspace"), "already"),
     ],
 )
-def test_what_makes_no_sense_is_refused(hold, filled, words, reason):
-    result = hold("migrate", *(word.replace("HOME", str(filled)) for word in words), whole=True)
+def test_what_makes_no_sense_is_refused(hold, full_home, words, reason):
+    result = hold("migrate", *(word.replace("HOME", str(full_home)) for word in words), whole=True)
     assert result.exit_code == 1
     assert reason in str(result.exception)
 
 
-def test_it_waits_for_nobody_who_still_uses_the_database(hold, filled, tmp_path):
-    with open_store(f"sqlite:///{filled / 'holdfast.db'}"):
+def test_it_waits_for_nobody_who_still_uses_the_database(hold, full_home, tmp_path):
+    with open_store(f"sqlite:///{full_home / 'holdfast.db'}"):
         result = hold("migrate", "--to", f"sqlite:///{tmp_path / 'new.db'}", whole=True)
     assert "Stop the server" in str(result.exception)
     assert not (tmp_path / "new.db").exists()
 
 
-def test_store_set_in_environment_must_be_changed_there(hold, filled, tmp_path, monkeypatch):
-    monkeypatch.setenv("HOLDFAST_STORE", f"sqlite:///{filled / 'holdfast.db'}")
+def test_store_set_in_environment_must_be_changed_there(hold, full_home, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOLDFAST_STORE", f"sqlite:///{full_home / 'holdfast.db'}")
     result = hold("migrate", "--to", f"sqlite:///{tmp_path / 'new.db'}", "--switch", whole=True)
     assert (result.exit_code, "HOLDFAST_STORE is set" in result.stderr) == (0, True)
 
@@ -76,13 +76,13 @@ def test_store_set_in_environment_must_be_changed_there(hold, filled, tmp_path, 
 @pytest.mark.real
 @IN_ONE_WORKER
 def test_notes_migrate_to_bucket_and_back_and_foreign_notes_are_refused(
-    hold, filled, s3_server, tmp_path, monkeypatch
+    hold, full_home, s3_server, tmp_path, monkeypatch
 ):
     options = s3_server.options
     for name, value in (("ENDPOINT", options.endpoint), ("KEY", options.key), ("SECRET", options.secret)):
         monkeypatch.setenv(f"HOLDFAST_S3_{name}", value)
     place, others = s3_server.new_place(), s3_server.new_place()
-    (filled / "workspace" / "default" / "MEMORY.md").write_bytes("- Grüße, \xff.\n".encode("latin-1"))
+    (full_home / "workspace" / "default" / "MEMORY.md").write_bytes("- Grüße, \xff.\n".encode("latin-1"))
     data = json.loads(hold("migrate", "--notes", place, "--switch", "--json"))
     assert data["notes"] == {"before": 1, "after": 1, "left_out": []}
     # A second time it is where it is; and it finds its way back, every byte of it.

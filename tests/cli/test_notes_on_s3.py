@@ -7,7 +7,7 @@ import pytest
 from holdfast.errors import StoreError
 from tests.buckets import IN_ONE_WORKER, Relay
 from tests.cli.test_conversations import fails
-from tests.cli.test_memory import keep, listed
+from tests.cli.test_memory import keep, list_texts
 
 pytestmark = [pytest.mark.real, IN_ONE_WORKER]
 
@@ -37,13 +37,13 @@ def test_memories_are_kept_corrected_found_forgotten_and_moved(hold, bucket, hom
     hold("profile", "set", "name", "Anna")
     # Another machine: the same notes, nothing else.
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other"))
-    assert sorted(listed(hold)) == ["The falcon nests on the tower", "We chose SQLite"]
+    assert sorted(list_texts(hold)) == ["The falcon nests on the tower", "We chose SQLite"]
     assert "falcon" in hold("memory", "search", "tower")
     assert "Anna" in hold("profile", "show")
     hold("memory", "forget", name, "--yes")
     exported = hold("memory", "export")
     monkeypatch.setenv("HOLDFAST_HOME", str(home))
-    assert listed(hold) == ["We chose SQLite"]
+    assert list_texts(hold) == ["We chose SQLite"]
     assert "We chose SQLite" in exported
     assert "falcon" not in exported
     assert (notes_in(hold)["state"], notes_in(hold)["found"]) == ("ok", bucket)

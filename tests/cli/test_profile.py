@@ -21,7 +21,7 @@ def file(home):
     return home / "workspace" / "default" / "profile.yaml"
 
 
-def kept_in(error):
+def text_in(error):
     """What somebody wrote, from the place that the error names."""
     place = Path(str(error).rsplit("What you wrote is in ", 1)[1].rstrip("."))
     text = place.read_text()
@@ -83,7 +83,7 @@ def test_what_is_no_profile_is_not_put_back_and_not_lost(hold, file, monkeypatch
     monkeypatch.setenv("EDITOR", "sed -i s/Anna/[Bea/")
     result = hold("profile", "edit", whole=True)
     fails(result, BadRequest, "line 2", "What you wrote is in")
-    assert kept_in(result.exception) == "name: [Bea\n"
+    assert text_in(result.exception) == "name: [Bea\n"
     assert file.read_text() == "name: Anna\n"
 
 
@@ -94,7 +94,7 @@ def test_who_edits_while_another_writes_loses_nothing(hold, file, monkeypatch, t
     monkeypatch.setenv("EDITOR", f"sh {shlex.quote(str(editor))}")
     result = hold("profile", "edit", whole=True)
     fails(result, Conflict, "somebody else", "What you wrote is in")
-    assert kept_in(result.exception) == "name: Bea\n"
+    assert text_in(result.exception) == "name: Bea\n"
     assert file.read_text() == "name: Cleo\n"
 
 

@@ -7,12 +7,12 @@ import pytest
 from holdfast.cli.window import draw_bar
 from holdfast.errors import NotFound
 from holdfast.store import open_store
-from tests.talks import kept_talk
+from tests.talks import store_talk
 
 
 @pytest.fixture
 def chat(home):
-    return kept_talk(home)
+    return store_talk(home)
 
 
 def test_the_report_names_sections_level_and_what_was_done(hold, chat):

@@ -4,7 +4,7 @@ import pytest
 
 from evals.identity import Replay, without_ids
 from evals.recorded import interleave
-from holdfast.conversations import RecentConversation, RecentConversationCache, locate_in_memory, read_hints
+from holdfast.conversations import RecentConversation, RecentConversationCache, locate_in_cache, read_hints
 from holdfast.messages import Scope
 from holdfast.store import open_store
 from tests.clients import CLIENTS, lines_of
@@ -24,7 +24,7 @@ class Compared(Replay):
         hints = read_hints(line.headers, line.request)
         short = None
         if not line.continues:
-            short = locate_in_memory(self.scope, line.request, hints, self.asides, self.standings)
+            short = locate_in_cache(self.scope, line.request, hints, self.asides, self.standings)
         if short is not None and short.conversation is not None and self._moved_on(short):
             # What it says is not kept then: the log is asked after all.
             short = None

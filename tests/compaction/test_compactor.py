@@ -9,7 +9,7 @@ from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.messages import Message, Text, ToolCall, ToolResult
 from holdfast.testing.provider import count_words
 from tests.compaction.summary_models import helper_of
-from tests.context.summary_engine import GOOD, SECRET, Playing, said
+from tests.context.summary_engine import GOOD, SECRET, RequestScripts, said
 from tests.window.talks import items_of
 
 pytestmark = pytest.mark.anyio
@@ -31,7 +31,7 @@ def talk(*first):
 
 
 async def test_the_ledger_has_what_the_model_left_out():
-    server = Playing(summary=GOOD)
+    server = RequestScripts(summary=GOOD)
     messages = talk("The garden server is in deploy/config.yaml with port 4711, invoice RE-2026-0815.")
     result = await made_of(messages, helper=helper_of(server))
     assert (result.method, result.model) == ("model", "small")
@@ -42,7 +42,7 @@ async def test_the_ledger_has_what_the_model_left_out():
 
 async def test_what_was_kept_before_is_merged_and_not_read_again():
     first = await made_of(talk("The key file is keys/old_4711.pem, version 2.4.1."))
-    server = Playing(summary="")
+    server = RequestScripts(summary="")
     second = await made_of(talk("The new one is keys/new_0815.pem."), first.body, helper_of(server))
     named = second.body.ledger.render("en")
     assert "keys/old_4711.pem" in named
@@ -57,7 +57,7 @@ async def test_german_conversation_keeps_german_summary_even_without_user_messag
         Message.of("user", "Bitte richte den Server für den Garten ein, er soll auf Port 4711 laufen."),
         Message.of("assistant", "Das habe ich in deploy/config.yaml gemacht, der Dienst läuft jetzt."),
     ] * 6
-    server = Playing(summary="")
+    server = RequestScripts(summary="")
     result = await made_of(german, helper=helper_of(server))
     assert result.body.language == result.body.summary.language == "de"
     assert server.asked()[0].messages[-1].text.startswith("Du schreibst das Protokoll")
@@ -83,7 +83,7 @@ async def test_german_conversation_keeps_german_summary_even_without_user_messag
 @pytest.mark.parametrize("asks", [False, True])
 async def test_uninformative_span_leaves_previous_summary_unchanged(messages, asks):
     before = SummaryBody(Summary(goal=("A garden server",), done=("Port 4711 was set",)), Ledger(), "en")
-    result = await made_of(messages, before, helper_of(Playing(summary="")) if asks else None)
+    result = await made_of(messages, before, helper_of(RequestScripts(summary="")) if asks else None)
     assert "A garden server" in result.body.summary.goal
     assert "Port 4711 was set" in result.body.summary.done
     assert count_words(result.body.text(count_words, 300)) <= 300
@@ -92,10 +92,10 @@ async def test_uninformative_span_leaves_previous_summary_unchanged(messages, as
 
 async def test_memories_are_taken_only_where_they_are_wanted():
     messages = talk("From now on always use metric units, please. We decided to use PostgreSQL 16.")
-    server = Playing()
+    server = RequestScripts()
     assert (await made_of(messages, helper=helper_of(server))).memories
     assert server.asked("flush")
-    other = Playing()
+    other = RequestScripts()
     assert (await made_of(messages, helper=helper_of(other), flush=False)).memories == ()
     assert other.asked("flush") == []
 
@@ -103,7 +103,7 @@ async def test_memories_are_taken_only_where_they_are_wanted():
 async def test_no_secret_is_in_summary_ledger_or_memories():
     first = f"The password for admin is {SECRET}. <private>Visit /srv/hidden/plan.txt</private> Port 4711."
     result = await made_of(
-        talk(first), helper=helper_of(Playing(summary="", flush=f"FACT: password {SECRET}"))
+        talk(first), helper=helper_of(RequestScripts(summary="", flush=f"FACT: password {SECRET}"))
     )
     text = f"{result.body.to_json()} {result.memories}"
     assert "4711" in text
@@ -113,7 +113,9 @@ async def test_no_secret_is_in_summary_ledger_or_memories():
 
 async def test_it_says_how_far_it_is():
     shares = []
-    await Compactor(PromptTemplates()).compact(task_of(talk("Hello.")), helper_of(Playing()), shares.append)
+    await Compactor(PromptTemplates()).compact(
+        task_of(talk("Hello.")), helper_of(RequestScripts()), shares.append
+    )
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0)
 

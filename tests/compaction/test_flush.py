@@ -10,7 +10,7 @@ from holdfast.errors import CutOff, Overflow
 from holdfast.messages import Message, Thinking, ToolCall
 from holdfast.testing.provider import count_words
 from tests.compaction.summary_models import helper_of
-from tests.context.summary_engine import Playing
+from tests.context.summary_engine import RequestScripts
 from tests.window.talks import items_of
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +27,7 @@ TALK = (
 
 
 async def memories(flush, talk=TALK, window=4_096, language="en", **more):
-    server = Playing(flush=flush, window=window)
+    server = RequestScripts(flush=flush, window=window)
     helper = helper_of(server, window, **more)
     flushed = await MemoryFlush(PromptTemplates()).collect(items_of(talk), language, count_words, helper)
     results = list(flushed.memories)

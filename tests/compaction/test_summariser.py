@@ -20,7 +20,7 @@ from tests.context.summary_engine import (
     GOOD,
     RULE,
     SECRET,
-    Playing,
+    RequestScripts,
     Turns,
     chain,
     check_chain,
@@ -85,7 +85,7 @@ def check_window(server):
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD.keys())
 async def test_summary_is_made_without_usable_model(tmp_path, bad):
-    server = Playing(summary=bad, flush=bad)
+    server = RequestScripts(summary=bad, flush=bad)
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         await engine.compaction.compact(client.conversation)
@@ -100,7 +100,7 @@ async def test_summary_is_made_without_usable_model(tmp_path, bad):
 
 @pytest.mark.parametrize("name", REPAIRABLE)
 async def test_what_a_model_got_wrong_once_it_may_mend_once(tmp_path, name):
-    server = Playing(summary=Turns(BAD[name], GOOD))
+    server = RequestScripts(summary=Turns(BAD[name], GOOD))
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         await engine.compaction.compact(client.conversation)
@@ -115,7 +115,7 @@ async def test_what_a_model_got_wrong_once_it_may_mend_once(tmp_path, name):
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD.keys())
 async def test_an_old_summary_is_never_overwritten_by_a_worse_one(tmp_path, bad):
-    server = Playing(summary=Turns(GOOD, bad))
+    server = RequestScripts(summary=Turns(GOOD, bad))
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         await engine.compaction.compact(client.conversation)
@@ -134,7 +134,7 @@ async def test_an_old_summary_is_never_overwritten_by_a_worse_one(tmp_path, bad)
 
 async def test_silent_model_that_never_ends_is_abandoned(tmp_path):
     silence = asyncio.Event()
-    server = Playing(summary=["Requests\n", silence], flush=[silence])
+    server = RequestScripts(summary=["Requests\n", silence], flush=[silence])
     async with summing(server, tmp_path, stall=0.05) as engine:
         client = await talked(engine)
         await engine.compaction.compact(client.conversation)
@@ -146,7 +146,7 @@ async def test_silent_model_that_never_ends_is_abandoned(tmp_path):
 
 
 async def test_a_model_that_does_not_stop_is_stopped(tmp_path):
-    server = Playing(summary=ENDLESS)
+    server = RequestScripts(summary=ENDLESS)
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         await engine.compaction.compact(client.conversation)
@@ -160,7 +160,7 @@ async def test_span_refused_as_too_large_is_retried_in_smaller_portions(tmp_path
     def strict(request):
         return Overflow("too large") if len(request.messages[-1].text) > most else GOOD
 
-    server = Playing(summary=strict)
+    server = RequestScripts(summary=strict)
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         await engine.compaction.compact(client.conversation)
@@ -184,7 +184,7 @@ PREVIOUS = Summary(requests=("Describe the lighthouse",), goal=("A guide to Nord
 
 
 async def test_long_span_is_summarised_in_fitting_portions_and_merged():
-    server = Playing(window=2_048)
+    server = RequestScripts(window=2_048)
     helper = helper_of(server, 2_048)
     shares = []
     written = await Summariser(PromptTemplates()).summarise(span_of(60, PREVIOUS), helper, shares.append)
@@ -205,7 +205,7 @@ async def test_empty_portion_summary_does_not_erase_earlier_portions():
         known = "A guide to Norderney" in request.messages[-1].text
         return GOOD.replace("Goal\n", "Goal\n- A guide to Norderney\n") if known else GOOD
 
-    server = Playing(summary=Turns(NONE, NONE, NONE, merging), window=2_048)
+    server = RequestScripts(summary=Turns(NONE, NONE, NONE, merging), window=2_048)
     written = await Summariser(PromptTemplates()).summarise(
         span_of(60, PREVIOUS), helper_of(server, 2_048), lambda _: None
     )
@@ -213,7 +213,7 @@ async def test_empty_portion_summary_does_not_erase_earlier_portions():
 
 
 async def test_a_window_too_small_for_any_portion_is_not_asked():
-    server = Playing(window=512)
+    server = RequestScripts(window=512)
     written = await Summariser(PromptTemplates()).summarise(
         span_of(10), helper_of(server, 512), lambda _: None
     )
@@ -223,7 +223,7 @@ async def test_a_window_too_small_for_any_portion_is_not_asked():
 
 
 async def test_summary_request_allows_twice_the_target_in_usual_window():
-    server = Playing()
+    server = RequestScripts()
     await Summariser(PromptTemplates()).summarise(
         span_of(10, target=200), helper_of(server, 4_096), lambda _: None
     )
@@ -255,7 +255,7 @@ async def test_summary_request_allows_twice_the_target_in_usual_window():
 async def test_model_summary_with_fewer_facts_than_extract_is_rejected(language, said, empty):
     items = items_of([Message.of("user", said), Message.of("assistant", "Ok.")])
     span = MessageSpan(items, None, language, 300, count_words)
-    server = Playing(summary=lambda request: empty)
+    server = RequestScripts(summary=lambda request: empty)
     written = await Summariser(PromptTemplates()).summarise(span, helper_of(server, 4_096), lambda _: None)
     assert written.method == "extractive"
     assert "fewer" in written.problems

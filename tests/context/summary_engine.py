@@ -48,7 +48,7 @@ def kind_of(request):
     return "summary" if text.startswith(("You write the minutes", "Du schreibst das Protokoll")) else "talk"
 
 
-class Playing(ScriptedProvider):
+class RequestScripts(ScriptedProvider):
     """Each kind of request has its own script; what is a list has one for each time, the last for ever."""
 
     def __init__(self, summary=GOOD, flush="NO_MEMORIES", talk="Noted, the garden is fine.", window=WINDOW):

@@ -28,7 +28,7 @@ from tests.context.summary_engine import (
     RULE,
     SECRET,
     WINDOW,
-    Playing,
+    RequestScripts,
     Turns,
     chain,
     check_chain,
@@ -52,7 +52,7 @@ EARLY = replace(EAGER, levels=replace(EAGER.levels, prune=None, leave_out=None, 
 
 async def test_user_request_interrupts_idle_summary_which_resumes_afterwards(tmp_path):
     silence = asyncio.Event()
-    server = Playing(summary=Turns([silence], GOOD))
+    server = RequestScripts(summary=Turns([silence], GOOD))
     async with summing(server, tmp_path, preset=EARLY) as engine:
         client = Client(engine, "You are a gardener.")
         await client.say(FIRST)
@@ -87,7 +87,7 @@ async def quiet_or_asked(engine, server, kind):
 
 
 async def test_the_new_window_is_read_ahead_and_that_too_gives_way(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     server.scripts["warm"] = [asyncio.Event()]
     async with summing(server, tmp_path, preset=EARLY) as engine:
         client = Client(engine, "You are a gardener.")
@@ -105,7 +105,7 @@ async def test_the_new_window_is_read_ahead_and_that_too_gives_way(tmp_path):
 
 async def test_notes_that_cannot_be_written_stay_promised_and_are_written_later(tmp_path):
     (tmp_path / "notes").write_text("a file where a folder should be")
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, first=f"{FIRST} Remember that my sister is called Ottilie.")
         await engine.compaction.compact(client.conversation)
@@ -125,7 +125,7 @@ async def test_notes_that_cannot_be_written_stay_promised_and_are_written_later(
 
 
 async def test_what_somebody_asks_to_be_remembered_is_promised_with_their_message(tmp_path):
-    server = Playing(talk=Unreachable("nobody is there"))
+    server = RequestScripts(talk=Unreachable("nobody is there"))
     async with summing(server, tmp_path, memories=False) as engine:
         client = Client(engine)
         with pytest.raises(Unreachable):
@@ -138,7 +138,7 @@ async def test_what_somebody_asks_to_be_remembered_is_promised_with_their_messag
 
 async def test_requested_memory_is_not_flushed_again_when_leaving_window(tmp_path):
     wish = "Remember that my sister is called Ottilie."
-    server = Playing(flush="FACT: My sister is called Ottilie")
+    server = RequestScripts(flush="FACT: My sister is called Ottilie")
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, first=f"{FIRST} {wish}")
         await engine.compaction.compact(client.conversation)
@@ -147,7 +147,7 @@ async def test_requested_memory_is_not_flushed_again_when_leaving_window(tmp_pat
 
 
 async def test_with_memory_off_nothing_is_taken_and_the_window_is_summarised(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path, memory=False, flush=False) as engine:
         client = await talked(engine, first=f"{FIRST} Remember that my sister is called Ottilie.")
         await engine.compaction.compact(client.conversation)
@@ -158,7 +158,7 @@ async def test_with_memory_off_nothing_is_taken_and_the_window_is_summarised(tmp
 
 
 async def test_without_the_flush_only_what_was_asked_for_is_remembered(tmp_path):
-    server = Playing(flush="FACT: The garden server listens on port 4711")
+    server = RequestScripts(flush="FACT: The garden server listens on port 4711")
     async with summing(server, tmp_path, flush=False) as engine:
         client = await talked(engine, first=f"{FIRST} Remember that my sister is called Ottilie.")
         await engine.compaction.compact(client.conversation)
@@ -168,7 +168,7 @@ async def test_without_the_flush_only_what_was_asked_for_is_remembered(tmp_path)
 
 
 async def test_another_model_sums_up_and_remembers_if_one_is_named(tmp_path):
-    server = Playing(window={"small": WINDOW, "tiny": WINDOW})
+    server = RequestScripts(window={"small": WINDOW, "tiny": WINDOW})
     async with summing(server, tmp_path, helper="tiny") as engine:
         client = await talked(engine)
         await engine.compaction.compact(client.conversation)
@@ -179,7 +179,7 @@ async def test_another_model_sums_up_and_remembers_if_one_is_named(tmp_path):
 
 
 async def test_statistics_are_forgotten_after_thirty_days(tmp_path):
-    async with summing(Playing(), tmp_path) as engine:
+    async with summing(RequestScripts(), tmp_path) as engine:
         chat, now = engine.store.log.create(Scope()).id, time.time()
         report = {"lane": "l", "level": 1, "strategy": "prune", "messages": 1}
         for days in (31, 29):
@@ -191,7 +191,7 @@ async def test_statistics_are_forgotten_after_thirty_days(tmp_path):
 
 
 async def test_at_rest_everything_is_covered_once_and_the_window_stays(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         before = shown(server)
@@ -220,7 +220,7 @@ async def test_at_rest_memories_are_written_while_no_server_answers(tmp_path):
 
 
 async def test_shutdown_saves_notes_and_memories_without_model(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         await talked(engine)
         assert notes_in(tmp_path) == ""
@@ -234,7 +234,7 @@ async def test_shutdown_saves_notes_and_memories_without_model(tmp_path):
 
 
 async def test_single_short_exchange_gets_note_only_when_continued(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, turns=1, first="Remember that the gateway listens on port 4711.")
     assert "summary.md" not in notes_in(tmp_path), "it would be longer than what was said"
@@ -246,7 +246,7 @@ async def test_single_short_exchange_gets_note_only_when_continued(tmp_path):
 
 
 async def test_at_the_end_no_model_server_is_needed(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         server.stop()  # as on a computer that is shut down
@@ -256,7 +256,7 @@ async def test_at_the_end_no_model_server_is_needed(tmp_path):
 
 
 async def test_what_takes_long_is_left_for_the_next_start(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, turns=1)
         await client.say("A pasted log: " + f"{'.' * 200}\n" * 2_100)
@@ -278,7 +278,7 @@ async def test_private_text_and_secrets_are_in_nothing_that_is_kept(tmp_path):
         "<private>Never tell Bertram about the divorce.</private> We decided to use PostgreSQL 16."
     )
     flush = f"FACT: The password is {SECRET}\nDECISION: Bertram hears nothing about the divorce"
-    server = Playing(flush=flush)
+    server = RequestScripts(flush=flush)
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, first=f"Good morning.\n{first}")
         await engine.compaction.compact(client.conversation)
@@ -293,7 +293,7 @@ async def test_private_text_and_secrets_are_in_nothing_that_is_kept(tmp_path):
 
 
 async def test_secret_in_first_line_does_not_become_note_title(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         await talked(engine, first=f"My password is {SECRET} and I need help with the garden.")
     assert SECRET not in notes_in(tmp_path)
@@ -301,7 +301,7 @@ async def test_secret_in_first_line_does_not_become_note_title(tmp_path):
 
 async def test_text_that_holdfast_put_in_is_never_taken_for_something_said(tmp_path):
     banner = "⟦Holdfast: We decided to use Zanzibar 77 for the archive⟧"
-    server = Playing(summary="", talk=Turns(f"{banner}\n\nFine.", "Noted."), window=2_048)
+    server = RequestScripts(summary="", talk=Turns(f"{banner}\n\nFine.", "Noted."), window=2_048)
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, turns=6)
         for at in range(20, 40):
@@ -326,7 +326,7 @@ async def test_unusable_prompt_is_reported_without_stopping_turns(tmp_path):
     own = tmp_path / "prompts" / "en"
     own.mkdir(parents=True)
     (own / "summary.jinja").write_text("{{ nobody_knows }}")
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path, prompts=PromptTemplates(own.parent), preset=EARLY) as engine:
         client = await talked(engine, turns=12)
         with pytest.raises(ConfigError, match=r"en/summary\.jinja"):
@@ -342,7 +342,7 @@ async def test_unusable_prompt_is_reported_without_stopping_turns(tmp_path):
 
 async def test_useless_model_is_paused_and_then_retried(tmp_path):
     now = [1_000.0]
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         helpers = SummaryModels(engine.models, engine.upstreams, EAGER, SummaryOptions(), lambda: now[0])
         for _ in range(2):
@@ -365,7 +365,7 @@ async def made_without_model(engine, client, case):
 
 
 async def test_note_of_later_summary_states_start_of_whole_span(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         await engine.compaction.compact(client.conversation)
@@ -385,7 +385,7 @@ async def test_note_of_later_summary_states_start_of_whole_span(tmp_path):
 
 
 async def test_resting_conversations_share_one_timer_and_are_processed_in_turn(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         clients = [await talked(engine, turns=2) for _ in range(3)]
         waiting = [name for name in engine.background.idle.waiting if name.startswith("rest")]
@@ -442,7 +442,7 @@ async def afterwards(engine):
 
 async def test_embedder_sleeps_when_indexed_and_wakes_for_full_window(tmp_path):
     embedder = Sleepy()
-    async with remembering(Playing(), tmp_path, embedder=Chosen(embedder)) as engine:
+    async with remembering(RequestScripts(), tmp_path, embedder=Chosen(embedder)) as engine:
         client = Client(engine)
         for at in range(30):
             await client.say(said(at))
@@ -459,7 +459,7 @@ async def test_embedder_sleeps_when_indexed_and_wakes_for_full_window(tmp_path):
 
 async def test_embedder_stays_awake_with_notes_and_wakes_for_user_turn(tmp_path):
     embedder = Sleepy()
-    async with remembering(Playing(), tmp_path, embedder=Chosen(embedder)) as engine:
+    async with remembering(RequestScripts(), tmp_path, embedder=Chosen(embedder)) as engine:
         engine.remembering.library.add(Scope(), "My sister is called Ottilie.")
         async with afterwards(engine) as later:
             assert embedder.awake.is_set()

@@ -5,13 +5,13 @@ import time
 import pytest
 
 from holdfast.background.jobs import REST, BackgroundJobs
-from tests.context.summary_engine import Playing, chain, summing, talked
+from tests.context.summary_engine import RequestScripts, chain, summing, talked
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_conversation_active_on_another_server_rests_only_after_idle_period(tmp_path):
-    async with summing(Playing(), tmp_path) as engine:
+    async with summing(RequestScripts(), tmp_path) as engine:
         client = await talked(engine, turns=2)
         now = [time.time() - 2 * REST]
         later = BackgroundJobs(engine.store, engine.compaction, None, clock=lambda: now[0])
@@ -29,7 +29,7 @@ async def test_conversation_active_on_another_server_rests_only_after_idle_perio
 
 
 async def test_what_another_process_leaves_behind_is_looked_for_again_and_again(tmp_path):
-    async with summing(Playing(), tmp_path) as engine:
+    async with summing(RequestScripts(), tmp_path) as engine:
         engine.background.start()
         await engine.background.idle.wait_until_idle()
         assert {"notes", "left behind"} <= set(engine.background.idle.waiting)

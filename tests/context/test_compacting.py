@@ -19,7 +19,7 @@ from tests.context.summary_engine import (
     FIRST,
     GOOD,
     RULE,
-    Playing,
+    RequestScripts,
     Turns,
     chain,
     check_chain,
@@ -48,7 +48,7 @@ async def asked(server, kind="summary", number=1):
 
 async def test_concurrent_compaction_is_refused_and_model_is_asked_once(tmp_path):
     go = asyncio.Event()
-    server = Playing(summary=[go, GOOD])
+    server = RequestScripts(summary=[go, GOOD])
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         first = asyncio.create_task(engine.compaction.compact(client.conversation))
@@ -62,7 +62,7 @@ async def test_concurrent_compaction_is_refused_and_model_is_asked_once(tmp_path
 
 async def test_two_processes_on_one_store_never_cover_a_message_twice(tmp_path):
     go = asyncio.Event()
-    server, other = Playing(summary=[go, GOOD]), Playing()
+    server, other = RequestScripts(summary=[go, GOOD]), RequestScripts()
     async with summing(server, tmp_path) as engine, summing(other, tmp_path) as beside:
         client = await talked(engine)
         slow = asyncio.create_task(engine.compaction.compact(client.conversation))
@@ -80,7 +80,7 @@ async def test_two_processes_on_one_store_never_cover_a_message_twice(tmp_path):
 
 
 async def test_cancelled_compaction_can_restart_immediately(tmp_path):
-    server = Playing(summary=Turns([asyncio.Event()], GOOD))
+    server = RequestScripts(summary=Turns([asyncio.Event()], GOOD))
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         first = asyncio.create_task(engine.compaction.compact(client.conversation))
@@ -95,7 +95,7 @@ async def test_cancelled_compaction_can_restart_immediately(tmp_path):
 
 async def test_what_is_said_meanwhile_stays_outside_and_is_not_lost(tmp_path):
     go = asyncio.Event()
-    server = Playing(summary=[go, GOOD])
+    server = RequestScripts(summary=[go, GOOD])
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         work = asyncio.create_task(engine.compaction.compact(client.conversation))
@@ -116,7 +116,7 @@ async def test_what_is_said_meanwhile_stays_outside_and_is_not_lost(tmp_path):
 
 async def test_branch_switch_during_compaction_keeps_summary_of_previous_branch(tmp_path):
     go = asyncio.Event()
-    server = Playing(summary=[go, GOOD])
+    server = RequestScripts(summary=[go, GOOD])
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         work = asyncio.create_task(engine.compaction.compact(client.conversation))
@@ -134,7 +134,7 @@ async def test_branch_switch_during_compaction_keeps_summary_of_previous_branch(
 
 
 async def test_undone_compaction_restores_window_exactly_and_is_not_repeated(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         await engine.compaction.warm(client.conversation)
@@ -155,7 +155,7 @@ async def test_undone_compaction_restores_window_exactly_and_is_not_repeated(tmp
 
 
 async def test_what_was_undone_comes_again_only_as_the_last_resort(tmp_path):
-    server = Playing(talk="Noted.")
+    server = RequestScripts(talk="Noted.")
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         await engine.compaction.compact(client.conversation)
@@ -171,7 +171,7 @@ async def test_what_was_undone_comes_again_only_as_the_last_resort(tmp_path):
 
 
 async def test_a_fork_goes_on_with_the_summary_and_asks_nobody(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         await engine.compaction.compact(client.conversation)
@@ -191,7 +191,7 @@ async def test_a_fork_goes_on_with_the_summary_and_asks_nobody(tmp_path):
 
 
 async def test_an_edit_above_the_summary_leaves_it_behind(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         await engine.compaction.compact(client.conversation)
@@ -210,7 +210,7 @@ async def test_an_edit_above_the_summary_leaves_it_behind(tmp_path):
 
 
 async def test_a_smaller_window_uses_the_summary_that_is_there(tmp_path):
-    server = Playing(window={"small": 4_096, "smaller": 1_024})
+    server = RequestScripts(window={"small": 4_096, "smaller": 1_024})
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         assert await engine.compaction.at_rest(client.conversation)
@@ -230,7 +230,7 @@ async def test_a_smaller_window_uses_the_summary_that_is_there(tmp_path):
 
 
 async def test_pinned_messages_stay_where_they_were(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         conversation = engine.store.log.get(client.conversation)
@@ -248,7 +248,7 @@ async def test_pinned_messages_stay_where_they_were(tmp_path):
 
 async def test_rules_stay_verbatim_in_window_across_repeated_summaries(tmp_path):
     rules = [f"Never touch the {what}." for what in ("oak", "pond", "bees", "gate", "well")]
-    server = Playing(summary="")
+    server = RequestScripts(summary="")
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, first=f"Hello. {' '.join(rules)}", turns=8)
         for number in range(3):
@@ -259,7 +259,7 @@ async def test_rules_stay_verbatim_in_window_across_repeated_summaries(tmp_path)
 
 
 async def test_summary_uses_original_messages_instead_of_shortened_window(tmp_path):
-    server, every_turn = Playing(), replace(EAGER, prune_every_turn=True)
+    server, every_turn = RequestScripts(), replace(EAGER, prune_every_turn=True)
     long = f"{'The fence is old. ' * 120}The key lies under stone 4242. {'The shed is new. ' * 120}"
     async with summing(server, tmp_path, preset=every_turn) as engine:
         client = await talked(engine, turns=5, first=long)
@@ -275,7 +275,7 @@ async def test_a_span_of_one_enormous_message_is_summarised(tmp_path):
     enormous = "The ledger of the garden says: " + " ".join(
         f"plot{number} has {number} trees." for number in range(9_000)
     )
-    server = Playing(summary="", talk="Read.")
+    server = RequestScripts(summary="", talk="Read.")
     async with summing(server, tmp_path) as engine:
         client = Client(engine, "You are a gardener.")
         await client.say(enormous)
@@ -294,7 +294,7 @@ async def test_a_span_of_one_enormous_message_is_summarised(tmp_path):
 
 async def test_span_of_only_tool_results_is_summarised_without_orphans(tmp_path):
     tools = ({"type": "function", "function": {"name": "read", "parameters": {}}},)
-    server = Playing(summary="", talk=[ToolCall("read", '{"path": "a.py"}', id="call_0")])
+    server = RequestScripts(summary="", talk=[ToolCall("read", '{"path": "a.py"}', id="call_0")])
     # Nothing else makes room, so that one long loop fills the window.
     alone = replace(EAGER, levels=replace(EAGER.levels, prune=None, leave_out=None))
     async with summing(server, tmp_path, preset=alone) as engine:
@@ -325,7 +325,7 @@ async def test_span_of_only_tool_results_is_summarised_without_orphans(tmp_path)
 
 
 async def test_the_next_request_begins_with_the_bytes_that_were_read_ahead(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         await engine.compaction.compact(client.conversation)
@@ -341,7 +341,7 @@ async def test_the_next_request_begins_with_the_bytes_that_were_read_ahead(tmp_p
 
 async def test_warm_up_sends_tools_in_same_order_as_chat(tmp_path):
     tools = tuple({"type": "function", "function": {"name": name}} for name in ("write", "read", "ask"))
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = Client(engine)
         await client.say(FIRST, tools=tools)
@@ -351,7 +351,7 @@ async def test_warm_up_sends_tools_in_same_order_as_chat(tmp_path):
 
 
 async def test_new_conversation_has_nothing_to_summarise(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, turns=2)
         with pytest.raises(BadRequest, match="nothing to summarise"):
@@ -363,7 +363,7 @@ async def test_new_conversation_has_nothing_to_summarise(tmp_path):
 
 
 async def test_who_follows_is_told_how_far_it_is(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         seen = []
@@ -390,7 +390,7 @@ async def test_who_follows_is_told_how_far_it_is(tmp_path):
 
 
 async def test_a_rule_outlives_an_edit_after_its_message_was_left_out(tmp_path):
-    server = Playing(talk="Noted.", window=2_048)
+    server = RequestScripts(talk="Noted.", window=2_048)
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, turns=5)
         for at in range(20, 60):
@@ -409,7 +409,7 @@ async def test_a_rule_outlives_an_edit_after_its_message_was_left_out(tmp_path):
 async def test_a_talk_that_others_keep_short_is_summarised_all_the_same(tmp_path):
     """After a summary with much left beside it, leaving out alone would put the next one off for ever."""
     long = " ".join(f"House {number} has a garden with apples and a wall of stone." for number in range(140))
-    server = Playing(summary="", talk=Turns(*["Noted."] * 5, long, "Okay."))
+    server = RequestScripts(summary="", talk=Turns(*["Noted."] * 5, long, "Okay."))
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, turns=5)
         await client.say("Describe all houses.")
@@ -423,7 +423,7 @@ async def test_a_talk_that_others_keep_short_is_summarised_all_the_same(tmp_path
 
 
 async def test_last_resort_summarises_in_the_same_turn(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     preset = replace(preset_named("openclaw"), cooldown_seconds=0.0, cooldown_messages=0)
     async with summing(server, tmp_path, preset=preset) as engine:
         client = await talked(engine, turns=16)

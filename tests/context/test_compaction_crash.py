@@ -11,7 +11,7 @@ import pytest
 
 from tests.context.engine_client import Client
 from tests.context.summary_engine import (
-    Playing,
+    RequestScripts,
     check_chain,
     decided,
     execute,
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 CHILD = """if True:
     import asyncio, os, pathlib, signal, sys
     from sqlalchemy import event
-    from tests.context.summary_engine import GOOD, Playing, summing, talked
+    from tests.context.summary_engine import GOOD, RequestScripts, summing, talked
     from holdfast.memory.notes import Notes
 
     where, folder = sys.argv[1], pathlib.Path(sys.argv[2])
@@ -43,7 +43,7 @@ CHILD = """if True:
                 die()
 
     async def main():
-        server = Playing(
+        server = RequestScripts(
             flush=die if where == "before the memories" else "FACT: The garden server has port 4711",
             summary=die if where == "before the summary" else GOOD,
         )
@@ -105,7 +105,7 @@ async def test_kill_at_any_step_leaves_old_or_new_state(tmp_path, where):
         timeout=120,
     )
     assert child.returncode == -signal.SIGKILL, child.stderr
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = Client(engine, "You are a gardener.")
         client.conversation = child.stdout.strip()

@@ -6,7 +6,7 @@ from holdfast.context.message_state import banners_of
 from holdfast.errors import UpstreamError
 from holdfast.messages import Scope
 from holdfast.store.statistics import Statistics, StatisticsPeriod
-from tests.context.summary_engine import Playing, said, summing, talked
+from tests.context.summary_engine import RequestScripts, said, summing, talked
 
 pytestmark = pytest.mark.anyio
 
@@ -18,7 +18,7 @@ def freed(engine):
 
 
 async def test_banner_counts_only_what_left_window_despite_large_paste(tmp_path):
-    server = Playing(window=WINDOW)
+    server = RequestScripts(window=WINDOW)
     async with summing(server, tmp_path) as engine:
         paste = "Look at this log.\n" + "\n".join(f"line {at}: the pump {at} is fine" for at in range(4_000))
         client = await talked(engine, turns=3, first=paste)
@@ -41,7 +41,7 @@ async def test_banner_counts_only_what_left_window_despite_large_paste(tmp_path)
 
 
 async def test_every_token_that_was_saved_is_counted_once(tmp_path):
-    server = Playing(window=2_048)
+    server = RequestScripts(window=2_048)
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, turns=30)
         row = engine.store.log.get(client.conversation)
@@ -62,7 +62,7 @@ async def test_every_token_that_was_saved_is_counted_once(tmp_path):
 
 
 async def test_internal_model_requests_appear_in_jobs_and_statistics(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         heard = []
         engine.events.listeners.append(heard.append)
@@ -87,7 +87,7 @@ async def test_internal_model_requests_appear_in_jobs_and_statistics(tmp_path):
 
 
 async def test_a_helper_that_fails_is_in_the_log_with_its_trouble(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
 

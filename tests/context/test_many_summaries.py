@@ -12,7 +12,7 @@ from holdfast.errors import BadRequest
 from tests.context.summary_engine import (
     EAGER,
     RULE,
-    Playing,
+    RequestScripts,
     chain,
     check_chain,
     decided,
@@ -32,7 +32,7 @@ def texts_of(request):
 
 @pytest.mark.slow
 async def test_the_thirtieth_summary_is_as_good_as_the_first(tmp_path):
-    server = Playing(talk="Fine.")
+    server = RequestScripts(talk="Fine.")
     only_asked = replace(EAGER, levels=replace(EAGER.levels, ahead=None))
     async with summing(server, tmp_path, preset=only_asked) as engine:
         client = await talked(engine, turns=4)
@@ -69,7 +69,7 @@ def test_random_operations_cover_every_message_once_and_window_fits(tmp_path_fac
 
 
 async def _whatever(folder, steps):
-    server = Playing(talk="Noted.", window=2_048)
+    server = RequestScripts(talk="Noted.", window=2_048)
     async with summing(server, folder, memories=False) as engine:
         client, store, number = await talked(engine, turns=5), engine.store, 100
         for step in steps:

@@ -243,7 +243,7 @@ class Odd(ChosenEmbedder):
     ready = current
 
 
-class Hanging(ChosenEmbedder):
+class HangingEmbedder(ChosenEmbedder):
     """An embedder that does not come back before `end`."""
 
     def __init__(self):
@@ -273,7 +273,7 @@ async def test_whatever_is_wrong_with_memory_the_question_is_asked(tmp_path):
 
 async def test_an_embedder_that_hangs_holds_up_nobody(tmp_path, monkeypatch):
     monkeypatch.setattr(evidence, "_PATIENCE", 0.1)
-    server, embedder = provider(window=8_192), Hanging()
+    server, embedder = provider(window=8_192), HangingEmbedder()
     (tmp_path / "workspace" / "default").mkdir(parents=True)
     (tmp_path / "workspace" / "default" / "MEMORY.md").write_text("- The gateway listens on port 4711.\n")
     async with remembering(server, tmp_path, embedder=embedder) as engine:

@@ -6,7 +6,7 @@ from holdfast.memory.embedder_local import HashingEmbedder
 from holdfast.memory.remote_vectors import RemoteVectorIndex
 from holdfast.messages import Scope
 from tests.context.memory_engine import remembering
-from tests.context.test_background_jobs import Chosen, Playing, afterwards
+from tests.context.test_background_jobs import Chosen, RequestScripts, afterwards
 from tests.memory.test_remote_vectors import Shelf, said
 
 pytestmark = pytest.mark.anyio
@@ -19,7 +19,7 @@ async def test_what_is_remembered_and_forgotten_reaches_it_when_nobody_asks(tmp_
         return RemoteVectorIndex(store, identity, shelf)
 
     async with remembering(
-        Playing(), tmp_path, embedder=Chosen(HashingEmbedder()), vectors=followed
+        RequestScripts(), tmp_path, embedder=Chosen(HashingEmbedder()), vectors=followed
     ) as engine:
         memories = [
             engine.remembering.library.add(Scope(), text).memory

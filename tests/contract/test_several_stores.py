@@ -37,7 +37,7 @@ def two(shared_location):
         yield store, other
 
 
-class Counting(Notes):
+class CountingNotes(Notes):
     """Notes that know how often each memory was to be written."""
 
     def __init__(self, place):
@@ -56,7 +56,7 @@ def promise(store, name):
 
 def test_two_who_keep_promises_at_once_keep_each_of_them_once(two):
     names = [f"m_{number}" for number in range(40)]
-    notes = Counting(InMemoryWorkspace())
+    notes = CountingNotes(InMemoryWorkspace())
     for name in names:
         promise(two[0], name)
     with ThreadPoolExecutor(2) as pool:
@@ -75,7 +75,7 @@ def test_outbox_of_dead_process_is_delivered_after_lease_expires(two):
     dead, alive = two
     promise(dead, "m_1")
     assert dead.leases.take(LEASE, "dead", LEASE_SECONDS, now=1_000.0)
-    projector = Projector(alive, notes := Counting(InMemoryWorkspace()))
+    projector = Projector(alive, notes := CountingNotes(InMemoryWorkspace()))
     assert (projector.project(now=1_000.0 + LEASE_SECONDS / 2), projector.has_more) == (0, True)
     assert (projector.project(now=1_001.0 + LEASE_SECONDS), notes.asked) == (1, ["m_1"])
     assert not dead.leases.renew(LEASE, "dead", LEASE_SECONDS, now=1_001.0 + LEASE_SECONDS)

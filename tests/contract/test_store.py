@@ -24,7 +24,7 @@ from holdfast.store import NewMessage, Store
 SCOPE = Scope()
 
 
-def said(*texts: str) -> list[NewMessage]:
+def user_messages(*texts: str) -> list[NewMessage]:
     return [NewMessage(Message.of("user", words)) for words in texts]
 
 
@@ -35,7 +35,7 @@ def words(messages) -> list[str]:
 def talk(store: Store, *texts: str, scope: Scope = SCOPE, **fields):
     """A conversation that consists of these messages."""
     conversation = store.log.create(scope, **fields)
-    messages = store.log.append(conversation.id, said(*texts), parent=None, expect=None)
+    messages = store.log.append(conversation.id, user_messages(*texts), parent=None, expect=None)
     return store.log.get(conversation.id), messages
 
 
@@ -108,16 +108,16 @@ def test_names_that_cannot_be_stored_stay_apart(store):
 
 def test_appending_again_changes_nothing(store):
     conversation = store.log.create(SCOPE)
-    first = store.log.append(conversation.id, said("a", "b"), parent=None, expect=None)
+    first = store.log.append(conversation.id, user_messages("a", "b"), parent=None, expect=None)
     before = store.log.get(conversation.id)
-    assert store.log.append(conversation.id, said("a", "b"), parent=None, expect=None) == first
+    assert store.log.append(conversation.id, user_messages("a", "b"), parent=None, expect=None) == first
     assert store.log.get(conversation.id) == before
     assert count(store, "messages") == 2
 
 
 def test_appending_writes_only_what_is_new(store):
     conversation, (a, b) = talk(store, "a", "b")
-    longer = store.log.append(conversation.id, said("a", "b", "c"), parent=None, expect=b.id)
+    longer = store.log.append(conversation.id, user_messages("a", "b", "c"), parent=None, expect=b.id)
     assert longer[:2] == [a, b]
     assert store.log.get(conversation.id).head == longer[2].id
     assert count(store, "messages") == 3
@@ -132,7 +132,7 @@ def test_the_same_words_twice_in_a_row_are_two_messages(store):
 def test_a_head_that_moved_is_a_conflict_and_nothing_is_written(store):
     conversation, (a, b) = talk(store, "a", "b")
     with pytest.raises(Conflict):
-        store.log.append(conversation.id, said("late"), parent=a.id, expect=a.id)
+        store.log.append(conversation.id, user_messages("late"), parent=a.id, expect=a.id)
     assert store.log.get(conversation.id) == conversation
     assert count(store, "messages") == 2
     assert words(store.log.path(b.id)) == ["a", "b"]
@@ -141,7 +141,7 @@ def test_a_head_that_moved_is_a_conflict_and_nothing_is_written(store):
 def test_a_conflict_does_not_hide_behind_words_that_are_already_there(store):
     conversation, (_a, b) = talk(store, "a", "b")
     with pytest.raises(Conflict):
-        store.log.append(conversation.id, said("a"), parent=None, expect=None)
+        store.log.append(conversation.id, user_messages("a"), parent=None, expect=None)
     assert store.log.get(conversation.id).head == b.id
 
 
@@ -157,7 +157,9 @@ def test_each_move_of_the_head_raises_the_version(store):
 
 def test_a_side_branch_leaves_the_head_alone(store):
     conversation, (a, b) = talk(store, "a", "b")
-    (side,) = store.log.append(conversation.id, said("other"), parent=a.id, expect=None, move_head=False)
+    (side,) = store.log.append(
+        conversation.id, user_messages("other"), parent=a.id, expect=None, move_head=False
+    )
     assert store.log.get(conversation.id) == conversation
     assert store.log.children(a.id) == [b, side]
     assert words(store.log.path(side.id)) == ["a", "other"]
@@ -165,8 +167,8 @@ def test_a_side_branch_leaves_the_head_alone(store):
 
 def test_moving_to_a_known_answer_writes_no_message(store):
     conversation, (a, b) = talk(store, "a", "b")
-    (c,) = store.log.append(conversation.id, said("c"), parent=a.id, expect=b.id)
-    assert store.log.append(conversation.id, said("b"), parent=a.id, expect=c.id) == [b]
+    (c,) = store.log.append(conversation.id, user_messages("c"), parent=a.id, expect=b.id)
+    assert store.log.append(conversation.id, user_messages("b"), parent=a.id, expect=c.id) == [b]
     assert store.log.get(conversation.id).head == b.id
     assert (count(store, "messages"), count(store, "branches")) == (3, 2)
 
@@ -181,7 +183,7 @@ def test_a_parent_from_another_tree_is_not_found(store):
     conversation, _ = talk(store, "a")
     _, (elsewhere,) = talk(store, "b")
     with pytest.raises(NotFound):
-        store.log.append(conversation.id, said("c"), parent=elsewhere.id, expect=conversation.head)
+        store.log.append(conversation.id, user_messages("c"), parent=elsewhere.id, expect=conversation.head)
     with pytest.raises(NotFound):
         store.log.set_head(conversation.id, elsewhere.id, expect=conversation.head)
     with pytest.raises(NotFound):
@@ -193,7 +195,7 @@ def test_what_is_missing_is_not_found(store):
         with pytest.raises(NotFound):
             call("c_00000000000000000000000000")
     with pytest.raises(NotFound):
-        store.log.append("c_missing", said("a"), parent=None, expect=None)
+        store.log.append("c_missing", user_messages("a"), parent=None, expect=None)
     assert store.log.children("m_missing") == []
 
 
@@ -211,7 +213,7 @@ def test_a_fork_shares_every_message_and_goes_its_own_way(store):
     assert (fork.tree, fork.head, fork.scope, fork.title) == (conversation.tree, b.id, SCOPE, "second")
     assert fork.settings == {"memory": "off"}
     assert count(store, "messages") == 3
-    (d,) = store.log.append(fork.id, said("d"), parent=b.id, expect=b.id)
+    (d,) = store.log.append(fork.id, user_messages("d"), parent=b.id, expect=b.id)
     assert store.log.path(d.id) == [a, b, d]
     assert store.log.path(c.id) == [a, b, c]
     assert [one.id for one in store.log.conversations_of(conversation.tree)] == [conversation.id, fork.id]
@@ -220,8 +222,8 @@ def test_a_fork_shares_every_message_and_goes_its_own_way(store):
 def test_two_heads_can_grow_the_same_branch_in_turn(store):
     conversation, (a,) = talk(store, "a")
     fork = store.log.fork(conversation.id, a.id)
-    (b,) = store.log.append(conversation.id, said("b"), parent=a.id, expect=a.id)
-    (c,) = store.log.append(fork.id, said("c"), parent=a.id, expect=a.id)
+    (b,) = store.log.append(conversation.id, user_messages("b"), parent=a.id, expect=a.id)
+    (c,) = store.log.append(fork.id, user_messages("c"), parent=a.id, expect=a.id)
     assert (b.branch, b.depth) == (a.branch, 1)
     assert c.branch != a.branch
     assert words(store.log.path(c.id)) == ["a", "c"]
@@ -236,7 +238,7 @@ def test_the_path_is_what_walking_from_parent_to_parent_gives(store, seed, size,
     tip = None
     for number in range(size):
         parent = chance.choice([None, *tree]) if chance.random() < bushiness else tip
-        run = said(*(f"{number}.{step}" for step in range(chance.randint(1, 3))))
+        run = user_messages(*(f"{number}.{step}" for step in range(chance.randint(1, 3))))
         grown = store.log.append(conversation.id, run, parent=parent, expect=None, move_head=False)
         tree |= {message.id: message for message in grown}
         tip = grown[-1].id
@@ -254,7 +256,7 @@ def test_a_conversation_of_five_thousand_messages(store):
     conversation = store.log.create(SCOPE)
     head = None
     for start in range(0, 5_000, 500):
-        batch = said(*(f"message {number}" for number in range(start, start + 500)))
+        batch = user_messages(*(f"message {number}" for number in range(start, start + 500)))
         head = store.log.append(conversation.id, batch, parent=head, expect=head)[-1].id
     path = store.log.path(head)
     assert words(path) == [f"message {number}" for number in range(5_000)]
@@ -293,15 +295,15 @@ def test_other_scopes_do_not_exist(store):
 
 
 def test_anchors_are_found_in_their_own_scope_newest_first(store):
-    def anchored(scope, *anchors, now):
+    def append_anchors(scope, *anchors, now):
         conversation = store.log.create(scope)
         new = [NewMessage(Message.of("user", anchor), anchor=anchor) for anchor in anchors]
         return store.log.append(conversation.id, new, parent=None, expect=None, now=now)
 
-    old = anchored(SCOPE, "a", "b", now=1.0)
-    new = anchored(SCOPE, "a", now=2.0)
+    old = append_anchors(SCOPE, "a", "b", now=1.0)
+    new = append_anchors(SCOPE, "a", now=2.0)
     for scope in (Scope("eve"), Scope(project="other"), Scope(kind="group")):
-        anchored(scope, "a", "b", now=3.0)
+        append_anchors(scope, "a", "b", now=3.0)
     hits = store.log.find_anchors(SCOPE, ["a", "b", "a", "nothing"])
     assert [(hit.anchor, hit.message, hit.depth) for hit in hits] == [
         ("a", new[0].id, 0),
@@ -323,7 +325,7 @@ def test_conversations_are_listed_page_by_page_newest_first(store):
         pages.append([conversation.title for conversation in page])
         before = (page[-1].updated_at, page[-1].id)
     assert pages == [["6", "5", "4"], ["3", "2", "1"], ["0"]]
-    store.log.append(made[0].id, said("hello"), parent=None, expect=None, now=50.0)
+    store.log.append(made[0].id, user_messages("hello"), parent=None, expect=None, now=50.0)
     assert store.log.recent(SCOPE, 1)[0].id == made[0].id
 
 

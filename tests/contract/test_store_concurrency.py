@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from holdfast.errors import Conflict, NotFound, StoreError
 from holdfast.store import open_store
-from tests.contract.test_store import SCOPE, said, talk, words
+from tests.contract.test_store import SCOPE, talk, user_messages, words
 
 
 def append_with_patience(store, conversation: str, words: str) -> str:
@@ -18,7 +18,7 @@ def append_with_patience(store, conversation: str, words: str) -> str:
     while True:
         head = store.log.get(conversation).head
         try:
-            return store.log.append(conversation, said(words), parent=head, expect=head)[-1].id
+            return store.log.append(conversation, user_messages(words), parent=head, expect=head)[-1].id
         except Conflict:
             continue
 
@@ -80,7 +80,9 @@ def test_a_lease_goes_to_one_of_many_who_want_it(store):
 def test_a_dead_writers_answer_is_recovered_once(store):
     conversation, (question,) = talk(store, "question")
     for number in range(5):
-        store.drafts.save(f"j_{number}", conversation.id, question.id, said(f"{number}")[0].message, now=0.0)
+        store.drafts.save(
+            f"j_{number}", conversation.id, question.id, user_messages(f"{number}")[0].message, now=0.0
+        )
     with ThreadPoolExecutor(3) as pool:
         recovered = [
             message
@@ -95,7 +97,9 @@ async def conversation_on_a_loop(store) -> list[str]:
     conversation = await store.run(store.log.create, SCOPE, title="async")
     head = None
     for turn in range(5):
-        result = await store.run(store.log.append, conversation.id, said(f"{turn}"), parent=head, expect=head)
+        result = await store.run(
+            store.log.append, conversation.id, user_messages(f"{turn}"), parent=head, expect=head
+        )
         head = result[-1].id
     return words(await store.run(store.log.path, head))
 

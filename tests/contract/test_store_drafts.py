@@ -2,7 +2,7 @@
 
 from holdfast.messages import Message, Scope, Text, Thinking
 from holdfast.store import NewMessage
-from tests.contract.test_store import SCOPE, said, talk, words
+from tests.contract.test_store import SCOPE, talk, user_messages, words
 
 
 def answer(text: str) -> Message:
@@ -45,7 +45,9 @@ def test_finishing_twice_writes_once(store):
 def test_an_answer_that_comes_too_late_stays_beside_what_happened(store):
     conversation, (question,) = talk(store, "question")
     store.drafts.save("j_1", conversation.id, question.id, answer("slow"))
-    (other,) = store.log.append(conversation.id, said("never mind"), parent=question.id, expect=question.id)
+    (other,) = store.log.append(
+        conversation.id, user_messages("never mind"), parent=question.id, expect=question.id
+    )
     slow = store.drafts.finish("j_1", NewMessage(answer("slow")))
     assert store.log.get(conversation.id).head == other.id
     assert store.log.children(question.id) == [other, slow]

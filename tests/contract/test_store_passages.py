@@ -24,15 +24,15 @@ def put(store: Store, notes: NotesFolder, path: str, *texts: str, tag: str = "1"
     return file.container
 
 
-def found(store: Store, places, question: str) -> list[str]:
+def find_texts(store: Store, places, question: str) -> list[str]:
     matches = store.passages.matches(places, analyser.terms(question), analyser.parts(question))
-    scores = scored(store, places, matches)
+    scores = score_rows(store, places, matches)
     best = sorted(scores, key=lambda row: (-scores[row], row))
     texts = store.passages.texts(best)
     return [texts[row] for row in best]
 
 
-def scored(store: Store, places, matches) -> dict[int, float]:
+def score_rows(store: Store, places, matches) -> dict[int, float]:
     rows = PassageTableCache(store).of(places, matches.containers)
     scores = zip(rows.ids.tolist(), ranking.score_words(matches, rows).tolist(), strict=True)
     return {row: score for row, score in scores if score}
@@ -41,9 +41,9 @@ def scored(store: Store, places, matches) -> dict[int, float]:
 def test_notes_and_messages_are_found_together_and_apart(store):
     put(store, MINE, "a.md", "swordfish in a note")
     talk(store, "swordfish in a message")
-    assert found(store, [MINE], "swordfish") == ["swordfish in a note"]
-    assert found(store, [SCOPE], "swordfish") == ["swordfish in a message"]
-    assert sorted(found(store, [MINE, SCOPE], "swordfish")) == [
+    assert find_texts(store, [MINE], "swordfish") == ["swordfish in a note"]
+    assert find_texts(store, [SCOPE], "swordfish") == ["swordfish in a message"]
+    assert sorted(find_texts(store, [MINE, SCOPE], "swordfish")) == [
         "swordfish in a message",
         "swordfish in a note",
     ]
@@ -52,17 +52,17 @@ def test_notes_and_messages_are_found_together_and_apart(store):
 def test_nothing_is_found_across_a_border(store):
     put(store, OTHERS, "a.md", "swordfish of eve")
     talk(store, "swordfish of somebody", scope=Scope(user="other"))
-    assert found(store, [MINE, SCOPE], "swordfish") == []
-    assert found(store, [OTHERS], "swordfish") == ["swordfish of eve"]
+    assert find_texts(store, [MINE, SCOPE], "swordfish") == []
+    assert find_texts(store, [OTHERS], "swordfish") == ["swordfish of eve"]
 
 
 def test_a_file_is_replaced_and_removed_as_a_whole(store):
     name = put(store, MINE, "a.md", "swordfish one", "swordfish two")
     put(store, MINE, "a.md", "swordfish three", tag="2")
-    assert found(store, [MINE], "swordfish") == ["swordfish three"]
+    assert find_texts(store, [MINE], "swordfish") == ["swordfish three"]
     assert [(file.path, file.tag) for file in store.passages.files(MINE).values()] == [("a.md", "2")]
     store.passages.remove([name])
-    assert found(store, [MINE], "swordfish") == []
+    assert find_texts(store, [MINE], "swordfish") == []
     assert store.passages.files(MINE) == {}
     assert [count(store, table) for table in ("text_rows", "text_pieces", "text_containers")] == [0, 0, 0]
 
@@ -77,13 +77,13 @@ def test_recreated_container_is_distinguished_from_its_predecessor(store):
 
 def test_what_no_database_can_hold_is_no_trouble(store):
     put(store, MINE, "a.md", "swordfish \udcff \x00 end")
-    assert found(store, [MINE], "swordfish") == ["swordfish \ufffd \ufffd end"]
+    assert find_texts(store, [MINE], "swordfish") == ["swordfish \ufffd \ufffd end"]
 
 
 def test_what_is_held_of_rows_follows_every_change(store):
     outlines, places = PassageTableCache(store), [MINE, SCOPE]
 
-    def held():
+    def outline_values():
         results = outlines.of(places, store.passages.containers(places))
         anew = PassageTableCache(store).of(places, store.passages.containers(places))
         assert results.ids.tolist() == anew.ids.tolist()
@@ -92,26 +92,26 @@ def test_what_is_held_of_rows_follows_every_change(store):
             zip(results.length.tolist(), results.note.tolist(), results.personal.tolist(), strict=True)
         )
 
-    assert held() == []
+    assert outline_values() == []
     name = put(store, MINE, "a.md", "swordfish", "dolphin in the sea")
-    assert held() == [(1.0, True, True), (2.0, True, True)]
+    assert outline_values() == [(1.0, True, True), (2.0, True, True)]
     talk(store, "swordfish in a message")
     store.texts.catch_up()
-    assert held() == [(1.0, True, True), (2.0, True, True), (2.0, False, True)]
+    assert outline_values() == [(1.0, True, True), (2.0, True, True), (2.0, False, True)]
     put(store, MINE, "a.md", "eel", tag="2")
     store.passages.forget(["n_7"])
-    assert held() == [(1.0, True, True), (2.0, False, True)]
+    assert outline_values() == [(1.0, True, True), (2.0, False, True)]
     store.passages.forget(["n_0"])
-    assert held() == [(2.0, False, True)]
+    assert outline_values() == [(2.0, False, True)]
     store.passages.remove([name])
-    assert held() == [(2.0, False, True)]
+    assert outline_values() == [(2.0, False, True)]
 
 
 def test_passage_is_found_by_about_text_without_counting_its_words(store):
     file = FileState("x:a.md", "a.md", "1", 1, 5.0)
     part = NewPassage("n", "Lunch with Ada.", 1, 1, 1.0, about="2026-02-24 24 February 2026")
     store.passages.replace(MINE, {file: [part]})
-    assert found(store, [MINE], "February") == ["Lunch with Ada."]
+    assert find_texts(store, [MINE], "February") == ["Lunch with Ada."]
     assert store.texts.find("x:a.md", ["februari"]).hits == ()
 
 
@@ -119,7 +119,7 @@ def test_every_engine_gives_the_same_scores(store):
     for number in range(30):
         put(store, MINE, f"{number}.md", f"swordfish {'and more ' * (number % 5)} subject{number}", "dolphin")
     matches = store.passages.matches([MINE], analyser.terms("swordfish subject7 dolphin more"), [])
-    scores = sorted(round(score, 9) for score in scored(store, [MINE], matches).values())
+    scores = sorted(round(score, 9) for score in score_rows(store, [MINE], matches).values())
     assert len(scores) == 60
     # The same numbers on SQLite and on PostgreSQL.
     assert (scores[0], scores[-1]) == (pytest.approx(0.78205442), pytest.approx(7.899108015))
@@ -197,7 +197,7 @@ def test_note_is_forgotten_immediately_and_its_file_marked_changed(store):
     item, two = put(store, MINE, "a.md", "dolphin", "swordfish"), put(store, MINE, "b.md", "eel")
     store.embeddings.keep("model", {piece_digest("swordfish"): vector(1)})
     store.passages.forget(["n_1"])
-    assert found(store, [MINE], "swordfish dolphin eel") == ["dolphin", "eel"]
+    assert find_texts(store, [MINE], "swordfish dolphin eel") == ["dolphin", "eel"]
     assert count(store, "embeddings") == 0
     versions = {name: state.version for name, state in store.passages.files(MINE).items()}
     assert versions == {item: -1, two: 1}
@@ -217,14 +217,14 @@ def test_notes_are_known_by_file_and_id_and_removed_atomically(store):
         store.passages.remove([item], refuse)
     with pytest.raises(Conflict):
         store.passages.replace(MINE, {FileState(item, "a.md", "2", 1, 5.0): []}, refuse)
-    assert found(store, [MINE], "dolphin eel") == ["dolphin", "eel"]
+    assert find_texts(store, [MINE], "dolphin eel") == ["dolphin", "eel"]
 
 
 def test_a_message_is_not_forgotten_as_a_note(store):
     _, (text,) = talk(store, "swordfish")
     store.texts.catch_up()
     store.passages.forget([text.id])
-    assert found(store, [SCOPE], "swordfish") == ["swordfish"]
+    assert find_texts(store, [SCOPE], "swordfish") == ["swordfish"]
 
 
 def test_pieces_are_short_and_lose_no_word():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import NotFound
 from holdfast.messages import Message
-from tests.contract.test_store import SCOPE, count, said, talk, words
+from tests.contract.test_store import SCOPE, count, talk, user_messages, words
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +26,7 @@ TABLES = (
 
 def test_deleting_a_conversation_leaves_nothing_of_it(store):
     conversation, (a, b) = talk(store, "a", "b")
-    store.log.append(conversation.id, said("side"), parent=a.id, expect=None, move_head=False)
+    store.log.append(conversation.id, user_messages("side"), parent=a.id, expect=None, move_head=False)
     store.log.set_tokens("exact", {a.id: 1, b.id: 2})
     prompt = store.prompts.keep([Message.of("system", "you know that a said b")])
     job = store.jobs.start(SCOPE, conversation=conversation.id, prompt=prompt)
@@ -59,9 +59,9 @@ def test_a_prompt_that_others_sent_too_stays(store):
 def test_deleting_a_fork_removes_only_its_own_words(store):
     conversation, (_, b, c) = talk(store, "a", "b", "c")
     fork = store.log.fork(conversation.id, b.id)
-    (d,) = store.log.append(fork.id, said("mine alone"), parent=b.id, expect=b.id)
-    (e,) = store.log.append(fork.id, said("and its sibling"), parent=d.id, expect=d.id)
-    store.log.append(fork.id, said("another answer"), parent=d.id, expect=e.id)
+    (d,) = store.log.append(fork.id, user_messages("mine alone"), parent=b.id, expect=b.id)
+    (e,) = store.log.append(fork.id, user_messages("and its sibling"), parent=d.id, expect=d.id)
+    store.log.append(fork.id, user_messages("another answer"), parent=d.id, expect=e.id)
     store.log.delete(fork.id)
     assert words(store.log.path(c.id)) == ["a", "b", "c"]
     assert (count(store, "messages"), count(store, "branches")) == (3, 1)
@@ -73,7 +73,7 @@ def test_deleting_the_origin_leaves_what_the_fork_shares(store):
     store.log.delete(conversation.id)
     assert words(store.log.path(b.id)) == ["a", "b"]
     assert count(store, "messages") == 2
-    (d,) = store.log.append(fork.id, said("d"), parent=b.id, expect=b.id)
+    (d,) = store.log.append(fork.id, user_messages("d"), parent=b.id, expect=b.id)
     assert words(store.log.path(d.id)) == ["a", "b", "d"]
     store.log.delete(fork.id)
     assert (count(store, "messages"), count(store, "branches")) == (0, 0)
@@ -102,7 +102,7 @@ def test_whoever_is_deleted_the_others_keep_every_word(store, seed):
             alive[fork.id] = words(path[: point.depth + 1])
         else:
             parent = chance.choice(path)
-            store.log.append(name, said(f"word {number}"), parent=parent.id, expect=head)
+            store.log.append(name, user_messages(f"word {number}"), parent=parent.id, expect=head)
             alive[name] = [*words(path[: parent.depth + 1]), f"word {number}"]
     for name in chance.sample(list(alive), len(alive)):
         store.log.delete(name)

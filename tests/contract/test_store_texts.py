@@ -11,19 +11,22 @@ from holdfast.messages import Message, Scope, Text, Thinking, ToolCall, ToolResu
 from holdfast.store import NewMessage, Store, open_store
 from holdfast.store.texts import MessageIndex, index_rows
 from holdfast.text import analyser
-from tests.contract.test_store import SCOPE, count, said, talk
+from tests.contract.test_store import SCOPE, count, talk, user_messages
 
 
-def found(store: Store, question: str, where: Scope | str = SCOPE, **options) -> list[str]:
+def find_texts(store: Store, question: str, where: Scope | str = SCOPE, **options) -> list[str]:
     result = store.texts.find(where, analyser.terms(question), analyser.parts(question), **options)
     return [store.log.message(hit.message).message.text for hit in result.hits]
 
 
 def test_message_is_searchable_as_soon_as_logged(store):
     conversation, (a,) = talk(store, "the landlord wants the deposit")
-    assert found(store, "deposit") == ["the landlord wants the deposit"]
-    store.log.append(conversation.id, said("the deposit was paid back"), parent=a.id, expect=a.id)
-    assert set(found(store, "deposit")) == {"the landlord wants the deposit", "the deposit was paid back"}
+    assert find_texts(store, "deposit") == ["the landlord wants the deposit"]
+    store.log.append(conversation.id, user_messages("the deposit was paid back"), parent=a.id, expect=a.id)
+    assert set(find_texts(store, "deposit")) == {
+        "the landlord wants the deposit",
+        "the deposit was paid back",
+    }
 
 
 def test_what_was_there_before_the_index_is_found_too(store):
@@ -59,9 +62,9 @@ def test_only_what_is_asked_about_is_caught_up(store):
 def test_nothing_is_found_across_a_scope(store, other):
     conversation, _ = talk(store, "the secret password is swordfish")
     talk(store, "swordfish is a fish", scope=other)
-    assert found(store, "swordfish") == ["the secret password is swordfish"]
-    assert found(store, "swordfish", other) == ["swordfish is a fish"]
-    assert found(store, "swordfish", conversation.tree) == ["the secret password is swordfish"]
+    assert find_texts(store, "swordfish") == ["the secret password is swordfish"]
+    assert find_texts(store, "swordfish", other) == ["swordfish is a fish"]
+    assert find_texts(store, "swordfish", conversation.tree) == ["the secret password is swordfish"]
 
 
 def test_rarity_is_that_of_the_scope_alone(store):
@@ -78,18 +81,18 @@ def test_a_deleted_conversation_leaves_the_index_with_its_commit(store):
     store.log.delete(conversation.id)
     store.log.delete(waiting.id)
     assert (count(store, "text_rows"), count(store, "text_waiting")) == (0, 0)
-    assert found(store, "swordfish cod") == []
+    assert find_texts(store, "swordfish cod") == []
 
 
 def test_a_deleted_fork_takes_only_its_own_words(store):
     conversation, (_, b) = talk(store, "swordfish one", "swordfish two")
     fork = store.log.fork(conversation.id, b.id)
-    store.log.append(fork.id, said("swordfish three"), parent=b.id, expect=b.id)
-    assert len(found(store, "swordfish")) == 3
+    store.log.append(fork.id, user_messages("swordfish three"), parent=b.id, expect=b.id)
+    assert len(find_texts(store, "swordfish")) == 3
     store.log.delete(fork.id)
-    assert sorted(found(store, "swordfish")) == ["swordfish one", "swordfish two"]
+    assert sorted(find_texts(store, "swordfish")) == ["swordfish one", "swordfish two"]
     store.log.delete(conversation.id)
-    assert found(store, "swordfish") == []
+    assert find_texts(store, "swordfish") == []
 
 
 def test_a_deletion_that_is_rolled_back_leaves_the_index_whole(store):
@@ -102,23 +105,23 @@ def test_a_deletion_that_is_rolled_back_leaves_the_index_whole(store):
 
     with pytest.raises(KeyError):
         store.atomically(fails)
-    assert found(store, "swordfish") == ["swordfish"]
+    assert find_texts(store, "swordfish") == ["swordfish"]
 
 
 def test_edited_message_is_found_unless_search_is_limited_to_head(store):
     conversation, (a, _) = talk(store, "plums", "swordfish, first try")
     (c,) = store.log.append(
-        conversation.id, said("swordfish, second try"), parent=a.id, expect=conversation.head
+        conversation.id, user_messages("swordfish, second try"), parent=a.id, expect=conversation.head
     )
-    assert len(found(store, "swordfish")) == 2
-    assert found(store, "swordfish", conversation.tree, head=c.id) == ["swordfish, second try"]
-    assert found(store, "swordfish", conversation.tree, head=a.id) == []
-    assert found(store, "plums", conversation.tree, head=c.id) == ["plums"]
+    assert len(find_texts(store, "swordfish")) == 2
+    assert find_texts(store, "swordfish", conversation.tree, head=c.id) == ["swordfish, second try"]
+    assert find_texts(store, "swordfish", conversation.tree, head=a.id) == []
+    assert find_texts(store, "plums", conversation.tree, head=c.id) == ["plums"]
 
 
 def test_named_messages_can_be_left_out(store):
     _, (a, _) = talk(store, "swordfish one", "swordfish two")
-    assert found(store, "swordfish", without={a.id}) == ["swordfish two"]
+    assert find_texts(store, "swordfish", without={a.id}) == ["swordfish two"]
 
 
 def test_words_of_tools_are_found_and_thinking_is_not(store):
@@ -129,16 +132,16 @@ def test_words_of_tools_are_found_and_thinking_is_not(store):
         NewMessage(Message("tool", (ToolResult((Text("def landlord(): ..."),), call_id="1"),))),
     ]
     store.log.append(conversation.id, new, parent=None, expect=None)
-    assert len(found(store, "main.py")) == 1
-    assert len(found(store, "landlord")) == 1
-    assert found(store, "unspeakable") == []
+    assert len(find_texts(store, "main.py")) == 1
+    assert len(find_texts(store, "landlord")) == 1
+    assert find_texts(store, "unspeakable") == []
 
 
 def test_compounds_and_their_parts_match_and_whole_words_rank_first(store):
     talk(store, "Morgen ist die Datenbankwahl", "Zur Wahl der Datenbank später mehr", "Ein Apfel am Tag")
     whole = "Zur Wahl der Datenbank später mehr"
-    assert found(store, "Wahl der Datenbank") == [whole, "Morgen ist die Datenbankwahl"]
-    assert found(store, "Datenbankwahl") == ["Morgen ist die Datenbankwahl", whole]
+    assert find_texts(store, "Wahl der Datenbank") == [whole, "Morgen ist die Datenbankwahl"]
+    assert find_texts(store, "Datenbankwahl") == ["Morgen ist die Datenbankwahl", whole]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +150,7 @@ def test_compounds_and_their_parts_match_and_whole_words_rank_first(store):
 )
 def test_signs_in_names_mean_nothing_to_the_engine(store, name):
     talk(store, f"look at {name} again", "nothing of the kind")
-    assert found(store, name) == [f"look at {name} again"]
+    assert find_texts(store, name) == [f"look at {name} again"]
 
 
 @pytest.mark.parametrize(
@@ -155,20 +158,20 @@ def test_signs_in_names_mean_nothing_to_the_engine(store, name):
 )
 def test_odd_questions_find_nothing_and_do_no_harm(store, question):
     talk(store, "apples and pears")
-    assert found(store, question) == []
+    assert find_texts(store, question) == []
 
 
 def test_a_question_as_long_as_a_book_is_answered(store):
     talk(store, "apples", "pears")
     book = "apples " + " ".join(f"word{number}" for number in range(20_000))
-    assert found(store, book) == ["apples"]
+    assert find_texts(store, book) == ["apples"]
 
 
 @pytest.mark.slow
 def test_very_long_message_is_searchable_to_last_word_and_deleted_completely(store):
     book = " ".join(f"{random.Random(n).getrandbits(80):x}" for n in range(30_000)) + " swordfish"
     conversation, _ = talk(store, book)
-    assert len(found(store, "swordfish")) == 1
+    assert len(find_texts(store, "swordfish")) == 1
     assert count(store, "text_rows") > 1
     store.log.delete(conversation.id)
     assert count(store, "text_rows") == 0
@@ -222,7 +225,7 @@ def test_the_index_of_sqlite_has_exactly_what_its_rows_have(tmp_path):
         conversation, (a, _) = talk(store, "swordfish one", "swordfish two")
         talk(store, "swordfish three")
         fork = store.log.fork(conversation.id, a.id)
-        store.log.append(fork.id, said("swordfish four"), parent=a.id, expect=a.id)
+        store.log.append(fork.id, user_messages("swordfish four"), parent=a.id, expect=a.id)
         store.texts.catch_up()
         store.log.delete(conversation.id)
         # It compares every token with the rows, and fails where one is missing or left over.
@@ -237,7 +240,7 @@ def test_a_table_of_messages_made_anew_without_its_triggers_is_noticed(tmp_path)
         conversation, (a,) = talk(store, "apples")
         store.texts.catch_up()
         store.database.write(lambda connection: connection.execute(sql("DROP TRIGGER text_said")))
-        store.log.append(conversation.id, said("pears"), parent=a.id, expect=a.id)
+        store.log.append(conversation.id, user_messages("pears"), parent=a.id, expect=a.id)
         assert len(MessageIndex(store.database).find(SCOPE, ["pear"]).hits) == 1
 
 
@@ -280,8 +283,8 @@ def test_what_we_told_people_in_an_answer_is_not_found(store):
     conversation, (asked,) = talk(store, "Where does the zebra live?")
     new = [NewMessage(Message.of("assistant", text))]
     store.log.append(conversation.id, new, parent=asked.id, expect=asked.id)
-    assert found(store, "Holdfast limit thought") == []
-    assert found(store, "Quakenbrück") == [text]
+    assert find_texts(store, "Holdfast limit thought") == []
+    assert find_texts(store, "Quakenbrück") == [text]
 
 
 def test_what_a_model_thought_in_its_text_is_not_found(store):
@@ -289,8 +292,8 @@ def test_what_a_model_thought_in_its_text_is_not_found(store):
     conversation, (asked,) = talk(store, "Where does the zebra live?")
     new = [NewMessage(Message.of("assistant", text))]
     store.log.append(conversation.id, new, parent=asked.id, expect=asked.id)
-    assert found(store, "Osnabrück") == []
-    assert found(store, "Quakenbrück") == [text]
+    assert find_texts(store, "Osnabrück") == []
+    assert find_texts(store, "Quakenbrück") == [text]
 
 
 def test_an_answer_that_is_nothing_else_is_caught_up_once(store):

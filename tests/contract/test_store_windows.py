@@ -7,7 +7,7 @@ from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage
 
 
-def said(*texts):
+def new_messages(*texts):
     return [NewMessage(Message.of(("user", "assistant")[at % 2], text)) for at, text in enumerate(texts)]
 
 
@@ -15,9 +15,9 @@ def said(*texts):
 def talk(store):
     """A conversation of six messages, with an edited third one beside it."""
     conversation = store.log.create(Scope())
-    first = store.log.append(conversation.id, said(*"abcdef"), parent=None, expect=None)
+    first = store.log.append(conversation.id, new_messages(*"abcdef"), parent=None, expect=None)
     beside = store.log.append(
-        conversation.id, said("C", "D"), parent=first[1].id, expect=first[-1].id, move_head=False
+        conversation.id, new_messages("C", "D"), parent=first[1].id, expect=first[-1].id, move_head=False
     )
     return conversation, first, beside
 

@@ -7,7 +7,7 @@ from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage
 
 
-def said(*texts):
+def new_messages(*texts):
     return [NewMessage(Message.of(("user", "assistant")[at % 2], text)) for at, text in enumerate(texts)]
 
 
@@ -15,9 +15,9 @@ def said(*texts):
 def talk(store):
     """A conversation of eight messages, with another way beside it from the fifth on."""
     conversation = store.log.create(Scope())
-    first = store.log.append(conversation.id, said(*"abcdefgh"), parent=None, expect=None)
+    first = store.log.append(conversation.id, new_messages(*"abcdefgh"), parent=None, expect=None)
     beside = store.log.append(
-        conversation.id, said("E", "F"), parent=first[3].id, expect=first[-1].id, move_head=False
+        conversation.id, new_messages("E", "F"), parent=first[3].id, expect=first[-1].id, move_head=False
     )
     return conversation, first, beside
 

@@ -14,7 +14,7 @@ from tests.talks import without_summaries
 
 
 @pytest.fixture
-def talked(store, tmp_path):
+def first_talk(store, tmp_path):
     """The server that was asked, and the client that asked it: first of all about one file."""
     server = provider()
 
@@ -42,8 +42,8 @@ def talked(store, tmp_path):
     return server, asyncio.run(main())
 
 
-def test_it_fits_comes_back_and_can_be_undone(talked):
-    server, (batches, undone, shown) = talked
+def test_it_fits_comes_back_and_can_be_undone(first_talk):
+    server, (batches, undone, shown) = first_talk
     assert {row.level for row in batches} & {1, 2}
     question = texts(server, -2)
     assert "Who wrote notes_4711.md?" in question

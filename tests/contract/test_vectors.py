@@ -40,7 +40,7 @@ def location(request):
 
 
 @pytest.fixture
-def opened(request, store, location, tmp_path):
+def open_index(request, store, location, tmp_path):
     """Opens an index on the store, as often as somebody wants one."""
     engine = request.node.callspec.params["location"][1]
     where = f"qdrant:{tmp_path / 'qdrant'}" if engine == "qdrant" else engine
@@ -62,8 +62,8 @@ def opened(request, store, location, tmp_path):
 
 
 @pytest.fixture
-def vectors(opened):
-    return opened()
+def vectors(open_index):
+    return open_index()
 
 
 def row_of(store, places, text: str) -> int:
@@ -122,17 +122,17 @@ def test_vectors_that_come_later_are_seen(store, vectors):
     assert len(nearest(vectors, [MINE], AXES[0], 10)) == 2
 
 
-def test_vectors_of_another_embedder_are_never_compared(store, vectors, opened):
+def test_vectors_of_another_embedder_are_never_compared(store, vectors, open_index):
     put(store, MINE, "a.md", "north")
     vectors.keep({piece_digest("north"): AXES[0]})
     vectors.close()
-    other = opened(EmbedderIdentity("test", "other", 4))
+    other = open_index(EmbedderIdentity("test", "other", 4))
     assert other.coverage([MINE]).missing == 1
     assert nearest(other, [MINE], AXES[0], 10) == {}
     # The same name and another size, as after an update that forgot to change its name.
     store.embeddings.keep(vectors.identity.key, {piece_digest("north"): b"\0" * 8})
     other.close()
-    assert nearest(opened(), [MINE], AXES[0], 10) == {}
+    assert nearest(open_index(), [MINE], AXES[0], 10) == {}
 
 
 def test_a_refused_piece_counts_as_done_and_is_near_to_nothing(store, vectors):

@@ -109,7 +109,7 @@ def test_languages_have_equal_turns_with_questions_at_same_positions():
     assert all(bool(line.answer) != bool(line.sought) for talk in talks for line in talk.lines)
 
 
-def happened(talk, home):
+def perform_all(talk, home):
     async def all_of_it():
         return [happening async for happening in perform(talk, home, "off")]
 
@@ -124,7 +124,7 @@ def test_unknown_fact_is_not_recalled_and_demo_fails(tmp_path):
         ScriptLine("Under which pot is the key?", sought="under the blue pot"),
     )
     talk = DemoScript("en", "You help.", lines, ScriptLine("Where did we go last year?", sought="Sweden"))
-    *_, end = happenings = happened(talk, tmp_path)
+    *_, end = happenings = perform_all(talk, tmp_path)
     dog, key, holiday = (item for item in happenings if isinstance(item, AnswerEvent))
     assert "I do not know" in dog.answer
     assert (dog.right, dog.origin) == (False, Origin("nowhere"))

@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 EXTRAS = frozenset({"postgres", "s3"})
 
 
-def needed(requirements: Iterable[str], extras: Collection[str] = EXTRAS) -> dict[str, Distribution]:
+def find_needs(requirements: Iterable[str], extras: Collection[str] = EXTRAS) -> dict[str, Distribution]:
     """The packages that these requirements lead to on this system, by their plain names."""
     results: dict[str, Distribution] = {}
     done: set[tuple[str, str]] = set()
@@ -27,7 +27,7 @@ def needed(requirements: Iterable[str], extras: Collection[str] = EXTRAS) -> dic
 
 
 def runtime() -> dict[str, Distribution]:
-    return needed(distribution("holdfast").requires or ())
+    return find_needs(distribution("holdfast").requires or ())
 
 
 def plain(name: str) -> str:

@@ -50,10 +50,10 @@ def environment() -> dict[str, str]:
 def in_compose(service: str, **env: str) -> dict[str, str]:
     """A service's environment, with what `.env` would say."""
     environment = COMPOSE["services"][service]["environment"]
-    return {name: filled_in(str(value), env) for name, value in environment.items()}
+    return {name: fill_in(str(value), env) for name, value in environment.items()}
 
 
-def filled_in(text: str, env: dict[str, str]) -> str:
+def fill_in(text: str, env: dict[str, str]) -> str:
     return re.sub(r"\$\{(\w+)(?::-([^}]*))?\}", lambda got: env.get(got[1]) or got[2] or "", text)
 
 
@@ -63,7 +63,7 @@ def env_example(**passwords: str) -> dict[str, str]:
     for line in (ROOT / "deploy" / "env.example").read_text().splitlines():
         if line and not line.startswith("#"):
             name, value = line.split("=", 1)
-            results[name] = passwords.get(name) or filled_in(value, results)
+            results[name] = passwords.get(name) or fill_in(value, results)
     return results
 
 

@@ -122,7 +122,7 @@ class Paced(ScriptedProvider):
 
 
 @pytest.fixture(scope="module")
-def proxied(tmp_path_factory):
+def proxy(tmp_path_factory):
     folder, provider = tmp_path_factory.mktemp("proxy"), Paced()
     with running(folder, provider, allowed_hosts=NAME, require_key=True) as holdfast:
         holdfast.store.sessions.set_password("default", password_digest(PASSWORD))
@@ -136,21 +136,21 @@ def proxied(tmp_path_factory):
                 yield client, provider, f"https://{site}"
 
 
-def test_nobody_comes_through_without_a_key(proxied):
-    client, _, _ = proxied
+def test_nobody_comes_through_without_a_key(proxy):
+    client, _, _ = proxy
     assert client.get("/api/chats").status_code == 401
     assert client.get("/health").json()["status"] == "ok"
 
 
-def test_another_name_is_not_answered_to(proxied):
-    client, _, _ = proxied
+def test_another_name_is_not_answered_to(proxy):
+    client, _, _ = proxy
     refused = client.get("/api/chats", headers={"Host": "evil.example.net"})
     assert refused.status_code == 400
     assert "allowed_hosts" in refused.text
 
 
-def test_browser_login_uses_secure_cookie_and_answers_stream(proxied):
-    client, provider, origin = proxied
+def test_browser_login_uses_secure_cookie_and_answers_stream(proxy):
+    client, provider, origin = proxy
     browser = {"Origin": origin, "Sec-Fetch-Site": "same-origin"}
     came = client.post("/api/login", json={"password": PASSWORD}, headers=browser)
     assert came.status_code == 200, came.text
@@ -169,8 +169,8 @@ def test_browser_login_uses_secure_cookie_and_answers_stream(proxied):
         assert any("second" in line for line in lines)
 
 
-def test_another_page_cannot_use_the_session(proxied):
-    client, _, origin = proxied
+def test_another_page_cannot_use_the_session(proxy):
+    client, _, origin = proxy
     came = client.post("/api/login", json={"password": PASSWORD}, headers={"Origin": origin})
     foreign = {"Cookie": came.headers["set-cookie"].partition(";")[0], "Origin": "https://evil.example.net"}
     assert client.post("/api/chats/x/compact", headers=foreign).status_code in (400, 403)

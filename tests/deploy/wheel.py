@@ -12,7 +12,7 @@ from email import message_from_bytes
 from pathlib import Path
 
 from holdfast import __version__
-from tests.deploy.installed import needed
+from tests.deploy.installed import find_needs
 
 ROOT = Path(__file__).parents[2]
 UV = Path(sys.executable).with_name("uv")
@@ -84,7 +84,7 @@ def install(wheel: Path, folder: Path) -> Path:
     with zipfile.ZipFile(wheel) as opened:
         (place,) = (name for name in opened.namelist() if name.endswith(".dist-info/METADATA"))
         wanted = message_from_bytes(opened.read(place)).get_all("Requires-Dist", [])
-    for package in needed(wanted, extras=()).values():
+    for package in find_needs(wanted, extras=()).values():
         for file in package.files or ():
             # What lies outside are scripts, and manuals.
             if not file.parts or ".." in file.parts:

@@ -11,7 +11,7 @@ SEARCHES = 6
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory):
+def measurements(tmp_path_factory):
     """The embedded backend, and a local Qdrant beside it, with a few memories."""
     folder = tmp_path_factory.mktemp("backends")
 
@@ -33,25 +33,27 @@ def measured(tmp_path_factory):
     return [run(case("embedded", "auto")), run(case("qdrant", f"qdrant:{folder / 'collection'}"))]
 
 
-def test_every_backend_finds_the_same_and_says_what_it_took(measured):
-    embedded, qdrant = backends.make_rows(measured)
-    assert [item.engine for item in measured] == ["in process", "qdrant"]
-    assert all(len(hits) == 10 for entry in measured for hits in entry.found)
+def test_every_backend_finds_the_same_and_says_what_it_took(measurements):
+    embedded, qdrant = backends.make_rows(measurements)
+    assert [item.engine for item in measurements] == ["in process", "qdrant"]
+    assert all(len(hits) == 10 for entry in measurements for hits in entry.found)
     assert (embedded["same"], embedded["as near"]) == (1.0, 1.0)
     assert qdrant["met"], qdrant
-    assert all(len(value.searches) == len(value.near) == SEARCHES and value.rss > 1 for value in measured)
+    assert all(len(value.searches) == len(value.near) == SEARCHES and value.rss > 1 for value in measurements)
 
 
-def test_what_is_not_found_counts(measured):
-    embedded, qdrant = measured
+def test_what_is_not_found_counts(measurements):
+    embedded, qdrant = measurements
     half = [hits[:5] for hits in embedded.found]
     far = [[near - 1 for near in nearest] for nearest in embedded.nearest]
     _, poor = backends.make_rows([embedded, replace(qdrant, found=half, nearest=far)])
     assert (poor["same"], poor["as near"], poor["met"]) == (0.5, 0.0, False)
 
 
-def test_the_page_tells_all_of_it(measured):
-    rows = backends.make_rows([measured[0], replace(measured[1], nearest=[[] for _ in range(SEARCHES)])])
+def test_the_page_tells_all_of_it(measurements):
+    rows = backends.make_rows(
+        [measurements[0], replace(measurements[1], nearest=[[] for _ in range(SEARCHES)])]
+    )
     page = backends.page(rows, ["sqlite-vec: it cannot be loaded"], 80, SEARCHES)
     assert "| embedded | in process |" in page
     assert "**Not met: qdrant.**" in page

@@ -6,13 +6,13 @@ from random import Random
 
 import pytest
 
-from evals.compaction_baseline import plain, scripted
+from evals.compaction_baseline import plain, script_model
 from evals.compaction_chats import VOCABULARIES, Exchange, Planted, Planter, generate_chat, plant_in
 from evals.compaction_kept import Tally
 from evals.compaction_replay import (
     Course,
     Coverage,
-    Setting,
+    ReplaySettings,
     TokenCounter,
     check_coverage,
     find_planted,
@@ -200,7 +200,7 @@ def test_rereading_more_than_the_turn_misses_the_target():
 @pytest.mark.parametrize("script", ["good", "no model"])
 def test_a_small_replay_loses_nothing(script, counting):
     chat = generate_chat("en", 1, 60)
-    setting = Setting(counting, SCRIPTS[script], marks=(1, 2), window=4096)
+    setting = ReplaySettings(counting, SCRIPTS[script], marks=(1, 2), window=4096)
     course = asyncio.run(replay(chat, setting))
     assert [record.compactions for record in course.kept] == [1, 2]
     assert all(rows.values and not rows.lost for rows in course.kept)
@@ -209,8 +209,8 @@ def test_a_small_replay_loses_nothing(script, counting):
 
 
 def test_plain_baseline_loses_facts_the_model_omits(counting):
-    setting = Setting(counting, vague, marks=(1, 2), window=4096)
-    result = asyncio.run(plain(generate_chat("en", 1, 60), setting, scripted(setting)))
+    setting = ReplaySettings(counting, vague, marks=(1, 2), window=4096)
+    result = asyncio.run(plain(generate_chat("en", 1, 60), setting, script_model(setting)))
     assert [record.compactions for record in result] == [1, 2]
     assert all(len(rows.lost) > len(rows.window) for rows in result)
 

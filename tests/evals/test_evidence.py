@@ -127,7 +127,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def measured(capsys, *arguments):
+def measure(capsys, *arguments):
     assert evidence.main([*map(str, arguments), "--settle", "0", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     return {(row["set"], row["program"], row["kind"]): row for row in rows}
@@ -137,7 +137,7 @@ def test_all_four_sets_go_through_a_real_server(folder, capsys, monkeypatch):
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
     monkeypatch.setattr(evidence, "RESULTS", folder / "evidence.md")
     out = folder / "out.json"
-    rows = measured(capsys, folder, "--window", WINDOW, "--kinds", "--out", out, "--write")
+    rows = measure(capsys, folder, "--window", WINDOW, "--kinds", "--out", out, "--write")
     labels = ("locomo", "beam100k", "longmemeval", "knowing, en", "knowing, de")
     assert {name for name, _, _ in rows} == set(labels)
     for name in labels:
@@ -163,9 +163,9 @@ def test_all_four_sets_go_through_a_real_server(folder, capsys, monkeypatch):
 def test_chats_that_were_kept_are_not_told_again(folder, capsys, monkeypatch):
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
     command = [folder, "--set", "knowing", "--corpus", "de", "--window", WINDOW, "--fed", folder / "fed"]
-    first = measured(capsys, *command)
+    first = measure(capsys, *command)
     record = {path: path.stat().st_mtime_ns for path in (folder / "fed").rglob("*") if path.is_file()}
-    again = measured(capsys, *command)
+    again = measure(capsys, *command)
     name = ("knowing, de", evidence.HOLDFAST, "all")
     assert (again[name]["gold"], again[name]["questions"]) == (first[name]["gold"], 1)
     assert record

@@ -137,7 +137,7 @@ def test_what_children_take_is_counted_beside():
     assert me.usage().children_rss < with_child.children_rss
 
 
-def measured(first, own=1.0, children=0.0, whole=None):
+def measurement(first, own=1.0, children=0.0, whole=None):
     return Measured([Took(first, whole or first + 1, 20)] * 20, own, children)
 
 
@@ -148,14 +148,18 @@ DIRECT = Contestant("direct", OPENAI)
 
 @pytest.mark.parametrize(("first", "own", "children", "met"), [(3.9, 2, 0.9, True), (4.1, 2, 1.1, False)])
 def test_what_is_added_is_beside_the_upstream_and_children_count(first, own, children, met):
-    results = {DIRECT.case: measured(1.0), PROXY.case: measured(first, own, children)}
+    results = {DIRECT.case: measurement(1.0), PROXY.case: measurement(first, own, children)}
     rows = list(judged_latency("x", PROXY, results))
     assert [row.met for row in rows if row.target] == [met, met]
     assert rows[0].value == pytest.approx(first - 1)
 
 
 def test_peers_are_compared_by_what_they_add_and_not_judged():
-    results = {DIRECT.case: measured(1.0), PROXY.case: measured(3.0, 2.0), PEER.case: measured(5.0, 4.0)}
+    results = {
+        DIRECT.case: measurement(1.0),
+        PROXY.case: measurement(3.0, 2.0),
+        PEER.case: measurement(5.0, 4.0),
+    }
     assert [row.value for row in beside("x", [PEER], results)] == [pytest.approx(0.5), pytest.approx(0.5)]
     assert all(row.met is None for row in judged_latency("x", PEER, results))
 
@@ -163,7 +167,7 @@ def test_peers_are_compared_by_what_they_add_and_not_judged():
 @pytest.mark.parametrize(("seconds", "met"), [(0.9, True), (1.1, False)])
 def test_a_slow_stream_does_not_pass(seconds, met):
     whole = 1000 * seconds
-    results = {DIRECT.case: measured(1.0), PROXY.case: measured(1.0, whole=whole)}
+    results = {DIRECT.case: measurement(1.0), PROXY.case: measurement(1.0, whole=whole)}
     rows = list(judged_stream(PROXY, results))
     assert rows[0].value == pytest.approx(CHUNKS / seconds)
     assert rows[0].met is met
@@ -171,7 +175,7 @@ def test_a_slow_stream_does_not_pass(seconds, met):
 
 @pytest.mark.parametrize(("share", "first", "met"), [(100.0, 30.0, True), (95.0, 32.0, False)])
 def test_quick_answers_without_anything_recalled_do_not_pass(share, first, met):
-    results = {DIRECT.case: measured(1.0), PROXY.case: measured(first)}
+    results = {DIRECT.case: measurement(1.0), PROXY.case: measurement(first)}
     assert [row.met for row in judged_recall(PROXY, results, 10, share) if row.target] == [met, met]
 
 

@@ -3,7 +3,7 @@
 import json
 import sys
 
-from evals.path import Function, Route, figures, main, stacked, table
+from evals.path import Function, Route, figures, main, stack_of, table
 
 TOP = Function("turn.py", "Engine.turn")
 MIDDLE = Function("window/fit.py", "fit_view")
@@ -26,7 +26,7 @@ def test_a_stack_of_generators_is_counted_from_its_innermost():
     depths = []
 
     def inner():
-        depths.append(len([file for file in stacked(sys._getframe()) if file == __file__]))
+        depths.append(len([file for file in stack_of(sys._getframe()) if file == __file__]))
         yield 1
 
     def middle():

@@ -120,11 +120,11 @@ def test_the_traffic_has_everything_in_it():
     assert seen["opencode"].keys() == {"tools", "answer", "again", "title"}
 
 
-def asked(*names):
+def tool_calls(*names):
     return Message("assistant", tuple(ToolCall("read", "{}", name) for name in names))
 
 
-def told(name):
+def tool_result(name):
     return Message("tool", (ToolResult((Text("x"),), name),))
 
 
@@ -134,12 +134,12 @@ QUESTION, ANSWER = Message.of("user", "Why?"), Message.of("assistant", "Because.
 @pytest.mark.parametrize(
     ("messages", "found"),
     [
-        ([QUESTION, asked("a", "b"), told("b"), told("a"), ANSWER], 0),
-        ([QUESTION, asked("a", "b"), told("a"), ANSWER], 1),
-        ([QUESTION, asked("a")], 1),
-        ([QUESTION, told("a"), ANSWER], 1),
-        ([QUESTION, asked("a"), told("a"), told("a")], 1),
-        ([QUESTION, asked("a"), QUESTION, told("a")], 2),
+        ([QUESTION, tool_calls("a", "b"), tool_result("b"), tool_result("a"), ANSWER], 0),
+        ([QUESTION, tool_calls("a", "b"), tool_result("a"), ANSWER], 1),
+        ([QUESTION, tool_calls("a")], 1),
+        ([QUESTION, tool_result("a"), ANSWER], 1),
+        ([QUESTION, tool_calls("a"), tool_result("a"), tool_result("a")], 1),
+        ([QUESTION, tool_calls("a"), QUESTION, tool_result("a")], 2),
     ],
 )
 def test_orphans_are_found_in_both_directions(messages, found):
@@ -191,8 +191,10 @@ def test_growth_beyond_linear_does_not_pass():
 
 def test_a_transcript_is_replayed_request_by_request():
     system = Message.of("system", "Be kind.")
-    transcript = Transcript("x", (system, QUESTION, asked("a"), told("a"), ANSWER, QUESTION, ANSWER))
-    assert list(transcript.turns()) == [[QUESTION], [asked("a"), told("a")], [ANSWER, QUESTION]]
+    transcript = Transcript(
+        "x", (system, QUESTION, tool_calls("a"), tool_result("a"), ANSWER, QUESTION, ANSWER)
+    )
+    assert list(transcript.turns()) == [[QUESTION], [tool_calls("a"), tool_result("a")], [ANSWER, QUESTION]]
 
 
 def test_transcripts_are_read(tmp_path):

@@ -156,16 +156,16 @@ def test_patterns_name_files_but_neither_hidden_nor_secret_ones(roots, make):
     for name in ("a.py", "b.py", ".c.py", "d.txt", "src/e.py", "src/deep/f.py", "node_modules/g.py", "x.pem"):
         make(name, "x")
 
-    def named(pattern, most=10):
+    def match_names(pattern, most=10):
         return match_files(roots, pattern, most)
 
-    assert named("./*.py").names == ("./a.py", "./b.py")
-    assert named("./*").names == ("./a.py", "./b.py", "./d.txt")
-    assert named("./**/*.py").names == ("./a.py", "./b.py", "./src/e.py", "./src/deep/f.py")
-    assert named("*/?.py").names == ("node_modules/g.py", "src/e.py")
-    assert named("src/[e].py").names == ("src/e.py",)
-    assert named("./.c*").names == ("./.c.py",)
-    results = named("./**/*.py", most=1)
+    assert match_names("./*.py").names == ("./a.py", "./b.py")
+    assert match_names("./*").names == ("./a.py", "./b.py", "./d.txt")
+    assert match_names("./**/*.py").names == ("./a.py", "./b.py", "./src/e.py", "./src/deep/f.py")
+    assert match_names("*/?.py").names == ("node_modules/g.py", "src/e.py")
+    assert match_names("src/[e].py").names == ("src/e.py",)
+    assert match_names("./.c*").names == ("./.c.py",)
+    results = match_names("./**/*.py", most=1)
     assert (results.names, results.number, results.gave_up) == (("./a.py",), 4, False)
     with pytest.raises(FileProblem):
-        named("../*")
+        match_names("../*")

@@ -26,7 +26,7 @@ from tests.processes import readers
 from tests.waiting import PATIENCE, wait_until
 
 
-def packed(operators: bytes) -> bytes:
+def pack_pdf(operators: bytes) -> bytes:
     """A PDF of pages that each unpack to these."""
     stream = zlib.compress(operators)
     font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
@@ -42,7 +42,7 @@ def packed(operators: bytes) -> bytes:
 
 
 # A few thousand bytes, and half a minute of work.
-ENDLESS = packed(b"BT /F1 12 Tf " + b"(abc) Tj " * 200_000 + b"ET")
+ENDLESS = pack_pdf(b"BT /F1 12 Tf " + b"(abc) Tj " * 200_000 + b"ET")
 
 
 def endless_word() -> bytes:
@@ -54,7 +54,7 @@ def endless_word() -> bytes:
 
 
 @contextmanager
-def begun(data: bytes):
+def begin_reading(data: bytes):
     """What comes of reading it in another thread, once it is being read; the thread ends with the block."""
     ended = []
 
@@ -120,14 +120,14 @@ async def test_concurrent_readers_are_limited_and_end_with_their_callers():
 
 
 def test_all_are_ended_when_the_server_stops():
-    with begun(ENDLESS) as ended:
+    with begin_reading(ENDLESS) as ended:
         documents.stop_readers()
     assert isinstance(ended[0], Stopped)
     assert readers() == []
 
 
 def test_crashing_reader_reports_unreadable_document():
-    with begun(ENDLESS) as ended:
+    with begin_reading(ENDLESS) as ended:
         readers()[0].kill()
     assert isinstance(ended[0], BadRequest)
     assert "cannot be read" in ended[0].message

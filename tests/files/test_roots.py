@@ -21,7 +21,7 @@ def read(roots, name, **options):
     return roots.read(roots.find(name, **options)).head
 
 
-def refused(roots, name, **options) -> FileProblem:
+def refusal_of(roots, name, **options) -> FileProblem:
     with pytest.raises(FileProblem) as caught:
         read(roots, name, **options)
     assert in_language(caught.value.message, "de") != caught.value.message
@@ -41,8 +41,8 @@ def test_a_file_is_read_once_with_its_size_lines_and_hash(roots, allowed):
     "name", ["../beside/other.txt", "x/../../beside/other.txt", "..", "/etc/passwd", "~/x"]
 )
 def test_what_lies_elsewhere_is_refused_whether_it_is_there_or_not(roots, beside, name):
-    assert refused(roots, name).short == "not available"
-    assert refused(roots, f"{name}/not there").message.endswith("may be read here.")
+    assert refusal_of(roots, name).short == "not available"
+    assert refusal_of(roots, f"{name}/not there").message.endswith("may be read here.")
     assert not roots.exists(name)
 
 
@@ -50,7 +50,7 @@ def test_a_folder_that_begins_with_the_same_letters_is_another_one(roots, allowe
     other = allowed.with_name("allowed-not")
     other.mkdir()
     (other / "a.txt").write_text("no")
-    assert refused(roots, str(other / "a.txt")).short == "not available"
+    assert refusal_of(roots, str(other / "a.txt")).short == "not available"
 
 
 def test_links_are_followed_inside_and_not_out_of_the_folder(roots, allowed, beside):
@@ -66,13 +66,13 @@ def test_links_are_followed_inside_and_not_out_of_the_folder(roots, allowed, bes
     assert read(roots, "./in") == read(roots, "./folder/a.txt") == b"inside"
     assert roots.find("./in").path == roots.find("./folder/a.txt").path
     for name in ("./out", "./out-folder/other.txt", "./out-by-steps", "./to-a-link", "./to-nothing"):
-        assert refused(roots, name).short == "not available"
+        assert refusal_of(roots, name).short == "not available"
 
 
 def test_links_in_a_circle_end(roots, allowed):
     (allowed / "a").symlink_to("b")
     (allowed / "b").symlink_to("a")
-    assert refused(roots, "./a").short == "cannot be read"
+    assert refusal_of(roots, "./a").short == "cannot be read"
 
 
 def test_the_allowed_folder_may_itself_be_reached_by_a_link(allowed, tmp_path):
@@ -139,8 +139,8 @@ def test_pipes_sockets_devices_and_folders_are_no_files(own, allowed):
         finally:
             os.chdir(here)
         for name in ("./pipe", "./socket", "/dev/null", "/dev/zero"):
-            assert refused(own, name).short == "no regular file"
-    assert refused(own, "./").short == "no regular file"
+            assert refusal_of(own, name).short == "no regular file"
+    assert refusal_of(own, "./").short == "no regular file"
 
 
 def test_pipe_replacing_a_file_does_not_block_reading(roots, allowed):
@@ -163,8 +163,8 @@ def test_what_may_not_be_read_says_so(roots, allowed):
         if above.stat().st_uid == os.geteuid() and above.stat().st_mode & 0o077 == 0:
             above.chmod(0o711)
     with without_privileges():
-        assert refused(roots, "./a.txt").message == "./a.txt cannot be read: Permission denied."
-        assert refused(roots, "./closed/b.txt").short == "cannot be read"
+        assert refusal_of(roots, "./a.txt").message == "./a.txt cannot be read: Permission denied."
+        assert refusal_of(roots, "./closed/b.txt").short == "cannot be read"
         assert not roots.exists("./closed/b.txt")
     (allowed / "closed").chmod(0o700)
 
@@ -183,7 +183,7 @@ def test_a_large_file_is_its_ends_and_a_huge_one_nothing(allowed):
     assert (part.head, part.lines, part.hash) == (b"line 39999\nline 40000\n", 60_000, data.hash)
     with (allowed / "huge.bin").open("wb") as file:
         file.truncate(1 << 40)
-    assert refused(roots, "./huge.bin").short == "too large"
+    assert refusal_of(roots, "./huge.bin").short == "too large"
     with pytest.raises(FileProblem, match="1 MB"):
         roots.read_lines(roots.find("./huge.bin"), 1, 2)
 
@@ -192,12 +192,12 @@ def test_a_file_that_says_nothing_of_its_size_is_limited_too():
     roots = Roots((Path("/proc"),), limits=ReadLimits(whole=10, largest=100))
     if not Path("/proc/cpuinfo").exists():
         pytest.skip("no /proc here")
-    assert refused(roots, "./cpuinfo").short == "too large"
+    assert refusal_of(roots, "./cpuinfo").short == "too large"
 
 
 @pytest.mark.parametrize("name", ["", "a\0b", "\ud800", "x" * 5_000, "/".join(["y"] * 3_000)])
 def test_names_that_cannot_be_are_not_found(roots, name):
-    assert refused(roots, name).short in ("not found", "not available")
+    assert refusal_of(roots, name).short in ("not found", "not available")
     assert not roots.exists(name)
 
 
@@ -213,11 +213,11 @@ def test_umlauts_are_found_however_they_are_spelled(roots, allowed, on_disk, typ
 def test_what_is_not_found_has_names_like_it(roots, allowed):
     for name in ("engine.py", "engines.py", ".engine.py", "engine.pem"):
         (allowed / name).write_text("x")
-    message = refused(roots, "./enigne.py").message
+    message = refusal_of(roots, "./enigne.py").message
     assert "./engine.py" in message
     assert "./.engine.py" not in message
     assert "pem" not in message
-    assert refused(roots, "./nowhere/engine.py").message == "./nowhere/engine.py was not found."
+    assert refusal_of(roots, "./nowhere/engine.py").message == "./nowhere/engine.py was not found."
 
 
 def test_paths_are_looked_for_in_each_folder_in_turn(allowed, tmp_path):
@@ -228,7 +228,7 @@ def test_paths_are_looked_for_in_each_folder_in_turn(allowed, tmp_path):
     (second / "b").write_text("only here")
     roots = Roots((allowed, second))
     assert (read(roots, "./a"), read(roots, "b")) == (b"first", b"only here")
-    assert refused(replace(roots, base=allowed), "./b").short == "not found"
+    assert refusal_of(replace(roots, base=allowed), "./b").short == "not found"
 
 
 def test_a_closed_folder_is_closed_inside_an_open_one(allowed):
@@ -236,8 +236,8 @@ def test_a_closed_folder_is_closed_inside_an_open_one(allowed):
     (allowed / "data" / "holdfast.db").write_text("everything")
     (allowed / "link").symlink_to("data")
     roots = Roots((allowed,), closed=(allowed / "data",))
-    assert refused(roots, "./data/holdfast.db").short == "not available"
-    assert refused(roots, "./link/holdfast.db").short == "not available"
+    assert refusal_of(roots, "./data/holdfast.db").short == "not available"
+    assert refusal_of(roots, "./link/holdfast.db").short == "not available"
     assert [row.steps[-1] for row in roots.entries(roots.find("."))] == ["link"]
 
 
@@ -254,10 +254,12 @@ def test_secret_files_are_refused_unless_local_user_requests_full_mode(roots, ow
     (allowed / name).parent.mkdir(parents=True, exist_ok=True)
     (allowed / name).write_text("s3cret")
     assert (
-        refused(roots, f"./{name}").short == refused(roots, f"./{name}", full=True).short == "not available"
+        refusal_of(roots, f"./{name}").short
+        == refusal_of(roots, f"./{name}", full=True).short
+        == "not available"
     )
-    assert ":full" not in refused(roots, f"./{name}").message
-    assert ":full" in refused(own, f"./{name}").message
+    assert ":full" not in refusal_of(roots, f"./{name}").message
+    assert ":full" in refusal_of(own, f"./{name}").message
     assert read(own, f"./{name}", full=True) == b"s3cret"
 
 
@@ -271,7 +273,7 @@ def test_what_only_sounds_like_a_secret_is_none(name):
 def test_a_link_does_not_hide_a_secret(roots, allowed):
     (allowed / ".env").write_text("s3cret")
     (allowed / "harmless.txt").symlink_to(".env")
-    assert refused(roots, "./harmless.txt").short == "not available"
+    assert refusal_of(roots, "./harmless.txt").short == "not available"
 
 
 def test_the_setting_names_folders_from_the_top(tmp_path):

@@ -29,7 +29,7 @@ def server():
         yield url
 
 
-def opened(home, upstream=NOBODY, **more):
+def open_library(home, upstream=NOBODY, **more):
     return Holdfast(home, upstream=upstream, embedder="off", **more)
 
 
@@ -64,7 +64,7 @@ def test_any_list_of_messages_fits_without_a_server(tmp_path):
     tuples = st.tuples(st.sampled_from(["user", "assistant", "system"]), texts, st.integers(1, 80))
 
     with asyncio.Runner() as runner:
-        holdfast = runner.run(opened(tmp_path).__aenter__())
+        holdfast = runner.run(open_library(tmp_path).__aenter__())
 
         @thoroughness(max_examples=15, deadline=None)
         @given(st.lists(tuples, min_size=1, max_size=12))
@@ -92,7 +92,7 @@ def test_short_request_is_sent_unchanged_with_unknown_fields(tmp_path):
     ]
 
     async def work():
-        async with opened(tmp_path) as holdfast:
+        async with open_library(tmp_path) as holdfast:
             return await holdfast.fit(messages, model="anything", window=8192)
 
     fitted = run(work())
@@ -116,7 +116,7 @@ def test_a_call_and_its_result_leave_together(tmp_path):
         ]
 
     async def work():
-        async with opened(tmp_path) as holdfast:
+        async with open_library(tmp_path) as holdfast:
             return await holdfast.fit(
                 [*calls, {"role": "user", "content": "And?"}], model="llama3.1", window=4096
             )
@@ -129,7 +129,7 @@ def test_a_call_and_its_result_leave_together(tmp_path):
 
 def test_what_was_decided_holds_when_it_is_handed_back(tmp_path):
     async def work():
-        async with opened(tmp_path) as holdfast:
+        async with open_library(tmp_path) as holdfast:
             first = await holdfast.fit(turns(40), model="qwen3:4b", window=4096)
             history = [
                 *turns(40),
@@ -147,7 +147,7 @@ def test_what_was_decided_holds_when_it_is_handed_back(tmp_path):
 
 def test_a_server_that_is_there_says_how_large_the_window_is(tmp_path, server):
     async def work():
-        async with opened(tmp_path, server) as holdfast:
+        async with open_library(tmp_path, server) as holdfast:
             fitted = await holdfast.fit(turns(200, 5), model="tiny")
             return fitted, await holdfast.conversation().messages()
 
@@ -158,7 +158,7 @@ def test_a_server_that_is_there_says_how_large_the_window_is(tmp_path, server):
 
 def test_without_server_and_window_it_says_what_is_missing(tmp_path):
     async def work():
-        async with opened(tmp_path) as holdfast:
+        async with open_library(tmp_path) as holdfast:
             await holdfast.fit(turns(1), model="tiny")
 
     with pytest.raises(HoldfastError, match=r"127\.0\.0\.1:9"):
@@ -169,7 +169,7 @@ def test_fitting_sends_no_message_and_keeps_none(tmp_path):
     fake = FakeOllama(models=[FakeModel("tiny", num_ctx=2048)])
 
     async def work(url):
-        async with opened(tmp_path, url) as holdfast:
+        async with open_library(tmp_path, url) as holdfast:
             await holdfast.fit(turns(100), model="tiny")
             return await holdfast.search("Question")
 
@@ -180,13 +180,13 @@ def test_fitting_sends_no_message_and_keeps_none(tmp_path):
 
 def test_conversation_continues_and_is_visible_only_in_its_scope(tmp_path, server):
     async def work():
-        async with opened(tmp_path, server) as holdfast:
+        async with open_library(tmp_path, server) as holdfast:
             talk = holdfast.conversation(model="tiny", system="Be brief.")
             first = await talk.say("The code word is Lisbon.")
             pieces = [piece async for piece in talk.stream("Which one?", context=["Found: Porto."])]
             results = await holdfast.search("Lisbon")
             everything = await talk.messages()
-        async with opened(tmp_path, server, user="eve") as other:
+        async with open_library(tmp_path, server, user="eve") as other:
             hidden = await other.search("Lisbon")
         return talk, first, pieces, results, everything, hidden
 
@@ -203,7 +203,7 @@ def test_conversation_continues_and_is_visible_only_in_its_scope(tmp_path, serve
 
 def test_what_is_said_at_once_is_answered_one_after_the_other(tmp_path, server):
     async def work():
-        async with opened(tmp_path, server) as holdfast:
+        async with open_library(tmp_path, server) as holdfast:
             talk = holdfast.conversation(model="tiny")
             replies = await asyncio.gather(*(talk.say(f"Number {at}.") for at in range(5)))
             first = talk.stream("Never read to its end.")
@@ -227,7 +227,7 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(tmp_path):
     result = [{"role": "tool", "tool_call_id": "c1", "content": "42"}]
 
     async def work():
-        async with opened(tmp_path) as holdfast:
+        async with open_library(tmp_path) as holdfast:
             talk, memory = holdfast.conversation(model="tiny"), holdfast.memory
             for call in (
                 *(holdfast.fit(hello, model="tiny", window=window) for window in (0, -5, "8k", 2e3, True)),
@@ -248,12 +248,12 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(tmp_path):
 
 def test_what_cannot_be_started_is_closed_again(tmp_path):
     async def work():
-        async with opened(tmp_path):
+        async with open_library(tmp_path):
             pass
         with closing(sqlite3.connect(tmp_path / "holdfast.db")) as database:
             database.executescript("ALTER TABLE jobs RENAME TO kept; CREATE VIEW jobs AS SELECT * FROM kept;")
         before = set(threading.enumerate())
-        holdfast = opened(tmp_path)
+        holdfast = open_library(tmp_path)
         for _ in range(2):
             with pytest.raises(HoldfastError, match="jobs"):
                 await holdfast.__aenter__()
@@ -264,7 +264,7 @@ def test_what_cannot_be_started_is_closed_again(tmp_path):
 
 def test_memories_are_listed_and_told_to_the_model(tmp_path, server):
     async def work():
-        async with opened(tmp_path, server) as holdfast:
+        async with open_library(tmp_path, server) as holdfast:
             await holdfast.memory.add("The server in the cellar is called Bertha.")
             known = await holdfast.memory.list()
             await holdfast.conversation(model="tiny").say("What is the server in the cellar called?")

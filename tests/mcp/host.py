@@ -46,25 +46,25 @@ class Host:
     def told(self, tool: str, **arguments: Any) -> str:
         """The text of an answer, which is no error."""
         result = self.call(tool, **arguments)
-        assert not result.is_error, said(result)
-        return said(result)
+        assert not result.is_error, text_of(result)
+        return text_of(result)
 
     def data(self, tool: str, **arguments: Any) -> dict[str, Any]:
         result = self.call(tool, **arguments)
-        assert not result.is_error, said(result)
+        assert not result.is_error, text_of(result)
         return result.structured_content
 
     def refused(self, tool: str, *words: str, **arguments: Any) -> str:
         """The sentence of an error, which has these words in it and nothing of our insides."""
         result = self.call(tool, **arguments)
-        assert result.is_error, said(result)
+        assert result.is_error, text_of(result)
         assert result.structured_content is None
-        text = said(result)
+        text = text_of(result)
         assert all(word in text for word in words), text
         assert "Traceback" not in text
         return text
 
 
-def said(result: CallToolResult) -> str:
+def text_of(result: CallToolResult) -> str:
     (content,) = result.content
     return content.text

@@ -12,7 +12,7 @@ from holdfast.research.finding import ResearchSource
 from holdfast.store import NewMessage
 from mcp import Client
 from tests.mcp.host import Host
-from tests.talks import kept_talk
+from tests.talks import store_talk
 
 TALK = Scope(project="talk")
 
@@ -20,7 +20,7 @@ TALK = Scope(project="talk")
 @pytest.fixture(scope="module")
 def chat(settings):
     """A conversation of which a window left something out."""
-    return kept_talk(settings.home, scope=TALK)
+    return store_talk(settings.home, scope=TALK)
 
 
 @pytest.fixture(scope="module")
@@ -175,12 +175,12 @@ def test_outdated_research_is_told_as_such(host, parts):
 
 
 def test_several_questions_at_once_are_answered_each_for_itself(talk):
-    async def asked():
+    async def ask_all():
         server = build_server(lambda: talk.parts, lambda _: Caller(TALK))
         async with Client(server) as client:
             words = [f"subject{number:02}" for number in range(8)]
             calls = [client.call_tool("conversation_search", {"query": word}) for word in words]
             return zip(words, await asyncio.gather(*calls), strict=True)
 
-    for word, result in asyncio.run(asked()):
+    for word, result in asyncio.run(ask_all()):
         assert word in result.structured_content["hits"][0]["snippet"]

@@ -27,7 +27,7 @@ LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 JSON = {"Accept": "application/json, text/event-stream"}
 
 
-class Running:
+class McpServer:
     def __init__(self, url, store):
         self.url, self.store = f"{url}/mcp", store
 
@@ -71,7 +71,7 @@ def serving(tmp_path_factory):
                 remembering=remembering,
                 research=build_research(settings, remembering),
             )
-            return Running(stack.enter_context(serve_app(create_app(engine, settings))), store)
+            return McpServer(stack.enter_context(serve_app(create_app(engine, settings))), store)
 
         yield start
 

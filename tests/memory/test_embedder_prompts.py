@@ -131,7 +131,7 @@ def test_prompts_make_other_vectors_and_none_make_those_there_were():
     )
 
 
-class Recording(ValidatedEmbedder):
+class RecordingEmbedder(ValidatedEmbedder):
     longest = 10
 
     def __init__(self):
@@ -147,7 +147,7 @@ class Recording(ValidatedEmbedder):
 
 
 def test_a_long_text_is_cut_and_its_prompt_is_not():
-    embedder = Recording()
+    embedder = RecordingEmbedder()
     embedder.embed(["longer than ten", ""])
     embedder.question("longer than ten")
     assert embedder.asked == ["search_document: longer tha", "search_document: .", "search_query: longer tha"]

@@ -54,7 +54,7 @@ def test_whatever_is_numbers_and_not_zero_comes_out_with_length_one(rows):
         assert np.linalg.norm(validate_vectors(rows, 2, HERE), axis=1) == pytest.approx([1, 1], abs=1e-5)
 
 
-class Recording(ValidatedEmbedder):
+class RecordingEmbedder(ValidatedEmbedder):
     longest = 10
     batch = 2
 
@@ -71,13 +71,13 @@ class Recording(ValidatedEmbedder):
 
 
 def test_an_empty_list_costs_nothing():
-    embedder = Recording()
+    embedder = RecordingEmbedder()
     assert embedder.embed([]).shape == (0, 3)
     assert embedder.asked == []
 
 
 def test_texts_go_out_in_batches_cut_and_with_real_characters_only():
-    embedder = Recording()
+    embedder = RecordingEmbedder()
     embedder.embed(["  short ", "longer than ten", "", "half \ud800", "last"])
     assert embedder.asked == [["short", "longer tha"], [".", "half ?"], ["last"]]
 

@@ -531,13 +531,13 @@ def test_vector_creation_stops_on_request_and_respects_time_limit(kit):
     assert kit.meaning.catch_up(stop=lambda: True) == 0
     asked, answer = threading.Event(), threading.Event()
 
-    class Waiting(HashingEmbedder):
+    class WaitingEmbedder(HashingEmbedder):
         def _vectors(self, texts):
             asked.set()
             assert answer.wait(60)
             return super()._vectors(texts)
 
-    kit.embedder = Waiting()
+    kit.embedder = WaitingEmbedder()
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(kit.meaning.catch_up, 20, stop=answer.is_set)
         assert asked.wait(60)

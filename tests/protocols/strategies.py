@@ -28,7 +28,7 @@ pictures = st.binary(min_size=1, max_size=12).map(lambda data: base64.b64encode(
 ids = st.text("abcdef0123456789", min_size=1, max_size=8).map(lambda text: f"call_{text}")
 
 
-def merged(*parts: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+def merge(*parts: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
     """One object out of several; a later part wins over an earlier one."""
     return st.tuples(*parts).map(
         lambda values: {name: value for part in values for name, value in part.items()}
@@ -39,15 +39,15 @@ def optional(name: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[dic
     return st.just({}) | values.map(lambda value: {name: value})
 
 
-def fixed(**values: Any) -> st.SearchStrategy[dict[str, Any]]:
+def constant(**values: Any) -> st.SearchStrategy[dict[str, Any]]:
     return st.just(values)
 
 
 ollama_calls = st.lists(
-    merged(
+    merge(
         unknown,
         optional("id", ids),
-        merged(
+        merge(
             unknown,
             names.map(lambda name: {"name": name}),
             json_objects.map(lambda value: {"arguments": value}),
@@ -56,35 +56,35 @@ ollama_calls = st.lists(
     max_size=3,
 )
 ollama_messages = st.one_of(
-    merged(
+    merge(
         unknown,
         st.sampled_from(["system", "user"]).map(lambda role: {"role": role}),
         optional("content", texts | st.none()),
         optional("images", st.lists(pictures, max_size=2)),
     ),
-    merged(
+    merge(
         unknown,
-        fixed(role="assistant"),
+        constant(role="assistant"),
         optional("content", texts | st.none()),
         optional("thinking", texts),
         optional("tool_calls", ollama_calls),
     ),
-    merged(
+    merge(
         unknown,
-        fixed(role="tool"),
+        constant(role="tool"),
         optional("content", texts),
         optional("tool_name", names),
         optional("tool_call_id", ids),
     ),
 )
-ollama_options = merged(
+ollama_options = merge(
     optional("temperature", st.floats(0, 2)),
     optional("num_ctx", st.integers(1, 100_000)),
     optional("num_predict", st.integers(-2, 1000)),
     optional("stop", st.lists(texts, max_size=2)),
     optional("mirostat", st.integers(0, 2)),
 )
-ollama_requests = merged(
+ollama_requests = merge(
     unknown,
     names.map(lambda model: {"model": model}),
     st.lists(ollama_messages, max_size=5).map(lambda items: {"messages": items}),
@@ -96,25 +96,25 @@ ollama_requests = merged(
     optional("keep_alive", st.integers() | st.just("5m")),
 )
 
-text_parts = merged(unknown, fixed(type="text"), texts.map(lambda text: {"text": text}))
-image_parts = merged(
+text_parts = merge(unknown, constant(type="text"), texts.map(lambda text: {"text": text}))
+image_parts = merge(
     unknown,
-    fixed(type="image_url"),
-    merged(
+    constant(type="image_url"),
+    merge(
         optional("detail", st.sampled_from(["low", "high"])),
         (
             pictures.map(lambda data: f"data:image/png;base64,{data}") | st.just("https://example.org/a.png")
         ).map(lambda url: {"url": url}),
     ).map(lambda value: {"image_url": value}),
 )
-file_parts = merged(
+file_parts = merge(
     unknown,
-    fixed(type="file"),
-    merged(optional("filename", names), optional("file_data", names), optional("file_id", names)).map(
+    constant(type="file"),
+    merge(optional("filename", names), optional("file_data", names), optional("file_id", names)).map(
         lambda value: {"file": value}
     ),
 )
-other_parts = merged(
+other_parts = merge(
     json_objects, st.sampled_from(["input_audio", "refusal", "video_url"]).map(lambda kind: {"type": kind})
 )
 contents = (
@@ -122,32 +122,32 @@ contents = (
 )
 openai_calls = st.lists(
     st.one_of(
-        merged(
+        merge(
             unknown,
-            fixed(type="function"),
+            constant(type="function"),
             ids.map(lambda value: {"id": value}),
-            merged(
+            merge(
                 unknown,
                 names.map(lambda name: {"name": name}),
                 st.text(min_size=1, max_size=9).map(lambda text: {"arguments": text}),
             ).map(lambda function: {"function": function}),
         ),
-        merged(json_objects, fixed(type="custom"), ids.map(lambda value: {"id": value})).filter(
+        merge(json_objects, constant(type="custom"), ids.map(lambda value: {"id": value})).filter(
             lambda call: "function" not in call
         ),
     ),
     max_size=3,
 )
 openai_messages = st.one_of(
-    merged(
+    merge(
         unknown,
         st.sampled_from(["system", "developer", "user"]).map(lambda role: {"role": role}),
         optional("content", contents),
         optional("name", names),
     ),
-    merged(
+    merge(
         unknown,
-        fixed(role="assistant"),
+        constant(role="assistant"),
         optional("content", contents),
         optional("tool_calls", openai_calls),
         optional("refusal", st.none() | texts),
@@ -157,14 +157,14 @@ openai_messages = st.one_of(
             texts.map(lambda text: {"reasoning_content": text}),
         ),
     ),
-    merged(
+    merge(
         unknown,
-        fixed(role="tool"),
+        constant(role="tool"),
         optional("content", texts | st.lists(text_parts, max_size=3)),
         optional("tool_call_id", ids),
     ),
 )
-openai_requests = merged(
+openai_requests = merge(
     unknown,
     names.map(lambda model: {"model": model}),
     st.lists(openai_messages, max_size=5).map(lambda items: {"messages": items}),

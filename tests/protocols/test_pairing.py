@@ -16,7 +16,7 @@ def result(text, **fields):
     return {"role": "tool", "content": text, **fields}
 
 
-def sent(*messages):
+def serialize(*messages):
     read = tuple(ollama.parse_message(message) for message in messages)
     return openai_chat.serialize_request(add_call_ids(ChatRequest("m", read)))["messages"]
 
@@ -34,34 +34,34 @@ def pairs(messages):
 
 
 def test_results_without_id_pair_by_call_name_then_by_order():
-    by_name = sent(calls("a", "b"), result("of b", tool_name="b"), result("of a", tool_name="a"))
+    by_name = serialize(calls("a", "b"), result("of b", tool_name="b"), result("of a", tool_name="a"))
     assert pairs(by_name) == [("of b", "b"), ("of a", "a")]
-    in_order = sent(calls("a", "b"), result("first"), result("second"))
+    in_order = serialize(calls("a", "b"), result("first"), result("second"))
     assert pairs(in_order) == [("first", "a"), ("second", "b")]
 
 
 def test_two_calls_of_one_name_have_ids_of_their_own():
-    messages = sent(calls("a", "a"), result("1", tool_name="a"), result("2", tool_name="a"))
+    messages = serialize(calls("a", "a"), result("1", tool_name="a"), result("2", tool_name="a"))
     ids = [call["id"] for call in messages[0]["tool_calls"]]
     assert len(set(ids)) == 2
     assert [message["tool_call_id"] for message in messages[1:]] == ids
 
 
 def test_ids_that_are_there_stay():
-    messages = sent(calls("a", "b", ids=["x"]), result("of a", tool_call_id="x"), result("of b"))
+    messages = serialize(calls("a", "b", ids=["x"]), result("of a", tool_call_id="x"), result("of b"))
     assert messages[0]["tool_calls"][0]["id"] == messages[1]["tool_call_id"] == "x"
     assert pairs(messages) == [("of a", "a"), ("of b", "b")]
 
 
 def test_a_result_of_nothing_that_was_called_stays_alone():
-    assert pairs(sent(calls("a"), result("?", tool_name="z"))) == [("?", None)]
-    assert pairs(sent(result("?"))) == [("?", None)]
+    assert pairs(serialize(calls("a"), result("?", tool_name="z"))) == [("?", None)]
+    assert pairs(serialize(result("?"))) == [("?", None)]
 
 
 def test_a_longer_history_begins_with_the_same_bytes():
     first = [calls("a"), result("1", tool_name="a")]
     more = [*first, calls("a", "b"), result("2", tool_name="a"), result("3", tool_name="b")]
-    assert sent(*more)[:2] == sent(*first)
+    assert serialize(*more)[:2] == serialize(*first)
 
 
 def test_result_with_id_reaches_ollama_with_its_call_name():

@@ -46,11 +46,11 @@ OPENAI_STREAM = [
 ]
 
 
-def streamed(writer, chunks):
+def stream_payloads(writer, chunks):
     return [payload for chunk in chunks for payload in writer.chunk(chunk)] + writer.end()
 
 
-def collected(chunks):
+def collect(chunks):
     answer = Answer()
     for chunk in chunks:
         answer.add(chunk)
@@ -58,8 +58,8 @@ def collected(chunks):
 
 
 def test_both_streams_say_the_same():
-    theirs = collected(map(ollama.parse_chunk, OLLAMA_STREAM))
-    ours = collected(map(openai_chat.parse_chunk, OPENAI_STREAM))
+    theirs = collect(map(ollama.parse_chunk, OLLAMA_STREAM))
+    ours = collect(map(openai_chat.parse_chunk, OPENAI_STREAM))
     assert theirs.message.text == ours.message.text == "Hallo"
     assert theirs.message.thinking == ours.message.thinking == "hm"
     assert [(call.name, call.arguments) for call in theirs.message.tool_calls] == [
@@ -76,21 +76,21 @@ def test_both_streams_say_the_same():
 
 def test_the_same_dialect_is_passed_on_as_it_came():
     chunks = [ollama.parse_chunk(payload) for payload in OLLAMA_STREAM]
-    assert streamed(ollama.OllamaWriter("m"), chunks) == OLLAMA_STREAM
+    assert stream_payloads(ollama.OllamaWriter("m"), chunks) == OLLAMA_STREAM
     chunks = [openai_chat.parse_chunk(payload) for payload in OPENAI_STREAM]
-    assert streamed(openai_chat.OpenAIChatWriter("m", include_usage=True), chunks) == OPENAI_STREAM
+    assert stream_payloads(openai_chat.OpenAIChatWriter("m", include_usage=True), chunks) == OPENAI_STREAM
 
 
 def test_usage_is_hidden_from_clients_that_did_not_request_it():
     chunks = [openai_chat.parse_chunk(payload) for payload in OPENAI_STREAM]
-    events = streamed(openai_chat.OpenAIChatWriter("m"), chunks)
+    events = stream_payloads(openai_chat.OpenAIChatWriter("m"), chunks)
     assert len(events) == len(OPENAI_STREAM) - 1
     assert all("usage" not in event for event in events)
 
 
 def test_an_openai_answer_becomes_lines_of_ollama():
     chunks = [openai_chat.parse_chunk(payload) for payload in OPENAI_STREAM]
-    lines = streamed(ollama.OllamaWriter("m"), chunks)
+    lines = stream_payloads(ollama.OllamaWriter("m"), chunks)
     assert [line["message"]["content"] for line in lines if line["message"]["content"]] == ["Hal", "lo"]
     calls = [line["message"]["tool_calls"] for line in lines if "tool_calls" in line["message"]]
     assert calls == [[{"id": "c0", "function": {"index": 0, "name": "f", "arguments": {"a": 1}}}]]
@@ -101,7 +101,7 @@ def test_an_openai_answer_becomes_lines_of_ollama():
 
 def test_an_ollama_answer_becomes_events_of_openai():
     chunks = [ollama.parse_chunk(payload) for payload in OLLAMA_STREAM]
-    events = streamed(openai_chat.OpenAIChatWriter("m", include_usage=True), chunks)
+    events = stream_payloads(openai_chat.OpenAIChatWriter("m", include_usage=True), chunks)
     deltas = [event["choices"][0]["delta"] for event in events if event["choices"]]
     assert deltas[0]["role"] == "assistant"
     assert "".join(delta.get("content") or "" for delta in deltas) == "Hallo"
@@ -113,7 +113,7 @@ def test_an_ollama_answer_becomes_events_of_openai():
 
 def test_a_whole_ollama_answer_has_everything_that_was_streamed():
     writer = ollama.OllamaWriter("m")
-    streamed(writer, [ollama.parse_chunk(payload) for payload in OLLAMA_STREAM])
+    stream_payloads(writer, [ollama.parse_chunk(payload) for payload in OLLAMA_STREAM])
     whole = writer.whole()
     assert whole["message"]["content"] == "Hallo"
     assert whole["message"]["thinking"] == "hm"
@@ -125,7 +125,7 @@ def test_a_whole_ollama_answer_has_everything_that_was_streamed():
 
 def test_a_whole_openai_answer_has_everything_that_was_streamed():
     writer = openai_chat.OpenAIChatWriter("m")
-    streamed(writer, [openai_chat.parse_chunk(payload) for payload in OPENAI_STREAM])
+    stream_payloads(writer, [openai_chat.parse_chunk(payload) for payload in OPENAI_STREAM])
     whole = writer.whole()
     (choice,) = whole["choices"]
     assert whole["object"] == "chat.completion"
@@ -140,7 +140,9 @@ def test_a_whole_openai_answer_has_everything_that_was_streamed():
 
 def test_generate_has_its_own_shape():
     writer = ollama.OllamaWriter("m", generate=True, context=[1, 2])
-    lines = streamed(writer, [Chunk(text="Hal"), Chunk(text="lo"), Chunk(finish="length", usage=Usage(5, 2))])
+    lines = stream_payloads(
+        writer, [Chunk(text="Hal"), Chunk(text="lo"), Chunk(finish="length", usage=Usage(5, 2))]
+    )
     assert [line["response"] for line in lines] == ["Hal", "lo", ""]
     assert all("message" not in line for line in lines)
     assert lines[-1]["context"] == [1, 2]
@@ -150,11 +152,11 @@ def test_generate_has_its_own_shape():
 
 def test_an_answer_that_is_empty_is_still_an_answer():
     for writer in (ollama.OllamaWriter("m"), openai_chat.OpenAIChatWriter("m")):
-        streamed(writer, [Chunk(finish="stop")])
+        stream_payloads(writer, [Chunk(finish="stop")])
         assert writer.whole()
     chunk = Chunk(calls=(CallPiece(index=0, id="c", name="f"),), finish="tool_calls")
     writer = ollama.OllamaWriter("m")
-    assert streamed(writer, [chunk])[0]["message"]["tool_calls"][0]["function"]["arguments"] == {}
+    assert stream_payloads(writer, [chunk])[0]["message"]["tool_calls"][0]["function"]["arguments"] == {}
 
 
 def test_every_choice_of_several_is_whole():
@@ -168,7 +170,7 @@ def test_every_choice_of_several_is_whole():
         choice(0, {"reasoning": "hm"}, "stop"),
     ]
     writer = openai_chat.OpenAIChatWriter("m")
-    streamed(writer, map(openai_chat.parse_chunk, stream))
+    stream_payloads(writer, map(openai_chat.parse_chunk, stream))
     first, second = writer.whole()["choices"]
     assert first["message"] == {"role": "assistant", "content": "one", "reasoning": "hm"}
     assert second["message"]["tool_calls"][0]["function"] == {"name": "f", "arguments": '{"a":1}'}
@@ -177,4 +179,4 @@ def test_every_choice_of_several_is_whole():
 
 def test_calls_that_share_a_number_are_told_apart_by_their_ids():
     chunk = Chunk(calls=(CallPiece(0, "a", "look", "{}"), CallPiece(0, "b", "find", "{}")))
-    assert [call.name for call in collected([chunk]).message.tool_calls] == ["look", "find"]
+    assert [call.name for call in collect([chunk]).message.tool_calls] == ["look", "find"]

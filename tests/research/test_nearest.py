@@ -19,7 +19,7 @@ def names(question, findings=FINDINGS, **more):
     return [item.finding.id for item in rank_related(question, findings, now=NOW, **more)]
 
 
-def judged(cases, nearness=None):
+def judge(cases, nearness=None):
     """How many that are needed are missing, and how many are there that have nothing to do with it."""
     rows = [(case, set(names(case.question, nearness=nearness))) for case in cases]
     return (
@@ -34,10 +34,10 @@ def test_weather_bears_on_a_hike_and_not_on_a_program():
 
 
 def test_by_words_alone_most_are_found_and_hardly_one_too_many():
-    missing, extra = judged(KNOWN)
+    missing, extra = judge(KNOWN)
     assert missing <= 3
     assert extra == 0
-    missing, extra = judged(UNSEEN)
+    missing, extra = judge(UNSEEN)
     assert missing <= 1
     assert extra <= 3
 
@@ -107,10 +107,10 @@ def test_by_meaning_too_even_less_is_missing(tmp_path):
         return {name: float(vector @ first) for name, vector in zip(texts, others, strict=True)}
 
     try:
-        missing, extra = judged(KNOWN, nearness)
+        missing, extra = judge(KNOWN, nearness)
         assert missing <= 1
         assert extra == 0
-        missing, extra = judged(UNSEEN, nearness)
+        missing, extra = judge(UNSEEN, nearness)
         assert missing == 0
         assert extra <= 4
     finally:

@@ -143,7 +143,7 @@ entities = st.one_of(
 )
 
 
-def told(name):
+def read_name(name):
     """What a name, number or date is to a question."""
     value = parse_question(name, TODAY)
     return value.terms, value.dates
@@ -153,7 +153,7 @@ def told(name):
 @given(st.sampled_from(TEMPLATES), st.sampled_from(TEMPLATES), entities, entities)
 def test_questions_about_differing_names_numbers_or_dates_never_match(first, second, one, other):
     nothing = frozenset(), frozenset()
-    assume(told(one) != told(other) and nothing not in (told(one), told(other)))
+    assume(read_name(one) != read_name(other) and nothing not in (read_name(one), read_name(other)))
     assert not asks_same(
         parse_question(first.format(one), TODAY), parse_question(second.format(other), TODAY)
     )

@@ -25,7 +25,7 @@ AT_REST = replace(preset_named("balanced"), levels=Levels(ahead=None))
 
 
 @dataclass
-class Running:
+class ServedHoldfast:
     """A running Holdfast: a client for it, and what is behind it."""
 
     url: str
@@ -37,7 +37,7 @@ class Running:
 @contextmanager
 def running(
     folder: Path, provider: Provider | Upstreams | HoldfastError, preset: Preset = AT_REST, **settings: object
-) -> Iterator[Running]:
+) -> Iterator[ServedHoldfast]:
     store = open_store(f"sqlite:///{folder / 'holdfast.db'}")
 
     async def find() -> Provider:
@@ -51,7 +51,7 @@ def running(
     engine = TurnEngine(store, upstreams, ModelRegistry(store, folder / "cache"), preset, parallel=parallel)
     app = create_app(engine, Settings(home=folder, **settings))
     with serve_app(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
-        yield Running(url, client, store, provider)
+        yield ServedHoldfast(url, client, store, provider)
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def serve(tmp_path):
 
         def start(
             provider: Provider | Upstreams | HoldfastError | None = None, **settings: object
-        ) -> Running:
+        ) -> ServedHoldfast:
             return stack.enter_context(running(tmp_path, provider or ScriptedProvider(), **settings))
 
         yield start

@@ -13,7 +13,7 @@ from holdfast.testing.ollama_runner import FakeModel
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
-from tests.upstreams.hostile import hostile, piece, started
+from tests.upstreams.hostile import begin_response, hostile, piece
 
 NOBODYS = "sha256:" + "0" * 64
 MANAGING = [
@@ -116,7 +116,7 @@ def test_progress_comes_while_it_is_made_and_whoever_leaves_ends_it(serve, fake)
 
 def test_upstream_failure_during_pull_is_reported_in_stream(serve):
     line = b'{"status":"pulling manifest"}\n'
-    with hostile([started("application/x-ndjson"), piece(line)]) as server:
+    with hostile([begin_response("application/x-ndjson"), piece(line)]) as server:
         passed = serve(Ollama(Connection(server.url))).client.post("/api/pull", json={"model": "new"})
     assert passed.text.count("\n") == 2, passed.text
     first, last = passed.text.splitlines()

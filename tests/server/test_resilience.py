@@ -16,7 +16,7 @@ from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.ollama import Ollama
 from holdfast.upstreams.openai import OpenAI
 from holdfast.upstreams.routing import Upstreams, UpstreamSlot
-from tests.upstreams.hostile import END, SILENCE, hostile, piece, response, started
+from tests.upstreams.hostile import END, SILENCE, begin_response, hostile, piece, response
 
 ASK = {"model": "fake", "messages": [{"role": "user", "content": "Hello there"}], "stream": False}
 LINE = b'{"model":"fake","message":{"role":"assistant","content":"Half"},"done":false}\n'
@@ -82,11 +82,15 @@ def test_upstream_lost_during_stream_leaves_partial_answer_and_notice(serve):
 NONSENSE = {
     "page": ([response(b"<html>hi</html>", content_type="text/html")], 502, "no answer of a model server"),
     "words": ([response(b"not json at all", content_type="application/x-ndjson")], 502, "not JSON"),
-    "garbage": ([started("application/x-ndjson"), piece(LINE), piece(b"garbage\n"), END], 502, "not JSON"),
-    "cut": ([started("application/x-ndjson"), piece(LINE)], 502, "broke"),
-    "ended": ([started("application/x-ndjson"), piece(LINE), END], 502, "stopped in the middle"),
+    "garbage": (
+        [begin_response("application/x-ndjson"), piece(LINE), piece(b"garbage\n"), END],
+        502,
+        "not JSON",
+    ),
+    "cut": ([begin_response("application/x-ndjson"), piece(LINE)], 502, "broke"),
+    "ended": ([begin_response("application/x-ndjson"), piece(LINE), END], 502, "stopped in the middle"),
     "silent": ([SILENCE], 503, "silent"),
-    "stalled": ([started("application/x-ndjson"), piece(LINE), SILENCE], 502, "silent"),
+    "stalled": ([begin_response("application/x-ndjson"), piece(LINE), SILENCE], 502, "silent"),
     "gone": ([], 503, "hung up"),
 }
 
@@ -133,12 +137,13 @@ def test_whatever_a_server_sends_is_answered_without_an_internal_error(serve, ki
     stream, shape = ("application/x-ndjson", OLLAMA) if kind == "ollama" else ("text/event-stream", OPENAI)
     frame = "{}\n" if kind == "ollama" else "data: {}\n\n"
     scripts = [
-        [started(stream), piece(frame.format(shape.format(**reply)).encode()), END] for reply in replies
+        [begin_response(stream), piece(frame.format(shape.format(**reply)).encode()), END]
+        for reply in replies
     ]
     good = piece(frame.format(shape.format(**PLAIN)).encode())
-    scripts += [[started(stream), bad] for bad in BAD_CHUNKS]
+    scripts += [[begin_response(stream), bad] for bad in BAD_CHUNKS]
     scripts += [
-        [started(stream), good.replace(b'"stop"', b"null").replace(b"true", b"false"), bad]
+        [begin_response(stream), good.replace(b'"stop"', b"null").replace(b"true", b"false"), bad]
         for bad in BAD_CHUNKS
     ]
     scripts += [[response(b"[" * 100_000, "500 Oh"), SILENCE], [response(b'{"error":' * 500, "400 No")]]
@@ -172,7 +177,7 @@ def test_what_comes_after_the_end_of_an_answer_nobody_gets(serve, kind):
     def play(request):
         if b"/chat" not in request.split(b"\r\n")[0]:
             return [well(request) if kind == "ollama" else response(b'{"data":[]}')]
-        return [started(stream), *(piece(line.encode()) for line in lines), END]
+        return [begin_response(stream), *(piece(line.encode()) for line in lines), END]
 
     with hostile(play) as server:
         connection = Connection(server.url, patience=Patience(tries=1))
@@ -187,7 +192,7 @@ def test_an_endless_answer_is_cut_off_and_what_came_is_kept(serve):
     def play(request):
         if b"POST /api/chat" not in request:
             return [well(request)]
-        return [started("application/x-ndjson"), *[piece(LINE * 100)] * 1_000]
+        return [begin_response("application/x-ndjson"), *[piece(LINE * 100)] * 1_000]
 
     with hostile(play) as server:
         holdfast = serve(quick(server.url, largest=1_000_000))

@@ -51,7 +51,7 @@ def conversation(path):
         return store.log.create(Scope()).id
 
 
-def kept_ids(path, conversation: str) -> list[str]:
+def list_ids(path, conversation: str) -> list[str]:
     with open_store(f"sqlite:///{path}") as store:
         return [message.id for message in store.log.path(store.log.get(conversation).head)]
 
@@ -60,7 +60,7 @@ def test_two_processes_that_append_keep_every_message_once_and_in_order(path, co
     processes = [start(f"sqlite:///{path}", conversation, name, 40) for name in ("one", "two")]
     acknowledged = [process.communicate()[0].split() for process in processes]
     assert [process.returncode for process in processes] == [0, 0]
-    record = kept_ids(path, conversation)
+    record = list_ids(path, conversation)
     assert sorted(record) == sorted([*acknowledged[0], *acknowledged[1]])
     assert len(record) == 80
     for names in acknowledged:
@@ -80,7 +80,7 @@ def test_a_killed_process_loses_nothing_it_acknowledged(path, conversation):
         with closing(sqlite3.connect(path)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-        record = kept_ids(path, conversation)
+        record = list_ids(path, conversation)
         # The last append of each round may have been stored just before the word of it got out.
         assert [name for name in record if name in set(acknowledged)] == acknowledged
         assert len(record) <= len(acknowledged) + 4

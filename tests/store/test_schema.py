@@ -9,7 +9,7 @@ from holdfast.store.schema import metadata
 
 
 @pytest.fixture
-def migrated():
+def database():
     engine = create_engine("sqlite://")
     with engine.begin() as connection:
         upgrade(connection, SHIPPED)
@@ -41,27 +41,27 @@ def shape(inspector) -> dict:
 
 # Reflecting an index over an expression is announced as incomplete; its definition is compared below.
 @pytest.mark.filterwarnings("ignore:Skipped unsupported reflection")
-def test_the_migrated_tables_are_those_of_the_schema(migrated):
+def test_the_migrated_tables_are_those_of_the_schema(database):
     engine = create_engine("sqlite://")
     with engine.begin() as connection:
         metadata.create_all(connection)
-        assert shape(migrated) == shape(inspect(connection))
+        assert shape(database) == shape(inspect(connection))
     engine.dispose()
 
 
-def test_the_two_special_indexes_are_the_same(migrated):
+def test_the_two_special_indexes_are_the_same(database):
     query = "SELECT name, lower(sql) FROM sqlite_master WHERE name IN ('messages_once', 'outbox_pending')"
     engine = create_engine("sqlite://")
     with engine.begin() as connection:
         metadata.create_all(connection)
         ours = {tuple(row) for row in connection.exec_driver_sql(query)}
     engine.dispose()
-    assert {tuple(row) for row in migrated.bind.exec_driver_sql(query)} == ours
+    assert {tuple(row) for row in database.bind.exec_driver_sql(query)} == ours
     assert len(ours) == 2
 
 
-def test_the_newest_revision_is_the_one_the_code_expects(migrated):
-    assert migrated.bind.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == SHIPPED.newest
+def test_the_newest_revision_is_the_one_the_code_expects(database):
+    assert database.bind.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == SHIPPED.newest
 
 
 def test_every_table_can_be_written_down():

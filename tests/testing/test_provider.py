@@ -17,7 +17,7 @@ def asking(text="Hi", model="scripted"):
     return ChatRequest(model, (Message.of("user", text),))
 
 
-async def answered(provider, request=None, answer=None):
+async def collect_answer(provider, request=None, answer=None):
     answer = answer or Answer()
     async for chunk in provider.chat(request or asking()):
         answer.add(chunk)
@@ -26,19 +26,19 @@ async def answered(provider, request=None, answer=None):
 
 async def test_answers_come_in_their_order_and_then_the_fallback():
     provider = ScriptedProvider(["One.", "Two."], fallback="Enough.")
-    texts = [(await answered(provider)).message.text for _ in range(4)]
+    texts = [(await collect_answer(provider)).message.text for _ in range(4)]
     assert texts == ["One.", "Two.", "Enough.", "Enough."]
 
 
 async def test_an_answer_may_depend_on_the_request():
     provider = ScriptedProvider(fallback=lambda request: f"You said {request.messages[-1].text}.")
-    assert (await answered(provider, asking("hello"))).message.text == "You said hello."
+    assert (await collect_answer(provider, asking("hello"))).message.text == "You said hello."
     assert provider.requests == [asking("hello")]
 
 
 async def test_thinking_and_calls_are_steps_too():
     call = ToolCall("weather", '{"city":"Köln"}', "c1")
-    answer = await answered(ScriptedProvider([[Thinking("Let me see. "), "I ask.", call]]))
+    answer = await collect_answer(ScriptedProvider([[Thinking("Let me see. "), "I ask.", call]]))
     assert answer.message.thinking == "Let me see. "
     assert answer.message.tool_calls == (call,)
     assert answer.finish == "tool_calls"
@@ -46,17 +46,17 @@ async def test_thinking_and_calls_are_steps_too():
 
 async def test_a_chunk_is_given_as_it_is():
     last = Chunk(finish="length", usage=Usage(prompt=1, completion=2))
-    answer = await answered(ScriptedProvider([["Half", last]]))
+    answer = await collect_answer(ScriptedProvider([["Half", last]]))
     assert (answer.finish, answer.usage.completion) == ("length", 2)
 
 
 async def test_an_error_is_raised_where_it_stands():
     provider = ScriptedProvider([Overflow("too long"), ["Half an", CutOff("gone")]])
     with pytest.raises(Overflow):
-        await answered(provider)
+        await collect_answer(provider)
     answer = Answer()
     with pytest.raises(CutOff):
-        await answered(provider, answer=answer)
+        await collect_answer(provider, answer=answer)
     assert answer.message.text == "Half an"
 
 
@@ -79,11 +79,11 @@ async def test_it_knows_its_models_and_counts_words():
     assert (await provider.describe("scripted")).running_window == 8192
     assert [info.name for info in await provider.models()] == ["scripted"]
     assert await provider.count(asking("one two three")) == 3
-    assert (await answered(provider, asking("one two three"))).usage.prompt == 3
+    assert (await collect_answer(provider, asking("one two three"))).usage.prompt == 3
     for question in (
         provider.describe("nope"),
         provider.embed("nope", ["a"]),
-        answered(provider, asking(model="nope")),
+        collect_answer(provider, asking(model="nope")),
     ):
         with pytest.raises(ModelMissing):
             await question
@@ -102,5 +102,5 @@ async def test_it_passes_nothing_on():
 
 @given(st.text())
 def test_whatever_it_is_told_to_say_arrives_letter_by_letter(text):
-    answer = asyncio.run(answered(ScriptedProvider([[text]])))
+    answer = asyncio.run(collect_answer(ScriptedProvider([[text]])))
     assert answer.message.text == text

@@ -21,7 +21,7 @@ def byte_level(pre="gpt-2", **changes):
     return {f"tokenizer.ggml.{name}": value for name, value in metadata.items() if value is not None}
 
 
-def scored(**changes):
+def score_vocabulary(**changes):
     """SentencePiece's kind: characters, bytes, and words with scores."""
     words = ["▁", "h", "e", "l", "o", "he", "ll", "hell", "hello", "▁hello"]
     tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *words]

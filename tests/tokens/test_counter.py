@@ -215,17 +215,17 @@ TOOL = {
 
 
 def chat(random):
-    def said():
+    def random_sentence():
         return " ".join(random.choices(SENTENCES, k=random.randint(1, 12)))
 
-    messages = [Message.of("system", said())] if random.random() < 0.5 else []
+    messages = [Message.of("system", random_sentence())] if random.random() < 0.5 else []
     tools = random.random() < 0.4
     for _ in range(random.randint(1, 6)):
-        messages.append(Message.of("user", said()))
+        messages.append(Message.of("user", random_sentence()))
         if tools and random.random() < 0.5:
             arguments = json.dumps({"place": random.choice(["Bergen", "Kiel"])})
             messages.append(Message("assistant", (ToolCall("tide", arguments, "call_1"),), form="null"))
-            messages.append(Message("tool", (ToolResult((Text(said()),), call_id="call_1"),)))
-        messages.append(Message.of("assistant", said()))
-    messages.append(Message.of("user", said()))
+            messages.append(Message("tool", (ToolResult((Text(random_sentence()),), call_id="call_1"),)))
+        messages.append(Message.of("assistant", random_sentence()))
+    messages.append(Message.of("user", random_sentence()))
     return ChatRequest("embedded", tuple(messages), tools=(TOOL,) if tools else ())

@@ -11,20 +11,20 @@ from holdfast.tokens.vocabulary import Vocabulary, VocabularyError
 from holdfast.upstreams.embedded import EmbeddedProcess
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.llamacpp import LlamaCpp
-from tests.tokens.small import byte_level, scored, vocabulary
+from tests.tokens.small import byte_level, score_vocabulary, vocabulary
 
 WORDS = Tokenizer(vocabulary(byte_level()))
-SCORED = Tokenizer(vocabulary(scored()))
+SCORED = Tokenizer(vocabulary(score_vocabulary()))
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
 
-def spelled(tokenizer, text):
+def spell(tokenizer, text):
     return [tokenizer.decode([token]) for token in tokenizer.encode(text)]
 
 
 def test_merges_are_applied_in_their_order():
-    assert spelled(WORDS, "hello world") == ["hello", " world"]
-    assert spelled(WORDS, "help") == ["he", "l", "p"]
+    assert spell(WORDS, "hello world") == ["hello", " world"]
+    assert spell(WORDS, "help") == ["he", "l", "p"]
     assert WORDS.count("ä") == 1
     assert WORDS.count("ö") == 2
 
@@ -83,7 +83,7 @@ def test_every_known_rule_builds_and_loses_nothing(pre):
 
 
 def test_a_vocabulary_without_bytes_would_lose_text_and_is_refused():
-    metadata = scored()
+    metadata = score_vocabulary()
     metadata["tokenizer.ggml.tokens"][3] = "<nothing>"
     with pytest.raises(VocabularyError, match="0x00"):
         Tokenizer(vocabulary(metadata))

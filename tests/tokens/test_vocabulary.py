@@ -13,9 +13,9 @@ from holdfast.tokens.vocabulary import (
     parse_metadata,
     read_metadata,
 )
-from tests.tokens.small import byte_level, scored, vocabulary
+from tests.tokens.small import byte_level, score_vocabulary, vocabulary
 
-KINDS = [byte_level, scored]
+KINDS = [byte_level, score_vocabulary]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -49,9 +49,9 @@ def test_two_vocabularies_have_two_digests():
         (byte_level(token_type=["1"] * 268), "not a number"),
         (byte_level(add_bos_token="yes"), "not true or false"),
         (byte_level(bos_token_id="1"), "not a number"),
-        (scored(scores=None), "scores"),
-        (scored(scores=[0.0] * 269), "all the same"),
-        (scored(scores=[float("nan")] * 269), "not a number"),
+        (score_vocabulary(scores=None), "scores"),
+        (score_vocabulary(scores=[0.0] * 269), "all the same"),
+        (score_vocabulary(scores=[float("nan")] * 269), "not a number"),
     ],
 )
 def test_a_broken_vocabulary_is_named_for_what_is_wrong(metadata, says):
@@ -87,7 +87,7 @@ def test_what_is_no_gguf_is_refused(data):
 
 @given(st.integers(24, 400), st.integers(0, 255))
 def test_a_damaged_byte_never_does_worse_than_an_error(place, byte):
-    data = bytearray(encode_metadata(scored()))
+    data = bytearray(encode_metadata(score_vocabulary()))
     data[place] = byte
     try:
         vocabulary(parse_metadata(bytes(data)))

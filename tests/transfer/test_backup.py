@@ -57,19 +57,19 @@ def elsewhere(tmp_path, name="other"):
 
 
 @pytest.fixture
-def made(places, tmp_path):
+def backup_file(places, tmp_path):
     """A home with something of everything, and a backup of it."""
-    return backed_up(places, tmp_path / "backup.zip")
+    return make_backup(places, tmp_path / "backup.zip")
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """Such a backup, for those who only read it."""
     folder = tmp_path_factory.mktemp("whole")
-    return backed_up(elsewhere(folder), folder / "backup.zip")
+    return make_backup(elsewhere(folder), folder / "backup.zip")
 
 
-def backed_up(places, file):
+def make_backup(places, file):
     fill(places, "first", "second", notes={"ada/MEMORY.md": b"- Likes tea.\n", "ada/research/r.md": b"# R\n"})
     (places.home / FILE).write_text('model = "qwen3"\n')
     (places.home / PAGE).write_text("{}")
@@ -81,23 +81,23 @@ def backed_up(places, file):
     return file
 
 
-def test_backup_contains_all_irreplaceable_data_and_is_private(places, made):
-    with zipfile.ZipFile(made) as zipped:
+def test_backup_contains_all_irreplaceable_data_and_is_private(places, backup_file):
+    with zipfile.ZipFile(backup_file) as zipped:
         names = set(zipped.namelist())
     assert names == {
         *("manifest.json", "store.db", "holdfast.toml", "page.json", "prompts/summary.txt"),
         *("workspace/ada/MEMORY.md", "workspace/ada/research/r.md"),
     }
-    assert made.stat().st_mode & 0o777 == 0o600
-    assert list(made.parent.glob(".*")) == []
-    manifest = backup.check(made)
+    assert backup_file.stat().st_mode & 0o777 == 0o600
+    assert list(backup_file.parent.glob(".*")) == []
+    manifest = backup.check(backup_file)
     assert manifest.counts["conversations"] == 2
     assert manifest.counts["messages"] == 2
 
 
-def test_a_backup_comes_back_as_it_was(places, made, tmp_path):
+def test_a_backup_comes_back_as_it_was(places, backup_file, tmp_path):
     other = elsewhere(tmp_path)
-    backup.restore(other, made)
+    backup.restore(other, backup_file)
     assert state(other) == state(places)
     assert not (other.home / backup.PLAN).exists()
     assert sorted(path.name for path in other.home.glob(".*")) == []
@@ -143,20 +143,20 @@ def test_a_memory_that_is_written_down_meanwhile_is_in_no_gap(places, tmp_path):
         assert [row.title for row in store.log.recent(ADA)] == ["before"]
 
 
-def test_nothing_is_written_over_unasked(places, made, tmp_path):
+def test_nothing_is_written_over_unasked(places, backup_file, tmp_path):
     with pytest.raises(BadRequest):
-        backup.create(places, made)
+        backup.create(places, backup_file)
     fill(places, "third")
     before = state(places)
     with pytest.raises(Conflict, match="--overwrite"):
-        backup.restore(places, made)
+        backup.restore(places, backup_file)
     assert state(places) == before
-    backup.restore(places, made, overwrite=True)
+    backup.restore(places, backup_file, overwrite=True)
     assert state(places)[0] == ["first", "second"]
     assert (places.home / "models" / "large.gguf").exists()
 
 
-def test_what_the_backup_does_not_have_is_gone_afterwards(places, made, tmp_path):
+def test_what_the_backup_does_not_have_is_gone_afterwards(places, backup_file, tmp_path):
     bare = elsewhere(tmp_path, "bare")
     fill(bare, "only")
     backup.create(bare, tmp_path / "bare.zip")
@@ -164,12 +164,12 @@ def test_what_the_backup_does_not_have_is_gone_afterwards(places, made, tmp_path
     assert state(places) == (["only"], {})
 
 
-def test_a_restore_waits_for_nobody_who_has_the_database_open(places, made):
+def test_a_restore_waits_for_nobody_who_has_the_database_open(places, backup_file):
     with open_store(places.store), pytest.raises(Conflict, match="running"):
-        backup.restore(places, made, overwrite=True)
+        backup.restore(places, backup_file, overwrite=True)
 
 
-def changed(result, tmp_path, change):
+def change_backup(result, tmp_path, change):
     """The same backup with something in it changed."""
     with zipfile.ZipFile(result) as old:
         members = {name: old.read(name) for name in old.namelist()}
@@ -255,7 +255,7 @@ def _no_database(members):
     ],
 )
 def test_a_changed_backup_is_refused_and_changes_nothing(change, whole, tmp_path):
-    file = changed(whole, tmp_path, change)
+    file = change_backup(whole, tmp_path, change)
     other = elsewhere(tmp_path)
     with pytest.raises(HoldfastError) as refused:
         backup.restore(other, file)
@@ -273,9 +273,9 @@ def test_a_backup_that_was_cut_short_is_refused(cut, whole, tmp_path):
         backup.check(file)
 
 
-def test_newer_or_pre_release_backup_is_refused(made, tmp_path):
+def test_newer_or_pre_release_backup_is_refused(backup_file, tmp_path):
     def with_database(change):
-        def replaced(members):
+        def replace_store(members):
             file = tmp_path / "store.db"
             file.write_bytes(members["store.db"])
             schema = change(file)
@@ -287,7 +287,7 @@ def test_newer_or_pre_release_backup_is_refused(made, tmp_path):
                 counts = backup.count_rows_in(connection)
             _manifest(members, schema=schema, members=files, counts=counts)
 
-        return changed(made, tmp_path, replaced)
+        return change_backup(backup_file, tmp_path, replace_store)
 
     def at_version(version):
         def change(file):
@@ -330,11 +330,13 @@ KILL = textwrap.dedent("""
         ("putting in place", 5, "finished"),
     ],
 )
-def test_killed_on_the_way_there_is_the_old_or_the_new(what, step, ending, places, made, tmp_path):
+def test_killed_on_the_way_there_is_the_old_or_the_new(what, step, ending, places, backup_file, tmp_path):
     new = state(places)
     shutil.rmtree(places.home)
     fill(places, "old", notes={"ada/MEMORY.md": b"- Old.\n", "eve/profile.yaml": b"name: Eve\n"})
-    killed = subprocess.run([sys.executable, "-c", KILL, places.home, made, what, str(step)], check=False)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILL, places.home, backup_file, what, str(step)], check=False
+    )
     assert killed.returncode == -signal.SIGKILL
     if ending == "dropped":
         # Nothing keeps anybody from going on with what is there, and that is not lost.
@@ -347,16 +349,16 @@ def test_killed_on_the_way_there_is_the_old_or_the_new(what, step, ending, place
         old = state(places)
     if ending != "none":
         with pytest.raises(Conflict, match="backup finish"):
-            backup.restore(places, made)
+            backup.restore(places, backup_file)
     assert backup.finish(places) == ending
     assert state(places) == (new if ending == "finished" else old)
     assert not (places.home / backup.PLAN).exists()
     # Once more: what was left behind is in nobody's way.
-    backup.restore(places, made, overwrite=True)
+    backup.restore(places, backup_file, overwrite=True)
     assert state(places) == new
 
 
-def test_a_restore_is_finished_though_its_settings_name_another_database(places, made, tmp_path):
+def test_a_restore_is_finished_though_its_settings_name_another_database(places, backup_file, tmp_path):
     class Stopped(Exception):
         pass
 
@@ -366,16 +368,16 @@ def test_a_restore_is_finished_though_its_settings_name_another_database(places,
 
     expected = state(places)
     with pytest.raises(Stopped):
-        backup.restore(places, made, overwrite=True, tell=stop)
+        backup.restore(places, backup_file, overwrite=True, tell=stop)
     now_named = DataFolder(places.home, f"sqlite:///{tmp_path / 'another.db'}")
     assert backup.finish(now_named) == "finished"
     assert state(places) == expected
 
 
-def test_a_database_that_is_damaged_gives_way_to_a_backup(places, made):
+def test_a_database_that_is_damaged_gives_way_to_a_backup(places, backup_file):
     expected = state(places)
     places.database.write_bytes(b"no database" * 1000)
-    backup.restore(places, made, overwrite=True)
+    backup.restore(places, backup_file, overwrite=True)
     assert state(places) == expected
 
 
@@ -407,7 +409,7 @@ KILLED_BACKUP = textwrap.dedent("""
 """)
 
 
-def test_the_next_backup_removes_what_a_killed_one_left(places, made):
+def test_the_next_backup_removes_what_a_killed_one_left(places, backup_file):
     folder = places.home / "backups"
     file = folder / "b.zip"
     subprocess.run([sys.executable, "-c", KILLED_BACKUP, places.home, file], check=False)

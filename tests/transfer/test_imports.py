@@ -38,7 +38,7 @@ def only(store, title=None, scope=SCOPE):
     return next(row for row in store.log.recent(scope) if title in (None, row.title))
 
 
-def said(store, row):
+def messages_of(store, row):
     return [(item.message.role, item.message.text) for item in store.log.path(row.head)]
 
 
@@ -160,7 +160,7 @@ def test_both_versions_of_ollama_prompt_come_in(memory, tmp_path):
         ],
     )
     report = Importer(memory.store, memory.library, SCOPE).take(open_source([file]))
-    rows = {row.external_id: said(memory.store, row) for row in memory.store.log.recent(SCOPE)}
+    rows = {row.external_id: messages_of(memory.store, row) for row in memory.store.log.recent(SCOPE)}
     assert rows["ollama-prompt:one"] == [("user", "What is a lease?"), ("assistant", "A right for a time.")]
     assert rows["ollama-prompt:list"] == [("user", "What is a lease?")]
     assert rows["ollama-prompt:cut"] == [("user", "Still here?"), ("assistant", "Yes.")]
@@ -184,7 +184,7 @@ def test_an_unreadable_session_is_reported_and_stops_nothing(memory, tmp_path):
         ],
     )
     report = Importer(memory.store, memory.library, SCOPE).take(open_source([file]))
-    assert said(memory.store, only(memory.store)) == [("user", "Still here?")]
+    assert messages_of(memory.store, only(memory.store)) == [("user", "Still here?")]
     assert "gone" in report.unreadable[0]
 
 
@@ -216,7 +216,7 @@ def test_an_openclaw_workspace_comes_in_with_its_transcripts(memory, bring_in):
     assert kinds["Ordered twelve frames."] == "note"
     assert not any("sesam" in text for text in kinds)
     row = only(memory.store)
-    assert said(memory.store, row) == [
+    assert messages_of(memory.store, row) == [
         ("user", "How many frames are left?"),
         ("assistant", ""),
         ("tool", "4"),
@@ -292,12 +292,12 @@ def test_a_grown_source_adds_only_what_is_new(memory, tmp_path):
     take(2)
     assert take(4).conversations == {"new": 0, "grown": 1, "known": 0}
     row = only(memory.store)
-    assert len(said(memory.store, row)) == 4
+    assert len(messages_of(memory.store, row)) == 4
     memory.store.log.append(
         row.id, [NewMessage(Message.of("user", "my own way"))], parent=row.head, expect=row.head
     )
     assert take(6).messages == 2
-    assert said(memory.store, only(memory.store))[-1] == ("user", "my own way")
+    assert messages_of(memory.store, only(memory.store))[-1] == ("user", "my own way")
 
 
 def test_what_was_forgotten_here_stays_forgotten(memory, bring_in):

@@ -24,7 +24,7 @@ def response(
     return "\r\n".join([*lines, "Connection: close", "", ""]).encode() + body
 
 
-def started(content_type: str) -> bytes:
+def begin_response(content_type: str) -> bytes:
     """The head of a response that ends when the connection does, so the client cannot know if it was all."""
     return f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
 

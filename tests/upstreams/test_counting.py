@@ -32,7 +32,7 @@ class Server(ScriptedProvider):
 
 
 @pytest.fixture
-def counted(tmp_path):
+def count_both(tmp_path):
     """What `provider` makes of the text alone and of the whole request."""
 
     async def main(provider):
@@ -46,32 +46,32 @@ def counted(tmp_path):
     return lambda provider: asyncio.run(main(provider))
 
 
-def test_a_vocabulary_is_exact(counted, weights):
+def test_a_vocabulary_is_exact(count_both, weights):
     vocabulary = Vocabulary.from_gguf(weights)
-    text, whole = counted(Server(cuts=True, vocabulary=vocabulary))
+    text, whole = count_both(Server(cuts=True, vocabulary=vocabulary))
     exact = Tokenizer(vocabulary).count(TEXT)
     assert (text.tokens, text.method) == (exact, "exact")
     assert whole.method == "exact"
     assert whole.tokens > exact, "a template adds something"
 
 
-def test_a_server_that_counts_is_believed(counted):
-    text, whole = counted(Server(cuts=True, counts=True))
+def test_a_server_that_counts_is_believed(count_both):
+    text, whole = count_both(Server(cuts=True, counts=True))
     assert text == Count.from_server(7, "scripted at scripted:")
     assert whole == Count.from_server(7, "scripted at scripted:")
 
 
-def test_otherwise_it_is_an_estimate_with_bounds(counted):
-    for count in counted(Server()):
+def test_otherwise_it_is_an_estimate_with_bounds(count_both):
+    for count in count_both(Server()):
         assert count.method == "estimate"
         assert count.low < count.tokens < count.high
 
 
-def test_a_missing_route_for_counting_means_an_estimate(counted):
+def test_a_missing_route_for_counting_means_an_estimate(count_both):
     class Without(Server):
         async def tokenize(self, model, text):
             raise UpstreamError("404 page not found", status=404)
 
-    text, _whole = counted(Without())
+    text, _whole = count_both(Without())
     assert text.method == "estimate"
     assert 0 < text.low <= text.tokens <= text.high

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.errors import ConfigError, CutOff, ModelMissing, Overflow, Unreachable, UpstreamError
 from holdfast.upstreams.http import Connection, Patience, parse_retry_after, redact_url
-from tests.upstreams.hostile import END, SILENCE, hostile, piece, response, started
+from tests.upstreams.hostile import END, SILENCE, begin_response, hostile, piece, response
 
 pytestmark = pytest.mark.anyio
 
@@ -197,7 +197,7 @@ async def test_slow_headers_are_unreachable(to):
 
 async def test_silence_in_the_middle_of_an_answer_is_a_cut(to):
     with (
-        hostile([started("application/x-ndjson"), piece(b"one"), SILENCE]) as server,
+        hostile([begin_response("application/x-ndjson"), piece(b"one"), SILENCE]) as server,
         pytest.raises(CutOff, match="stopped sending"),
     ):
         # Long enough that the beginning comes in time on a busy machine.
@@ -206,7 +206,7 @@ async def test_silence_in_the_middle_of_an_answer_is_a_cut(to):
 
 async def test_a_connection_that_breaks_in_the_middle_is_a_cut(to):
     with (
-        hostile([started("application/x-ndjson"), piece(b"one")]) as server,
+        hostile([begin_response("application/x-ndjson"), piece(b"one")]) as server,
         pytest.raises(CutOff, match="broke"),
     ):
         await read(to(server.url))
@@ -266,7 +266,9 @@ async def test_redirect_is_not_followed_to_protect_the_key(to):
 
 
 async def test_an_endless_error_page_is_not_read_to_its_end(to):
-    page = started("text/html").replace(b"200 OK", b"500 Internal Server Error") + piece(b"x" * 100_000)
+    page = begin_response("text/html").replace(b"200 OK", b"500 Internal Server Error") + piece(
+        b"x" * 100_000
+    )
     with hostile([page, SILENCE]) as server, pytest.raises(UpstreamError):
         await to(server.url).get("/")
 
@@ -275,7 +277,7 @@ async def test_an_endless_error_page_is_not_read_to_its_end(to):
 async def test_response_beyond_the_size_limit_is_cut_off(to, ask):
     # No length is announced, and its end never comes.
     def play(_request):
-        return [started("application/json"), *[piece(b"[" * 10_000)] * 1_000]
+        return [begin_response("application/json"), *[piece(b"[" * 10_000)] * 1_000]
 
     with hostile(play) as server:
         connection = to(server.url, patience={"largest": 1_000_000, "tries": 1})
@@ -339,7 +341,7 @@ async def test_upstream_cors_headers_are_not_forwarded(to):
 
 
 async def test_a_passed_on_answer_can_be_given_up_unread(to):
-    with hostile([started("text/plain"), piece(b"one"), SILENCE]) as server:
+    with hostile([begin_response("text/plain"), piece(b"one"), SILENCE]) as server:
         forwarded = await to(server.url).forward("GET", "/", {})
         await forwarded.close()
 
@@ -386,5 +388,5 @@ async def test_a_password_in_the_address_is_not_in_the_error(to):
 
 
 async def test_end_marks_of_the_transport_are_no_part_of_the_answer(to):
-    with hostile([started("text/plain") + piece(b"one") + piece(b"two") + END]) as server:
+    with hostile([begin_response("text/plain") + piece(b"one") + piece(b"two") + END]) as server:
         assert await read(to(server.url)) == b"onetwo"

@@ -32,7 +32,7 @@ def asking(text="Say hello.", **options):
     )
 
 
-async def answered(provider, request):
+async def collect_answer(provider, request):
     answer = Answer()
     async for chunk in provider.chat(request):
         answer.add(chunk)
@@ -76,7 +76,7 @@ async def test_its_count_is_what_the_answer_says_it_was(llamacpp):
     )
     for request in (asking(), conversation):
         counted = await llamacpp.count(request)
-        assert counted == (await answered(llamacpp, request)).usage.prompt
+        assert counted == (await collect_answer(llamacpp, request)).usage.prompt
 
 
 @pytest.mark.real
@@ -87,8 +87,8 @@ async def test_the_way_of_older_servers_counts_the_same(llamacpp):
 @pytest.mark.real
 async def test_a_prompt_seen_before_is_told_as_cached(llamacpp):
     first = asking("Tell me something about the sea and the ships on it, and about the wind.")
-    await answered(llamacpp, first)
-    usage = (await answered(llamacpp, first)).usage
+    await collect_answer(llamacpp, first)
+    usage = (await collect_answer(llamacpp, first)).usage
     assert usage.cached > usage.prompt // 2
 
 
@@ -96,7 +96,7 @@ async def test_a_prompt_seen_before_is_told_as_cached(llamacpp):
 async def test_oversized_prompt_raises_overflow_with_token_counts(llamacpp):
     request = asking("word " * 3000)
     with pytest.raises(Overflow) as caught:
-        await answered(llamacpp, request)
+        await collect_answer(llamacpp, request)
     assert caught.value.window == WINDOW
     assert caught.value.prompt_tokens == await llamacpp.count(request)
 
@@ -109,7 +109,7 @@ async def test_giving_up_an_answer_frees_the_server_at_once(llamacpp):
     await endless.aclose()
     # There is one slot: without the abort, this would wait for 1,900 tokens.
     async with asyncio.timeout(60):
-        assert (await answered(llamacpp, asking(max_tokens=1))).usage.completion == 1
+        assert (await collect_answer(llamacpp, asking(max_tokens=1))).usage.completion == 1
 
 
 @pytest.mark.real
@@ -130,14 +130,14 @@ async def test_what_the_real_server_cannot_do_is_refused(llamacpp):
     assert caught.value.status == 501
     picture = Message("user", (Text("What?"), Image(data="iVBORw0KGgo=")))
     with pytest.raises(UpstreamError, match="image"):
-        await answered(llamacpp, asking().with_messages([picture]))
+        await collect_answer(llamacpp, asking().with_messages([picture]))
 
 
 @pytest.mark.real
 async def test_the_real_server_lets_nobody_in_without_the_key(child):
     stranger = LlamaCpp(Connection(child.url))
     with pytest.raises(UpstreamError) as caught:
-        await answered(stranger, asking())
+        await collect_answer(stranger, asking())
     assert caught.value.status == 401
     await stranger.aclose()
 

@@ -14,7 +14,7 @@ from holdfast.testing.ollama_runner import FakeModel, FakeReply, ModelLoad
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.ollama import Ollama, parse_keep_alive
 from holdfast.wiring import build_upstreams
-from tests.upstreams.hostile import END, hostile, piece, response, started
+from tests.upstreams.hostile import END, begin_response, hostile, piece, response
 
 pytestmark = pytest.mark.anyio
 
@@ -39,7 +39,7 @@ def asking(text="Hello there", *, model="fake", **rest):
     return ChatRequest(model, (Message.of("user", text),), **rest)
 
 
-async def answered(provider, request, answer=None):
+async def collect_answer(provider, request, answer=None):
     answer = answer or Answer()
     async for chunk in provider.chat(request):
         answer.add(chunk)
@@ -58,7 +58,7 @@ async def test_answer_streams_in_chunks_and_ends_with_server_counts(to):
 async def test_every_chat_forbids_the_server_to_cut_or_to_shift(to):
     fake = FakeOllama()
     with fake.served() as url:
-        await answered(
+        await collect_answer(
             to(url), asking(stream=False, extra={"ollama": {"truncate": True, "keep_alive": "5m"}})
         )
     _, body = fake.requests[0]
@@ -71,8 +71,8 @@ async def test_keep_alive_uses_setting_unless_client_overrides_it(tmp_path):
     with fake.served() as url:
         upstreams = build_upstreams(load({"home": tmp_path, "upstream": url, "keep_alive": "2h"}).settings)
         provider = await upstreams.main()
-        await answered(provider, asking())
-        await answered(provider, asking(extra={"ollama": {"keep_alive": 0}}))
+        await collect_answer(provider, asking())
+        await collect_answer(provider, asking(extra={"ollama": {"keep_alive": 0}}))
         await provider.embed("fake", ["Hello"])
         await provider.render(asking())
         await upstreams.aclose()
@@ -106,22 +106,22 @@ def test_what_ollama_would_refuse_is_refused_before(setting):
 async def test_the_window_is_sent_only_when_the_request_has_one(to):
     fake = FakeOllama()
     with fake.served() as url:
-        await answered(to(url), asking(options={"temperature": 0}))
-        await answered(to(url), asking(options={"num_ctx": 2048}))
+        await collect_answer(to(url), asking(options={"temperature": 0}))
+        await collect_answer(to(url), asking(options={"num_ctx": 2048}))
     assert [body["options"] for _, body in fake.requests] == [{"temperature": 0}, {"num_ctx": 2048}]
     assert fake.loads == [ModelLoad("fake:latest", 4096, False), ModelLoad("fake:latest", 2048, False)]
 
 
 async def test_oversized_prompt_raises_overflow_with_counts_and_is_never_truncated(to):
     with FakeOllama().served() as url, pytest.raises(Overflow) as caught:
-        await answered(to(url), asking("word " * 3000, options={"num_ctx": 2048}))
+        await collect_answer(to(url), asking("word " * 3000, options={"num_ctx": 2048}))
     assert (caught.value.prompt_tokens, caught.value.window) == (3003, 2048)
 
 
 async def test_thinking_and_tool_calls_arrive_as_parts_of_the_answer(to):
     reply = FakeReply("I look.", thinking="The weather?", calls=[("weather", {"city": "Köln"})])
     with FakeOllama(lambda call: reply).served() as url:
-        answer = await answered(to(url), asking(tools=(TOOL,), think=True))
+        answer = await collect_answer(to(url), asking(tools=(TOOL,), think=True))
     thinking, text, call = answer.message.parts
     assert thinking == Thinking("The weather?")
     assert text == Text("I look.")
@@ -134,7 +134,7 @@ async def test_tools_images_and_format_reach_the_server(to):
     fake = FakeOllama()
     seen = Message("user", (Text("What is this?"), Image(data=PNG)))
     with fake.served() as url:
-        await answered(to(url), ChatRequest("fake", (seen,), tools=(TOOL,), format="json", think="low"))
+        await collect_answer(to(url), ChatRequest("fake", (seen,), tools=(TOOL,), format="json", think="low"))
     _, body = fake.requests[0]
     assert body["messages"] == [{"role": "user", "content": "What is this?", "images": [PNG]}]
     assert (body["tools"], body["format"], body["think"]) == ([TOOL], "json", "low")
@@ -142,7 +142,7 @@ async def test_tools_images_and_format_reach_the_server(to):
 
 async def test_a_request_without_messages_only_loads_the_model(to):
     with FakeOllama().served() as url:
-        answer = await answered(to(url), ChatRequest("fake", ()))
+        answer = await collect_answer(to(url), ChatRequest("fake", ()))
     assert (answer.finish, not answer.message.parts) == ("load", True)
 
 
@@ -176,7 +176,7 @@ async def test_a_model_the_server_does_not_have_is_missing(to):
     with FakeOllama().served() as url:
         provider = to(url)
         for question in (
-            answered(provider, asking(model="nope")),
+            collect_answer(provider, asking(model="nope")),
             provider.describe("nope"),
             provider.embed("nope", ["a"]),
         ):
@@ -189,7 +189,7 @@ async def test_what_a_model_cannot_do_is_refused_in_the_servers_words(to):
         FakeOllama(models=[FakeModel(capabilities=("completion",))]).served() as url,
         pytest.raises(UpstreamError, match="does not support tools") as caught,
     ):
-        await answered(to(url), asking(tools=(TOOL,)))
+        await collect_answer(to(url), asking(tools=(TOOL,)))
     assert caught.value.status == 400
     assert "does not support tools" in caught.value.body["error"]
 
@@ -198,7 +198,7 @@ async def test_an_answer_that_breaks_off_is_a_cut_after_its_pieces(to):
     with FakeOllama(lambda call: FakeReply("one two", breaks=True)).served() as url:
         answer = Answer()
         with pytest.raises(CutOff):
-            await answered(to(url), asking(), answer)
+            await collect_answer(to(url), asking(), answer)
     assert answer.message.text == "one two"
 
 
@@ -207,7 +207,7 @@ async def test_error_line_in_stream_is_cut_off_with_server_message(to):
         FakeOllama(lambda call: FakeReply("one", error="out of memory")).served() as url,
         pytest.raises(CutOff, match="out of memory"),
     ):
-        await answered(to(url), asking())
+        await collect_answer(to(url), asking())
 
 
 async def test_an_error_line_at_the_very_beginning_is_a_refusal(to):
@@ -215,7 +215,7 @@ async def test_an_error_line_at_the_very_beginning_is_a_refusal(to):
         FakeOllama(lambda call: FakeReply(error="model runner crashed")).served() as url,
         pytest.raises(UpstreamError, match="model runner crashed") as caught,
     ):
-        await answered(to(url), asking())
+        await collect_answer(to(url), asking())
     assert caught.value.status == 502
 
 
@@ -234,32 +234,32 @@ NDJSON = "application/x-ndjson"
     ],
 )
 async def test_stream_without_end_is_cut_off_and_keeps_partial_answer(to, rest):
-    with hostile([started(NDJSON), piece(LINE), rest]) as server:
+    with hostile([begin_response(NDJSON), piece(LINE), rest]) as server:
         answer = Answer()
         with pytest.raises(CutOff):
-            await answered(to(server.url), asking(), answer)
+            await collect_answer(to(server.url), asking(), answer)
     assert answer.message.text == "Hi"
 
 
 async def test_a_transfer_that_breaks_the_rules_of_http_is_told(to):
     with (
-        hostile([started(NDJSON), piece(LINE), b"zzz\r\n"]) as server,
+        hostile([begin_response(NDJSON), piece(LINE), b"zzz\r\n"]) as server,
         pytest.raises((CutOff, Unreachable)),
     ):
-        await answered(to(server.url), asking())
+        await collect_answer(to(server.url), asking())
 
 
 async def test_a_connection_that_breaks_after_the_last_line_has_broken_nothing(to):
-    with hostile([started(NDJSON), piece(LINE), piece(DONE)]) as server:
-        answer = await answered(to(server.url), asking())
+    with hostile([begin_response(NDJSON), piece(LINE), piece(DONE)]) as server:
+        answer = await collect_answer(to(server.url), asking())
     assert (answer.message.text, answer.finish) == ("Hi", "stop")
 
 
 async def test_a_line_may_come_in_any_pieces(to):
     whole = LINE + DONE
     single = [piece(whole[index : index + 1]) for index in range(len(whole))]
-    with hostile([started(NDJSON), *single, END]) as server:
-        answer = await answered(to(server.url), asking())
+    with hostile([begin_response(NDJSON), *single, END]) as server:
+        answer = await collect_answer(to(server.url), asking())
     assert answer.message.text == "Hi"
 
 
@@ -268,12 +268,12 @@ async def test_a_web_page_is_not_taken_for_an_answer(to):
         hostile([response(b"<html>Welcome</html>", content_type="text/html")]) as server,
         pytest.raises(UpstreamError, match="no answer of a model server"),
     ):
-        await answered(to(server.url), asking())
+        await collect_answer(to(server.url), asking())
 
 
 async def test_a_count_that_is_missing_stays_unknown(to):
-    with hostile([started(NDJSON), piece(LINE), piece(DONE), END]) as server:
-        answer = await answered(to(server.url), asking())
+    with hostile([begin_response(NDJSON), piece(LINE), piece(DONE), END]) as server:
+        answer = await collect_answer(to(server.url), asking())
     assert (answer.usage.prompt, answer.usage.completion) == (None, None)
 
 
@@ -281,7 +281,7 @@ async def test_models_are_listed_with_the_window_that_runs(to):
     models = [FakeModel("big:7b", family="qwen", parameter_size="7.6B"), FakeModel("small:latest")]
     with FakeOllama(models=models).served() as url:
         provider = to(url)
-        await answered(provider, asking(model="small", options={"num_ctx": 1024}))
+        await collect_answer(provider, asking(model="small", options={"num_ctx": 1024}))
         big, small = await provider.models()
     assert (big.name, big.family, big.parameter_size, big.running_window) == ("big:7b", "qwen", "7.6B", None)
     assert (small.name, small.running_window) == ("small:latest", 1024)
@@ -295,7 +295,7 @@ async def test_model_description_includes_trained_running_and_modelfile_windows(
     with FakeOllama(models=[model]).served() as url:
         provider = to(url)
         before = await provider.describe("small")
-        await answered(provider, asking(model="small"))
+        await collect_answer(provider, asking(model="small"))
         after = await provider.describe("small")
     assert (before.trained_window, before.running_window, before.default_num_ctx) == (8192, None, 2048)
     assert after.running_window == 2048
@@ -307,7 +307,7 @@ async def test_model_description_includes_trained_running_and_modelfile_windows(
 async def test_older_servers_do_not_say_which_window_runs(to):
     with FakeOllama(old=True).served() as url:
         provider = to(url)
-        await answered(provider, asking())
+        await collect_answer(provider, asking())
         assert (await provider.describe("fake")).running_window is None
 
 

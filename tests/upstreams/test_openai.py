@@ -10,7 +10,7 @@ from holdfast.messages import Answer, ChatRequest, Image, Message, Text
 from holdfast.upstreams.http import Connection, Patience
 from holdfast.upstreams.openai import OpenAI, split_url
 from tests.upstreams.fake_servers import delta, events, server
-from tests.upstreams.hostile import END, hostile, piece, response, started
+from tests.upstreams.hostile import END, begin_response, hostile, piece, response
 
 pytestmark = pytest.mark.anyio
 
@@ -34,7 +34,7 @@ async def to():
         await item.aclose()
 
 
-async def answered(provider, request=REQUEST, answer=None):
+async def collect_answer(provider, request=REQUEST, answer=None):
     answer = answer or Answer()
     async for chunk in provider.chat(request):
         answer.add(chunk)
@@ -60,7 +60,7 @@ async def test_usage_is_always_asked_for_and_arrives_after_the_reason(to):
     stream = events(delta(role="assistant", content=""), delta(content="Hi"), delta("stop"), USAGE)
     with server({CHAT: stream}) as known:
         asked = ChatRequest("m", REQUEST.messages, extra={"openai": {"stream_options": {"x": 1}}})
-        answer = await answered(to(known.url), asked)
+        answer = await collect_answer(to(known.url), asked)
     (body,) = known.asked(CHAT)
     assert body["stream"] is True
     assert body["stream_options"] == {"x": 1, "include_usage": True}
@@ -71,7 +71,7 @@ async def test_tools_and_pictures_reach_the_server(to):
     tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
     seen = Message("user", (Text("What?"), Image(data="iVBORw0KGgo=", media_type="image/png")))
     with server({CHAT: events(delta("stop", content="x"))}) as known:
-        await answered(to(known.url), ChatRequest("m", (seen,), tools=(tool,)))
+        await collect_answer(to(known.url), ChatRequest("m", (seen,), tools=(tool,)))
     (body,) = known.asked(CHAT)
     assert body["tools"] == [tool]
     assert body["messages"][0]["content"][1]["image_url"]["url"] == "data:image/png;base64,iVBORw0KGgo="
@@ -85,7 +85,7 @@ async def test_tool_calls_in_pieces_become_whole(to):
         call(name="f", arguments=""), call(arguments='{"a"'), call(arguments=":1}"), delta("tool_calls")
     )
     with server({CHAT: stream}) as known:
-        answer = await answered(to(known.url))
+        answer = await collect_answer(to(known.url))
     (result,) = answer.message.tool_calls
     assert (result.id, result.name, result.arguments) == ("c1", "f", '{"a":1}')
     assert answer.finish == "tool_calls"
@@ -93,12 +93,12 @@ async def test_tool_calls_in_pieces_become_whole(to):
 
 async def test_the_end_mark_alone_ends_an_answer(to):
     with server({CHAT: events(delta(content="Hi"))}) as known:
-        assert (await answered(to(known.url))).finish == "stop"
+        assert (await collect_answer(to(known.url))).finish == "stop"
 
 
 async def test_a_reason_without_an_end_mark_ends_an_answer(to):
     with server({CHAT: events(delta("length", content="Hi"), done=False)}) as known:
-        assert (await answered(to(known.url))).finish == "length"
+        assert (await collect_answer(to(known.url))).finish == "length"
 
 
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'
@@ -115,21 +115,23 @@ EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'
 )
 async def test_answer_without_end_marker_is_cut_off_and_kept(to, rest):
     answer = Answer()
-    with hostile([started(SSE), piece(EVENT), rest]) as server_, pytest.raises(CutOff):
-        await answered(to(server_.url), answer=answer)
+    with hostile([begin_response(SSE), piece(EVENT), rest]) as server_, pytest.raises(CutOff):
+        await collect_answer(to(server_.url), answer=answer)
     assert answer.message.text == "Hi"
 
 
 async def test_keep_alive_comments_are_not_part_of_answer(to):
     alive = piece(b": ping\n\n")
-    with hostile([started(SSE), alive, piece(EVENT), alive, piece(b"data: [DONE]\n\n"), END]) as server_:
-        assert (await answered(to(server_.url))).message.text == "Hi"
+    with hostile(
+        [begin_response(SSE), alive, piece(EVENT), alive, piece(b"data: [DONE]\n\n"), END]
+    ) as server_:
+        assert (await collect_answer(to(server_.url))).message.text == "Hi"
 
 
 async def test_leading_error_event_is_a_refusal_with_its_code(to):
     error = {"error": {"code": 503, "message": "no slot"}}
     with server({CHAT: events(error)}) as known, pytest.raises(UpstreamError, match="no slot") as caught:
-        await answered(to(known.url))
+        await collect_answer(to(known.url))
     assert caught.value.status == 503
 
 
@@ -139,7 +141,7 @@ async def test_an_overflow_may_also_come_as_the_first_event(to):
     )
     error = {"error": {"code": 400, "message": text}}
     with server({CHAT: events(error)}) as known, pytest.raises(Overflow) as caught:
-        await answered(to(known.url))
+        await collect_answer(to(known.url))
     assert (caught.value.prompt_tokens, caught.value.window) == (5000, 4096)
 
 
@@ -149,7 +151,7 @@ async def test_a_server_that_does_not_stream_is_understood_as_well(to):
         "usage": {"prompt_tokens": 9, "completion_tokens": 1},
     }
     with server({CHAT: whole}) as known:
-        answer = await answered(to(known.url))
+        answer = await collect_answer(to(known.url))
     assert (answer.message.text, answer.finish, answer.usage.prompt) == ("Hi", "stop", 9)
 
 
@@ -158,7 +160,7 @@ async def test_error_body_with_status_200_raises_error(to):
         server({}, unknown={"error": f"Unexpected endpoint or method. (POST {CHAT})"}) as known,
         pytest.raises(UpstreamError, match="Unexpected endpoint"),
     ):
-        await answered(to(known.url))
+        await collect_answer(to(known.url))
 
 
 async def test_a_web_page_is_not_taken_for_an_answer(to):
@@ -166,7 +168,7 @@ async def test_a_web_page_is_not_taken_for_an_answer(to):
         server({CHAT: Response("<html>", media_type="text/html")}) as known,
         pytest.raises(UpstreamError, match="no answer of a model server"),
     ):
-        await answered(to(known.url))
+        await collect_answer(to(known.url))
 
 
 @pytest.mark.parametrize(
@@ -178,7 +180,7 @@ async def test_a_web_page_is_not_taken_for_an_answer(to):
 )
 async def test_a_missing_model_is_missing(to, error):
     with server({CHAT: (404, {"error": error})}) as known, pytest.raises(ModelMissing):
-        await answered(to(known.url))
+        await collect_answer(to(known.url))
 
 
 async def test_a_wrong_key_says_what_to_check(to):
@@ -187,7 +189,7 @@ async def test_a_wrong_key_says_what_to_check(to):
         hostile([response(body, "401 Unauthorized")]) as server_,
         pytest.raises(UpstreamError, match="key") as caught,
     ):
-        await answered(to(server_.url, key="wrong"))
+        await collect_answer(to(server_.url, key="wrong"))
     assert caught.value.status == 401
     assert "upstream_key" in caught.value.hint
     assert b"Bearer wrong" in server_.requests[0]

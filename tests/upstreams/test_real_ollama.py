@@ -99,7 +99,7 @@ def body(**rest):
     return {"model": MODEL, "options": {"num_predict": 2}, "stream": False, **rest}
 
 
-async def answered(provider, request):
+async def collect_answer(provider, request):
     answer = Answer()
     async for chunk in provider.chat(request):
         answer.add(chunk)
@@ -110,7 +110,7 @@ async def test_the_provider_speaks_with_it(real):
     provider = await connect(real)
     assert provider.name == "ollama"
     request = ChatRequest(MODEL, (Message.of("user", "Say hi"),), options={"max_tokens": 4})
-    answer = await answered(provider, request)
+    answer = await collect_answer(provider, request)
     assert (answer.finish, answer.usage.prompt, answer.usage.completion) == ("length", 11, 4)
     (listed,) = await provider.models()
     info = await provider.describe(MODEL)
@@ -120,7 +120,7 @@ async def test_the_provider_speaks_with_it(real):
     assert info.digest == listed.digest
     assert len((await provider.embed(MODEL, ["Hello", "Goodbye"])).vectors) == 2
     with pytest.raises(ModelMissing):
-        await answered(provider, ChatRequest("nope", request.messages))
+        await collect_answer(provider, ChatRequest("nope", request.messages))
     await provider.aclose()
 
 
@@ -233,7 +233,7 @@ def holdfast(real, tmp_path_factory):
         yield server
 
 
-def kept(holdfast, project):
+def stored_messages(holdfast, project):
     (row,) = holdfast.store.log.recent(Scope(project=project))
     return [(item.message.role, item.message.text) for item in holdfast.store.log.path(row.head)]
 
@@ -282,4 +282,4 @@ def test_openai_library_works_and_long_history_fits_and_is_recorded(holdfast):
                 usage = piece.usage
             history.append({"role": "assistant", "content": text})
             assert usage.prompt_tokens + usage.completion_tokens <= ROOM
-    assert kept(holdfast, "openai") == [(item["role"], item["content"]) for item in history]
+    assert stored_messages(holdfast, "openai") == [(item["role"], item["content"]) for item in history]

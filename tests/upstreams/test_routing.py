@@ -41,7 +41,7 @@ def several(**results):
     return Upstreams([at(name, here) for name, here in results.items()], ScriptedProvider())
 
 
-async def said(upstreams, model):
+async def ask_model(upstreams, model):
     async def ask(provider):
         return "".join([chunk.text async for chunk in provider.chat(ChatRequest(model, ASK))])
 
@@ -50,7 +50,7 @@ async def said(upstreams, model):
 
 async def test_a_model_goes_to_the_server_that_has_it():
     upstreams = several(one=server("a", says="one"), two=server("b:latest", says="two"))
-    assert await said(upstreams, "a") == "one"
+    assert await ask_model(upstreams, "a") == "one"
     assert (await upstreams.route("b")).location == "scripted:"
     assert [model.name for model in await upstreams.models()] == ["a", "b:latest"]
 
@@ -58,15 +58,15 @@ async def test_a_model_goes_to_the_server_that_has_it():
 async def test_model_on_two_servers_uses_first_unless_server_is_named():
     first, second = server("a", says="first"), server("a", "b", says="second")
     upstreams = several(one=first, two=second)
-    assert await said(upstreams, "a") == "first"
-    assert await said(upstreams, "two/a") == "second"
+    assert await ask_model(upstreams, "a") == "first"
+    assert await ask_model(upstreams, "two/a") == "second"
     assert second.requests[-1].model == "a"
     assert [model.name for model in await upstreams.models()] == ["a", "two/a", "b"]
 
 
 async def test_slash_without_server_name_belongs_to_model_name():
     upstreams = several(one=server("a"), two=server("hf.co/org/b", says="two"))
-    assert await said(upstreams, "hf.co/org/b") == "two"
+    assert await ask_model(upstreams, "hf.co/org/b") == "two"
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ async def test_slash_without_server_name_belongs_to_model_name():
 async def test_failover_happens_before_first_chunk_and_pauses_failing_server(trouble):
     first, second = server("a", answers=[trouble]), server("a", says="second")
     upstreams = several(one=first, two=second)
-    assert await said(upstreams, "a") == "second"
-    assert await said(upstreams, "a") == "second"
+    assert await ask_model(upstreams, "a") == "second"
+    assert await ask_model(upstreams, "a") == "second"
     assert len(first.requests) == 1
     item, two = upstreams.states()
     assert (item.well, two.well) == (False, True)
@@ -98,7 +98,7 @@ async def test_who_names_a_server_gets_that_one_or_its_trouble():
     second = server("a")
     upstreams = several(one=server("a", answers=[Unreachable("nobody there")]), two=second)
     with pytest.raises(Unreachable):
-        await said(upstreams, "one/a")
+        await ask_model(upstreams, "one/a")
     assert second.requests == []
 
 
@@ -106,7 +106,7 @@ async def test_request_refusal_does_not_trigger_failover():
     second = server("a")
     upstreams = several(one=server("a", answers=[UpstreamError("bad", status=400)]), two=second)
     with pytest.raises(UpstreamError, match="bad"):
-        await said(upstreams, "a")
+        await ask_model(upstreams, "a")
     assert second.requests == []
     assert upstreams.states()[0].well
 
@@ -115,36 +115,36 @@ async def test_when_all_are_away_the_last_trouble_is_told():
     away = Unreachable("nobody there")
     upstreams = several(one=server("a", answers=[away]), two=server("a", answers=[away]))
     with pytest.raises(Unreachable):
-        await said(upstreams, "a")
+        await ask_model(upstreams, "a")
 
 
 async def test_server_unavailable_at_start_costs_others_nothing_and_is_found_later():
     value = []
     late = at("late", lambda: value[0] if value else Unreachable("nobody there"), look_again=-1.0)
     upstreams = Upstreams([late, at("one", server("a", says="one"))], ScriptedProvider())
-    assert await said(upstreams, "a") == "one"
+    assert await ask_model(upstreams, "a") == "one"
     with pytest.raises(ModelMissing, match="late"):
         await upstreams.route("b")
     value.append(server("b", says="late"))
-    assert await said(upstreams, "b") == "late"
+    assert await ask_model(upstreams, "b") == "late"
     assert [state.well for state in upstreams.states()] == [True, True]
 
 
 async def test_unlisted_model_is_refused_by_first_server():
     upstreams = several(one=server("a"), two=server("b"))
     with pytest.raises(ModelMissing):
-        await said(upstreams, "c")
+        await ask_model(upstreams, "c")
 
 
 async def test_a_model_that_was_just_pulled_is_found():
     names = [ModelInfo("a")]
 
-    class Growing(ScriptedProvider):
+    class GrowingProvider(ScriptedProvider):
         async def models(self):
             return list(names)
 
-    upstreams = several(one=server("x"), two=Growing(models=names))
-    assert await said(upstreams, "a") == "Yes."
+    upstreams = several(one=server("x"), two=GrowingProvider(models=names))
+    assert await ask_model(upstreams, "a") == "Yes."
     names.append(ModelInfo("new"))
     upstreams.invalidate()
     assert (await upstreams.route("new")).label == "two"
@@ -210,7 +210,7 @@ async def test_two_real_servers_with_one_of_them_gone(tmp_path):
         with gone.served() as other:
             upstreams = build_upstreams(settings(tmp_path, upstreams=f"one={other}, two={address}"))
             assert (await upstreams.route("a")).label == "one"
-        assert "You said: Hello" in await said(upstreams, "a")
+        assert "You said: Hello" in await ask_model(upstreams, "a")
         assert (await upstreams.route("a")).label == "two"
         assert upstreams.states()[0].error
         assert upstreams.states()[1].last_seen
@@ -224,7 +224,7 @@ async def test_server_that_never_lists_models_does_not_block_others():
 
     places = [at("silent", Silent()), at("one", server("a"))]
     upstreams = Upstreams(places, ScriptedProvider(), patience=0.05)
-    assert await said(upstreams, "a") == "Yes."
+    assert await ask_model(upstreams, "a") == "Yes."
     assert [model.name for model in await upstreams.models()] == ["a"]
     await upstreams.aclose()
 
@@ -238,22 +238,22 @@ async def test_server_of_another_kind_at_same_address_is_detected():
     place = at("", lambda: value[0], look_again=-1.0)
     upstreams = Upstreams([place], ScriptedProvider())
     with pytest.raises(Unreachable):
-        await said(upstreams, "a")
+        await ask_model(upstreams, "a")
     value[0] = after
     assert (await upstreams.main()).name == "other"
-    assert await said(upstreams, "b") == "Yes."
+    assert await ask_model(upstreams, "b") == "Yes."
 
 
 async def test_many_at_once_ask_a_server_for_its_list_once():
     listed = []
 
-    class Counting(ScriptedProvider):
+    class CountingProvider(ScriptedProvider):
         async def models(self):
             listed.append(1)
             await asyncio.sleep(0)
             return await super().models()
 
-    upstreams = several(one=Counting(models=[ModelInfo("a")]), two=server("b"))
+    upstreams = several(one=CountingProvider(models=[ModelInfo("a")]), two=server("b"))
     await asyncio.gather(*(upstreams.route("a") for _ in range(5)))
     assert len(listed) == 1
 

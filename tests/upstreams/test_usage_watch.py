@@ -44,7 +44,7 @@ def serve(vocabulary):
         yield start
 
 
-async def counted(models, provider, request):
+async def estimate_of(models, provider, request):
     counter = await models.counters.counter(provider, request.model)
     return counter.estimate(counter.request_features(request))
 
@@ -63,7 +63,7 @@ def ask(tmp_path):
                         "fake", (Message.of("user", text),), options={"num_ctx": fake.window}
                     )
                     watch = models.watch(
-                        provider, request, fake.window, await counted(models, provider, request)
+                        provider, request, fake.window, await estimate_of(models, provider, request)
                     )
                     try:
                         async for chunk in provider.chat(request):
@@ -114,7 +114,9 @@ def test_what_was_learned_survives_a_restart(serve, ask):
     assert abs(count.tokens - len(fake.calls[-1].prompt)) <= 1
 
 
-def test_first_count_after_a_restart_is_exact(serve, ask, tmp_path):
+def test_first_count_after_a_restart_is_exact(serve, ask, tmp_path, monkeypatch):
+    # However busy the machine is.
+    monkeypatch.setattr("holdfast.upstreams.counting._PATIENCE", 60.0)
     fake = serve(facts=True)
     ask(fake, QUESTIONS[0])
 
@@ -157,7 +159,7 @@ def test_a_server_that_cannot_show_it_is_asked_once(serve, ask):
     assert probes[0]["options"]["num_predict"] == 1
 
 
-def given_less(fake, asked=8192):
+def give_less(fake, asked=8192):
     """The server is asked for more than it has, and says nothing about it."""
     fake.window = asked
     return fake
@@ -165,7 +167,7 @@ def given_less(fake, asked=8192):
 
 @pytest.mark.parametrize("facts", [True, False])
 def test_truncation_far_below_window_is_detected_after_similar_requests(serve, ask, facts):
-    fake = given_less(serve(facts=facts, window=700))
+    fake = give_less(serve(facts=facts, window=700))
     _, learned = ask(fake, *QUESTIONS)
     assert learned == len(QUESTIONS), "none of them was cut, and none was taken for it"
     with pytest.raises(Overflow, match="cut the request to 700 "):
@@ -173,7 +175,7 @@ def test_truncation_far_below_window_is_detected_after_similar_requests(serve, a
 
 
 def test_until_then_too_few_tokens_prove_nothing(serve, ask):
-    fake = given_less(serve(facts=True, window=700))
+    fake = give_less(serve(facts=True, window=700))
     _, learned = ask(fake, *QUESTIONS[:3], "so many words " * 400)
     assert learned == 3
 
@@ -181,10 +183,10 @@ def test_until_then_too_few_tokens_prove_nothing(serve, ask):
 @pytest.mark.parametrize("real", [2048, 4096])
 def test_truncation_to_common_window_size_is_detected_on_first_request(serve, ask, real):
     with pytest.raises(Overflow):
-        ask(given_less(serve(facts=True, window=real)), "so many words " * 2000)
+        ask(give_less(serve(facts=True, window=real)), "so many words " * 2000)
 
 
-class Reporting:
+class ReportingServer:
     """An Ollama that reports what it is told to, and what is made of that."""
 
     def __init__(self, folder, window=8192):
@@ -200,7 +202,7 @@ class Reporting:
                 models = ModelRegistry(store, self._folder)
                 for messages, reported in turns:
                     request = ChatRequest("scripted", tuple(messages))
-                    expected = await counted(models, provider, request)
+                    expected = await estimate_of(models, provider, request)
                     watch = models.watch(provider, request, self._window, expected)
                     try:
                         await watch.see(Chunk(finish="stop", usage=Usage(prompt=reported)))
@@ -226,7 +228,7 @@ def cost(messages):
     return sum(5 + 10 * message.text.count(WORDS) for message in messages) + 10
 
 
-def learned(count=3):
+def lessons(count=3):
     """Chats with a history, each reported as it is."""
     return [(talk, cost(talk)) for talk in (turns_of(count, words=words) for words in range(1, 13))]
 
@@ -234,21 +236,21 @@ def learned(count=3):
 def test_a_template_that_drops_the_history_is_no_cut(tmp_path):
     single = [([Message.of("user", WORDS * words)], 15 + 10 * words) for words in range(1, 13)]
     talks = [(turns_of(count, words=10), 115) for count in range(3, 40, 2)]
-    assert not any(Reporting(tmp_path).cuts(*single, *talks))
+    assert not any(ReportingServer(tmp_path).cuts(*single, *talks))
 
 
 def test_a_template_that_drops_the_instructions_is_no_cut(tmp_path):
     long = Message.of("system", "Be kind to everybody you meet, whatever they may say. " * 100)
     talks = [([long, *turns_of(3, words=words)], cost(turns_of(3, words=words))) for words in range(1, 13)]
-    assert not any(Reporting(tmp_path).cuts(*learned(), *talks))
+    assert not any(ReportingServer(tmp_path).cuts(*lessons(), *talks))
 
 
 def test_thinking_and_pictures_prove_nothing(tmp_path):
     thought = Message("assistant", (Thinking(WORDS * 60), Text("So be it.")))
     seen = Message("user", (Text(WORDS * 60), Image(data="iVBORw0KGgo=")))
     told = Message.of("user", WORDS * 60)
-    reporting = Reporting(tmp_path)
-    assert not any(reporting.cuts(*learned()))
+    reporting = ReportingServer(tmp_path)
+    assert not any(reporting.cuts(*lessons()))
     assert reporting.cuts((turns_of(3, told), 300)) == [True], "so few would be a cut"
     assert reporting.cuts((turns_of(3, thought), 300), (turns_of(3, seen), 300)) == [False, False]
 

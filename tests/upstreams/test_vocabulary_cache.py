@@ -12,7 +12,7 @@ from holdfast.upstreams.counting import VocabularyCache
 TEXT = "Straße 7"
 
 
-class Counting(ScriptedProvider):
+class CountingProvider(ScriptedProvider):
     """Remembers how often it was asked for its vocabulary, and may give a bad one."""
 
     def __init__(self, vocabulary, *, broken=False):
@@ -35,7 +35,7 @@ def vocabulary(weights) -> Vocabulary:
 
 def test_nobody_waits_and_the_next_one_finds_it(tmp_path, vocabulary):
     async def main():
-        known, provider = VocabularyCache(tmp_path), Counting(vocabulary)
+        known, provider = VocabularyCache(tmp_path), CountingProvider(vocabulary)
         assert known.at_hand(provider, "scripted") is None
         tokenizer = await known.tokenizer(provider, "scripted")
         assert known.at_hand(provider, "scripted") is tokenizer
@@ -47,25 +47,25 @@ def test_nobody_waits_and_the_next_one_finds_it(tmp_path, vocabulary):
 
 
 def test_restart_loads_vocabulary_from_disk_and_refetches_damaged_file(tmp_path, vocabulary):
-    def fetched():
+    def fetch_count():
         async def main():
-            provider = Counting(vocabulary)
+            provider = CountingProvider(vocabulary)
             tokenizer = await VocabularyCache(tmp_path).tokenizer(provider, "scripted")
             return provider.asked, tokenizer.count(TEXT)
 
         return asyncio.run(main())
 
-    first, again = fetched(), fetched()
+    first, again = fetch_count(), fetch_count()
     assert (first[0], again[0]) == (1, 0)
     assert first[1] == again[1]
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes()[:1000])
-    assert fetched() == first
+    assert fetch_count() == first
 
 
 def test_unusable_vocabulary_is_explained_and_not_fetched_again(tmp_path):
     async def main():
-        known, provider = VocabularyCache(tmp_path), Counting(None, broken=True)
+        known, provider = VocabularyCache(tmp_path), CountingProvider(None, broken=True)
         assert await known.tokenizer(provider, "scripted") is None
         assert known.at_hand(provider, "scripted") is None
         return known.why_not(provider, "scripted"), provider.asked
@@ -75,7 +75,7 @@ def test_unusable_vocabulary_is_explained_and_not_fetched_again(tmp_path):
 
 def test_a_server_that_keeps_it_to_itself_is_said_to(tmp_path):
     async def main():
-        known, provider = VocabularyCache(tmp_path), Counting(None)
+        known, provider = VocabularyCache(tmp_path), CountingProvider(None)
         assert await known.tokenizer(provider, "scripted") is None
         return known.why_not(provider, "scripted")
 
@@ -84,7 +84,7 @@ def test_a_server_that_keeps_it_to_itself_is_said_to(tmp_path):
 
 def test_a_model_that_is_missing_may_be_there_next_time(tmp_path, vocabulary):
     async def main():
-        known, provider = VocabularyCache(tmp_path), Counting(vocabulary)
+        known, provider = VocabularyCache(tmp_path), CountingProvider(vocabulary)
         assert await known.tokenizer(provider, "nobody") is None
         return known.why_not(provider, "nobody")
 
@@ -95,7 +95,7 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_a_fetch(tmp_path, voc
     (tmp_path / "file").write_text("in the way")
 
     async def main():
-        return await VocabularyCache(tmp_path / "file").tokenizer(Counting(vocabulary), "scripted")
+        return await VocabularyCache(tmp_path / "file").tokenizer(CountingProvider(vocabulary), "scripted")
 
     assert asyncio.run(main()) is not None
 
@@ -103,7 +103,7 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_a_fetch(tmp_path, voc
 def test_closing_ends_what_is_being_loaded(tmp_path, vocabulary):
     async def main():
         known = VocabularyCache(tmp_path)
-        known.at_hand(Counting(vocabulary), "scripted")
+        known.at_hand(CountingProvider(vocabulary), "scripted")
         await known.aclose()
 
     asyncio.run(main())

@@ -375,16 +375,16 @@ def pin(
     with open_conversation(settings, conversation, project) as (store, row):
         stored = find_message(store, row, message)
         store.atomically(message_state.pin, store, preset_from(settings), row, stored.id)
-        (standing,) = load_states(store, row, stored.id)
+        (state,) = load_states(store, row, stored.id)
     if as_json:
         print_json({**serialize_message(stored), "pinned": True})
         return
     console.print(Text(_("Pinned: {id}").format(id=stored.id)))
-    if any(decision.kind == "keep" for decision in standing.decisions):
+    if any(decision.kind == "keep" for decision in state.decisions):
         back = _("It had been left out, and is back.")
         console.print(Text(back))
     # A pin protects from now on; an earlier shortening stays until it is undone.
-    for decision in standing.decisions:
+    for decision in state.decisions:
         if decision.kind == "shorten":
             label = _("Before that")
             bring_back = _("To bring it back")

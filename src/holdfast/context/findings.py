@@ -133,16 +133,16 @@ class FindingAttacher:
         self.summariser = summariser
         self._research = research
 
-    async def load(self, scope: Scope, name: str, *, sure: bool = True) -> Finding | None:
-        """The finding of this name; where it is not `sure` that there still is one, None if there is not."""
+    async def load(self, scope: Scope, name: str, *, missing_ok: bool = False) -> Finding | None:
+        """Returns the finding of this name; None without a name, or with `missing_ok` if it is gone."""
         if not name:
             return None
         try:
             return await asyncio.to_thread(self._research.get, scope, name)
         except NotFound:
-            if sure:
-                raise
-            return None
+            if missing_ok:
+                return None
+            raise
 
     def attach(self, view: View, question: Item, finding: Finding | None, scope: Scope) -> View:
         """With the sources for the question, and what is known by now of those for earlier ones."""

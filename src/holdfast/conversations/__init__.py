@@ -6,7 +6,7 @@ answer. The package depends on no model server and no wire format.
 
 from holdfast.conversations.alignment import Alignment, align, anchor
 from holdfast.conversations.hints import Hints, read_hints
-from holdfast.conversations.identity import Placement, locate, locate_at_end, locate_in_memory
+from holdfast.conversations.identity import Placement, locate, locate_at_end, locate_in_cache
 from holdfast.conversations.recent import RecentConversation, RecentConversationCache
 from holdfast.conversations.recorder import Recorder
 from holdfast.conversations.side_requests import SideRequestCache, classify_side_request
@@ -24,6 +24,6 @@ __all__ = [
     "classify_side_request",
     "locate",
     "locate_at_end",
-    "locate_in_memory",
+    "locate_in_cache",
     "read_hints",
 ]

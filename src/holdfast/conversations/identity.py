@@ -232,8 +232,8 @@ class CandidateFinder:
         if any(is_own(stored) for stored in path[reach:]):
             return True
         # The end of another branch: what follows it there was not read.
-        aside = bool(reach) and reach == len(path) and path[-1].id != conversation.head
-        return aside and bool(self._log.children(path[-1].id))
+        elsewhere = bool(reach) and reach == len(path) and path[-1].id != conversation.head
+        return elsewhere and bool(self._log.children(path[-1].id))
 
     # Whether that is enough
 
@@ -339,14 +339,6 @@ def has_user_text(message: Message) -> bool:
     """Whether a user message has more in it than what a program put there."""
     text = strip_additions(message)
     return bool(text) and not (text.startswith("<") and text.endswith(">") and text == message.text.strip())
-
-
-def to_new_message(message: Message) -> NewMessage:
-    """Convert a message that a client sent for the log.
-
-    Only user messages get an anchor: an answer is looked up by its anchor only if it was ours.
-    """
-    return NewMessage(message, anchor(message) if message.role == "user" else None)
 
 
 # In front of the job that gave an answer, in the ids of OpenAI's responses.
@@ -457,46 +449,50 @@ _UNKNOWN = "nothing in it is known: a new conversation"
 _FRONT = 3
 
 
-def locate_in_memory(
+def locate_in_cache(
     scope: Scope,
     request: ChatRequest,
     hints: Hints,
-    asides: SideRequestCache,
-    standings: RecentConversationCache,
+    side_requests: SideRequestCache,
+    recent_conversations: RecentConversationCache,
 ) -> Placement | None:
     """Place the request if that takes no lookup in the store; else return None."""
     name = classify_side_request(request, hints)
     if name == COMPACTION or hints.explicit or hints.previous:
         return None
-    if name is None and (aside := asides.find_by_results(scope, request.messages)):
-        return _place_tool_results(aside)
+    if name is None and (side_answer := side_requests.find_by_results(scope, request.messages)):
+        return _place_tool_results(side_answer)
     if name is not None:
         return _side_placement(name, None, _BY_PROGRAM)
     talk = [message for message in request.messages if message.role != "system"]
-    if standing := standings.find(scope, hints, talk):
-        return _place_recent(standing, request.messages)
+    if recent := recent_conversations.find(scope, hints, talk):
+        return _place_recent(recent, request.messages)
     if hints.external_id or any(message.role == "assistant" for message in talk):
         return None
-    inquiry = build_inquiry(scope, request.messages, hints, asides)
+    inquiry = build_inquiry(scope, request.messages, hints, side_requests)
     return None if inquiry.summaries else _place_new(inquiry, _UNKNOWN)
 
 
 def locate(
-    store: Store, scope: Scope, request: ChatRequest, hints: Hints, asides: SideRequestCache | None = None
+    store: Store,
+    scope: Scope,
+    request: ChatRequest,
+    hints: Hints,
+    side_requests: SideRequestCache | None = None,
 ) -> Placement:
-    """Place the request. `asides` holds the answers that earlier side requests were given."""
-    asides = asides or SideRequestCache()
+    """Place the request. `side_requests` holds the answers that earlier side requests were given."""
+    side_requests = side_requests or SideRequestCache()
     name = classify_side_request(request, hints)
     if name == COMPACTION:
         beside = _find_summarised(
-            store, build_inquiry(scope, _drop_question(request.messages), hints, asides)
+            store, build_inquiry(scope, _drop_question(request.messages), hints, side_requests)
         )
         return _side_placement(name, beside, "the client shortens its own history")
     if name is not None:
         return _side_placement(name, None, _BY_PROGRAM)
-    if aside := asides.find_by_results(scope, request.messages):
-        return _place_tool_results(aside)
-    inquiry = build_inquiry(scope, request.messages, hints, asides)
+    if side_answer := side_requests.find_by_results(scope, request.messages):
+        return _place_tool_results(side_answer)
+    inquiry = build_inquiry(scope, request.messages, hints, side_requests)
     if hints.explicit:
         return _place_by_id(store, inquiry)
     if hints.previous and (placement := _place_after_answer(store, inquiry)):
@@ -531,48 +527,54 @@ def _side_placement(name: str, beside: str | None, why: str) -> Placement:
     return Placement("side", reason=f"{name}: {why}", side=name, beside=beside)
 
 
-def _place_tool_results(aside: SideAnswer) -> Placement:
+def _place_tool_results(side_answer: SideAnswer) -> Placement:
     return _side_placement(
-        aside.name, aside.conversation, "it brings the results of a side request's tool calls"
+        side_answer.name, side_answer.conversation, "it brings the results of a side request's tool calls"
     )
 
 
-def _place_recent(standing: RecentConversation, messages: Sequence[Message]) -> Placement:
+def _place_recent(recent: RecentConversation, messages: Sequence[Message]) -> Placement:
     """Place the request after a history that came back word for word."""
-    known = iter(standing.path)
+    known = iter(recent.path)
     matched = tuple(None if message.role == "system" else next(known, None) for message in messages)
     new = [
         message
         for message, stored in zip(messages, matched, strict=True)
         if stored is None and message.role != "system"
     ]
-    end = standing.path[-1].id
+    end = recent.path[-1].id
     return Placement(
         "main",
         reason="its history came back word for word" if new else "it asks once more what was not answered",
-        conversation=standing.conversation,
+        conversation=recent.conversation,
         head=end,
         parent=end,
         new=_to_new_messages(new),
         matched=matched,
-        external_id=standing.external_id,
-        client=standing.sender,
+        external_id=recent.external_id,
+        client=recent.sender,
     )
 
 
 def build_inquiry(
-    scope: Scope, messages: Sequence[Message], hints: Hints, asides: SideRequestCache
+    scope: Scope, messages: Sequence[Message], hints: Hints, side_requests: SideRequestCache
 ) -> Inquiry:
     looks = find_summaries(messages)
     talk = [index for index, message in enumerate(messages) if message.role != "system"]
     # A person who begins with a summary of ours begins anew; a program has more to send, or no question.
     front = talk[:_FRONT] if len(talk) > 1 or (talk and messages[talk[0]].role == "assistant") else []
     answers = {
-        index: aside
+        index: side_answer
         for index in sorted({*looks, *front})
-        if (aside := asides.find_summary(scope, hints.sender, messages[index], inside=index in looks))
+        if (
+            side_answer := side_requests.find_summary(
+                scope, hints.sender, messages[index], inside=index in looks
+            )
+        )
     }
-    made_for = next((aside.conversation for aside in answers.values() if aside.conversation), None)
+    made_for = next(
+        (side_answer.conversation for side_answer in answers.values() if side_answer.conversation), None
+    )
     return Inquiry(scope, messages, hints, looks | answers.keys(), made_for)
 
 
@@ -712,8 +714,15 @@ def _place_new(inquiry: Inquiry, reason: str, external_id: str = "") -> Placemen
 
 
 def _to_new_messages(messages: Sequence[Message]) -> tuple[NewMessage, ...]:
-    """Return what goes into the log: all but system messages, which are stored with the job."""
-    return tuple(to_new_message(message) for message in messages if message.role != "system")
+    """Return what goes into the log: all but system messages, which are stored with the job.
+
+    Only user messages get an anchor: an answer is looked up by its anchor only if it was ours.
+    """
+    return tuple(
+        NewMessage(message, anchor(message) if message.role == "user" else None)
+        for message in messages
+        if message.role != "system"
+    )
 
 
 def explain(candidate: HistoryCandidate) -> str:

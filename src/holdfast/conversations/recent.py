@@ -48,18 +48,18 @@ class RecentConversationCache:
         # Characters of all that is remembered.
         self._size = 0
 
-    def add(self, scope: Scope, standing: RecentConversation) -> None:
+    def add(self, scope: Scope, recent: RecentConversation) -> None:
         """Remember where a conversation ends, as the client sees it."""
-        *_, before_last, last = 0, *fingerprints([stored.message for stored in standing.path])
-        if standing.is_answered:
+        *_, before_last, last = 0, *fingerprints([stored.message for stored in recent.path])
+        if recent.is_answered:
             # Asking the same again starts another conversation.
             self._pop((scope, before_last))
         key = scope, last
-        before = self._cache.get(key, standing)
+        before = self._cache.get(key, recent)
         self._pop(key)
-        same = before is not None and before.conversation == standing.conversation
-        self._cache[key] = standing if same else None
-        self._size += standing.size if same else 0
+        same = before is not None and before.conversation == recent.conversation
+        self._cache[key] = recent if same else None
+        self._size += recent.size if same else 0
         while len(self._cache) > _HISTORIES or self._size > _CHARACTERS:
             self._pop(next(iter(self._cache)))
 

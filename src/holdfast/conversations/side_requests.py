@@ -294,19 +294,19 @@ class SideRequestCache:
             return None
         answer = next((message for message in reversed(messages) if message.role == "assistant"), None)
         calls = call_ids(answer) if answer else frozenset()
-        return next((aside for aside in self._newest(scope) if aside.calls & calls), None)
+        return next((side_answer for side_answer in self._newest(scope) if side_answer.calls & calls), None)
 
     def find_summary(
         self, scope: Scope, sender: str, message: Message, *, inside: bool = False
     ) -> SideAnswer | None:
         """Find the side request whose answer this message is or, with `inside`, contains."""
         text = comparable_text(message)[:_SEARCHED_LENGTH]
-        for aside in self._newest(scope):
-            matches = aside.text in text if inside else aside.text == text
-            if matches and aside.sender == sender and len(aside.text) >= _LEAST_SUMMARY:
-                return aside
+        for side_answer in self._newest(scope):
+            matches = side_answer.text in text if inside else side_answer.text == text
+            if matches and side_answer.sender == sender and len(side_answer.text) >= _LEAST_SUMMARY:
+                return side_answer
         return None
 
     def _newest(self, scope: Scope) -> list[SideAnswer]:
         with self._lock:
-            return [aside for aside in reversed(self._recent) if aside.scope == scope]
+            return [side_answer for side_answer in reversed(self._recent) if side_answer.scope == scope]

@@ -473,6 +473,8 @@ class Index:
         self._workspace = workspace
         self._extra = extra
         self._owner = owner
+        # The place of the files outside of the workspace.
+        self._elsewhere = NotesFolder(scopes.extra_notes_name(owner))
         self._on_news = on_news
         self._clock = clock
         self._syncing = threading.Lock()
@@ -561,10 +563,6 @@ class Index:
         What still holds of them comes back when the file is read.
         """
         self._store.passages.forget(memories)
-
-    @property
-    def _elsewhere(self) -> NotesFolder:
-        return NotesFolder(scopes.extra_notes_name(self._owner))
 
     def _list_files(self, places: Sequence[NotesFolder]) -> dict[NotesFolder, list[NoteEntry]]:
         """List the files in these places, each folder once."""

@@ -15,7 +15,6 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0, generate_latest
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.events import Event
@@ -176,12 +175,9 @@ class MetricsMiddleware:
         try:
             await self._app(scope, receive, watch_status)
         finally:
-            self._metrics.count_response(route_path(scope.get("route")), status)
-
-
-def route_path(route: BaseRoute | None) -> str:
-    """Return the path of the route; unknown paths share one label, since there is no end of them."""
-    return str(getattr(route, "path", "")) or "none"
+            # Unknown paths share one label, since there is no end of them.
+            path = str(getattr(scope.get("route"), "path", "")) or "none"
+            self._metrics.count_response(path, status)
 
 
 @router.get("/metrics", include_in_schema=False)

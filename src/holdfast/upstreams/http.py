@@ -253,7 +253,7 @@ class Connection:
         tries = self._patience.tries
         for attempt in range(1, tries + 1):
             last = attempt == tries
-            wait = self._pause(attempt)
+            delay: float | None = None
             try:
                 response = await self._start(request)
             except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
@@ -265,12 +265,15 @@ class Connection:
                 if last or not repeatable:
                     raise self._unreachable(error) from error
             else:
-                delay = self._retry_delay(response, wait)
-                if last or not repeatable or passes_on or delay is None:
+                if last or not repeatable or passes_on or response.status not in (*_BUSY, _TOO_MANY):
+                    return response
+                delay = parse_retry_after(response.headers.get("retry-after", ""))
+                # Without `Retry-After`, another try after too many makes no sense.
+                without = delay is None and response.status == _TOO_MANY
+                if without or (delay or 0) > self._patience.longest_pause:
                     return response
                 response.close()
-                wait = delay
-            await self._sleep(wait)
+            await self._sleep(delay or self._pause(attempt))
         raise AssertionError("the last try returns or raises")
 
     async def _start(self, request: "_Request") -> aiohttp.ClientResponse:
@@ -291,16 +294,6 @@ class Connection:
         """Returns the pause after a try: it doubles each time, with jitter so that clients spread out."""
         longest: float = min(self._patience.pause * 2 ** (attempt - 1), self._patience.longest_pause)
         return longest * random.uniform(0.5, 1.0)  # noqa: S311 (nothing secret in it)
-
-    def _retry_delay(self, response: aiohttp.ClientResponse, pause: float) -> float | None:
-        """Returns the seconds until another try, None if there should be none or the wait is too long."""
-        after = parse_retry_after(response.headers.get("retry-after", ""))
-        if response.status not in (*_BUSY, _TOO_MANY) or (after or 0) > self._patience.longest_pause:
-            return None
-        if response.status == _TOO_MANY:
-            # Without `Retry-After`, another try makes no sense.
-            return after
-        return after or pause
 
     async def _bytes(
         self, response: aiohttp.ClientResponse, largest: int | None = None

@@ -77,7 +77,8 @@ class UsageWatch:
         # A server with a smaller window than requested truncates a request that should fit. A low count alone
         # may come from a template that leaves text out, until the template is known.
         if any(
-            looks_truncated(window, reported)
+            # As a server with such a window would report a truncated request.
+            is_truncated(Estimate(window + 1, 1, window + 1), reported, window)
             for window in (self._window, *_COMMON_WINDOWS)
             if window <= self._window
         ):
@@ -104,11 +105,6 @@ class UsageWatch:
 def template_features(features: PromptFeatures) -> tuple[bool, ...]:
     """Returns which things that templates may leave out are there: instructions, tools, calls, history."""
     return features.unprompted, features.tools > 0, features.calls > 0, features.messages > 2
-
-
-def looks_truncated(window: int, reported: int) -> bool:
-    """Whether a server with such a window would report this count for a truncated request."""
-    return is_truncated(Estimate(window + 1, 1, window + 1), reported, window)
 
 
 def has_images(request: ChatRequest) -> bool:

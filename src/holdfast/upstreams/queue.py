@@ -131,7 +131,11 @@ class _ServerQueue:
             self.running -= 1
         else:
             self._remove(place)
-        self._serve_next()
+        while self._waiting and self._has_room:
+            first = self._waiting[self._users_in_order()[0]][0]
+            self._remove(first)
+            self._serve(first)
+            first.wake()
 
     def position(self, place: QueueSlot) -> int:
         order = self._users_in_order()
@@ -154,13 +158,6 @@ class _ServerQueue:
 
     def _users_in_order(self) -> list[str]:
         return sorted(self._waiting, key=lambda user: self._served.get(user, 0))
-
-    def _serve_next(self) -> None:
-        while self._waiting and self._has_room:
-            first = self._waiting[self._users_in_order()[0]][0]
-            self._remove(first)
-            self._serve(first)
-            first.wake()
 
     def _serve(self, place: QueueSlot) -> None:
         place.served = True

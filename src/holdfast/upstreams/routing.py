@@ -279,6 +279,11 @@ class Upstreams:
     async def describe(self, model: str) -> ModelInfo:
         return await (await self.route(model)).describe(model)
 
+    def find_label(self, location: str) -> str:
+        """Returns the name of the server at this location as the settings have it; empty if none is there."""
+        here = (slot for slot in self._slots if slot.provider and slot.provider.location == location)
+        return next((slot.name or "default" for slot in here), "")
+
     def states(self) -> list[UpstreamState]:
         """Returns the state of each server as of the last contact."""
         return [slot.state() for slot in self._slots]

@@ -26,7 +26,7 @@ def answer(
     return "\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1") + data
 
 
-def sent_to(location: str, status: str = "302 Found") -> bytes:
+def redirect(location: str, status: str = "302 Found") -> bytes:
     return answer("", status=status, Location=location)
 
 

@@ -21,13 +21,13 @@ PAGE = """<!doctype html><html><head><title>Wetter in Kassel - Wetterdienst</tit
 <footer>Alle Rechte vorbehalten</footer><script>alert("nein")</script></body></html>"""
 
 
-def extracted(data, kind="html", **options):
+def extract_page(data, kind="html", **options):
     return asyncio.run(extract_text(data if isinstance(data, bytes) else data.encode(), kind, **options))
 
 
 def test_the_article_is_taken_and_what_stands_around_it_left():
     # As many servers do, this one calls it plain text.
-    text = extracted(PAGE, "text")
+    text = extract_page(PAGE, "text")
     assert "Wetter in Kassel" in text.title
     assert "höchstens zwölf Grad" in text.text
     assert "Samstag" in text.text
@@ -36,13 +36,15 @@ def test_the_article_is_taken_and_what_stands_around_it_left():
 
 
 def test_a_page_without_an_article_gives_all_its_words():
-    text = extracted("<html><head><title>A &amp; B</title></head><body><div>17</div><b>x</b></body></html>")
+    text = extract_page(
+        "<html><head><title>A &amp; B</title></head><body><div>17</div><b>x</b></body></html>"
+    )
     assert text.title == "A & B"
     assert text.text.split() == ["17", "x"]
 
 
 def test_a_page_that_takes_too_long_is_done_without_the_reader():
-    text = extracted(PAGE, seconds=0.01)
+    text = extract_page(PAGE, seconds=0.01)
     assert text.title == "Wetter in Kassel - Wetterdienst"
     assert "höchstens zwölf Grad" in text.text
     assert "alert" not in text.text
@@ -50,13 +52,13 @@ def test_a_page_that_takes_too_long_is_done_without_the_reader():
 
 
 def test_thousands_of_spans_are_no_trouble():
-    assert extracted("<article><p>" + "<span class=x>Wort</span> " * 30_000).text.count("Wort") > 5_000
+    assert extract_page("<article><p>" + "<span class=x>Wort</span> " * 30_000).text.count("Wort") > 5_000
 
 
 @pytest.mark.parametrize("page", ["<div>" * 50_000, "<script>" * 50_000], ids=["div", "script"])
 def test_a_page_without_any_text_is_said_to_be_one(page):
     with pytest.raises(FetchFailed, match="no text"):
-        extracted(page)
+        extract_page(page)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +88,7 @@ async def test_no_reader_is_left_behind_when_nobody_waits_for_it():
 
 
 def test_a_long_text_is_cut_and_says_so():
-    text = extracted("Wort " * 20_000, "text").text
+    text = extract_page("Wort " * 20_000, "text").text
     assert text.endswith("\n[cut: 39,999 more characters]")
     # When it is kept it is cut once more, and stays as it is.
     assert limit_text(text) == text
@@ -95,12 +97,12 @@ def test_a_long_text_is_cut_and_says_so():
 
 def test_a_pdf_is_read_whatever_it_calls_itself():
     text = pdf("Am Wochenende regnet es in Kassel.")
-    assert "regnet es in Kassel" in extracted(text, "html").text
+    assert "regnet es in Kassel" in extract_page(text, "html").text
 
 
 def test_a_broken_pdf_is_said_to_be_one():
     with pytest.raises(FetchFailed, match="PDF cannot be read"):
-        extracted(b"%PDF-1.7\nnothing that makes sense", "pdf")
+        extract_page(b"%PDF-1.7\nnothing that makes sense", "pdf")
 
 
 @given(st.text("<>/!-abp scriptyle\"'=&;[]?", max_size=200))

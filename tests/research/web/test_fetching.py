@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.research.finding import ResearchSource
 from holdfast.research.web import DownloadLimits, Fetcher
-from tests.research.web.sites import Names, answer, sent_to, silence, site
+from tests.research.web.sites import Names, answer, redirect, silence, site
 
 pytestmark = pytest.mark.anyio
 
@@ -17,13 +17,13 @@ TEXT = "Am Wochenende regnet es in Kassel."
 SMALL = DownloadLimits(size=100_000)
 
 
-async def fetched(pages, path="/page", **options):
+async def fetch_page(pages, path="/page", **options):
     async with site(pages) as value, value.fetcher(**options) as fetcher:
         return await fetcher.fetch(value.url(path))
 
 
 async def trouble_with(page, **options):
-    source = await fetched({"/page": page}, **options)
+    source = await fetch_page({"/page": page}, **options)
     assert source.text == ""
     assert source.url.endswith("/page")
     return source.trouble
@@ -36,7 +36,7 @@ async def test_a_page_becomes_a_source_with_its_time():
 
 
 async def test_we_say_who_we_are_and_nothing_else():
-    pages = {"/page": sent_to("/next"), "/next": answer(TEXT, Set_Cookie="id=1; Path=/")}
+    pages = {"/page": redirect("/next"), "/next": answer(TEXT, Set_Cookie="id=1; Path=/")}
     async with site(pages) as value, value.fetcher() as fetcher:
         await fetcher.fetch(value.url("/page"))
         await fetcher.fetch(value.url("/next"))
@@ -71,8 +71,8 @@ async def test_without_a_name_between_nothing_is_different(host):
 
 async def test_a_redirect_to_a_private_number_is_not_followed():
     async with site({"/page": answer(TEXT)}) as secret, site() as value:
-        value.pages["/page"] = sent_to(f"http://127.0.0.1:{secret.port}/page")
-        value.pages["/name"] = sent_to(secret.url("/page", "innocent.example"))
+        value.pages["/page"] = redirect(f"http://127.0.0.1:{secret.port}/page")
+        value.pages["/name"] = redirect(secret.url("/page", "innocent.example"))
         async with value.fetcher() as fetcher:
             for path in ("/page", "/name"):
                 assert "private network" in (await fetcher.fetch(value.url(path))).trouble
@@ -82,7 +82,7 @@ async def test_a_redirect_to_a_private_number_is_not_followed():
 
 async def test_robots_txt_cannot_lead_to_a_private_number_either():
     async with site({"/robots.txt": answer("")}) as secret, site({"/page": answer(TEXT)}) as value:
-        value.pages["/robots.txt"] = sent_to(f"http://127.0.0.1:{secret.port}/robots.txt")
+        value.pages["/robots.txt"] = redirect(f"http://127.0.0.1:{secret.port}/robots.txt")
         async with value.fetcher() as fetcher:
             assert "private network" in (await fetcher.fetch(value.url("/page"))).trouble
         assert secret.requests == []
@@ -133,16 +133,16 @@ async def test_a_name_that_no_name_can_be_is_said():
 
 async def test_redirects_are_followed_to_other_names_and_relative_places():
     async with site({"/b/d": answer(TEXT)}) as value:
-        value.pages["/page"] = sent_to(value.url("/b/c", "other.example"), "301 Moved Permanently")
-        value.pages["/b/c"] = sent_to("d#part", "307 Temporary Redirect")
+        value.pages["/page"] = redirect(value.url("/b/c", "other.example"), "301 Moved Permanently")
+        value.pages["/b/c"] = redirect("d#part", "307 Temporary Redirect")
         async with value.fetcher() as fetcher:
             source = await fetcher.fetch(value.url("/page"))
     assert (source.url, source.title, source.text) == (value.url("/page"), "d", TEXT)
 
 
 async def test_redirects_in_circles_and_without_end_are_named():
-    assert "circles" in await trouble_with(sent_to("/page"))
-    steps = {f"/{number}": sent_to(f"/{number + 1}") for number in range(20)}
+    assert "circles" in await trouble_with(redirect("/page"))
+    steps = {f"/{number}": redirect(f"/{number + 1}") for number in range(20)}
     async with site(steps) as value, value.fetcher() as fetcher:
         assert "more than 5 redirects" in (await fetcher.fetch(value.url("/0"))).trouble
     assert value.paths == [f"/{number}" for number in range(6)]
@@ -152,7 +152,7 @@ async def test_redirects_in_circles_and_without_end_are_named():
     "location", ["ftp://x.example/", "file:///etc/passwd", "http://u:p@x.example/", "http://[::1"]
 )
 async def test_a_redirect_to_something_else_than_the_web_is_named(location):
-    assert await trouble_with(sent_to(location))
+    assert await trouble_with(redirect(location))
 
 
 # Limits.
@@ -226,12 +226,12 @@ async def test_the_time_is_for_all_redirects_together():
     def slowly(number):
         async def step(writer):
             await asyncio.sleep(0.2)
-            writer.write(sent_to(f"/{number + 1}") if number < 4 else answer(TEXT))
+            writer.write(redirect(f"/{number + 1}") if number < 4 else answer(TEXT))
 
         return step
 
     limits = DownloadLimits(whole=0.5)
-    source = await fetched({f"/{number}": slowly(number) for number in range(5)}, "/0", limits=limits)
+    source = await fetch_page({f"/{number}": slowly(number) for number in range(5)}, "/0", limits=limits)
     assert "longer than 0.5 seconds" in source.trouble
 
 
@@ -315,7 +315,7 @@ async def test_a_page_of_the_web_becomes_its_title_and_its_article():
     page = f"""<html><head><meta charset="iso-8859-1"><title>Wetter für Kassel</title></head><body>
         <nav><a href="/">Zurück zur Übersicht</a></nav><article><p>{TEXT} {TEXT} Für Sonntag ist Sonne
         gemeldet, und danach wird es überall wieder kälter.</p></article></body></html>"""
-    source = await fetched({"/page": answer(page.encode("latin-1"), "text/html")})
+    source = await fetch_page({"/page": answer(page.encode("latin-1"), "text/html")})
     assert (source.title, source.trouble) == ("Wetter für Kassel", "")
     assert source.text.startswith(TEXT)
     assert "überall wieder kälter" in source.text
@@ -343,7 +343,7 @@ async def test_what_robots_txt_forbids_is_not_asked_for():
 async def test_the_rules_of_the_site_a_redirect_leads_to_hold_there():
     async with site({"/page": answer(TEXT)}) as value:
         value.pages["other.example/robots.txt"] = answer("User-agent: holdfast\nDisallow: /page")
-        value.pages["/start"] = sent_to(value.url("/page", "other.example"))
+        value.pages["/start"] = redirect(value.url("/page", "other.example"))
         async with value.fetcher() as fetcher:
             assert "robots.txt forbids" in (await fetcher.fetch(value.url("/start"))).trouble
 
@@ -360,7 +360,7 @@ async def test_the_rules_of_the_site_a_redirect_leads_to_hold_there():
     ],
 )
 async def test_missing_robots_txt_allows_and_inaccessible_robots_txt_forbids(status, allowed):
-    source = await fetched({"/page": answer(TEXT), "/robots.txt": answer("", status=status)})
+    source = await fetch_page({"/page": answer(TEXT), "/robots.txt": answer("", status=status)})
     assert (source.text == TEXT) == allowed
     assert allowed or f"robots.txt cannot be read ({status[:3]})" in source.trouble
 

@@ -7,7 +7,7 @@ import pytest
 from holdfast.errors import BadRequest, ConfigError, FetchFailed, NotFound
 from holdfast.i18n import speak
 from holdfast.research.web import AddressGuard, DownloadLimits, Fetcher, gather_sources
-from tests.research.web.sites import answer, results, sent_to, silence, site
+from tests.research.web.sites import answer, redirect, results, silence, site
 
 pytestmark = pytest.mark.anyio
 
@@ -18,7 +18,7 @@ def text(number) -> bytes:
     return answer(f"Text {number}: am Wochenende regnet es.")
 
 
-async def searched(matches, pages, mode="quick", question=QUESTION, **options):
+async def search(matches, pages, mode="quick", question=QUESTION, **options):
     """What is gathered where SearXNG finds these paths: sources, and the site that was asked."""
     async with site(pages) as value, site() as searxng:
         searxng.pages["/search"] = matches if callable(matches) else results(*map(value.url, matches))
@@ -29,7 +29,7 @@ async def searched(matches, pages, mode="quick", question=QUESTION, **options):
     return sources, value, searxng
 
 
-async def refused(results, **options):
+async def refusal_of(results, **options):
     limits = DownloadLimits(silence=0.2) if results is silence else None
     async with site({"/search": results}) as searxng, Fetcher(limits=limits) as fetcher:
         url = searxng.url(options.pop("path", ""), "127.0.0.1")
@@ -42,7 +42,7 @@ async def refused(results, **options):
 @pytest.mark.parametrize(("mode", "count"), [("quick", 3), ("deep", 7)])
 async def test_so_many_of_the_best_pages_are_taken_in_their_order(mode, count):
     pages = {f"/{number}": text(number) for number in range(12)}
-    sources, value, _ = await searched(pages, pages, mode)
+    sources, value, _ = await search(pages, pages, mode)
     assert [source.url for source in sources] == [value.url(f"/{number}") for number in range(count)]
     assert [source.text for source in sources] == [
         f"Text {n}: am Wochenende regnet es." for n in range(count)
@@ -51,15 +51,15 @@ async def test_so_many_of_the_best_pages_are_taken_in_their_order(mode, count):
 
 
 async def test_the_search_has_the_question_and_its_language():
-    _, _, searxng = await searched(["/1"], {"/1": text(1)}, question="  Was ist\ndas für ein Wetter & Wind? ")
+    _, _, searxng = await search(["/1"], {"/1": text(1)}, question="  Was ist\ndas für ein Wetter & Wind? ")
     assert searxng.paths == ["/search?q=Was+ist+das+f%C3%BCr+ein+Wetter+%26+Wind?&format=json&language=de"]
-    _, _, searxng = await searched(["/1"], {"/1": text(1)}, question="Kassel")
+    _, _, searxng = await search(["/1"], {"/1": text(1)}, question="Kassel")
     assert searxng.paths == ["/search?q=Kassel&format=json"]
 
 
 async def test_failing_page_is_named_and_replaced_by_next_result():
     pages = {f"/{number}": text(number) for number in (1, 3, 4, 5)} | {"/2": answer("", status="500 x")}
-    sources, value, _ = await searched(["/1", "/2", "/gone", "/3", "/4", "/5"], pages)
+    sources, value, _ = await search(["/1", "/2", "/gone", "/3", "/4", "/5"], pages)
     assert [bool(source.trouble) for source in sources] == [False, True, True, False, False]
     assert "not there (404)" in sources[2].trouble
     assert sources[2].title == f"About {value.url('/gone')}"
@@ -69,7 +69,7 @@ async def test_failing_page_is_named_and_replaced_by_next_result():
 async def test_duplicate_pages_and_duplicate_texts_become_single_source():
     pages = {f"/{number}": text(number) for number in (1, 3, 4)} | {"/2": text(1)}
     results = ["/1", "/1?utm_source=x", "/1/", "/1#part", "/2", "/3", "/4"]
-    sources, _, _ = await searched(results, pages)
+    sources, _, _ = await search(results, pages)
     assert [bool(source.trouble) for source in sources] == [False, True, False, False]
     assert "same text" in sources[1].trouble
     assert sources[1].text == ""
@@ -102,7 +102,7 @@ async def test_local_search_engine_is_allowed_but_local_result_pages_are_not():
 
 
 async def test_a_search_without_json_says_how_to_switch_it_on():
-    error = await refused(answer("<h1>Forbidden</h1>", "text/html", "403 Forbidden"))
+    error = await refusal_of(answer("<h1>Forbidden</h1>", "text/html", "403 Forbidden"))
     assert "refused (403)" in error
     assert "add json to search: formats: in its settings.yml" in error
 
@@ -119,13 +119,13 @@ async def test_a_search_without_json_says_how_to_switch_it_on():
         (results(unresponsive_engines=[["google", "timeout"], 3]), "without an answer: google: timeout"),
         (answer("", status="429 x"), "limiter"),
         (answer("", status="500 x"), "refused (500)"),
-        (sent_to("https://elsewhere.example/"), "sends requests elsewhere"),
+        (redirect("https://elsewhere.example/"), "sends requests elsewhere"),
         (silence, "silent for too long"),
         (b"", "hung up"),
     ],
 )
 async def test_search_error_explains_cause_and_remedy(found, says):
-    assert says in await refused(found)
+    assert says in await refusal_of(found)
 
 
 async def test_a_search_that_is_not_there_is_said_without_its_password():
@@ -205,7 +205,7 @@ async def test_without_anything_to_look_in_the_next_step_is_said():
 async def test_progress_is_told_while_it_searches():
     report = []
     pages = {f"/{number}": text(number) for number in range(3)}
-    await searched(pages, pages, tell=lambda *step: report.append(step))
+    await search(pages, pages, tell=lambda *step: report.append(step))
     assert report[0] == (0, 3, "searching")
     assert [step[0] for step in report[1:]] == [1, 2, 3]
 

@@ -5,7 +5,6 @@ import re
 
 from playwright.sync_api import expect
 
-from holdfast.files.documents import extract_text
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage
 from holdfast.testing.ollama_runner import FakeReply
@@ -282,9 +281,14 @@ def test_all_of_a_long_chat_is_printed(page, server, project):  # noqa: F811
     row, _ = server.engine.store.log.begin(scope, [NewMessage(one) for one in said], title="Long")
     window = page(f"/c/{row.id}", project=project)
     expect(window.locator(".message").last).to_contain_text("message 599")
-    printed = extract_text("chat.pdf", window.pdf()).text
-    numbers = {int(number) for number in re.findall(r"message (\d+)\.", printed)}
+    window.evaluate("""() => addEventListener("beforeprint", () => {
+      const entries = [...document.getElementById("paper").children];
+      window.paper = entries.map((entry) => entry.textContent).join(" ");
+    })""")
+    pages = window.pdf().count(b"/Type /Page\n")
+    numbers = {int(number) for number in re.findall(r"message (\d+)\.", window.evaluate("paper"))}
     assert numbers == set(range(600))
+    assert pages > 10
     expect(window.locator("#paper")).to_have_count(0)
 
 

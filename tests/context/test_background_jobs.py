@@ -209,7 +209,7 @@ async def test_at_rest_everything_is_covered_once_and_the_window_stays(tmp_path)
 
 
 async def test_at_rest_memories_are_written_while_no_server_answers(tmp_path):
-    server = Playing()
+    server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         client = await talked(engine)
         server.stop()

@@ -51,7 +51,7 @@ async def test_it_starts_when_first_needed_and_is_gone_after_closing(local_provi
 async def test_an_answer_that_comes_last_is_continued(local_provider):
     beginning = "One, two, three, four, five"
     said = (Message.of("user", "Count to ten in words."), Message.of("assistant", beginning))
-    rest = (await answered(local_provider, REQUEST.with_messages(said))).message.text
+    rest = (await collect_answer(local_provider, REQUEST.with_messages(said))).message.text
     assert "continuation" in local_provider.abilities
     assert rest.startswith(", six"), rest
 

@@ -207,7 +207,6 @@ export function createModelsStep() {
         model.num_ctx !== model.recommended_ctx &&
           el("button", {
             type: "button",
-            class: "main",
             onclick: () => setWindow(model.recommended_ctx),
           }, word("use_recommended", { n: formatNumber(model.recommended_ctx) })),
         input,

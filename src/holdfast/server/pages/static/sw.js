@@ -7,7 +7,7 @@ const STATIC = "holdfast-static", PRIVATE = "holdfast-private";
 const MOST_CHATS = 50, MOST_OTHERS = 100;
 
 const isChat = (path) => path === "/" || /^\/c\/[^/]+$/.test(path);
-const isList = (path) => /^\/api\/chats(\/folders)?$/.test(path);
+const isList = (path) => /^\/api\/chats(\/(folders|projects))?$/.test(path);
 const isMessages = (path) => /^\/api\/chats\/[^/]+\/messages$/.test(path);
 
 worker.addEventListener("install", () => worker.skipWaiting());

@@ -85,7 +85,10 @@ def is_side(call: ModelCall) -> bool:
     system = " ".join(
         str(message.get("content") or "") for message in messages if message["role"] == "system"
     )
-    return "title" in system[:400].lower() or not any(is_turn(text) for text in user_texts(call))
+    texts = user_texts(call)
+    # Open WebUI asks for titles, tags and follow-up questions in a person's place, with all that was said.
+    is_task = bool(texts) and texts[-1].startswith("### Task:")
+    return is_task or "title" in system[:400].lower() or not any(map(is_turn, texts))
 
 
 def user_texts(call: ModelCall) -> list[str]:
@@ -194,6 +197,7 @@ def hold_session(
         variables = {**ours, "HOLDFAST_UPSTREAM": upstream}
         holdfast = Session([sys.executable, "-m", "holdfast"], home, folder, variables)
         holdfast.run("models", "set", MODEL, "--num-ctx", str(window))
+        before = read_files(program.name, holdfast, door.url)
         holdfast.run("connect", program.name, "--url", door.url, "--yes")
         holdfast.run("memory", "add", "The harbour lights are lit at seven.")
         model.calls.clear()
@@ -203,7 +207,7 @@ def hold_session(
         holdfast.run("connect", program.name, "--undo", "--yes")
         if connect_only:
             return {"largest": max(len(call.prompt) for call in talk)}
-        undone = not find_leftovers(program.name, holdfast)
+        undone = is_undone(before)
         model.calls.clear()
         start = [*holdfast.command, "launch", program.name, "--url", door.url, "--"]
         program.say(Session(start, home, folder, variables), ["Note 99. Is it up?"])
@@ -229,10 +233,20 @@ def look_into(database: Path, turns: Sequence[str]) -> dict[str, int]:
     return {"conversations": conversations, "kept": sum(any(turn in row for row in strs) for turn in turns)}
 
 
-def find_leftovers(name: str, holdfast: Session) -> list[str]:
-    """Return the files that a new `connect` would find connected already: there are none after an undo."""
-    rows = json.loads(holdfast.run("connect", "--list", "--json"))
-    return [row["name"] for row in rows if row["name"] == name and row["state"] != "not connected"]
+def read_files(name: str, holdfast: Session, url: str) -> dict[Path, bytes | None]:
+    """Return the files that `connect` would change, as they are."""
+    plan = json.loads(holdfast.run("connect", name, "--url", url, "--dry-run", "--json"))
+    paths = [Path(row["path"]) for row in plan["files"]]
+    return {path: path.read_bytes() if path.exists() else None for path in paths}
+
+
+def is_undone(before: Mapping[Path, bytes | None]) -> bool:
+    """Whether each file is as it was, or is without our entries where its program wrote into it meanwhile."""
+    for path, content in before.items():
+        now = path.read_bytes() if path.exists() else None
+        if now != content and (now is None or b"holdfast" in now):
+            return False
+    return True
 
 
 def read_version(command: str) -> str:
@@ -265,6 +279,7 @@ window is 4,096 tokens, or large enough for 4,096 of talk beside the client's ow
 - **memory**: our MCP server was asked by the model, and its answer with the source stands in a request;
   "no" also where the client did not offer its tools or did not allow them.
 - **fact**: the name and the port from the first turn are in the last request.
+- **undone**: each file is byte for byte as before, or without our entries where the client wrote into it.
 """
 _MEMORY = """\
 In one repository a memory is written by the model through our MCP server, and another is said in the chat;

@@ -1,6 +1,6 @@
 """Real clients, as their registries publish them, through a real `holdfast serve`: eight turns, small window.
 
-    python -m evals.clients [NAME …] [--with opencode=/path/to/opencode]
+    python -m evals.clients [NAME …] [--part talk|memory] [--with opencode=/path/to/opencode]
 
 Each is connected by `holdfast connect` in a home of its own, talks eight turns, is taken back by `--undo`,
 and is started once more by `holdfast launch`. Its own prompt may be larger than 4k, so the window leaves 4k
@@ -22,7 +22,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evals.clients_programs import PROGRAMS, Program, Session
+from evals.clients_memory import MEMORY_COLUMNS, format_memory_row, measure_memory
+from evals.clients_programs import PROGRAMS, Program
+from evals.clients_session import Session
 from evals.window_serving import serving
 from holdfast.clients import find_client
 from holdfast.testing.ollama import FakeOllama
@@ -83,7 +85,10 @@ def is_side(call: ModelCall) -> bool:
     system = " ".join(
         str(message.get("content") or "") for message in messages if message["role"] == "system"
     )
-    return "title" in system[:400].lower() or not any(is_turn(text) for text in user_texts(call))
+    texts = user_texts(call)
+    # Open WebUI asks for titles, tags and follow-up questions in a person's place, with all that was said.
+    is_task = bool(texts) and texts[-1].startswith("### Task:")
+    return is_task or "title" in system[:400].lower() or not any(map(is_turn, texts))
 
 
 def user_texts(call: ModelCall) -> list[str]:
@@ -149,10 +154,11 @@ class Outcome:
 
 
 def measure(program: Program, command: str, work: Path) -> Outcome:
-    version, turns = read_version(command), eight_turns()[: 1 if program.one_turn else 8]
+    version, turns, own = read_version(command), eight_turns(), 0
     try:
-        first = hold_session(program, command, work / "first", turns[:1], _LARGE, connect_only=True)
-        own = first["largest"] - len(turns[0].split())
+        if not program.plain:
+            first = hold_session(program, command, work / "first", turns[:1], _LARGE, connect_only=True)
+            own = first["largest"] - len(turns[0].split())
         window = _ROOM if own < _ROOM // 2 else fit_window(own)
         seen = hold_session(program, command, work / "talk", turns, window)
     except (RuntimeError, subprocess.TimeoutExpired) as error:
@@ -191,6 +197,7 @@ def hold_session(
         variables = {**ours, "HOLDFAST_UPSTREAM": upstream}
         holdfast = Session([sys.executable, "-m", "holdfast"], home, folder, variables)
         holdfast.run("models", "set", MODEL, "--num-ctx", str(window))
+        before = read_files(program.name, holdfast, door.url)
         holdfast.run("connect", program.name, "--url", door.url, "--yes")
         holdfast.run("memory", "add", "The harbour lights are lit at seven.")
         model.calls.clear()
@@ -200,7 +207,7 @@ def hold_session(
         holdfast.run("connect", program.name, "--undo", "--yes")
         if connect_only:
             return {"largest": max(len(call.prompt) for call in talk)}
-        undone = not find_leftovers(program.name, holdfast)
+        undone = is_undone(before)
         model.calls.clear()
         start = [*holdfast.command, "launch", program.name, "--url", door.url, "--"]
         program.say(Session(start, home, folder, variables), ["Note 99. Is it up?"])
@@ -226,10 +233,20 @@ def look_into(database: Path, turns: Sequence[str]) -> dict[str, int]:
     return {"conversations": conversations, "kept": sum(any(turn in row for row in strs) for turn in turns)}
 
 
-def find_leftovers(name: str, holdfast: Session) -> list[str]:
-    """Return the files that a new `connect` would find connected already: there are none after an undo."""
-    rows = json.loads(holdfast.run("connect", "--list", "--json"))
-    return [row["name"] for row in rows if row["name"] == name and row["state"] != "not connected"]
+def read_files(name: str, holdfast: Session, url: str) -> dict[Path, bytes | None]:
+    """Return the files that `connect` would change, as they are."""
+    plan = json.loads(holdfast.run("connect", name, "--url", url, "--dry-run", "--json"))
+    paths = [Path(row["path"]) for row in plan["files"]]
+    return {path: path.read_bytes() if path.exists() else None for path in paths}
+
+
+def is_undone(before: Mapping[Path, bytes | None]) -> bool:
+    """Whether each file is as it was, or is without our entries where its program wrote into it meanwhile."""
+    for path, content in before.items():
+        now = path.read_bytes() if path.exists() else None
+        if now != content and (now is None or b"holdfast" in now):
+            return False
+    return True
 
 
 def read_version(command: str) -> str:
@@ -237,7 +254,10 @@ def read_version(command: str) -> str:
     python, name = Path(command).parent / "python", Path(command).name
     question = f"import importlib.metadata as m; print(m.version({name!r}))"
     asked = [str(python), "-c", question] if python.exists() and name != "aider" else [command, "--version"]
-    done = subprocess.run(asked, capture_output=True, text=True, timeout=240)
+    path = f"{Path(command).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        asked, capture_output=True, text=True, timeout=240, env={**os.environ, "PATH": path}
+    )
     match = re.search(r"\d+\.\d+[\w.]*", done.stdout + done.stderr)
     return match[0] if match else "?"
 
@@ -245,23 +265,34 @@ def read_version(command: str) -> str:
 _HEAD = """\
 # Real clients
 
-Each client as its registry publishes it, in a home of its own: connected by `holdfast connect`, eight turns
-(a fact, a file that is read by the client's own tool, five long notes, a question for the fact), taken back
-by `--undo`, and started once more by `holdfast launch`. The window is 4,096 tokens, or large enough for
-4,096 of talk beside the client's own prompt and tools. Behind Holdfast is the public fake of Ollama.
-`python -m evals.clients` measures it anew.
+Each client as its registry publishes it, in a home of its own, behind it the public fake of Ollama.
+`python -m evals.clients` measures it anew. LibreChat, Zed and VS Code cannot be had from a registry of
+packages; what `holdfast connect` writes for them is tested on files of theirs.
+"""
+_TALK = """\
+Connected by `holdfast connect`, eight turns (a fact, a file that is read by the client's own tool, five long
+notes, a question for the fact), taken back by `--undo`, and started once more by `holdfast launch`. The
+window is 4,096 tokens, or large enough for 4,096 of talk beside the client's own prompt and tools.
 
 - **conversations**: in the log after the session; titles and other side requests are not among them.
 - **kept**: turns that are in the log word for word.
 - **memory**: our MCP server was asked by the model, and its answer with the source stands in a request;
-  "no" also where the client did not offer its tools or did not allow them; "–": not measured.
+  "no" also where the client did not offer its tools or did not allow them.
 - **fact**: the name and the port from the first turn are in the last request.
-
+- **undone**: each file is byte for byte as before, or without our entries where the client wrote into it.
+"""
+_MEMORY = """\
+In one repository a memory is written by the model through our MCP server, and another is said in the chat;
+each has to be known through the other door in a new session, and neither in a second repository.
 """
 _COLUMNS = (
     "client", "version", "date", "own prompt", "window", "largest request", "conversations", "kept",
     "side requests", "tool", "memory", "fact", "undone", "launched", "result",
 )  # fmt: skip
+_PARTS: Mapping[str, tuple[str, str, Sequence[str]]] = {
+    "talk": ("## Eight turns", _TALK, _COLUMNS),
+    "memory": ("## One memory for chat and MCP", _MEMORY, MEMORY_COLUMNS),
+}
 
 
 def format_row(outcome: Outcome) -> str:
@@ -284,14 +315,31 @@ def format_row(outcome: Outcome) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def read_rows() -> dict[str, str]:
-    lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
-    return {line.split(" ")[1]: line for line in lines if line.startswith("| ") and " yes " in line}
+def read_rows(part: str) -> dict[str, str]:
+    """Return the rows of a part in the results, by client."""
+    text = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else ""
+    section = text.partition(_PARTS[part][0])[2].partition("\n## ")[0]
+    # Behind the names of the columns and the line below them.
+    rows = [line for line in section.splitlines() if line.startswith("|")][2:]
+    return {row.split(" ")[1]: row for row in rows}
+
+
+def write_row(part: str, client: str, row: str) -> None:
+    # Read late: several clients may be measured at once.
+    rows = {part: read_rows(part) for part in _PARTS}
+    rows[part][client] = row
+    lines = [_HEAD]
+    for name, (title, about, columns) in _PARTS.items():
+        table = [f"| {' | '.join(columns)} |", f"{'|---' * len(columns)}|"]
+        table += [rows[name][client] for client in PROGRAMS if client in rows[name]]
+        lines += [title, about, "\n".join(table), ""]
+    RESULTS.write_text("\n".join(lines), encoding="utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m evals.clients")
     parser.add_argument("clients", nargs="*", help="which; all that are found if none is named")
+    parser.add_argument("--part", choices=tuple(_PARTS), help="only this")
     parser.add_argument("--with", dest="given", action="append", default=[], metavar="NAME=PATH")
     options = parser.parse_args()
     given: Mapping[str, str] = dict(pair.split("=", 1) for pair in options.given)
@@ -301,14 +349,22 @@ def main() -> None:
         if command is None:
             print(f"{client.name}: not found")
             continue
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
-            outcome = measure(PROGRAMS[client.name], str(Path(command).absolute()), Path(work))
-        print(outcome, flush=True)
-        # Read late: several clients may be measured at once.
-        rows = {**read_rows(), client.name: format_row(outcome)}
-        ordered = [rows[name] for name in PROGRAMS if name in rows]
-        head = f"{_HEAD}| {' | '.join(_COLUMNS)} |\n{'|---' * len(_COLUMNS)}|\n"
-        RESULTS.write_text(head + "\n".join(ordered) + "\n", encoding="utf-8")
+        command, program = str(Path(command).absolute()), PROGRAMS[client.name]
+        for part in _PARTS if options.part is None else (options.part,):
+            if part == "talk" or program.has_projects:
+                write_row(part, client.name, measure_part(part, program, command))
+
+
+def measure_part(part: str, program: Program, command: str) -> str:
+    """Measure one part for one client, and return its row."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
+        if part == "talk":
+            outcome = measure(program, command, Path(work))
+            print(outcome, flush=True)
+            return format_row(outcome)
+        shared = measure_memory(program, command, read_version(command), Path(work))
+        print(shared, flush=True)
+        return format_memory_row(shared, datetime.now(UTC).date().isoformat())
 
 
 if __name__ == "__main__":

@@ -3,47 +3,12 @@
 Knows command lines, and nothing of what is measured.
 """
 
-import os
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from uuid import uuid4
 
-# A client may fetch its own parts when it first runs.
-_LIMIT_SECONDS = 600
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """A client in a home of its own, in a folder with a repository."""
-
-    command: Sequence[str]
-    home: Path
-    folder: Path
-    variables: Mapping[str, str]
-
-    def run(self, *arguments: str, typed: str | None = None) -> str:
-        """Run it once and return what it printed; what it says on the error stream is for the log."""
-        done = subprocess.run(
-            [*self.command, *arguments],
-            cwd=self.folder,
-            env={**os.environ, "HOME": str(self.home), **self._surroundings, **self.variables},
-            input=typed or "",
-            capture_output=True,
-            text=True,
-            timeout=_LIMIT_SECONDS,
-        )
-        if done.returncode:
-            raise RuntimeError(
-                f"{self.command[0]} ended with {done.returncode}: {(done.stderr or done.stdout)[-600:]}"
-            )
-        return done.stdout
-
-    @property
-    def _surroundings(self) -> dict[str, str]:
-        # opencode works in the folder that the shell names, and not in the one it is started in; and it
-        # installs a package for plugins that ours does not need.
-        return {"PWD": str(self.folder), "npm_config_offline": "true"}
+from evals.clients_open_webui import say_on_page
+from evals.clients_session import Session, Terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +17,10 @@ class Program:
 
     name: str
     say: Callable[[Session, Sequence[str]], None]
-    # A client that can say only one thing at a time without a terminal.
-    one_turn: bool = False
+    # A client that sends what was said and next to nothing of its own.
+    plain: bool = False
+    # It has our MCP server, and works in the folder in which it is started.
+    has_projects: bool = False
 
 
 def _say_each(first: Sequence[str], more: Sequence[str]) -> Callable[[Session, Sequence[str]], None]:
@@ -71,8 +38,29 @@ def _say_typed(*arguments: str, end: str) -> Callable[[Session, Sequence[str]], 
     return say
 
 
+def _say_in_terminal(*arguments: str) -> Callable[[Session, Sequence[str]], None]:
+    """For a client that goes on only in front of a terminal: each turn is pasted when nothing moves."""
+
+    def say(session: Session, turns: Sequence[str]) -> None:
+        with Terminal.open(session, arguments) as terminal:
+            # Whatever is announced at the start is closed.
+            terminal.write("\x1b")
+            for turn in turns:
+                terminal.write(f"\x1b[200~{turn}\x1b[201~")
+                terminal.write("\r")
+
+    return say
+
+
+def _say_in_session(session: Session, turns: Sequence[str]) -> None:
+    """OpenClaw goes on with the session that is named."""
+    name = uuid4().hex
+    for turn in turns:
+        session.run("agent", "--local", "--session-id", name, "--message", turn)
+
+
 _CODEX = ("--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
-_CLAUDE = ("-p", "--allowedTools", "Read", "--")
+_CLAUDE = ("-p", "--allowedTools", "Read,mcp__holdfast", "--")
 _AIDER = (
     "--no-pretty",
     "--no-fancy-input",
@@ -85,12 +73,16 @@ _AIDER = (
 PROGRAMS: Mapping[str, Program] = {
     program.name: program
     for program in (
-        Program("opencode", _say_each(("run",), ("run", "--continue"))),
-        Program("claude-code", _say_each(_CLAUDE, ("-c", *_CLAUDE))),
-        Program("codex", _say_each(("exec", *_CODEX), ("exec", "resume", "--last", *_CODEX))),
+        Program("opencode", _say_each(("run",), ("run", "--continue")), has_projects=True),
+        Program("claude-code", _say_each(_CLAUDE, ("-c", *_CLAUDE)), has_projects=True),
+        Program(
+            "codex", _say_each(("exec", *_CODEX), ("exec", "resume", "--last", *_CODEX)), has_projects=True
+        ),
         Program("aider", _say_typed(*_AIDER, end="/exit")),
-        Program("continue", _say_each(("-p",), ("-p", "--resume"))),
+        Program("continue", _say_each(("-p",), ("-p", "--resume")), has_projects=True),
         Program("llm", _say_each((), ("-c",))),
-        Program("cline", _say_each(("--json",), ()), one_turn=True),
+        Program("cline", _say_in_terminal("--tui", "--compaction", "off"), has_projects=True),
+        Program("open-webui", say_on_page, plain=True),
+        Program("openclaw", _say_in_session),
     )
 }

@@ -26,6 +26,7 @@ CLAUDE = (
     "# Environment\nYou run here:\n - Primary working directory: /srv/tides\n - Is a git repository: true\n"
 )
 CLINE = "SYSTEM INFORMATION\n\nHome Directory: /home/ada\nCurrent Working Directory: /srv/tides\n"
+CLINE_TERMINAL = "<env>\n1. Platform: linux\n2. IDE: Terminal Shell\n3. Working Directory: /srv/tides\n</env>"
 CODEX = "<environment_context>\n  <cwd>/srv/tides</cwd>\n  <shell>bash</shell>\n</environment_context>"
 QWEN = (
     "This is the Qwen Code. We are setting up the context for our chat.\nToday is Sunday.\n"
@@ -40,10 +41,11 @@ QUESTION = ("user", "Have a look.")
         [("system", OPENCODE.replace("/srv/tides/src", "/srv/tides")), QUESTION],
         [("system", "You are an agent."), ("system", CLAUDE), QUESTION],
         [("system", CLINE), QUESTION],
+        [("system", CLINE_TERMINAL), QUESTION],
         [("system", "You are an agent."), ("user", CODEX), QUESTION],
         [("user", QWEN), ("assistant", "Got it. Thanks for the context!"), QUESTION],
     ],
-    ids=["opencode", "claude code", "cline", "codex", "qwen code"],
+    ids=["opencode", "claude code", "cline", "cline in a terminal", "codex", "qwen code"],
 )
 def test_each_agent_says_where_it_works(messages):
     assert ask(*messages).path == "/srv/tides"

@@ -4,6 +4,7 @@ It is made of the project's memories and of its last conversations, without a mo
 window. What the person ordered or forbade comes first and word for word.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
@@ -30,6 +31,22 @@ SectionName = Literal["forbidden", "rules", "failed", "open", "decided", "known"
 SECTIONS: tuple[SectionName, ...] = get_args(SectionName)
 Count = Callable[[str], int]
 
+# Files of rules that agents read, in the order in which they are looked for.
+RULE_FILES = (
+    "AGENTS.md",
+    "CLAUDE.md",
+    "GEMINI.md",
+    ".cursorrules",
+    ".windsurfrules",
+    ".clinerules",
+    ".github/copilot-instructions.md",
+    "CONVENTIONS.md",
+)
+RULE_FOLDERS = (".cursor/rules", ".clinerules")
+# A memory that `holdfast init` took from one of them names it at its end.
+_FROM_RULES = re.compile(
+    rf" \((?:{'|'.join(map(re.escape, RULE_FILES))}|(?:{'|'.join(map(re.escape, RULE_FOLDERS))})/[^()]+)\)\Z"
+)
 # The window for which a brief is made if nobody says how large it is.
 USUAL_WINDOW = 32_768
 # Conversations that are looked at, and messages of each that no summary covers.
@@ -163,6 +180,8 @@ def section_of(kind: Kind, text: str, *, own: bool = True) -> SectionName | None
         return "rules"
     if not own:
         return None
+    if _FROM_RULES.search(text):
+        return "rules"
     if "failure" in stated or Cues.of(text).tells_failure:
         return "failed"
     return "decided" if kind == "decision" else "known"

@@ -78,9 +78,9 @@ class WorkingFolder:
 
 
 # How agents name the folder, each on a line of its own in their list of facts about the environment:
-# opencode, Claude Code, Continue, Cline, Roo Code.
+# opencode, Claude Code, Continue, Cline, Roo Code. Cline numbers the lines.
 _FOLDER = re.compile(
-    r"^[ \t]*(?:[-*] )?(?:primary |current )?work(?:ing|space) directory:[ \t]*`?(?P<path>[^\n`]+)",
+    r"^[ \t]*(?:(?:[-*]|\d\.) )?(?:primary |current )?work(?:ing|space) directory:[ \t]*`?(?P<path>[^\n`]+)",
     re.IGNORECASE | re.MULTILINE,
 )
 _ROOT = re.compile(r"^[ \t]*workspace root folder:[ \t]*(?P<path>[^\n]+)", re.IGNORECASE | re.MULTILINE)

@@ -57,6 +57,8 @@ def test_an_update_proposes_only_what_is_new_changed_or_gone(hold, repository):
     assert [change["source"] for change in changes["changed"]] == ["go.mod"]
     assert [change["text"] for change in changes["gone"]] == ["Always run `make test` first."]
     assert changes["known"] == 1
+    brief = hold("brief")
+    assert brief.index("## Rules") < brief.index("Write docs in English.") < brief.index("## Known")
     assert texts(hold) == [
         "It is the Go module tides and needs Go 1.23. (go.mod)",
         "Never edit generated files. (AGENTS.md)",

@@ -56,3 +56,14 @@ def test_what_is_no_text_is_refused_by_its_name(value):
         taken({"openai": {"metadata": {"context": value}}})
     with pytest.raises(BadRequest, match=r"^context"):
         taken({"ollama": {"context": value}})
+
+
+def test_what_openclaw_says_of_itself_is_context_and_no_message():
+    state = Message.of(
+        "user", "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\nIdle.\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"
+    )
+    question = Message.of("user", "Who?")
+    texts, request = split_context(ChatRequest("m", (question, state)))
+    assert (texts, request.messages) == (("Idle.",), (question,))
+    alone = ChatRequest("m", (state,))
+    assert split_context(alone) == ((), alone)

@@ -206,7 +206,7 @@ def test_verbose_shows_the_vocabulary_and_brief_only_its_name(serve):
         ("/api/chat", b"[]", 400, "unmarshal"),
         ("/api/chat", b"{}", 400, "model is required"),
         ("/api/chat", b'{"model":"fake","messages":"x"}', 400, "unmarshal"),
-        ("/api/chat", b'{"model":"nope","messages":[]}', 404, "not found, try pulling it first"),
+        ("/api/chat", b'{"model":"nope","messages":[]}', 404, "model 'nope' not found"),
         ("/api/chat", b'{"model":"fake","messages":[{"role":"user","images":["%"]}]}', 400, "base64"),
         ("/api/generate", b'{"model":"nope"}', 404, "model 'nope' not found"),
         ("/api/show", b'{"model":"nope"}', 404, "model 'nope' not found"),

@@ -20,6 +20,8 @@ from holdfast.errors import ModelMissing
 from holdfast.messages import Answer, ChatRequest, Message, Scope
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel
+from holdfast.tokens.calibration import is_truncated
+from holdfast.tokens.estimate import Estimate
 from holdfast.upstreams.discovery import connect
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.ollama import Ollama
@@ -39,6 +41,8 @@ WINDOW = 256
 # The window that Holdfast uses.
 ROOM = 512
 # One thread: when all cores are busy, more of them only wait for each other.
+# Of the newest versions only.
+NEWEST = {"prompt_eval_cached_count"}
 MODELFILE = "FROM {}\nPARAMETER temperature 0\nPARAMETER num_ctx {}\nPARAMETER num_thread 1\n"
 
 
@@ -144,7 +148,7 @@ def test_whole_answers_have_the_same_fields(both, path, sent):
     assert (real.status_code, fake.status_code) == (200, 200)
     known, ours = real.json(), fake.json()
     assert set(known) - set(ours) <= {"tensors", "license", "system", "messages"}
-    assert set(ours) <= set(known)
+    assert set(ours) - NEWEST <= set(known)
     if not {known.get("done_reason"), ours.get("done_reason")} <= {"stop", "length"}:
         assert known.get("done_reason") == ours.get("done_reason")
 
@@ -161,7 +165,7 @@ def test_streamed_lines_have_the_same_fields_in_the_same_order(both, path, sent)
     assert real.headers["content-type"] == fake.headers["content-type"]
     known, ours = ([json.loads(line) for line in answer.text.splitlines()] for answer in (real, fake))
     assert list(known[0]) == list(ours[0])
-    assert set(known[-1]) == set(ours[-1])
+    assert set(known[-1]) | NEWEST == set(ours[-1]) | NEWEST
 
 
 @pytest.mark.parametrize("path", ["/api/tags", "/v1/models"])
@@ -208,12 +212,13 @@ def test_errors_have_the_same_status_and_shape(both, path, content):
         assert known == ours
 
 
-def test_too_long_a_message_is_cut_silently_with_the_same_signature(both):
-    counts = [
-        client.post("/api/chat", json=body(messages=[user("word " * 700)])).json()["prompt_eval_count"]
-        for client in both
-    ]
-    assert counts[0] == pytest.approx(counts[1], abs=1)
+def test_too_long_a_message_is_cut_silently_with_a_known_signature(both):
+    for client in both:
+        sent = body(messages=[user("word " * 700)])
+        count = client.post("/api/chat", json=sent).json()["prompt_eval_count"]
+        assert is_truncated(Estimate(700, 700, 700), count, WINDOW)
+        # By its version a server keeps the whole window or half of it.
+        assert count == WINDOW or count == pytest.approx(WINDOW / 2, abs=3)
 
 
 def test_of_too_long_a_chat_the_oldest_messages_go(both):

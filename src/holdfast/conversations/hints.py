@@ -2,8 +2,8 @@
 
 A table of the names that clients use. An id of another tool is only a hint that the messages must confirm;
 only our own header names a conversation outright. Context (`metadata.context` in OpenAI's protocol, `context`
-in Ollama's chat) is a text, a list of texts, or a list of objects with a `text` and its origin; it is not
-logged.
+in Ollama's chat) is a text, a list of texts, or a list of objects with a `text` and its origin; OpenClaw
+sends it as a last message, and never again. It is not logged.
 """
 
 import json
@@ -129,6 +129,8 @@ def read_kind(headers: Mapping[str, str]) -> str:
 
 
 _ORIGIN = ("title", "source", "url")
+# A message that is nothing but a program's own state, as OpenClaw sends it behind each question.
+_OWN_STATE = re.compile(r"<<<BEGIN_(\w+_INTERNAL_CONTEXT)>>>(.*)<<<END_\1>>>", re.DOTALL)
 
 
 def split_context(request: ChatRequest) -> tuple[tuple[str, ...], ChatRequest]:
@@ -146,6 +148,16 @@ def split_context(request: ChatRequest) -> tuple[tuple[str, ...], ChatRequest]:
         if "context" in left and not _is_state(left["context"]):
             texts += read_texts(left.pop("context"), "context")
         extra[dialect] = left
+    messages = list(request.messages)
+    while (
+        len(messages) > 1
+        and messages[-1].role == "user"
+        and (state := _OWN_STATE.fullmatch(messages[-1].text))
+    ):
+        texts.append(state[2].strip())
+        messages.pop()
+    if len(messages) < len(request.messages):
+        request = request.with_messages(messages)
     return tuple(texts), request if extra == request.extra else replace(request, extra=extra)
 
 

@@ -376,6 +376,8 @@ class FakeOllama:
         # Set when somebody hung up before the end of an answer.
         self.abandoned = threading.Event()
         self._old = old
+        # What a chat is told of a model that is not there.
+        self._missing = 'model "{}" not found, try pulling it first' if old else "model '{}' not found"
         self._runner = Runner(models, answer, tokenize, default_num_ctx)
         self._managing = ModelManager(self._runner, self.abandoned)
         self._app = Starlette(
@@ -488,7 +490,7 @@ class FakeOllama:
         )
 
     def chat(self, body: dict[str, Any]) -> Response:
-        model = self._model(body, 'model "{}" not found, try pulling it first')
+        model = self._model(body, self._missing)
         writer = NativeWriter(body["model"], cached=not self._old)
         messages = body.get("messages") or []
         if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
@@ -518,7 +520,7 @@ class FakeOllama:
         if body.get("messages") == []:
             raise _Refusal(400, "[] is too short - 'messages'")
         own = ollama.serialize_request(openai_chat.parse_request(body))
-        model = self._model(own, 'model "{}" not found, try pulling it first')
+        model = self._model(own, self._missing)
         usage = (body.get("stream_options") or {}).get("include_usage") is True
         generation = self._answer(model, own, own["messages"])
         return self._respond(generation, OpenAIStyleWriter(body["model"], include_usage=usage), own)

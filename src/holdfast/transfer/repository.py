@@ -21,6 +21,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from holdfast.brief import RULE_FILES, RULE_FOLDERS
 from holdfast.memory.base import Kind
 from holdfast.memory.library import Library
 from holdfast.messages import Scope
@@ -28,18 +29,6 @@ from holdfast.store import Store
 from holdfast.text.analyser import sentences
 from holdfast.text.statements import statements_in
 
-# Files of rules that agents read, in the order in which they are looked for.
-RULE_FILES = (
-    "AGENTS.md",
-    "CLAUDE.md",
-    "GEMINI.md",
-    ".cursorrules",
-    ".windsurfrules",
-    ".clinerules",
-    ".github/copilot-instructions.md",
-    "CONVENTIONS.md",
-)
-_RULE_FOLDERS = (".cursor/rules", ".clinerules")
 _READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md")
 _CI_FILES = (
     ".gitlab-ci.yml",
@@ -212,7 +201,7 @@ _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
 
 def _read_rules(root: Path) -> Iterator[MemoryProposal]:
-    folders = (name for folder in _RULE_FOLDERS for name in _list_files(root, folder, ".md", ".mdc"))
+    folders = (name for folder in RULE_FOLDERS for name in _list_files(root, folder, ".md", ".mdc"))
     for name in (*RULE_FILES, *folders):
         number = 0
         for text, is_item in _split_rules(_FRONT.sub("", _read_text(root, name))):

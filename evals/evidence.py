@@ -16,7 +16,7 @@ from pathlib import Path
 
 from evals.evidence_baselines import Baselines
 from evals.evidence_checks import Score
-from evals.evidence_data import GENERAL, SETS, UNRELATED, Corpus, choose, find_sets, read_set
+from evals.evidence_data import NO_EVIDENCE, SETS, Corpus, choose, find_sets, read_set
 from evals.evidence_run import Counts, RunSettings, ask_holdfast
 from evals.window_rows import progress
 from holdfast.tokens.budget import budget_for
@@ -83,7 +83,7 @@ class Row:
         """What was promised, and by how much it is missed."""
         if self.program != HOLDFAST:
             return "–"
-        if self.kind in (UNRELATED, GENERAL):
+        if self.kind in NO_EVIDENCE:
             missed = max(self.added - _UNRELATED_TARGET, _FEW_TARGET - self.few)
             promise = f"added at most {_UNRELATED_TARGET}, at most one in {_FEW_TARGET} %"
         elif self.kind == _ALL and (least := _TARGETS.get((self._name, self.window))):
@@ -99,7 +99,7 @@ class Row:
 
     def line(self) -> str:
         shares = (self.gold, self.all, self.right, self.touched)
-        evidence = ("–" if self.kind in (UNRELATED, GENERAL) else f"{share:.1f}" for share in shares)
+        evidence = ("–" if self.kind in NO_EVIDENCE else f"{share:.1f}" for share in shares)
         cells = (
             self.set, f"{self.window:,}", self.program, self.kind, self.questions, *evidence, self.stale,
             f"{self.tokens:,.0f}", f"{self.room:.0f}", f"{self.added:.0f}", f"{self.snippets:.1f}",
@@ -165,12 +165,12 @@ def measure(corpus: Corpus, most: int | None, setting: RunSettings, counts: Coun
 def rows_of(name: str, window: int, scores: Scores, counts: Counts, *, kinds: bool) -> Iterator[Row]:
     for program, items in scores.items():
         wrong = counts if program == HOLDFAST else Counts()
-        evident = [score for score in items if score.kind not in (UNRELATED, GENERAL)]
+        evident = [score for score in items if score.kind not in NO_EVIDENCE]
         yield _row(name, window, program, _ALL, evident, wrong)
         for kind in sorted({score.kind for score in evident}) if kinds else ():
             of_kind = [score for score in evident if score.kind == kind]
             yield _row(name, window, program, kind, of_kind, Counts(errors=_errors(of_kind)))
-        for kind in (UNRELATED, GENERAL):
+        for kind in NO_EVIDENCE:
             if others := [score for score in items if score.kind == kind]:
                 yield _row(name, window, program, kind, others, Counts(errors=_errors(others)))
 

@@ -26,8 +26,11 @@ _SYSTEM = {
 # What is said where a chat does not begin with its user, or does not end with its assistant.
 _HELLO, _OKAY = ("user", "Hello!"), ("assistant", "Okay.")
 # Questions of a set that have nothing to do with its chats, and ours that have nothing to do with any.
-UNRELATED, GENERAL = "unrelated", "general"
-_GENERAL_QUESTIONS = Path(__file__).parent / "unrelated_questions.txt"
+UNRELATED = "unrelated"
+# Questions about the world, which nothing in a chat answers: by kind, the file with them.
+WORLDLY = {"general": "unrelated_questions.txt", "everyday": "everyday_questions.txt"}
+# Kinds of questions that have no evidence.
+NO_EVIDENCE = (UNRELATED, *WORLDLY)
 
 Said = tuple[str, str]
 
@@ -171,10 +174,12 @@ def _read_knowing(name: str, path: Path) -> list[Corpus]:
 
 def _general_questions(language: str) -> Iterator[Question]:
     """Small talk and questions about the world; a line has its language first."""
-    for number, line in enumerate(_GENERAL_QUESTIONS.read_text(encoding="utf-8").splitlines()):
-        code, _, text = line.partition(" ")
-        if code == language:
-            yield Question(f"general-{number}", GENERAL, text, ())
+    for kind, name in WORLDLY.items():
+        lines = (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines):
+            code, _, text = line.partition(" ")
+            if code == language:
+                yield Question(f"{kind}-{number}", kind, text, ())
 
 
 def _knowing_question(chat: str, number: int, row: Mapping[str, Any]) -> Question:

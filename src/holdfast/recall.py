@@ -70,10 +70,10 @@ _LONG_SHARE = 0.34
 # this: the rest would be read by the server in vain.
 _ENOUGH = 0.85
 # Likelihood of an answer from which on one snippet is brought, and from which on all of the room is used.
-_SOME, _ALL = 0.08, 0.12
-# Score from which on a finding is brought; likelihood from which on a message without a question gets one
-# snippet.
-_SURE, _POINTS = 0.7, 0.7
+_SOME, _ALL = 0.1, 0.15
+# Score from which on a finding is brought; probability of a single row from which on a message without a
+# question gets it as its only snippet.
+_SURE, _POINTS = 0.7, 0.5
 # Sum of features from which on a finding bears on the question at all, whatever else answers it.
 _BEARS = 3.0
 # A text with fewer distinct terms, and without a name or number, is useless.
@@ -222,9 +222,10 @@ class Recall:
         eligible = list(self._eligible(result.candidates, need))
         candidates = [each for each in eligible if each.row.passage not in need.present]
         likely = max((max(each.score, _NAMED * each.exact) for each in candidates), default=0.0)
-        # A message that asks nothing gets no evidence, unless it clearly refers to something.
+        # A message that asks nothing gets no evidence, unless it clearly refers to something. News resemble
+        # much of what was said, and point at nothing of it.
         asks = questions[0].asks > 0
-        sure = asks or likely >= _POINTS or any(each.exact for each in candidates)
+        sure = asks or likely * _first_share(candidates) >= _POINTS or any(each.exact for each in candidates)
         allowed = _room_for(likely, room) if sure else 0
         picker = _Picker(self, need, questions, result, allowed, share, count)
         if allowed:
@@ -335,6 +336,14 @@ def _room_for(likely: float, room: int) -> int:
     if likely < _SOME:
         return 0
     return room if likely >= _ALL else min(room, _ONE)
+
+
+def _first_share(candidates: Sequence[SearchCandidate]) -> float:
+    """Returns how likely the first candidate holds the answer if anything does."""
+    if not candidates:
+        return 0.0
+    after = candidates[1].before if len(candidates) > 1 else 1.0
+    return max(0.0, after - candidates[0].before)
 
 
 class _Picker:

@@ -135,6 +135,20 @@ def test_news_sharing_a_word_brings_at_most_one_snippet(past, text):
     assert len(past.asked(text)) <= 1
 
 
+def test_news_that_resemble_much_of_the_talk_bring_nothing(talk):
+    past = Past(
+        talk,
+        user("Thanks, Mel! Your kind words about my painting mean so much to me."),
+        user("We painted the lake at sunset, Mel, and your kind words about it mean a lot to us."),
+        user("My family loves the lake at sunset, and so do I."),
+        user("I am so thankful for the kind words of my family about our painting."),
+        user("Our painting of the sunset over the lake hangs in my kitchen, Mel."),
+    )
+    news = "Thanks, Mel! My family painted our lake at sunset again, and your kind words mean so much to us."
+    assert past.asked(news) == []
+    assert past.asked(f"{news} Where does our painting hang?") != []
+
+
 LOG = [f"2026-02-11 02:{at:02}:52 INFO box {at}: {at + 180} pages, ok" for at in range(1, 60)]
 LOG[16] = "2026-02-11 02:17:52 ERROR box 17: feeder jammed, error E-4471, 112 pages lost"
 JAMMED = "What was the error when the feeder jammed at box 17?"

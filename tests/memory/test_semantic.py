@@ -12,6 +12,7 @@ from holdfast.memory.semantic import (
     mean_nearness,
     meaning_factor,
     rescale,
+    soft_maximum,
 )
 
 E5 = EmbedderIdentity("ollama", "e5-small", 4)
@@ -37,3 +38,8 @@ def test_transformer_outweighs_built_in_encoder_and_hashing_weighs_less():
     hashing = EmbedderIdentity("hashing", "words", 64)
     assert meaning_factor(hashing) < meaning_factor(INSIDE) == 1 < meaning_factor(E5)
     assert [has_common_scale(each) for each in (hashing, INSIDE, E5)] == [True, True, False]
+
+
+def test_many_near_examples_outweigh_one_that_is_slightly_nearer():
+    many, single = np.array([0.45, 0.44, 0.43, 0.1]), np.array([0.48, 0.1, 0.1, 0.1])
+    assert soft_maximum(many) > soft_maximum(single) > soft_maximum(single - 0.1)

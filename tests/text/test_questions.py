@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.text.questions import leans_back, read_question, split_question
+from holdfast.text.questions import asks, leans_back, read_question, split_question
 
 
 @pytest.mark.parametrize(
@@ -109,3 +109,16 @@ def test_a_question_that_names_its_subject_does_not(question):
 )
 def test_a_compound_question_is_split_where_another_one_begins(question, parts):
     assert [part.text for part in split_question(read_question(question))] == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Remind me of the name.", True),
+        ("That was fun. Wir waren vorhin beim Budget.", True),
+        ("The flowers were part of the decor and always remind me of that day.", False),
+        ("Das Haus am See steht noch wie damals.", False),
+    ],
+)
+def test_going_back_to_something_counts_where_a_sentence_begins(text, expected):
+    assert asks(text) is expected

@@ -257,8 +257,8 @@ SIGNS = (
     "personal",  # whether it is about the people talking
     "definite",  # whether it speaks of things that both sides know
     "unheard",  # how much of it no row has a word of
-    "worldly",  # how much nearer it is to a question about the world than to anything that was said
-    "general",  # how much nearer it is to a question about the world than to one about somebody's affairs
+    "worldly",  # how much nearer it is to questions about the world than to anything that was said
+    "general",  # how much nearer it is to questions about the world than to those about somebody's affairs
     "size",  # of the store: among more rows a good match by chance is likelier
 )
 MEANING_SIGNS = frozenset({"nearness", "worldly", "general"})
@@ -314,16 +314,16 @@ MEASURED = RankingWeights(
     },
     curve={
         "sum": 0.47,
-        "nearness": -0.84,
-        "explains": -0.75,
-        "asks": 5.29,
-        "personal": 3.42,
-        "definite": 1.73,
-        "unheard": -2.75,
-        "worldly": -4.09,
-        "general": -5.57,
+        "nearness": -1.1,
+        "explains": -0.72,
+        "asks": 5.17,
+        "personal": 3.67,
+        "definite": 2.11,
+        "unheard": -2.19,
+        "worldly": -6.07,
+        "general": -20.82,
         "size": -1.54,
-        "start": -7.3,
+        "start": -6.63,
     },
 )
 WORDS_ALONE = RankingWeights(
@@ -343,14 +343,14 @@ WORDS_ALONE = RankingWeights(
         "dated": 2.5,
     },
     curve={
-        "sum": 0.44,
-        "explains": -0.9,
-        "asks": 4.39,
-        "personal": 4.34,
-        "definite": 2.1,
-        "unheard": -2.89,
-        "size": -1.62,
-        "start": -6.87,
+        "sum": 0.46,
+        "explains": -0.77,
+        "asks": 3.96,
+        "personal": 4.75,
+        "definite": 2.81,
+        "unheard": -2.64,
+        "size": -1.72,
+        "start": -6.95,
     },
 )
 # What OpenClaw's documentation says: meaning and words, and nothing else.

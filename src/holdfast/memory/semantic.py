@@ -46,6 +46,8 @@ def _list_examples(name: str) -> list[str]:
 
 # Questions about the world, which need no evidence, and about somebody's own affairs, which may.
 _GENERAL, _OWN = _list_examples("GENERAL_QUESTIONS"), _list_examples("OWN_QUESTIONS")
+# An example that is so much farther counts a third as much.
+_SOFTNESS = 0.1
 # The mean nearness of the unrelated ones by the embedded encoder, for which thresholds were measured.
 REFERENCE_NEARNESS = 0.117
 # Beside the embedded encoder, which averages over words: hashed terms add little to a search by words, a
@@ -90,6 +92,11 @@ def rescale(near: Nearness, usual: float) -> Nearness:
         # To this embedder all texts are the same.
         return near * 0.0
     return REFERENCE_NEARNESS + (1 - REFERENCE_NEARNESS) * (near - usual) / (1 - usual)
+
+
+def soft_maximum(near: NDArray[np.float64]) -> float:
+    """How near examples are altogether, the nearest counting most: one of them may be near by chance."""
+    return float(_SOFTNESS * np.logaddexp.reduce(near / _SOFTNESS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,17 +395,16 @@ class SemanticIndex:
             if work is None or (work.done() and work.exception() is not None):
                 work = self._examples[key] = self._asking.submit(embedder.embed, [*_GENERAL, *_OWN])
         try:
-            near = np.asarray(work.result(patience)) @ vector
+            near = np.asarray(work.result(patience), np.float64) @ vector
         except (EmbedderError, TimeoutError):
             return None
-        general, own = float(near[: len(_GENERAL)].max()), float(near[len(_GENERAL) :].max())
+        if not has_common_scale(embedder.identity):
+            near = rescale(near, self._usual_nearness(embedder))
+        general, own = soft_maximum(near[: len(_GENERAL)]), soft_maximum(near[len(_GENERAL) :])
         if meaning_factor(embedder.identity) < 1:
             # Words that two questions share by chance say nothing about their kind.
             own = general
-        if has_common_scale(embedder.identity):
-            return QuestionKind(general, own)
-        usual = self._usual_nearness(embedder)
-        return QuestionKind(rescale(general, usual), rescale(own, usual))
+        return QuestionKind(general, own)
 
     def _index(self, embedder: Embedder) -> VectorIndex:
         with self._noting:

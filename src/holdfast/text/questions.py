@@ -46,10 +46,11 @@ _TIME = re.compile(
 _ASKS_NUMBER = re.compile(any_phrase("ASKS_NUMBER"), re.IGNORECASE)
 _ASKS_TIME = re.compile(any_phrase("ASKS_TIME"), re.IGNORECASE)
 _QUESTION_WORD = any_word("QUESTION_WORDS")
-# Only a message that asks, or goes back to a subject, is surely looking for something.
+# Only a message that asks, or goes back to a subject, is surely looking for something. Further on in a
+# sentence, "they remind me of that day" tells and does not ask.
 _ASKS = re.compile(
     rf"\?|^[^\w\n]{{0,3}}(?:{any_word('QUESTION_OPENERS')},? )?{_QUESTION_WORD}\b"
-    rf"|\b{any_word('GOES_BACK')}\b",
+    rf"|(?:^|[.!:;])[^\w\n]{{0,3}}(?:[^\W\d_]+[^\w\n]{{1,3}}){{0,5}}{any_word('GOES_BACK')}\b",
     re.IGNORECASE | re.MULTILINE,
 )
 # "My", "we decided": about the person who asks. "How do I" and "wie kann ich" ask how a thing is done at all.

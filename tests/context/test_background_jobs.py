@@ -208,6 +208,28 @@ async def test_at_rest_everything_is_covered_once_and_the_window_stays(tmp_path)
         assert [result.data["summary"] for result in decided(engine, client)] == [row.id], "it is used again"
 
 
+async def test_a_statement_is_remembered_before_the_conversation_rests(tmp_path):
+    server = RequestScripts()
+    async with remembering(server, tmp_path) as engine:
+        client = Client(engine)
+
+        def known():
+            current, _ = engine.remembering.library.list_all(Scope())
+            return {memory.text: memory.active for memory in current}
+
+        for text in ("We deploy on Thursdays.", "Correction: we deploy on Mondays now.", "What is left?"):
+            await client.say(text)
+            await engine.background.idle.wait_until_idle()
+        assert server.asked() == server.asked("flush") == []
+        before = known()
+        assert before == {"We deploy on Thursdays.": False, "We deploy on Mondays now.": True}
+        # What it finds again when it rests changes nothing.
+        await engine.compaction.at_rest(client.conversation, ask=False)
+        engine.background.after_compaction(client.conversation)
+        await engine.background.idle.wait_until_idle()
+        assert known() == before
+
+
 async def test_at_rest_memories_are_written_while_no_server_answers(tmp_path):
     server = RequestScripts()
     async with summing(server, tmp_path) as engine:
@@ -223,9 +245,10 @@ async def test_shutdown_saves_notes_and_memories_without_model(tmp_path):
     server = RequestScripts()
     async with summing(server, tmp_path) as engine:
         await talked(engine)
-        assert notes_in(tmp_path) == ""
+        assert "summary.md" not in notes_in(tmp_path)
     assert server.asked() == server.asked("flush") == []
     assert any(RULE in memory.text for memory in memories_in(tmp_path))
+    assert "summary.md" in notes_in(tmp_path)
     assert all(fact in notes_in(tmp_path) for fact in FACTS)
     async with summing(server, tmp_path) as engine:
         number = len(engine.store.summaries.of(engine.store.log.recent(Scope())[0].head))
@@ -442,7 +465,7 @@ async def afterwards(engine):
 
 async def test_embedder_sleeps_when_indexed_and_wakes_for_full_window(tmp_path):
     embedder = Sleepy()
-    async with remembering(RequestScripts(), tmp_path, embedder=Chosen(embedder)) as engine:
+    async with remembering(RequestScripts(), tmp_path, embedder=Chosen(embedder), flush=False) as engine:
         client = Client(engine)
         for at in range(30):
             await client.say(said(at))

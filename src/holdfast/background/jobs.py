@@ -327,6 +327,8 @@ class BackgroundJobs:
                 self._rouse()
                 work = partial(self._ahead, conversation)
                 self.idle.schedule(f"summary of {conversation}", work, after=self._pause)
+            remember = partial(self._remember, conversation)
+            self.idle.schedule(f"memories of {conversation}", remember, after=self._pause)
             if self.titles is not None:
                 naming = partial(self.titles.write, conversation)
                 self.idle.schedule(f"title of {conversation}", naming, after=self._pause, calm=_SETTLED)
@@ -360,6 +362,14 @@ class BackgroundJobs:
             await self._write_notes()
         except HoldfastError as error:
             log.warning("notes could not be written: %s", error)
+
+    async def _remember(self, conversation: str) -> None:
+        try:
+            await self._compacting.remember(conversation)
+            if self._store.outbox.promised != self._promised:
+                await self._write_notes()
+        except NotFound:
+            self._talked.discard(conversation)
 
     async def _ahead(self, conversation: str) -> None:
         try:

@@ -140,6 +140,13 @@ class Compactor:
             time.perf_counter() - started,
         )
 
+    async def extract_memories(self, items: tuple[Item, ...]) -> tuple[tuple[ExtractedMemory, ...], Language]:
+        """Returns what is worth remembering, by rules alone, and the language it is said in."""
+        items = await asyncio.to_thread(clean_items, items)
+        language = _detect_language(items, None)
+        flushed = await self._flush.collect(items, language, len, None)
+        return flushed.memories, language
+
 
 def _detect_language(items: tuple[Item, ...], previous: SummaryBody | None) -> Language:
     """Returns the language of the conversation; code and tool results are ignored."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from holdfast.compaction.compactor import CompactionTask, Compactor, SummaryBody
-from holdfast.compaction.persistence import CompactionRecord
+from holdfast.compaction.persistence import CompactionRecord, enqueue_memories
 from holdfast.compaction.summary_model import SummaryModel
 from holdfast.context.loading import (
     ConversationLocks,
@@ -283,6 +283,8 @@ _LEASE = 30.0
 _EXCHANGE = 2
 # So many characters are read and summed up, without a model, in about a second.
 _SOON = 400_000
+# So many messages are read again for memories where it is not known how far they were.
+_RECENT = 40
 
 Phase = Literal["started", "working", "done", "failed"]
 
@@ -324,7 +326,11 @@ class CompactionService:
         self._places = RestingConversations(store, models, upstreams, preset, may_read_memory)
         self._log = CallLog(store, events)
         self.helpers = SummaryModels(models, upstreams, preset, options, clock, self._log)
+        self._compactor = compactor
+        self._options = options
         self._summing = SummaryBuilder(store, compactor, self.helpers, options)
+        # How deep each conversation was read for memories; for the others, as deep as their last summary.
+        self._remembered: dict[str, int] = {}
 
     def may_be_due(self, report: Mapping[str, Any], answer: Message) -> bool:
         """Whether it is worth looking: with nothing shortened and much room, nothing is due."""
@@ -405,6 +411,29 @@ class CompactionService:
                     pass
         except ProviderError as error:
             log.info("%s could not be read ahead: %s", conversation, error)
+
+    async def remember(self, conversation: str) -> None:
+        """Writes down what is worth remembering of the last messages, without a model.
+
+        So other chats know it at once; a summary, and what a model adds, come when the conversation rests.
+        """
+        store = self._store
+        row = await store.run(store.log.get, conversation)
+        if row.head is None or not (row.memory and self._options.memory and self._options.flush):
+            return
+        latest = await store.run(store.summaries.latest, row.head)
+        head = await store.run(store.log.message, row.head)
+        known = max(latest.depth if latest else -1, self._remembered.get(conversation, -1))
+        new = min(head.depth - known, _RECENT)
+        if new > 0:
+            messages = await store.run(store.log.tail, row.head, new)
+            items = tuple(item_of(stored) for stored in messages)
+            memories, language = await self._compactor.extract_memories(items)
+            if memories:
+                await store.run(
+                    store.atomically, enqueue_memories, store, row, memories, head.created_at, language
+                )
+        self._remembered[conversation] = head.depth
 
     async def at_rest(self, conversation: str, *, ask: bool = True) -> bool:
         """Memories and a summary of all that was said; the window stays as it is. Whether there was anything.

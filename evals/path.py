@@ -45,6 +45,9 @@ function of `src/holdfast` that is called, until the answer is sent and recorded
 functions, counted once; one *back up* goes into a layer above (`tests/test_structure.py`), also by
 iterating a generator that was handed down. A generator counts for a chunk when the chunk passes through it.
 Background work that runs at the same time is not counted.
+
+Files and functions are not what they should come to: the aims are older than recall, which looks every
+question up in all that was said and noted. The column without memory shows how much of it that is.
 """
 CASES = {"/api/chat": (OLLAMA, True), "/v1": (OPENAI, True), "/api/chat, memory off": (OLLAMA, False)}
 _IN_TURN: ContextVar[bool] = ContextVar("in_turn", default=False)

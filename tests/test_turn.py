@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from holdfast.conversations.titles import title_of
+from holdfast.context.titles import title_of
 from holdfast.errors import Unreachable
 from holdfast.messages import ChatRequest, Message
 from holdfast.store import open_store

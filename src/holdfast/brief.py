@@ -16,9 +16,8 @@ from holdfast.compaction.transcript import clean_items
 from holdfast.i18n import gettext as _
 from holdfast.memory.base import Kind, Memory
 from holdfast.memory.library import Catalogue
-from holdfast.memory.ownership import place_memory
 from holdfast.memory.private import redact
-from holdfast.memory.scopes import day
+from holdfast.memory.scopes import day, place_memory
 from holdfast.messages import Scope
 from holdfast.store import ConversationRecord, Store
 from holdfast.text.analyser import language_of, terms

@@ -42,7 +42,7 @@ from holdfast.context.fitter import OutgoingRequest
 from holdfast.context.loading import Attachments, ConversationLocks, stored_path
 from holdfast.context.message_state import note_sentences
 from holdfast.context.summaries import CompactionService, SummaryOptions
-from holdfast.context.titles import TitleWriter
+from holdfast.context.titles import TitleWriter, title_of
 from holdfast.conversations import (
     Hints,
     Placement,
@@ -56,7 +56,6 @@ from holdfast.conversations import (
     read_hints,
 )
 from holdfast.conversations.hints import RESEARCH_SETTING, split_context
-from holdfast.conversations.titles import title_of
 from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, Overflow, ProviderError, StoreError
 from holdfast.events import Events, TurnProgress
 from holdfast.files.roots import Roots

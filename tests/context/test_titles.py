@@ -2,8 +2,7 @@
 
 import pytest
 
-from holdfast.context.titles import PAGE
-from holdfast.conversations.titles import read_title, title_of
+from holdfast.context.titles import PAGE, read_title, title_of
 from holdfast.errors import Unreachable
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage

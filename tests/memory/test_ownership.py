@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.memory.ownership import place_memory
+from holdfast.memory.scopes import place_memory
 from holdfast.messages import Scope
 
 HERE = Scope("ada", "tides")

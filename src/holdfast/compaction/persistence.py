@@ -10,8 +10,8 @@ from holdfast.compaction.compactor import CompactionResult
 from holdfast.compaction.extraction import ExtractedMemory
 from holdfast.compaction.requests import read_memory_requests, refers_back
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
-from holdfast.memory.ownership import place_memory
 from holdfast.memory.private import redact
+from holdfast.memory.scopes import place_memory
 from holdfast.store import ConversationRecord, MessageRecord, Store, new_id
 from holdfast.text.analyser import language_of
 from holdfast.text.statements import takes_back

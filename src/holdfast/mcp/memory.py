@@ -27,9 +27,8 @@ from holdfast.mcp.tools import (
 from holdfast.memory.base import Memory
 from holdfast.memory.items import PART, check_kind
 from holdfast.memory.notes import note_at, notes_of
-from holdfast.memory.ownership import place_memory
 from holdfast.memory.private import MARK
-from holdfast.memory.scopes import extra_notes_name
+from holdfast.memory.scopes import extra_notes_name, place_memory
 from holdfast.memory.search import WEAK, SearchHit, SearchResult, cites
 from holdfast.memory.workspace import Note, NoteEntry
 from holdfast.messages import Scope

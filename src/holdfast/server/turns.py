@@ -15,13 +15,12 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.requests import Request
 
-from holdfast.context.titles import PAGE
+from holdfast.context.titles import PAGE, title_of
 from holdfast.conversations.alignment import anchor
 from holdfast.conversations.identity import find_answer
 from holdfast.conversations.lanes import get_message
 from holdfast.conversations.revision import DELETED
 from holdfast.conversations.serialization import serialize_conversation
-from holdfast.conversations.titles import title_of
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.i18n import gettext as _
 from holdfast.i18n import speak

@@ -63,10 +63,20 @@ class LabelledProvider:
 
     def __init__(self, provider: Provider, label: str = "", health: Health | None = None) -> None:
         self.provider = provider
-        self.name, self.location = provider.name, provider.location
-        self.dialect: Dialect = provider.dialect
         self.label = label
         self.health = health or Health()
+
+    @property
+    def name(self) -> str:
+        return self.provider.name
+
+    @property
+    def location(self) -> str:
+        return self.provider.location
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.provider.dialect
 
     @property
     def abilities(self) -> frozenset[Ability]:

@@ -302,7 +302,7 @@ def test_a_replaced_value_is_in_no_later_summary(old, new, stale, language):
     ],
 )
 def test_what_was_stated_outlives_reports_of_a_model(language, stated, report, changed):
-    things = "cart gallery search filter menu invoice stock voucher label form".split()
+    things = ["cart", "gallery", "search", "filter", "menu", "invoice", "stock", "voucher", "label", "form"]
     summary = None
     for turn in range(8):
         reports = " ".join(report.format(things[turn], thing) for thing in things)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from holdfast.compaction.cues import Cues
 from holdfast.compaction.extractive import extract_summary
 from holdfast.compaction.summary import SECTIONS, Summary, lines_by_section, list_sections, parse_heading
 from holdfast.compaction.summary_model import PromptTemplates, SummaryModel
@@ -346,7 +347,8 @@ def _with_prohibitions(summary: Summary, ours: Summary) -> Summary:
 
 def _count_carried_facts(summary: Summary, source: str, ours: Summary) -> int:
     """Returns how many names and values of the source the summary has, beside those of mere requests."""
-    return len(shared_facts(_plain_text(summary), source, summary.language, "\n".join(ours.requests)))
+    asked = (*ours.requests, *(line for line in ours.goal if Cues.of(line).asks))
+    return len(shared_facts(_plain_text(summary), source, summary.language, "\n".join(asked)))
 
 
 def _plain_text(summary: Summary) -> str:

@@ -282,3 +282,34 @@ def test_a_replaced_value_is_in_no_later_summary(old, new, stale, language):
     ):
         assert stale not in later.render()
         assert "42" in later.render()
+
+
+@pytest.mark.parametrize(
+    ("language", "stated", "report", "changed"),
+    [
+        (
+            "en",
+            ["Ms Keller is the contact for photos.", "Our server runs on port 9080."],
+            "I have connected the {} with the {} and tested both of them.",
+            "The server runs on port 9443 now.",
+        ),
+        (
+            "de",
+            ["Ansprechpartnerin für Fotos ist Frau Keller.", "Unser Server läuft auf Port 9080."],
+            "Ich habe {} mit {} verbunden und beides getestet.",
+            "Der Server läuft jetzt auf Port 9443.",
+        ),
+    ],
+)
+def test_what_was_stated_outlives_reports_of_a_model(language, stated, report, changed):
+    things = ["cart", "gallery", "search", "filter", "menu", "invoice", "stock", "voucher", "label", "form"]
+    summary = None
+    for turn in range(8):
+        reports = " ".join(report.format(things[turn], thing) for thing in things)
+        said = (user(stated[turn]),) if turn < len(stated) else ()
+        summary = extract_summary(span(*said, assistant(reports)), summary, language, tokens, 150)
+    assert set(stated) <= set(summary.done)
+    assert set(stated) <= set(summary.trim(tokens, 40).done)
+    # Where the window quotes another value, the old one is not told beside it.
+    assert summary.without([changed]).done[0] == stated[0]
+    assert stated[1] not in summary.without([changed]).done

@@ -260,3 +260,35 @@ async def test_model_summary_with_fewer_facts_than_extract_is_rejected(language,
     assert written.method == "extractive"
     assert "fewer" in written.problems
     assert "4711" in written.summary.render()
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "answer"),
+    [
+        (
+            "de",
+            "Der Server arion hört auf Port 4711. MongoDB nehmen wir nicht. Push nie auf main.",
+            (
+                "Anfragen\n- Der Server arion\nZiel\n- Der Server arion hört auf Port 4711\n"
+                "Erledigt\n- Wir nehmen MongoDB\n- Das Budget ist 98.765 Euro\n- Server arion, Port 4711\n"
+                "Offen\n- MongoDB\nNicht tun\n- Push nie auf main"
+            ),
+        ),
+        (
+            "en",
+            "The server arion listens on port 4711. We are not using MongoDB. Never push to main.",
+            (
+                "Requests\n- The server arion\nGoal\n- The server arion listens on port 4711\n"
+                "Done\n- We are using MongoDB\n- The budget is 98,765 euros\n- Server arion, port 4711\n"
+                "Open\n- MongoDB\nMust not\n- Never push to main"
+            ),
+        ),
+    ],
+)
+async def test_values_nobody_said_and_denied_decisions_leave_a_models_summary(language, said, answer):
+    items = items_of([Message.of("user", said), Message.of("assistant", "Ok.")])
+    span = MessageSpan(items, None, language, 300, count_words)
+    server = Playing(summary=lambda request: answer)
+    written = await Summariser(PromptTemplates()).summarise(span, helper_of(server, 4_096), lambda _: None)
+    assert written.method != "extractive"
+    assert written.summary.done == (answer.split("\n- ")[5].partition("\n")[0],)

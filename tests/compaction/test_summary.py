@@ -202,7 +202,7 @@ def test_truncation_keeps_first_request_and_newest_lines():
     assert trimmed.requests[0] == "Fix the login bug"
     assert trimmed.goal == FULL.goal
     assert trimmed.done == ("17 tests pass",)
-    assert trimmed.must_not == ("Raising the timeout did not help",)
+    assert trimmed.must_not[-1] == "Raising the timeout did not help"
 
 
 def test_a_summary_that_fits_is_left_alone():

@@ -98,6 +98,8 @@ def test_a_no_that_forbids_nothing_is_none(said):
         ("We're going with Kafka. Scratch that.", []),
         ("Wir nehmen Rust. Quatsch, kein Rust.", []),
         ("The appointment is on Friday. Sorry, wrong chat, please disregard.", []),
+        ("We're buying the estate car. Just kidding!", []),
+        ("Wir kaufen den Kombi. Kommando zurück!", []),
         ("Schreib ab jetzt alles klein. Quatsch, lass es so wie bisher.", []),
         ("Wir nehmen Rust. Vergiss das mit Kafka.", ["Wir nehmen Rust."]),
         ("Let's use Redis for sessions. Forget the Kafka idea.", ["Let's use Redis for sessions."]),

@@ -308,6 +308,13 @@ def test_this_is_a_decision(sentence):
     assert rules_in(sentence) == ()
 
 
+@pytest.mark.parametrize(
+    "sentence", ["The budget is now 9,900 euros.", "Die Versandtage sind ab jetzt Dienstag und Freitag."]
+)
+def test_a_value_that_changed_is_carried_like_a_decision(sentence):
+    assert decisions_in(f"Hello! {sentence}") == (sentence,)
+
+
 @pytest.mark.parametrize("sentence", sentences(ENGLISH_NEITHER, GERMAN_NEITHER))
 def test_this_is_neither(sentence):
     assert rules_in(sentence) == ()

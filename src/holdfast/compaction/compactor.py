@@ -7,7 +7,7 @@ Works on the original messages, never on what a window shows of them. Storing th
 import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from holdfast.compaction.extraction import ExtractedMemory
@@ -54,8 +54,7 @@ class SummaryBody:
         room = tokens - count(f"{so_far}\n\n{named}\n\n")
         if room <= 0:
             return ""
-        must_not = tuple(line for line in self.summary.must_not if not any(quote in line for quote in quoted))
-        summary = replace(self.summary, must_not=must_not)
+        summary = self.summary.without(quoted)
         sections = summary.trim(count, int(room * _SECTION_SHARE))
         ledger = self.ledger.missing_in("\n".join((sections.render(), *quoted)))
         ledger = ledger.limit(count, room - count(sections.render()), self.language)

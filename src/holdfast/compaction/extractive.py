@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
-from holdfast.compaction.summary import Summary, shorten_line
+from holdfast.compaction.summary import Summary, is_statement, shorten_line
 from holdfast.messages import ToolCall
 from holdfast.text import analyser
 from holdfast.text.lang import any_word, by_language
@@ -213,6 +213,8 @@ _USER_WEIGHT = 1.5
 _PASTE_WEIGHT = 0.5
 _ANSWER_WEIGHT = 0.6
 _RULE_WEIGHT = 3.0
+# What the user stated outweighs what a model reports.
+_STATEMENT_WEIGHT = 4.0
 # How much more the newest sentence of a span weighs than the oldest.
 _RECENCY_BONUS = 0.5
 
@@ -275,7 +277,7 @@ def _sort_user_message(result: SortedSentences, text: str, place: int, recent: f
             result.must_not.append(replace(line, factor=_RULE_WEIGHT * recent))
             continue
         if kind == "done" and not cue.aims and not cue.names_goal:
-            result.done.append(replace(line, factor=_USER_WEIGHT * recent))
+            result.done.append(replace(line, factor=_STATEMENT_WEIGHT * recent))
             continue
         if cue.length < _FEWEST_WORDS or (cue.is_idle and not cue.asks) or not _is_prose(sentence):
             continue
@@ -472,7 +474,8 @@ def _find_error(text: str, *, flagged: bool) -> str:
 Count = Callable[[str], int]
 
 # The share of the room for each section, in the order of choosing; unused room goes to the next.
-_SHARES = {"goal": 0.12, "must_not": 0.18, "open": 0.16, "requests": 0.26, "done": 1.0}
+# `stated` is what the user stated of what is done, and chosen before what was asked and what is open.
+_SHARES = {"goal": 0.12, "must_not": 0.18, "stated": 0.4, "open": 0.12, "requests": 0.2, "done": 1.0}
 # Characters of a line for each token of room: in a small room lines are shorter, so that several fit.
 _LINE_SHARE = 0.5
 _SHORTEST_LINE = 100
@@ -570,7 +573,8 @@ def _drop_resolved(
 
 def _drop_replaced(before: Summary, sorted_sentences: SortedSentences) -> Summary:
     """Returns the last summary, and leaves in the span, only what no later sentence gives another value."""
-    changes = [line for line in sorted_sentences.done if tells_change(line.text)][-_MOST_CHANGES:]
+    newer_lines = sorted([*sorted_sentences.done, *sorted_sentences.must_not], key=lambda line: line.place)
+    changes = [line for line in newer_lines if tells_change(line.text)][-_MOST_CHANGES:]
 
     def is_current(text: str, place: int) -> bool:
         later = (line.text for line in changes if line.place > place)
@@ -594,18 +598,24 @@ def _merge(sorted_sentences: SortedSentences, before: Summary, count: Count, tok
     size = max(_SHORTEST_LINE, min(LONGEST_LINE, int(tokens * _LINE_SHARE)))
     chosen: dict[str, tuple[str, ...]] = {}
     taken: set[str] = set()
+    places: dict[str, int] = {}
     left = tokens
     for name, share in _SHARES.items():
         always = [shorten_line(line, size) for line in _fixed_lines(name, sorted_sentences, before)]
+        if name == "requests" and len(always) > 1 and always[0] in chosen["goal"]:
+            # What was asked first is the goal already.
+            del always[0]
         room = min(left, int(tokens * share)) - sum(map(cost, always))
-        lines = [*_fade(before.section(name)), *_candidates(name, sorted_sentences)]
+        lines = [*_fade(name, before), *_candidates(name, sorted_sentences)]
         short = (replace(line, text=shorten_line(line.text, size)) for line in lines)
         fresh = [line for line in short if line.text not in taken and line.text not in always]
         best = choose_sentences(fresh, weights, set(analyser.terms(" ".join(always))), cost, room)
         chosen[name] = tuple(dict.fromkeys([*always[:1], *(line.text for line in best), *always[1:]]))
-        # The goal is often the first request; it may stand in both sections.
+        places.update((line.text, line.place) for line in best)
+        # The goal is often the only request; it may stand in both sections.
         taken.update(chosen[name] if name != "goal" else ())
         left -= sum(map(cost, chosen[name]))
+    chosen["done"] = tuple(sorted((*chosen.pop("stated"), *chosen["done"]), key=lambda text: places[text]))
     return Summary.of(chosen, before.language)
 
 
@@ -632,6 +642,7 @@ def _fixed_lines(name: str, sorted_sentences: SortedSentences, before: Summary) 
 
 def _candidates(name: str, sorted_sentences: SortedSentences) -> list[ScoredSentence]:
     by_section = {
+        "stated": [line for line in sorted_sentences.done if line.factor >= _STATEMENT_WEIGHT],
         "requests": sorted_sentences.requests,
         "done": sorted_sentences.done,
         "open": sorted_sentences.open,
@@ -640,12 +651,14 @@ def _candidates(name: str, sorted_sentences: SortedSentences) -> list[ScoredSent
     return by_section.get(name, [])
 
 
-def _fade(lines: Sequence[str]) -> list[ScoredSentence]:
+def _fade(name: str, before: Summary) -> list[ScoredSentence]:
     """Returns the lines of the last summary with weights that decrease with age."""
+    lines: Sequence[str] = before.section("done" if name == "stated" else name)
     size = len(lines)
     return [
         ScoredSentence.of(line, place - size, _OLDEST_WEIGHT + (1 - _OLDEST_WEIGHT) * (place + 1) / size)
         for place, line in enumerate(lines)
+        if name != "stated" or is_statement(line)
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from holdfast.text.lang import any_phrase, by_language
 from holdfast.text.patterns import late
-from holdfast.text.statements import statements_in, without_particles
+from holdfast.text.statements import is_doubtful, statements_in, without_particles
 from holdfast.window.rules import own_sentences
 
 MemoryKind = Literal["fact", "decision", "preference"]
@@ -114,7 +114,9 @@ def _match_request(masked: str) -> tuple[_Form, int] | None:
         if match:
             content = masked[match.end() :].strip(" .!?")
             whole = " " in content and not _EMPTY.match(content)
-            if whole and (form != "statement" or statements_in([content])):
+            # Behind a comma whatever is told counts: "Denk dran, die Tür klemmt"; not what is to be done.
+            told = match[0].rstrip().endswith(",") and not is_doubtful(content) and not _TO_DO.search(content)
+            if whole and (form != "statement" or told or statements_in([content])):
                 return form, match.end()
     return None
 
@@ -179,6 +181,7 @@ _REQUESTS: tuple[tuple[_Form, re.Pattern[str]], ...] = tuple(
     for requests in by_language("REMEMBER_REQUESTS").values()
     for form, text in requests
 )
+_TO_DO = late(r"(?i)\b(?:zu \w+n|\w+zu\w+n)$|^to \w+")
 _REMINISCENCE = late(rf"(?i){any_phrase('REMINISCENCES')}")
 _END = rf"(?: {any_phrase('REMEMBER_ENDS')})*[.!]*$"
 _POINT = any_phrase("REMEMBER_REFERENCES").replace("<later>", _LATER).replace("<where>", _WHERE)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from holdfast.compaction.cues import Cues
 from holdfast.compaction.extractive import extract_summary
 from holdfast.compaction.summary import SECTIONS, Summary, lines_by_section, list_sections, parse_heading
 from holdfast.compaction.summary_model import PromptTemplates, SummaryModel
@@ -19,11 +20,13 @@ from holdfast.compaction.transcript import Portion, fence, split_portions
 from holdfast.errors import Overflow, ProviderError
 from holdfast.research.summary import shared_facts
 from holdfast.text import analyser
-from holdfast.text.analyser import terms
+from holdfast.text.analyser import telling, terms
 from holdfast.text.lang import any_phrase
 from holdfast.text.patterns import late
+from holdfast.text.statements import denies, statements_in
 from holdfast.thinking import without_thinking
 from holdfast.window.items import Item
+from holdfast.window.rules import own_sentences
 
 # Characters of an answer that are checked; a usable one is far shorter.
 _GLANCE = 60_000
@@ -312,8 +315,10 @@ class Summariser:
         # Headings without lines would erase the summary so far.
         if not summary:
             return None, problem or "empty"
-        if _grounded_share(summary, source) < _LEAST_GROUNDED:
+        grounded = _without_inventions(summary, source, portion.items)
+        if not grounded or _grounded_share(summary, source) < _LEAST_GROUNDED:
             return None, "invented"
+        summary = grounded
         ours = await _summarise_extractively(span, portion.items, so_far)
         summary = _with_prohibitions(summary, ours)
         if _count_carried_facts(summary, source, ours) < _count_carried_facts(ours, source, ours):
@@ -337,6 +342,29 @@ async def _summarise_extractively(
     return await asyncio.to_thread(extract_summary, items, previous, span.language, span.count, span.target)
 
 
+def _without_inventions(summary: Summary, source: str, items: Sequence[Item]) -> Summary:
+    """Drops lines with a name or number that the source has not, and decisions that the user denied."""
+    known = telling(source) | set(terms(source))
+    denied = [
+        set(terms(sentence))
+        for item in items
+        if item.message.role == "user"
+        for sentence, masked in own_sentences(item.message.text)
+        if denies(masked)
+    ]
+
+    def stands(line: str) -> bool:
+        if telling(line) - known:
+            return False
+        words = set(terms(line))
+        against = any(words and 3 * len(words & other) >= 2 * len(words) for other in denied)
+        decides = any(statement.kind == "decision" for statement in statements_in([line]))
+        return not (against and decides and not denies(line))
+
+    sections = {name: tuple(filter(stands, summary.section(name))) for name in SECTIONS}
+    return Summary.of(sections, summary.language)
+
+
 def _with_prohibitions(summary: Summary, ours: Summary) -> Summary:
     """Adds the prohibitions that the model left out."""
     known = "\n".join(summary.must_not).casefold()
@@ -346,7 +374,8 @@ def _with_prohibitions(summary: Summary, ours: Summary) -> Summary:
 
 def _count_carried_facts(summary: Summary, source: str, ours: Summary) -> int:
     """Returns how many names and values of the source the summary has, beside those of mere requests."""
-    return len(shared_facts(_plain_text(summary), source, summary.language, "\n".join(ours.requests)))
+    asked = (*ours.requests, *(line for line in ours.goal if Cues.of(line).asks))
+    return len(shared_facts(_plain_text(summary), source, summary.language, "\n".join(asked)))
 
 
 def _plain_text(summary: Summary) -> str:

@@ -4,13 +4,15 @@ Parsing accepts many forms of headings, since small models seldom keep to the fo
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from holdfast.text import analyser
 from holdfast.text.lang import any_phrase, by_language
 from holdfast.text.patterns import late
+from holdfast.text.slots import compare, tells_change, touches
+from holdfast.text.statements import statements_in
 from holdfast.tokens.budget import largest_fitting
 from holdfast.window.shorten import whole_characters
 
@@ -120,11 +122,11 @@ __all__ = ["SECTIONS", "Summary", "shorten_line"]
 Count = Callable[[str], int]
 
 # Sections by how long they keep their last line, the longest first.
-_SECTION_PRIORITY = ("goal", "requests", "must_not", "open", "done")
+_SECTION_PRIORITY = ("goal", "must_not", "requests", "done", "open")
 # Sections whose first line counts as much as the newest; elsewhere the newest line counts most.
 _ENDS_MATTER = ("requests", "goal")
 # One line may take at most this fraction of the room, so that others fit as well.
-_LINE_SHARE = 3
+_LINE_SHARE = 2
 # A line cut shorter than this is useless.
 _SHORTEST = 24
 
@@ -156,6 +158,17 @@ class Summary:
 
     def __bool__(self) -> bool:
         return any(self.section(name) for name in SECTIONS)
+
+    def without(self, quoted: Collection[str]) -> "Summary":
+        """Returns the summary without lines that have one of these texts, or that it gives another value."""
+        changes = [quote for quote in quoted if tells_change(quote)]
+
+        def stays(line: str) -> bool:
+            if any(quote in line for quote in quoted):
+                return False
+            return not any(touches(newer, line) and compare(newer, line) == "replaces" for newer in changes)
+
+        return Summary.of({name: filter(stays, self.section(name)) for name in SECTIONS}, self.language)
 
     def render(self) -> str:
         """Returns Markdown with headings in the summary's language; empty sections are left out."""
@@ -192,25 +205,20 @@ class Summary:
     def trim(self, count: Count, tokens: int) -> "Summary":
         """Returns as much of the summary as fits in `tokens`.
 
-        Lines longer than a third of the room are cut first. Then whole lines are removed, the same number
-        from every section: the newest stay longest, and of requests and goal the first one as well. When
-        each section has one line left, these lines are cut.
+        Lines longer than half the room are cut first. Then whole lines are removed, the same number
+        from every section: the newest stay longest, of what was done those that state something, and of
+        requests and goal the first one as well. Only a last line is cut.
         """
         if count(self.render()) <= tokens:
             return self
         short = self._limit_lines(count, tokens)
         ranked = sorted(short._rank_lines())
-        heads = sum(1 for rank, *_ in ranked if rank == 0)
         fits = largest_fitting(
             len(ranked), lambda number: count(short._select(ranked[:number]).render()) <= tokens
         )
-        if fits >= heads:
+        if fits:
             return short._select(ranked[:fits])
-        for number in range(heads, 0, -1):
-            cut = short._select(ranked[:number])._cut_lines(count, tokens)
-            if cut is not None:
-                return cut
-        return Summary(language=self.language)
+        return short._select(ranked[:1])._cut_lines(count, tokens) or Summary(language=self.language)
 
     def _limit_lines(self, count: Count, tokens: int) -> "Summary":
         room = tokens // _LINE_SHARE
@@ -228,11 +236,13 @@ class Summary:
         """Returns (rank, section priority, section, index) for every line; rank 0 stays longest."""
         ranked = []
         for name in SECTIONS:
-            size = len(self.section(name))
-            for place in range(size):
-                rank = size - place if name in _ENDS_MATTER else size - 1 - place
-                if name in _ENDS_MATTER and place == 0:
-                    rank = 0
+            lines = self.section(name)
+            places = sorted(range(len(lines)), reverse=True)
+            if name in _ENDS_MATTER:
+                places = [*places[-1:], *places[:-1]]
+            elif name == "done":
+                places.sort(key=lambda place: not is_statement(lines[place]))
+            for rank, place in enumerate(places):
                 ranked.append((rank, _SECTION_PRIORITY.index(name), name, place))
         return ranked
 
@@ -252,6 +262,11 @@ class Summary:
         longest = max(len(line) for name in SECTIONS for line in self.section(name))
         size = largest_fitting(longest, lambda size: count(cut(size).render()) <= tokens)
         return cut(size) if size >= max(1, min(_SHORTEST, longest)) else None
+
+
+def is_statement(line: str) -> bool:
+    """Whether a line says something that holds, as a person states it, and is not only a report."""
+    return any(statement.kind in ("fact", "decision", "preference") for statement in statements_in([line]))
 
 
 def shorten_line(line: str, size: int) -> str:

@@ -151,6 +151,11 @@ def tells_change(text: str) -> bool:
     return _CHANGE.search(text) is not None
 
 
+def renews_value(text: str) -> bool:
+    """Whether a statement tells of a change and names the value that holds now; a habit has none."""
+    return tells_change(text) and bool(slot_of(text).values.keys() - {"frequency"})
+
+
 def gives_new_value(new: str, old: str, question: str = "") -> bool:
     """Whether a newer statement may give another value to what an older one is about, and a question asks
     for.

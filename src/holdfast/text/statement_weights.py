@@ -56,6 +56,7 @@ WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "own_thing": 0.4, "lacks": 0.4, "life": 0.6, "routine": 0.4, "gerund": -1.2, "bare": -0.8,
         "ago": -1.2, "you": -0.4, "labelled": 1.2, "moved": 0.8, "under_alone": -2.0, "general": -1.4,
         "felt": -0.6, "called": 0.4, "others_like": -1.6, "framed_value": 0.3, "quoted": -0.6,
+        "holds": -1.0,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.

@@ -587,9 +587,8 @@ def _is_label(clause: Clause) -> bool:
     return few and "name" in clause.cues and not clause.cues & {"states", "order", "trouble", "says", "once"}
 
 
-def _states_nothing(
-    at: int, clauses: Sequence[Clause], cues: frozenset[str], scored: Sequence[Verdict | None]
-) -> bool:
+def _void_cues(cues: frozenset[str]) -> frozenset[str]:
+    """The cues by which a clause states nothing, but for those that others excuse."""
     nothing = cues & STATES_NOTHING
     if cues & {"for_you", "asks_standing", "for_you_before"}:
         nothing -= {"supposes", "asks", "open"}
@@ -604,13 +603,23 @@ def _states_nothing(
         nothing -= {"supposes"}
     if "recent" in cues and cues & {"becomes", "moved"}:
         nothing -= {"past"}
-    if nothing:
+    return nothing
+
+
+def _states_nothing(
+    at: int, clauses: Sequence[Clause], cues: frozenset[str], scored: Sequence[Verdict | None]
+) -> bool:
+    if _void_cues(cues):
         return True
     standing = cues & {"standing_order", "always", "never", "only", "passive", "must", "likes", "rather"}
     if "condition" in cues:
         standing -= {"passive"}
     if "conditional" in cues and cues & {"chooses", "decided", "becomes", "i", "we"} and not standing:
         return True
+    quote = clauses[at + 1] if at + 1 < len(clauses) else None
+    if quote and "behind_colon" in quote.cues and not quote.text.strip("\x00 .!?\"'„“”«»"):
+        # "In the song she sings:" says whose words follow.
+        return not cues & {"mine", "decided", "names_rule", "order"}
     if "renders" in cues and any("behind_colon" in later.cues for later in clauses[at + 1 : at + 2]):
         return True
     if "behind_colon" in cues:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from holdfast.text.analyser import terms
 from holdfast.text.lang import LOWER, UPPER, any_word
 from holdfast.text.patterns import late
+from holdfast.text.slots import renews_value
 from holdfast.text.statements import Statement, statements_in
 from holdfast.window.pasted import foreign_spans, quote_blocks
 from holdfast.window.shorten import Span, fences
@@ -288,8 +289,15 @@ def forbidden_in(text: str) -> tuple[str, ...]:
 
 
 def decisions_in(text: str) -> tuple[str, ...]:
-    """Return the sentences that say what was decided."""
-    return select_sentences(text, lambda statement: statement.kind == "decision")
+    """Return the sentences that say what was decided, or what has another value from now on."""
+    sentences = [masked for _, masked in own_sentences(text)]
+    return select_sentences(
+        text,
+        lambda statement: (
+            statement.kind == "decision"
+            or (statement.kind == "fact" and renews_value(sentences[statement.sentence]))
+        ),
+    )
 
 
 def select_sentences(text: str, wanted: Callable[[Statement], bool]) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ CUES = LanguageData(
     cues={
         "supposes": cue(
             r"^angenommen|theoretisch|mal angenommen|stell dir vor|stellen sie sich vor|was wäre"
-            r"|nehmen wir (?:\w+ )?an|gesetzt den fall",
+            r"|nehmen wir (?:\w+ )?an|gesetzt den fall|im (?:schlimmsten|besten) fall|schlimmstenfalls",
             r"würden?|würdest|hätten?|wären?|könnten?|ließen?|bräuchten?|zögen?|läge|gäbe|käme|sollten wir",
             r"(?:wenn|falls) (?:ich|wir|er|sie|es|man) (?:mal|je|jemals|irgendwann)",
         ),
@@ -62,7 +62,8 @@ CUES = LanguageData(
             r"|schwank\w+"
             r"|mal gucken|nicht entschieden|nicht beschlossen|beschlossen ist (?:da )?(?:gar )?nichts"
             r"|ob (?:ich|wir|der|die|das|man|es)|so ein gedanke|nur so (?:eine? )?(?:gedanke|idee|gefragt)"
-            r"|anscheinend|scheinbar|gerüchteweise|man munkelt|es heißt(?=$|,)|(?:habe?"
+            r"|will (?:\S+ )?(?:gehört|gesehen|gelesen) haben|anscheinend|scheinbar|gerüchteweise"
+            r"|man munkelt|es heißt(?=$|,)|(?:habe?"
             r"|haben) (?:\S+ ){0,3}?gehört"
             r"|irgendwo gelesen|noch nichts|(?:nichts|nicht)(?: \S+){0,4}? (?:entschieden|beschlossen|klar)"
             r"|(?:entschieden"
@@ -130,11 +131,14 @@ CUES = LanguageData(
             r"|fenster|tab|gespräch"
             r"|person|thread)|war nur ein test|(?:lass|lassen wir) (?:es|das|alles) (?:so )?wie (?:bisher"
             r"|gehabt|es war)"
-            r"|nicht (?:weiter )?beachten|gilt nicht mehr"
+            r"|nicht (?:weiter )?beachten|gilt nicht mehr|nicht (?:so |ganz )?ernst(?: gemeint)?"
+            r"|(?:war )?nur spaß"
         ),
         # The same without a name for it.
         "takes_that": cue(
-            r"(?:das|es) (?:war|ist) (?:gelogen|falsch)|stimmt (?:gar |so )?nicht|(?:falsche[rs]?"
+            r"(?:kommando|alles) zurück|nicht (?:so |ganz )?ernst(?: gemeint)?|(?:war )?nur spaß"
+            r"|gilt nicht mehr|lieber doch nicht|(?:das|es) (?:war|ist) (?:gelogen|falsch)|stimmt (?:gar "
+            r"|so )?nicht|(?:falsche[rs]?"
             r"|verkehrte[rs]?) (?:chat|fenster"
             r"|tab|gespräch|person|thread)|war nur ein test|(?:lass|lassen wir) (?:es|das"
             r"|alles) (?:so )?wie (?:bisher|gehabt|es war)"

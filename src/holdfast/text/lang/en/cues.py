@@ -44,7 +44,8 @@ CUES = LanguageData(
     begins=BEGINNINGS,
     cues={
         "supposes": cue(
-            r"suppose|supposing|imagine|assume|assuming|hypothetically|what if|let's say|pretend|had we"
+            r"in the (?:worst|best) case|suppose|supposing|imagine|assume|assuming|hypothetically|what if"
+            r"|let's say|pretend|had we"
             r"|had i|if i ever|if we ever|were i"
             r"|would(?! you| rather| like you| prefer| mind| it be)|could(?! you)|might|i'd (?!rather"
             r"|prefer|ask"
@@ -61,7 +62,8 @@ CUES = LanguageData(
             r"|settled)|thinking (?:about|of)|considering|we'll see|just a thought|just asking|tbd"
             r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating|deciding"
             r"|haven't made up|possible that|likely|chances are|toying with|torn between"
-            r"|narrowed (?:it )?down|apparently|seemingly|reportedly|rumou?r has it|(?:i|we) (?:(?:have"
+            r"|claims to have|narrowed (?:it )?down|apparently|seemingly|reportedly|rumou?r has it|(?:i"
+            r"|we) (?:(?:have"
             r"|'ve) )?heard|read somewhere"
             r"|they say(?= )"
             r"|(?:we'll|we will|i'll|i will|to be) decided?|will (?:\w+ )?be decided|depends|may have"
@@ -124,11 +126,14 @@ CUES = LanguageData(
             r"|that(?:'s| was| is) (?:a lie|wrong|not true|nonsense|a mistake)|(?:not|isn't"
             r"|wasn't) (?:true|right|correct)(?=[.,!]|$)|wrong (?:chat|window|tab|person|thread)"
             r"|(?:was|is) (?:only|just) a test|(?:leave|keep) (?:it|that|everything) as it (?:was|is)"
+            r"|(?:just|only) (?:kidding|joking)|better not(?= after all|[.!]|$)|no longer (?:holds|applies"
+            r"|true)"
             r"|take that back|on second thought|ignore (?:that|what i)"
         ),
         # The same without a name for it.
         "takes_that": cue(
-            r"that(?:'s| was| is) (?:a lie|wrong|not true)|(?:not|isn't|wasn't) (?:true|right"
+            r"(?:just|only) (?:kidding|joking)|better not(?= after all|[.!]|$)|no longer (?:holds|applies"
+            r"|true)|that(?:'s| was| is) (?:a lie|wrong|not true)|(?:not|isn't|wasn't) (?:true|right"
             r"|correct)(?=[.,!]|$)|wrong (?:chat|window|tab|person|thread)|(?:was|is) (?:only|just) a test"
             r"|(?:leave|keep) (?:it|that|everything) as it (?:was|is)|disregard(?=[.!,]|$)|(?:forget|scratch"
             r"|strike|ignore|disregard|drop) (?:that|it|this)(?=[.!,]|$| please| again)"

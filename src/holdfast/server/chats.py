@@ -5,7 +5,6 @@ What is in a window and why is worked out in `context` and `window`; the routes 
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from fastapi import APIRouter, Query
@@ -155,9 +154,8 @@ async def search_chats(
     if remembering := engine.remembering:
         for scope in scopes:
             near |= await asyncio.to_thread(remembering.messages_near, scope, q)
-    store = engine.store
-    find = partial(search_scopes, store, scopes, q, limit=limit, near=near)
-    return serialize_results(await store.run(store.read_snapshot, find))
+    results = await engine.store.run(search_scopes, engine.store, scopes, q, limit=limit, near=near)
+    return serialize_results(results)
 
 
 def spans_projects(request: Request, project: str | None = None) -> bool:

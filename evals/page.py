@@ -179,6 +179,19 @@ def measure_list(page: Page, words: str) -> dict[str, float]:
     return {"list": first, "search": found}
 
 
+def measure_work(server: Server, words: str) -> dict[str, float]:
+    """Processor time for a list and a search over REST, server and client together: others do not count."""
+    work = {}
+    for name, path in (
+        ("list", "/api/chats?pinned=false&folder=&limit=50"),
+        ("search", f"/api/chats/search?limit=30&q={words}"),
+    ):
+        before = time.process_time()
+        server.client.get(path).raise_for_status()
+        work[name] = 1000 * (time.process_time() - before)
+    return work
+
+
 def measure_stream(page: Page, path: str) -> dict[str, float]:
     """Ask in the long chat, and watch the main thread until the answer is complete."""
     page.goto(path)
@@ -207,7 +220,13 @@ def measure(rounds: int) -> list[Figure]:
     ):
         chat = f"/c/{fill(server)}"
         browser = playwright.chromium.launch(executable_path=str(path), args=FLAGS)
-        runs: dict[str, list[dict[str, float]]] = {"chat": [], "memory": [], "list": [], "stream": []}
+        runs: dict[str, list[dict[str, float]]] = {
+            "chat": [],
+            "memory": [],
+            "list": [],
+            "work": [],
+            "stream": [],
+        }
         for number in range(rounds):
             with open_page(browser, server.url) as page:
                 runs["chat"].append(measure_opening(page, chat, ".message.assistant[data-message]", "#text"))
@@ -215,6 +234,7 @@ def measure(rounds: int) -> list[Figure]:
                 runs["memory"].append(measure_opening(page, "/settings/memory", "#feed article", "#search"))
             with open_page(browser, server.url) as page:
                 runs["list"].append(measure_list(page, f"ferry {number}"))
+            runs["work"].append(measure_work(server, f"ferry {number}"))
             with open_page(browser, server.url) as page:
                 runs["stream"].append(measure_stream(page, chat))
         browser.close()
@@ -230,7 +250,9 @@ def measure(rounds: int) -> list[Figure]:
         figure("… ready (the first memories)", "memory", "ready"),
         figure("… first keystroke in the search", "memory", "key", 100),
         figure(f"list at {CHATS:,} chats", "list", "list", 100),
+        figure("… processor time of it", "work", "list"),
         figure(f"search at {CHATS:,} chats", "list", "search", 100),
+        figure("… processor time of it", "work", "search"),
         figure(f"longest task while {PACE} tokens a second stream", "stream", "longest", 100),
         figure("… number of tasks longer than 50 ms", "stream", "count"),
     ]

@@ -23,7 +23,7 @@ SIZE = (1200, 800)
 LARGEST = 135_000
 # The moving picture of a chat: its size, milliseconds between two frames, and how long the last stays.
 MOVIE, MOVIE_SIZE, LARGEST_MOVIE = FOLDER / "chat.webp", (960, 620), 1_500_000
-_FRAME, _LAST = 250, 4_000
+_FRAME, _LAST, _MOST_FRAMES = 250, 4_000, 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,9 @@ def film(browser: Browser, server: Server, life: dict[str, Any]) -> None:
         window.locator("#text").press_sequentially(question[at : at + 6])
         shoot()
     window.locator("#text").press("Enter")
-    while not window.locator(".message.assistant .facts .ring").count():
+    for _ in range(_MOST_FRAMES):
+        if window.locator(".message.assistant .facts .ring").count():
+            break
         shoot()
         window.wait_for_timeout(_FRAME // 2)
     settled(window)

@@ -49,7 +49,8 @@ class Narrator(Upstream):
         text = call.said
         if "=====" in text:
             return str(self._memories if "MEMORIES" in text else self._minutes)
-        return str(next((answer for question, answer in self._said if question in text), "…"))
+        # What was recalled for a question stands after it, and may quote another one.
+        return str(next((answer for question, answer in self._said if text.startswith(question)), "…"))
 
 
 def live(server: Server, life: dict[str, Any]) -> str:

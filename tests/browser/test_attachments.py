@@ -115,8 +115,11 @@ def test_who_wants_it_is_notified_of_a_long_answer(page, server, project):  # no
     server.upstream.hold()
     window = page(project=project)
     window.add_init_script(NOTIFICATIONS)
+    window.clock.install()
     window.goto("/")
     ask(window, "Count to three.")
+    expect(window.locator(".message.writing")).to_be_visible()
+    window.clock.fast_forward("00:10")
     # It is offered once an answer takes long, and the browser asks only then.
     window.get_by_role("button", name="Notify me when it is done").click()
     expect(window.get_by_role("button", name="Notify me when it is done")).to_have_count(0)

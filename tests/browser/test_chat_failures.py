@@ -40,11 +40,14 @@ def test_a_wrong_key_of_the_upstream_signs_nobody_out(page, start):
 def test_models_return_with_their_server_and_errors_stand_beside_the_field(page, start):
     own = start()
     own.upstream.refuses = 503
-    window = page("/", at=own.url)
+    window = page(at=own.url)
+    window.clock.install()
+    window.goto("/")
     note = window.locator("#note")
     expect(note).to_contain_text("not for you")
     expect(window.locator(".toast")).to_have_count(0)
     own.upstream.refuses = 0
+    window.clock.fast_forward("00:10")
     expect(window.locator("#model")).to_contain_text("fake:latest")
     expect(note).to_be_hidden()
 

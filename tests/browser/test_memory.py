@@ -321,3 +321,17 @@ def test_nothing_keeps_people_from_using_it(page, place, theme, size):
         window.get_by_role("tab", name=name).click()
         expect(window.locator(shown).first).to_be_visible()
         assert faults(window) == []
+
+
+def test_an_archived_memory_is_taken_out_again(page, place):
+    memory = place.keep("The kestrel nests on the tower")
+    remembering = place.server.engine.remembering
+    remembering.library.archive(Scope(project=place.name), memory["id"])
+    window = page(place.address())
+    window.get_by_label("Which ones").select_option("archived")
+    row = memory_of(window, "kestrel")
+    button(row, "Take out of the archive").click()
+    expect(row).to_have_count(0)
+    window.get_by_label("Which ones").select_option("")
+    expect(row).to_contain_text("Pinned")
+    assert [entry["pinned"] for entry in place.listed()] == [True]

@@ -20,8 +20,11 @@ def choose(window: Page, typed: str, label: str | re.Pattern[str]) -> None:
     window.keyboard.type(typed)
     entry = window.get_by_role("option", name=label).first
     expect(entry).to_be_visible()
-    while entry.get_attribute("aria-selected") != "true":
+    for _ in range(50):
+        if entry.get_attribute("aria-selected") == "true":
+            break
         window.keyboard.press("ArrowDown")
+    expect(entry).to_have_attribute("aria-selected", "true")
     window.keyboard.press("Enter")
 
 

@@ -288,7 +288,7 @@ async def test_model_summary_with_fewer_facts_than_extract_is_rejected(language,
 async def test_values_nobody_said_and_denied_decisions_leave_a_models_summary(language, said, answer):
     items = items_of([Message.of("user", said), Message.of("assistant", "Ok.")])
     span = MessageSpan(items, None, language, 300, count_words)
-    server = Playing(summary=lambda request: answer)
+    server = RequestScripts(summary=lambda request: answer)
     written = await Summariser(PromptTemplates()).summarise(span, helper_of(server, 4_096), lambda _: None)
     assert written.method != "extractive"
     assert written.summary.done == (answer.split("\n- ")[5].partition("\n")[0],)

@@ -111,10 +111,10 @@ async function askProject() {
   if (name) chooseProject(name);
 }
 
-/** Shows the projects there are; whoever has only one need not choose. */
+/** Shows the projects there are; whoever has none need not choose. */
 function showProjects(names) {
-  const all = [...new Set([...names, state.project].filter(Boolean))];
-  projectChooser.hidden = state.kind === "group" || (all.length < 2 && !state.project);
+  const all = [...new Set(["default", ...names, state.project].filter(Boolean))];
+  projectChooser.hidden = state.kind === "group" || all.length < 2;
   projectChooser.replaceChildren(
     el("option", { value: "" }, word("all_projects")),
     ...all.map((name) => el("option", { value: name }, name === "default" ? word("no_project") : name)),

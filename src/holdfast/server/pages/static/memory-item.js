@@ -34,9 +34,11 @@ export function renderMemory(item, tools) {
         "div",
         { class: "actions" },
         createButton("edit", word("edit"), startEdit),
-        createButton("pin", word(memory.pinned ? "unpin" : "pin"), () => togglePin(item, tools), {
-          title: word("pin_more"),
-        }),
+        byId("state").value === "archived"
+          ? createButton("restore", word("restore"), () => restoreMemory(item, tools))
+          : createButton("pin", word(memory.pinned ? "unpin" : "pin"), () => togglePin(item, tools), {
+            title: word("pin_more"),
+          }),
         createButton(
           "history",
           word("history"),
@@ -88,8 +90,8 @@ function renderSource(memory, chats) {
   if (!chat) return el("span", {}, word("chat_gone"));
   const title = chat.title || word("untitled");
   const more = memory.also.length ? ` +${formatNumber(memory.also.length)}` : "";
-  // The chat page shows a person's own conversations.
-  if (chat.kind === "group" || chat.project !== "default") {
+  // The address of a group's conversation alone does not open it.
+  if (chat.kind === "group") {
     return el("span", { dir: "auto" }, word("from_chat", { title }) + more);
   }
   return el(
@@ -189,6 +191,17 @@ async function togglePin(item, tools) {
     })
   );
   if (saved) tools.replace({ ...item, memory: saved })?.querySelector('[data-do="pin"]').focus();
+}
+
+/** Takes a memory out of the archive. */
+async function restoreMemory(item, tools) {
+  tools.markOwn(item.id);
+  const restored = await attempt(() =>
+    ask(`/api/memory/${encodeURIComponent(item.id)}/restore`, { method: "POST" })
+  );
+  if (!restored) return;
+  tools.remove(item);
+  toast(word("restored"));
 }
 
 async function forgetMemory(item, tools) {

@@ -41,6 +41,8 @@ WORDS: dict[str, str] = {
     "importance_is": lazy("Importance {n} %"),
     "pin": lazy("Pin"),
     "unpin": lazy("Unpin"),
+    "restore": lazy("Take out of the archive"),
+    "restored": lazy("It is remembered again, and pinned, so that it stays."),
     "pinned": lazy("Pinned"),
     "pin_more": lazy("What is pinned is never moved to the archive."),
     "history": lazy("History"),

@@ -79,7 +79,7 @@ PROGRAMS: Mapping[str, Program] = {
             "codex", _say_each(("exec", *_CODEX), ("exec", "resume", "--last", *_CODEX)), has_projects=True
         ),
         Program("aider", _say_typed(*_AIDER, end="/exit")),
-        Program("continue", _say_each(("-p",), ("-p", "--resume")), has_projects=True),
+        Program("continue", _say_each(("-p", "--auto"), ("-p", "--auto", "--resume")), has_projects=True),
         Program("llm", _say_each((), ("-c",))),
         Program("cline", _say_in_terminal("--tui", "--compaction", "off"), has_projects=True),
         Program("open-webui", say_on_page, plain=True),

@@ -40,7 +40,7 @@ QUESTION = ("user", "Have a look.")
     [
         [("system", OPENCODE.replace("/srv/tides/src", "/srv/tides")), QUESTION],
         [("system", "You are an agent."), ("system", CLAUDE), QUESTION],
-        [("system", "You are an agent."), QUESTION, ("system", CLAUDE)],
+        [("system", "You are an agent."), QUESTION, ("system", f"# What is known in tides\n\n{CLAUDE}")],
         [("system", CLINE), QUESTION],
         [("system", CLINE_TERMINAL), QUESTION],
         [("system", "You are an agent."), ("user", CODEX), QUESTION],

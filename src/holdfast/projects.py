@@ -88,8 +88,8 @@ _NOT_UNDER_GIT = re.compile(
     r"^[ \t]*(?:[-*] )?is (?:directory )?a git repo(?:sitory)?:[ \t]*(?:no|false)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-# How the message begins in which Claude Code says where it works.
-_ENVIRONMENT = "# Environment\n"
+# The heading under which Claude Code says where it works; what its hooks brought stands before it.
+_ENVIRONMENT = re.compile(r"^# Environment\n", re.MULTILINE)
 # Messages that an agent writes in the person's place before their first one: codex, Qwen Code, Gemini CLI.
 _CONTEXT_MESSAGES = (
     re.compile(
@@ -135,8 +135,10 @@ def _system_texts(messages: tuple[Message, ...]) -> Iterator[str]:
     head = list(takewhile(lambda message: message.role not in ("assistant", "tool"), messages))
     first = next((place for place, message in enumerate(head) if message.role != "system"), len(head))
     for place, message in enumerate(head):
-        if message.role == "system" and (place < first or message.text.startswith(_ENVIRONMENT)):
+        if message.role == "system" and place < first:
             yield message.text
+        elif message.role == "system" and (environment := _ENVIRONMENT.search(message.text)):
+            yield message.text[environment.end() :]
 
 
 def _context_messages(messages: tuple[Message, ...]) -> Iterator[Message]:

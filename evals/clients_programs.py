@@ -59,7 +59,13 @@ def _say_in_session(session: Session, turns: Sequence[str]) -> None:
         session.run("agent", "--local", "--session-id", name, "--message", turn)
 
 
-_CODEX = ("--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
+_CODEX = (
+    "--skip-git-repo-check",
+    "--dangerously-bypass-approvals-and-sandbox",
+    # The fake answers before a server of MCP is up.
+    "-c",
+    "mcp_servers.holdfast.required=true",
+)
 _CLAUDE = ("-p", "--allowedTools", "Read,mcp__holdfast", "--")
 _AIDER = (
     "--no-pretty",

@@ -43,8 +43,9 @@ def _say_in_terminal(*arguments: str) -> Callable[[Session, Sequence[str]], None
 
     def say(session: Session, turns: Sequence[str]) -> None:
         with Terminal.open(session, arguments) as terminal:
-            # Whatever is announced at the start is closed.
-            terminal.write("\x1b")
+            # Whatever is announced at the start is closed; MCP servers come up meanwhile, unseen.
+            for _ in range(3):
+                terminal.write("\x1b")
             for turn in turns:
                 terminal.write(f"\x1b[200~{turn}\x1b[201~")
                 terminal.write("\r")

@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evals.clients_memory import MEMORY_COLUMNS, format_memory_row, measure_memory
+from evals.clients_memory import MEMORY_COLUMNS, choose_call, format_memory_row, measure_memory
 from evals.clients_programs import PROGRAMS, Program
 from evals.clients_session import Session
 from evals.window_serving import serving
@@ -65,13 +65,15 @@ class Model:
 
     def answer(self, call: ModelCall) -> str | FakeReply:
         self.calls.append(call)
-        messages = call.body.get("messages") or [{}]
-        newest = str(messages[-1].get("content") or "") if messages[-1].get("role") == "user" else ""
-        if _READ in newest and (use := choose_tool(call)):
+        said = [message for message in call.body.get("messages") or () if message["role"] != "system"]
+        newest = said[-1] if said else {"role": ""}
+        if newest["role"] == "user" and _READ in str(newest.get("content")) and (use := choose_tool(call)):
             return FakeReply("Let me look.", calls=[use])
-        if messages[-1].get("role") == "tool" and not self.searched and (name := find_search(call)):
-            self.searched = True
-            return FakeReply("And what is known?", calls=[(name, {"query": "harbour lights"})])
+        if newest["role"] == "tool" and not self.searched:
+            use = choose_call(call, _READ, "memory_search", {"query": "harbour lights"})
+            if use is not None:
+                self.searched = use[0].endswith("memory_search")
+                return FakeReply("And what is known?", calls=[use])
         return "I have read every word of it, and go on from there when you like. " * 5
 
     def talk(self) -> list[ModelCall]:
@@ -98,12 +100,6 @@ def user_texts(call: ModelCall) -> list[str]:
 
 def is_turn(text: str) -> bool:
     return bool(re.search(r"Note \d", text)) or _READ in text
-
-
-def find_search(call: ModelCall) -> str | None:
-    """Return the name under which the client offers the search of our MCP server."""
-    names = (str(tool["function"]["name"]) for tool in call.body.get("tools") or ())
-    return next((name for name in names if "holdfast" in name and name.endswith("memory_search")), None)
 
 
 def has_citation(call: ModelCall) -> bool:

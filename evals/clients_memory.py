@@ -41,18 +41,44 @@ class ToolModel:
 
     def answer(self, call: ModelCall) -> str | FakeReply:
         self.calls.append(call)
-        messages = call.body.get("messages") or [{}]
-        newest = str(messages[-1].get("content") or "") if messages[-1].get("role") == "user" else ""
         for turn, tool, arguments in _TOOLS:
-            if turn in newest and (name := find_offered(call, tool)):
-                return FakeReply("Let me see.", calls=[(name, arguments)])
+            if use := choose_call(call, turn, tool, arguments):
+                return FakeReply("Let me see.", calls=[use])
         return "All right."
 
 
 def find_offered(call: ModelCall, tool: str) -> str | None:
     """Return the name under which a client offers a tool of our MCP server."""
     names = (str(offered["function"]["name"]) for offered in call.body.get("tools") or ())
-    return next((name for name in names if "holdfast" in name and name.endswith(tool)), None)
+    # Continue has them without the name of the server.
+    return next(
+        (name for name in names if name == tool or ("holdfast" in name and name.endswith(tool))), None
+    )
+
+
+def choose_call(
+    call: ModelCall, turn: str, tool: str, arguments: dict[str, Any]
+) -> tuple[str, dict[str, Any]] | None:
+    """Return a call of our tool for a turn, or of the search that brings it up; None if it was called."""
+    messages = call.body.get("messages") or ()
+    asked = [
+        place
+        for place, message in enumerate(messages)
+        if message["role"] == "user" and turn in str(message.get("content"))
+    ]
+    if not asked:
+        return None
+    uses = (use for message in messages[asked[-1] :] for use in message.get("tool_calls") or ())
+    used = {str(use["function"]["name"]) for use in uses}
+    if any(name.endswith(tool) for name in used):
+        return None
+    if name := find_offered(call, tool):
+        return name, arguments
+    # Claude Code tells the names of MCP's tools, and their arguments only when they are looked for.
+    offered = {str(offered["function"]["name"]) for offered in call.body.get("tools") or ()}
+    if "ToolSearch" in offered - used:
+        return "ToolSearch", {"query": f"select:mcp__holdfast__{tool}", "max_results": 5}
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,8 +43,9 @@ def _say_in_terminal(*arguments: str) -> Callable[[Session, Sequence[str]], None
 
     def say(session: Session, turns: Sequence[str]) -> None:
         with Terminal.open(session, arguments) as terminal:
-            # Whatever is announced at the start is closed.
-            terminal.write("\x1b")
+            # Whatever is announced at the start is closed; MCP servers come up meanwhile, unseen.
+            for _ in range(3):
+                terminal.write("\x1b")
             for turn in turns:
                 terminal.write(f"\x1b[200~{turn}\x1b[201~")
                 terminal.write("\r")
@@ -59,7 +60,13 @@ def _say_in_session(session: Session, turns: Sequence[str]) -> None:
         session.run("agent", "--local", "--session-id", name, "--message", turn)
 
 
-_CODEX = ("--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
+_CODEX = (
+    "--skip-git-repo-check",
+    "--dangerously-bypass-approvals-and-sandbox",
+    # The fake answers before a server of MCP is up.
+    "-c",
+    "mcp_servers.holdfast.required=true",
+)
 _CLAUDE = ("-p", "--allowedTools", "Read,mcp__holdfast", "--")
 _AIDER = (
     "--no-pretty",
@@ -79,7 +86,7 @@ PROGRAMS: Mapping[str, Program] = {
             "codex", _say_each(("exec", *_CODEX), ("exec", "resume", "--last", *_CODEX)), has_projects=True
         ),
         Program("aider", _say_typed(*_AIDER, end="/exit")),
-        Program("continue", _say_each(("-p",), ("-p", "--resume")), has_projects=True),
+        Program("continue", _say_each(("-p", "--auto"), ("-p", "--auto", "--resume")), has_projects=True),
         Program("llm", _say_each((), ("-c",))),
         Program("cline", _say_in_terminal("--tui", "--compaction", "off"), has_projects=True),
         Program("open-webui", say_on_page, plain=True),

@@ -13,7 +13,7 @@ from pathlib import Path
 # A client may fetch its own parts when it first runs.
 LIMIT_SECONDS = 600
 # A terminal in which nothing moves for so long waits for the person.
-_QUIET_SECONDS = 6.0
+_QUIET_SECONDS = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,8 @@ class Terminal:
             os.close(inner)
             terminal = cls(outer)
             try:
+                # Its first sign of life may take long.
+                select.select([outer], [], [], LIMIT_SECONDS)
                 terminal.wait()
                 yield terminal
             finally:

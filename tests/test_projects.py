@@ -40,12 +40,21 @@ QUESTION = ("user", "Have a look.")
     [
         [("system", OPENCODE.replace("/srv/tides/src", "/srv/tides")), QUESTION],
         [("system", "You are an agent."), ("system", CLAUDE), QUESTION],
+        [("system", "You are an agent."), QUESTION, ("system", f"# What is known in tides\n\n{CLAUDE}")],
         [("system", CLINE), QUESTION],
         [("system", CLINE_TERMINAL), QUESTION],
         [("system", "You are an agent."), ("user", CODEX), QUESTION],
         [("user", QWEN), ("assistant", "Got it. Thanks for the context!"), QUESTION],
     ],
-    ids=["opencode", "claude code", "cline", "cline in a terminal", "codex", "qwen code"],
+    ids=[
+        "opencode",
+        "claude code",
+        "claude code, behind",
+        "cline",
+        "cline in a terminal",
+        "codex",
+        "qwen code",
+    ],
 )
 def test_each_agent_says_where_it_works(messages):
     assert ask(*messages).path == "/srv/tides"

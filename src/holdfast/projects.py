@@ -88,6 +88,8 @@ _NOT_UNDER_GIT = re.compile(
     r"^[ \t]*(?:[-*] )?is (?:directory )?a git repo(?:sitory)?:[ \t]*(?:no|false)\b",
     re.IGNORECASE | re.MULTILINE,
 )
+# The heading under which Claude Code says where it works; what its hooks brought stands before it.
+_ENVIRONMENT = re.compile(r"^# Environment\n", re.MULTILINE)
 # Messages that an agent writes in the person's place before their first one: codex, Qwen Code, Gemini CLI.
 _CONTEXT_MESSAGES = (
     re.compile(
@@ -126,11 +128,17 @@ def find_working_folder(request: ChatRequest, headers: Mapping[str, str]) -> Wor
 
 
 def _system_texts(messages: tuple[Message, ...]) -> Iterator[str]:
-    """Yield the system messages before the first other one: later ones may quote what a tool said."""
-    for message in messages:
-        if message.role != "system":
-            return
-        yield message.text
+    """Yield the system messages before the first other one: later ones may quote what a tool said.
+
+    Claude Code has a description of its environment behind the first question, too.
+    """
+    head = list(takewhile(lambda message: message.role not in ("assistant", "tool"), messages))
+    first = next((place for place, message in enumerate(head) if message.role != "system"), len(head))
+    for place, message in enumerate(head):
+        if message.role == "system" and place < first:
+            yield message.text
+        elif message.role == "system" and (environment := _ENVIRONMENT.search(message.text)):
+            yield message.text[environment.end() :]
 
 
 def _context_messages(messages: tuple[Message, ...]) -> Iterator[Message]:

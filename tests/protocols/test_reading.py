@@ -255,3 +255,19 @@ def test_text_that_is_null_and_arguments_without_end_do_no_harm():
     for deep in ("[" * 5_000, "[" * 900 + "]" * 900):
         assert ollama.parse_arguments(deep) == {"arguments": deep}
     assert ollama.parse_arguments('{"a": NaN}') == {"a": None}
+
+
+def test_functions_in_namespaces_are_read_and_answered_by_their_names():
+    tools = [{"type": "namespace", "name": "mcp__notes", "tools": [{"type": "function", "name": "find"}]}]
+    call = {
+        "type": "function_call",
+        "namespace": "mcp__notes",
+        "name": "find",
+        "arguments": "{}",
+        "call_id": "c",
+    }
+    request = openai_responses.parse_request({"model": "m", "input": [call], "tools": tools})
+    assert [tool["function"]["name"] for tool in request.tools] == ["mcp__notes--find"]
+    assert [part.name for part in request.messages[0].tool_calls] == ["mcp__notes--find"]
+    (item,) = openai_responses.serialize_items("resp_1", request.messages[0])
+    assert (item["namespace"], item["name"]) == ("mcp__notes", "find")

@@ -195,7 +195,8 @@ CLAUDE_CODE = Client(
 `SessionStart` hook that brings the brief of the folder, and the MCP server into `~/.claude.json`. That
 second file Claude Code rewrites all the time, so `--undo` takes only our entry out of it. Some versions
 were reported to compact although the switch is off: their summaries are recognised. Its own prompt and
-tools have 12,000 to 24,000 tokens, by its version; below a window of 24k or 32k it cannot work.""",
+tools have 12,000 to 24,000 tokens, by its version; below a window of 24k or 32k it cannot work. The tools of
+MCP are brought up by its own `ToolSearch`.""",
     trials=(Trial("2.1.197 and 2.1.325", "2026-11-16", EIGHT_TURNS),),
     launch=_claude_launch,
 )
@@ -260,10 +261,9 @@ CODEX = Client(
     "no switch; `model_auto_compact_token_limit` above the window it believes in",
     """\
 `connect` writes a provider with `wire_api = "responses"`, the model, a large window and the MCP server into
-`~/.codex/config.toml`. Its prompt and tools have about 9,000 tokens.""",
-    trials=(
-        Trial("0.166.0", "2026-11-16", f"{EIGHT_TURNS}; in one of three runs the first fact was not brought"),
-    ),
+`~/.codex/config.toml`. Its prompt and tools have about 9,000 tokens. It does not wait for
+MCP servers: `required = true` below `[mcp_servers.holdfast]` makes `codex exec` wait for its tools.""",
+    trials=(Trial("0.166.0", "2026-11-16", EIGHT_TURNS),),
     launch=_codex_launch,
 )
 
@@ -361,8 +361,9 @@ OPENCLAW = Client(
     "`agents.defaults.compaction.enabled: false`; overflow recovery stays, and is not needed",
     """\
 `connect` writes a provider, the primary model and the MCP server into `~/.openclaw/openclaw.json`, which is
-JSON5: comments and bare keys stay. Its notes can be read in place, too: see [OpenClaw's
+JSON5: comments and bare keys stay. It needs Node 24, and its own prompt and tools have 14,000 tokens; its
+chats belong to the project of its workspace. Its notes can be read in place, too: see [OpenClaw's
 workspace](import.md).""",
-    trials=(Trial("2026.9.6", "2026-11-16", "not run; it needs Node 24"),),
+    trials=(Trial("2026.9.6", "2026-11-16", f"{EIGHT_TURNS}, with `agent --local`"),),
     launch=_openclaw_launch,
 )

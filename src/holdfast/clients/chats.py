@@ -57,13 +57,16 @@ docker run -d -p 3000:8080 --add-host=host.docker.internal:host-gateway \\
   containers](access.md#clients-in-containers)).
 - **Its context compaction** is there since 0.10 (summer 2026): switch it off as above or on the page of
   administrators.
+- **Its own tools** (28 in 0.12, for notes, chats, calendars) take 5,600 tokens of every request. With a
+  window of 4k or 8k choose *Advanced Params ▸ Function Calling ▸ Legacy*, or take *Builtin Tools* from the
+  model.
 - `num_ctx` under *Advanced Params*, in a chat's controls and in each model: leave at its default.
 - With `ENABLE_FORWARD_USER_INFO_HEADERS` it says which person and which chat a request belongs to, and
   every person is a user of their own ([Several people behind one
   client](access.md#several-people-behind-one-client)).
 - Its own memory and its search in documents go on working: what it adds to a question is kept with it, and
   made to fit.""",
-    trials=(Trial("0.6.43 and 0.12.4", "2026-11", "recorded traffic; installed, not run"),),
+    trials=(Trial("0.12.4", "2026-11-16", f"{EIGHT_TURNS}, over its API as its page calls it"),),
     launch=lambda endpoint, places: LaunchPlan(  # noqa: ARG005
         ("open-webui", "serve"), _open_webui_variables(endpoint)
     ),

@@ -131,7 +131,7 @@ CLINE = Client(
 Command line and extension share `~/.cline/data/settings`. `connect` writes the provider *OpenAI
 Compatible*, the MCP server and the switch there. Cline rewrites these files itself, so `--undo` takes only
 our entries out of what it has written since.""",
-    trials=(Trial("3.0.65", "2026-11-16", "one turn connected"),),
+    trials=(Trial("3.0.65", "2026-11-16", f"{EIGHT_TURNS}, in a terminal"),),
     launch=_cline_launch,
 )
 

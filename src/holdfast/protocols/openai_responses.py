@@ -38,6 +38,8 @@ _ROLES: dict[str, Role] = {
     "user": "user",
     "assistant": "assistant",
 }
+# Between a namespace and the name of its function.
+_NAMESPACE_END = "--"
 _CHOICES = ("none", "auto", "required")
 
 
@@ -132,7 +134,29 @@ def parse_tools(tools: list[Any]) -> list[JsonObject]:
         if tool.get("type") == "function":
             function = {name: item for name, item in tool.items() if name != "type" and item is not None}
             functions.append(tool if "function" in tool else {"type": "function", "function": function})
+        elif tool.get("type") == "namespace":
+            inner = parse_tools(expect(tool.get("tools"), list, "tools[].tools"))
+            functions += [put_in_namespace(str(tool.get("name", "")), function) for function in inner]
     return functions
+
+
+def put_in_namespace(namespace: str, tool: JsonObject) -> JsonObject:
+    function = expect(tool.get("function"), dict, "tools[].tools[]")
+    return {**tool, "function": {**function, "name": join_name(namespace, str(function.get("name", "")))}}
+
+
+def join_name(namespace: str, name: str) -> str:
+    """Returns the name of a function for a model, which knows no namespaces.
+
+    codex has a namespace for each MCP server.
+    """
+    return f"{namespace}{_NAMESPACE_END}{name}" if namespace else name
+
+
+def split_name(joined: str) -> dict[str, str]:
+    """Returns the fields that name a function: its name, and its namespace if it has one."""
+    namespace, _, name = joined.rpartition(_NAMESPACE_END)
+    return {"name": name, "namespace": namespace} if namespace and name else {"name": joined}
 
 
 def parse_items(items: list[Any]) -> list[Message]:
@@ -157,10 +181,12 @@ def parse_item(item: dict[str, Any]) -> tuple[Role, tuple[Part, ...], dict[str, 
             return _ROLES[role], parse_content(item.get("content")), extra
         case "function_call":
             call = ToolCall(
-                name=expect(item.get("name"), str, "input[].name"),
+                name=join_name(
+                    str(item.get("namespace") or ""), expect(item.get("name"), str, "input[].name")
+                ),
                 arguments=expect(item.get("arguments", ""), str, "input[].arguments"),
                 id=str(item.get("call_id", "")),
-                extra=keep_fields(NAME, without(item, "type", "name", "arguments", "call_id")),
+                extra=keep_fields(NAME, without(item, "type", "name", "namespace", "arguments", "call_id")),
             )
             return "assistant", (call,), {}
         case "function_call_output":
@@ -310,7 +336,7 @@ def serialize_item(name: str, style: BlockStyle, block: Block, status: str) -> J
             own = {"type": "reasoning", "summary": parts}
         case "call":
             arguments = "" if status == "in_progress" else block.call.arguments
-            call = {"call_id": block.call.id or id_, "name": block.call.name}
+            call = {"call_id": block.call.id or id_, **split_name(block.call.name)}
             own = {"type": "function_call", "arguments": arguments, **call}
     return {"id": id_, "status": status, **own}
 

@@ -31,7 +31,7 @@ def measure(chosen: argparse.Namespace, model: Path) -> Iterator[Row]:
             model,
             chosen.talk,
             chosen.window or window_cache.WINDOWS,
-            counted=chosen.counted,
+            chosen.server,
         ),
         "clients": lambda: window_clients.rows(
             chosen.turns or turns["clients"],
@@ -57,7 +57,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--client", action="append", choices=tuple(window_clients.CLIENTS), help="only this one"
     )
     parser.add_argument("--talk", type=Path, help="docs.jsonl and queries.jsonl of the chat in `cache`")
-    parser.add_argument("--counted", action="store_true", help="`cache` without a model, by counting")
+    parser.add_argument(
+        "--server",
+        choices=("counted", "thin"),
+        default="",
+        help="`cache` without a model, by counting, or before a llama.cpp with a thin one",
+    )
     parser.add_argument("--quick", action="store_true", help="a small part of everything")
     parser.add_argument("--json", action="store_true", help="as JSON")
     chosen = parser.parse_args(arguments)

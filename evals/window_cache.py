@@ -3,7 +3,8 @@
 In the chat every third turn asks about something that was told before, so that evidence is brought back.
 Beside it the end of the same chat goes straight to llama.cpp from a client that keeps what was brought back
 in the system prompt, and from one that leaves it where it was said; both trim the oldest messages until the
-rest fits. Without a model, a server that counts shared prefixes takes the place of llama.cpp.
+rest fits. Without a model, a server that counts shared prefixes takes the place of llama.cpp; with a thin one
+(`window_tiny`) llama.cpp is real and quick, and its answers are noise.
 """
 
 import tempfile
@@ -14,8 +15,10 @@ from pathlib import Path
 
 from evals.evidence_upstream import MODEL as COUNTING
 from evals.window_rows import Row, none_of, progress
-from evals.window_serving import MODEL, OPENAI, Door, Reply, serving
+from evals.window_serving import MODEL, OPENAI, Door, Reply, llamacpp, serving
 from evals.window_talk import CountingUpstream, read_talk
+from evals.window_tiny import write_tiny
+from evals.window_traffic import MODEL as THIN
 from evals.window_traffic import Wire
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
@@ -183,30 +186,41 @@ def rows(
     weights: Path,
     talk: Path,
     windows: Sequence[int] = WINDOWS,
-    *,
-    counted: bool = False,
+    server: str = "",
 ) -> Iterator[Row]:
-    """With `counted` there is no model, and nothing to compare with."""
-    count = Tokenizer(Vocabulary.from_gguf(weights)).count
+    """With a `counted` or `thin` server nothing is compared with it."""
     for window in windows:
-        case = f"{window:,}, counted" if counted else f"{window:,}"
+        case = f"{window:,}, {server}" if server else f"{window:,}"
         progress(f"{PART}: {turns} turns through Holdfast, a window of {case}")
-        with tempfile.TemporaryDirectory() as folder:
-            if counted:
-                with (
-                    CountingUpstream(window, weights, _ANSWER) as upstream,
-                    serving(Path(folder), upstream.url) as door,
-                ):
-                    chat = through_holdfast(door, read_talk(talk, turns), COUNTING, count, case)
-            else:
-                with serving(Path(folder), embedded_window=str(window)) as door:
-                    chat = through_holdfast(door, read_talk(talk, turns), MODEL, count, case)
+        chat = _converse(read_talk(talk, turns), window, weights, server, case)
         yield from _through_rows(chat, case)
-        if counted:
+        if server:
             continue
         yield Row(PART, f"from the cache, last {compared} turns", case, share(chat.measured[-compared:]), "%")
         for name, last in _compare(chat.said, compared, weights, window).items():
             yield Row(PART, f"{name}, last {len(last)} turns", case, share(last), "%")
+
+
+def _converse(text: Iterable[str], window: int, weights: Path, server: str, case: str) -> Chat:
+    """The chat before a server that counts, a llama.cpp with a thin model, or one with SmolLM2."""
+    count = Tokenizer(Vocabulary.from_gguf(weights)).count
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        if server == "counted":
+            with (
+                CountingUpstream(window, weights, _ANSWER) as upstream,
+                serving(folder, upstream.url) as door,
+            ):
+                return through_holdfast(door, text, COUNTING, count, case)
+        if server == "thin":
+            tiny = write_tiny(weights, folder / "tiny.gguf", window)
+            with (
+                llamacpp(tiny, folder / "llamacpp", window) as (url, _),
+                serving(folder / "home", url) as door,
+            ):
+                return through_holdfast(door, text, THIN, count, case)
+        with serving(folder, embedded_window=str(window)) as door:
+            return through_holdfast(door, text, MODEL, count, case)
 
 
 def _through_rows(chat: Chat, case: str) -> Iterator[Row]:

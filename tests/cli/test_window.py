@@ -66,6 +66,21 @@ def test_what_outlives_its_messages_is_shown_word_for_word(hold, home, chat):
     assert shown.index("Pinned:") < shown.index("m_pinned")
 
 
+def test_what_was_searched_brought_and_just_missed_is_listed(hold, home, chat):
+    def row(name: str, score: float) -> dict:
+        return {"id": name, "from": "here", "score": score, "whole": True, "parts": {"words": score}}
+
+    recall = {
+        "searched": ["Who paints?"],
+        "likely": 0.9,
+        "brought": [row("m_one", 0.9)],
+        "missed": [row("m_two", 0.3)],
+    }
+    change_report(home, chat, recall=recall)
+    shown = hold("window", chat)
+    assert shown.index("? Who paints?") < shown.index("+  90%  m_one") < shown.index("-  30%  m_two")
+
+
 @pytest.mark.parametrize(
     ("cause", "told"),
     [

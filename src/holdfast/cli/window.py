@@ -109,7 +109,9 @@ def print_window(store: "Store", row: "ConversationRecord", report: Report) -> N
 
 
 def print_recall(recall: Report) -> None:
-    """Print what was searched for the last question, how likely it is answered, and what was recalled."""
+    """Print what was searched for the last question, how likely it is answered, what was recalled (+), and
+    what just missed (-).
+    """
     if not recall.get("searched"):
         return
     brought, missed = len(recall["brought"]), len(recall["missed"])
@@ -120,9 +122,10 @@ def print_recall(recall: Report) -> None:
     )
     for question in recall["searched"]:
         console.print(Text(f"  ? {question}", style="dim"))
-    for row in recall["brought"]:
-        parts = ", ".join(f"{name} {value:+.1f}" for name, value in row["parts"].items())
-        console.print(Text(f"  {row['score']:4.0%}  {row['id']}  {parts}", style="dim"))
+    for sign, rows in (("+", recall["brought"]), ("-", recall["missed"])):
+        for row in rows:
+            parts = ", ".join(f"{name} {value:+.1f}" for name, value in row["parts"].items())
+            console.print(Text(f"  {sign} {row['score']:4.0%}  {row['id']}  {parts}", style="dim"))
 
 
 def print_summary(report: Report, *, as_json: bool) -> None:

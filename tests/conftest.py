@@ -16,7 +16,7 @@ from pathlib import Path
 import certifi
 import httpx
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from holdfast import recall
 from holdfast.config import default_home
@@ -30,8 +30,10 @@ from tests.waiting import PATIENCE
 
 # Every run has other examples, so few of them see much in the end. `--hypothesis-profile=thorough` asks for
 # more.
-settings.register_profile("usual", max_examples=50)
-settings.register_profile("thorough", max_examples=1_000)
+# On a busy machine making examples takes long; that says nothing about what is tested.
+_BUSY = [HealthCheck.too_slow]
+settings.register_profile("usual", max_examples=50, suppress_health_check=_BUSY)
+settings.register_profile("thorough", max_examples=1_000, suppress_health_check=_BUSY)
 settings.load_profile("usual")
 
 # Thousands of small databases wait for the disk most of their time. Where there is a folder in memory with

@@ -20,16 +20,7 @@ from tests.talks import without_summaries
 
 @asynccontextmanager
 async def remembering(
-    server,
-    folder,
-    *,
-    gate="",
-    preset=None,
-    memory=True,
-    flush=True,
-    embedder=None,
-    workspace=None,
-    vectors=StoredVectors,
+    server, folder, *, gate="", preset=None, memory=True, embedder=None, workspace=None, vectors=StoredVectors
 ):
     async def find():
         return server
@@ -52,7 +43,7 @@ async def remembering(
         remembering=memories,
         research=research,
         gate=MemoryGate.parse(gate),
-        options=SummaryOptions(pause=0.0, memory=memory, flush=flush),
+        options=SummaryOptions(pause=0.0, memory=memory),
     )
     try:
         yield engine

@@ -496,10 +496,6 @@ def tidy(
         if new.id in taken or new.id in known:
             outcomes.append(WriteOutcome("known", known.get(new.id, new)))
             continue
-        again = next((old for old in known.values() if _is_repeated(old, new)), None)
-        if again is not None:
-            outcomes.append(WriteOutcome("known", again))
-            continue
         verdict = judge(new, list(known.values()), similar)
         if verdict.action in ("known", "update"):
             (old,) = verdict.others
@@ -565,12 +561,6 @@ def find_alike(new: Memory, known: Sequence[Memory], similar: Similar | None) ->
 
 def _gives_way(old: Memory, new: Memory) -> bool:
     return old.active and not old.pinned and (not new.valid_from or old.date <= new.valid_from)
-
-
-def _is_repeated(old: Memory, new: Memory) -> bool:
-    """Whether the same words of the same messages were written before, even if they no longer hold."""
-    same_words = old.text == new.text and bool(new.sources)
-    return same_words and all(any(_covers(known, source) for known in old.sources) for source in new.sources)
 
 
 def _covers(known: MemorySource, source: MemorySource) -> bool:

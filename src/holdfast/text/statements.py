@@ -455,7 +455,8 @@ def _combined(has: Collection[str]) -> set[str]:
         or ("opens" in has and not verbs)
         or ("bound" in has and "finite" not in has)
     )
-    if lost and not has & {"me", "deed", "decided", "order", "fails"}:
+    object_only = {"subjectless", "me"} <= has and not has & {"i", "we"}
+    if object_only or (lost and not has & {"me", "deed", "decided", "order", "fails"}):
         found.add("fragment")
     if "no_verb" in has and not has & {"i", "we", "here", "title"}:
         found.add("bare")

@@ -67,7 +67,7 @@ CHILD = """if True:
                     die()
 
             # Prepared statements go to the driver, past the events of SQLAlchemy.
-            engine.store.database._held.connection.driver_connection.set_trace_callback(see_prepared)
+            engine.store.database._idle_writer[0].connection.driver_connection.set_trace_callback(see_prepared)
 
             @event.listens_for(writing, "commit")
             def end(connection):

@@ -111,7 +111,7 @@ def fill(server: Server) -> str:
 
 
 @contextmanager
-def open_page(browser: Browser, url: str) -> Iterator[Page]:
+def opened(browser: Browser, url: str) -> Iterator[Page]:
     context = context_of(browser, url, "en", "light", DESKTOP, "")
     context.set_default_timeout(PATIENCE)
     try:
@@ -195,13 +195,13 @@ def measure(rounds: int) -> list[Figure]:
         browser = playwright.chromium.launch(executable_path=str(path), args=FLAGS)
         runs: dict[str, list[dict[str, float]]] = {"chat": [], "memory": [], "list": []}
         for number in range(rounds):
-            with open_page(browser, server.url) as page:
+            with opened(browser, server.url) as page:
                 runs["chat"].append(measure_opening(page, chat, ".message.assistant[data-message]", "#text"))
-            with open_page(browser, server.url) as page:
+            with opened(browser, server.url) as page:
                 runs["memory"].append(measure_opening(page, "/settings/memory", "#feed article", "#search"))
-            with open_page(browser, server.url) as page:
+            with opened(browser, server.url) as page:
                 runs["list"].append(measure_list(page, f"ferry {number}"))
-        with open_page(browser, server.url) as page:
+        with opened(browser, server.url) as page:
             stream = measure_stream(page, chat)
         browser.close()
     middle = {f"{name} {key}": median(run[key] for run in of) for name, of in runs.items() for key in of[0]}

@@ -17,7 +17,7 @@ from pathlib import Path
 from evals.evidence_baselines import Baselines
 from evals.evidence_checks import Score
 from evals.evidence_data import NO_EVIDENCE, SETS, Corpus, choose, find_sets, read_set
-from evals.evidence_run import Counts, RunSettings, ask_holdfast
+from evals.evidence_run import Counts, Setting, ask_holdfast
 from evals.window_rows import progress
 from holdfast.tokens.budget import budget_for
 
@@ -149,7 +149,7 @@ def page(rows: Sequence[Row], arguments: Sequence[str]) -> str:
 Scores = Mapping[str, Sequence[Score]]
 
 
-def measure(corpus: Corpus, most: int | None, setting: RunSettings, counts: Counts) -> Scores:
+def measure(corpus: Corpus, most: int | None, setting: Setting, counts: Counts) -> Scores:
     """What each program has in its requests for the same questions."""
     questions = choose(corpus.questions, most or len(corpus.questions), _SEED)
     scores: dict[str, list[Score]] = defaultdict(list)
@@ -212,7 +212,7 @@ def run(chosen: argparse.Namespace, places: Mapping[str, Path]) -> Iterator[tupl
         apart = {f"{name}, {corpus.name}": [corpus] for corpus in corpora}
         groups = apart if name == "knowing" else {name: corpora}
         for window in chosen.window or _WINDOWS.get(name, _USUAL_WINDOWS):
-            setting = RunSettings(window, chosen.settle, chosen.fed)
+            setting = Setting(window, chosen.settle, chosen.fed)
             for label, items in groups.items():
                 scores: dict[str, list[Score]] = defaultdict(list)
                 counts = Counts()

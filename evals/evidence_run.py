@@ -31,7 +31,7 @@ _MARK = "evidence.json"
 
 
 @dataclass(frozen=True, slots=True)
-class RunSettings:
+class Setting:
     """`settle` is how many seconds idle work may take at most; chats that were told are kept in `keep`."""
 
     window: int
@@ -49,7 +49,7 @@ class Counts:
 
 
 def ask_holdfast(
-    corpus: Corpus, questions: Sequence[Question], setting: RunSettings, counts: Counts
+    corpus: Corpus, questions: Sequence[Question], setting: Setting, counts: Counts
 ) -> Iterator[Score]:
     docs = {doc.id: doc for doc in corpus.docs}
     keep = setting.keep / f"{corpus.set}-{setting.window}-{corpus.name}" if setting.keep else None
@@ -104,7 +104,7 @@ class _Client:
         return judge(corpus.name, question, docs, request.messages, request.tokens, took, error)
 
 
-def _keep(path: Path, corpus: Corpus, setting: RunSettings, upstream: Upstream, counts: Counts) -> int:
+def _keep(path: Path, corpus: Corpus, setting: Setting, upstream: Upstream, counts: Counts) -> int:
     """A data folder in which these chats were told, if it is not there yet. How many vectors it lacks."""
     known = _read_mark(path)
     if known.get("digest") != corpus.digest:

@@ -273,7 +273,7 @@ window is 4,096 tokens, or large enough for 4,096 of talk beside the client's ow
 - **conversations**: in the log after the session; titles and other side requests are not among them.
 - **kept**: turns that are in the log word for word.
 - **memory**: our MCP server was asked by the model, and its answer with the source stands in a request;
-  "no" also where the client did not offer its tools or did not allow them.
+  "no" also where the client did not offer its tools or did not allow them; "–": it was not asked.
 - **fact**: the name and the port from the first turn are in the last request.
 - **undone**: each file is byte for byte as before, or without our entries where the client wrote into it.
 """
@@ -304,7 +304,7 @@ def format_row(outcome: Outcome) -> str:
         f"{outcome.kept} of {outcome.turns}",
         str(outcome.side),
         words[outcome.tool],
-        words[outcome.cited],
+        words[outcome.cited] if PROGRAMS[outcome.client].has_projects else "–",
         *(words[value] for value in (outcome.remembered, outcome.undone, outcome.launched)),
         outcome.error.replace("|", "/") or ("well" if outcome.well else "**not well**"),
     )

@@ -261,7 +261,7 @@ CODEX = Client(
     "no switch; `model_auto_compact_token_limit` above the window it believes in",
     """\
 `connect` writes a provider with `wire_api = "responses"`, the model, a large window and the MCP server into
-`~/.codex/config.toml`. Its prompt and tools have about 9,000 tokens. It does not wait for
+`~/.codex/config.toml`. Its prompt and tools have about 11,000 tokens. It does not wait for
 MCP servers: `required = true` below `[mcp_servers.holdfast]` makes `codex exec` wait for its tools.""",
     trials=(Trial("0.166.0", "2026-11-16", EIGHT_TURNS),),
     launch=_codex_launch,

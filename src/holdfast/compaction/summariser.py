@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from holdfast.compaction.extractive import Cues, extract_summary
+from holdfast.compaction.cues import Cues
+from holdfast.compaction.extractive import extract_summary
 from holdfast.compaction.summary import SECTIONS, Summary, lines_by_section, list_sections, parse_heading
 from holdfast.compaction.summary_model import PromptTemplates, SummaryModel
 from holdfast.compaction.transcript import Portion, fence, split_portions

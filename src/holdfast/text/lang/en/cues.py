@@ -625,8 +625,9 @@ CUES = LanguageData(
             r"|didn't (?:do|change) (?:anything|a thing)"
         ),
         "mental": cue(
-            r"(?:don't|do not|never) (?:you |ever )?(?:worry|know|think|mind|care|remember|have|forget"
-            r"|hesitate|see|want|need|feel|like|believe|understand|expect|get|really|even|be|tell me|panic"
+            r"(?:don't|do not) ever (?:quit|give up)|(?:don't|do not|never) (?:you )?(?:worry|know|think"
+            r"|mind|care|remember|have|forget|hesitate"
+            r"|see|want|need|feel|like|believe|understand|expect|get|really|even|be|tell me|panic"
             r"|let(?= (?:it|that|this|yourself|them|him|her)\b|(?: \S+){1,3} (?:get|bring|stop|tell|fool)\b)"
             r"|stress|mean|give up|quit|give a|miss|bother|sweat|recall|notice|say never|stop|lose)"
             r"|let (?:me|us) know|keep (?:at it|going|pushing|it up|up|trying|fighting|believing)"

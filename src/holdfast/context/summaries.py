@@ -284,7 +284,7 @@ _EXCHANGE = 2
 # So many characters are read and summed up, without a model, in about a second.
 _SOON = 400_000
 # So many messages are read again for memories where it is not known how far they were.
-_RECENT = 40
+_RECENT = 400
 
 Phase = Literal["started", "working", "done", "failed"]
 

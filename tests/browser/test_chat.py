@@ -425,6 +425,7 @@ def test_conversations_are_found_renamed_forked_and_deleted_by_keyboard_alone(pa
     more = window.get_by_role("button", name="More: Birds")
     more.focus()
     window.keyboard.press("Enter")
+    expect(window.get_by_role("menuitem", name="Rename")).to_be_focused()
     for _ in range(4):
         window.keyboard.press("ArrowDown")
     expect(window.get_by_role("menuitem", name="Fork")).to_be_focused()

@@ -49,7 +49,7 @@ def test_fifty_calls_in_one_turn_lose_neither_task_nor_pairs(client, tmp_path):
             record.append(response.headers["x-holdfast-prefix"] == "kept")
             rounds.append(Round(client.call(response.json()), path_of(agent.number), output(agent.number)))
         (row,) = holdfast.store.log.recent(Scope(project="harbour"))
-        assert holdfast.store.decisions.latest(row.head) is not None
+        assert holdfast.store.summaries.latest(row.head) is not None
     requests = [body["messages"] for path, body in fake.requests if path == "/api/chat" and body.get("tools")]
     assert len(requests) == CALLS
     for number, messages in enumerate(requests):

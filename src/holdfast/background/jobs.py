@@ -125,6 +125,11 @@ class IdleScheduler:
         while self._running is not None or self._next_due() is not None:
             await self._changed.wait()
 
+    async def wait_until_stopped(self) -> None:
+        """Waits, inside `pause`, until the interrupted task has given back what it held."""
+        while self._running is not None:
+            await self._changed.wait()
+
     def _enqueue(self, task: _IdleTask) -> None:
         """Adds a task to the heap; tasks due at the same time run in the order they were added."""
         self._waiting[task.name] = task

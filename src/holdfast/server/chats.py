@@ -379,6 +379,7 @@ async def compact_chat(request: Request, conversation: str) -> dict[str, Any]:
     store = engine.store
     row = await store.run(store.log.get, conversation, scope)
     with engine.background.pause():
+        await engine.background.idle.wait_until_stopped()
         await engine.compaction.compact(row.id)
     # Its notes still have to be written.
     engine.background.after_compaction(row.id)

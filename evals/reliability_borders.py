@@ -182,6 +182,8 @@ def open_world(home: Path, **settings: Any) -> Iterator[World]:
                 "upstream": behind,
                 "require_key": True,
                 "embedder": "off",
+                # What Ada has changes by what others do, or not at all.
+                "flush_enabled": False,
                 **settings,
             }
         )

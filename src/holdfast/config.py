@@ -281,7 +281,9 @@ class Settings:
         False, "Whether requests without a key of their own may point at files, too (keys: --files)."
     )
     titles: bool = _setting(True, "Whether the model gives chats of the page a title when nobody waits.")
-    flush_enabled: bool = _setting(True, "Whether memories are taken from what leaves a window.")
+    flush_enabled: bool = _setting(
+        True, "Whether memories are taken from what is said, not only from what one asks for."
+    )
     retention_days: int = _setting(0, "Days after which conversations are deleted. 0: never.")
     retention_memories: str = _setting(
         "keep", "What becomes of what was learned in them.", choices=("keep", "forget")

@@ -40,8 +40,6 @@ _FRAME = 0.6
 _SHARED = 2
 # So much of the smaller one's topic in common, and what is left on both sides tells two things apart.
 _PARALLEL = 0.5
-# Without a noun in common, less of the smaller one's topic than this is chance.
-_LITTLE = 0.3
 # Words that begin with as many letters are of one root.
 _ROOT = 5
 # Concepts of which one person at a time has each.
@@ -104,11 +102,12 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
     shared, left = a.topic & b.topic, not b.negated and _left_behind(a, b)
     if (not shared and not left and likeness < _NEAR) or _of_others(a, b):
         return "apart"
-    if not left and not a.own & b.own and len(shared) < _LITTLE * min(len(a.topic), len(b.topic)):
-        return "apart"
     if not a.changed and (a.words ^ b.words) & _BACK:
         return "apart"
     common = a.values.keys() & b.values.keys()
+    if len(shared) < _SHARED and not left and not a.own & b.own and min(len(a.own), len(b.own)) > 2:
+        # Several nouns each and none in common: what they share is chance.
+        return "apart"
     # Who says "from 8 to 9" names both.
     differing = {
         kind

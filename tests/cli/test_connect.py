@@ -27,7 +27,7 @@ FILES = {
   "theme": "tokyonight",
 }
 """,
-        ".config/opencode/.npmrc": "; the mirror at work\n@ours:registry=https://npm.example.org/\nfetch-retries=5\n",
+        ".config/opencode/.npmrc": "; as at work\n@ours:always-auth=true\nfetch-retries=5\n",
     },
     "claude-code": {
         ".claude/settings.json": """\

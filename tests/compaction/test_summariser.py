@@ -231,6 +231,14 @@ async def test_summary_request_allows_twice_the_target_in_usual_window():
     assert request.options == {"temperature": 0.3, "max_tokens": 400, "num_ctx": budget_for(4_096).window}
 
 
+async def summarise_with(answer, said, language):
+    """What comes of one exchange when the model answers so."""
+    items = items_of([Message.of("user", said), Message.of("assistant", "Ok.")])
+    span = MessageSpan(items, None, language, 300, count_words)
+    server = RequestScripts(summary=lambda request: answer)
+    return await Summariser(PromptTemplates()).summarise(span, helper_of(server, 4_096), lambda _: None)
+
+
 @pytest.mark.parametrize(
     ("language", "said", "empty"),
     [
@@ -253,10 +261,7 @@ async def test_summary_request_allows_twice_the_target_in_usual_window():
     ],
 )
 async def test_model_summary_with_fewer_facts_than_extract_is_rejected(language, said, empty):
-    items = items_of([Message.of("user", said), Message.of("assistant", "Ok.")])
-    span = MessageSpan(items, None, language, 300, count_words)
-    server = RequestScripts(summary=lambda request: empty)
-    written = await Summariser(PromptTemplates()).summarise(span, helper_of(server, 4_096), lambda _: None)
+    written = await summarise_with(empty, said, language)
     assert written.method == "extractive"
     assert "fewer" in written.problems
     assert "4711" in written.summary.render()
@@ -286,9 +291,6 @@ async def test_model_summary_with_fewer_facts_than_extract_is_rejected(language,
     ],
 )
 async def test_values_nobody_said_and_denied_decisions_leave_a_models_summary(language, said, answer):
-    items = items_of([Message.of("user", said), Message.of("assistant", "Ok.")])
-    span = MessageSpan(items, None, language, 300, count_words)
-    server = RequestScripts(summary=lambda request: answer)
-    written = await Summariser(PromptTemplates()).summarise(span, helper_of(server, 4_096), lambda _: None)
+    written = await summarise_with(answer, said, language)
     assert written.method != "extractive"
     assert written.summary.done == (answer.split("\n- ")[5].partition("\n")[0],)

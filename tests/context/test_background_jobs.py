@@ -233,6 +233,25 @@ async def test_a_statement_is_remembered_before_the_conversation_rests(tmp_path)
         assert known() == before
 
 
+async def test_what_an_edited_message_states_is_remembered(tmp_path):
+    async with remembering(RequestScripts(), tmp_path) as engine:
+        client = Client(engine)
+
+        async def tell(text):
+            await client.say(text)
+            await engine.compaction.remember(client.conversation)
+            engine.background.after_compaction(client.conversation)
+            await engine.background.idle.wait_until_idle()
+            current, _ = engine.remembering.library.list_all(Scope())
+            return {memory.text for memory in current if memory.active}
+
+        await tell("Our garden server is called arion.")
+        assert "Our office is in Kiel." in await tell("Our office is in Kiel.")
+        # The same question in other words, on a branch of its own.
+        del client.history[2:]
+        assert "My sister Wiebke runs the archive." in await tell("My sister Wiebke runs the archive.")
+
+
 async def test_at_rest_memories_are_written_while_no_server_answers(tmp_path):
     server = RequestScripts()
     async with summing(server, tmp_path) as engine:

@@ -223,7 +223,7 @@ _UNASKED, _LOOK = 5 * 60.0, 60.0
 # By then the server answers.
 _STARTED = 1.0
 # So long after an answer what was stated is remembered: who takes it back at once has said so by then.
-_REMEMBERED = 3.0
+_REMEMBER_AFTER = 3.0
 # Notes that could not be written are tried again after this; and those that another process promised, which
 # may have died since, are looked for as often.
 _AGAIN = 60.0
@@ -335,7 +335,7 @@ class BackgroundJobs:
                 work = partial(self._ahead, conversation)
                 self.idle.schedule(f"summary of {conversation}", work, after=self._pause)
             remember = partial(self._remember, conversation)
-            self.idle.schedule(f"memories of {conversation}", remember, after=_REMEMBERED)
+            self.idle.schedule(f"memories of {conversation}", remember, after=_REMEMBER_AFTER)
             if self.titles is not None:
                 naming = partial(self.titles.write, conversation)
                 self.idle.schedule(f"title of {conversation}", naming, after=self._pause, calm=_SETTLED)

@@ -329,8 +329,8 @@ class CompactionService:
         self._compactor = compactor
         self._options = options
         self._summing = SummaryBuilder(store, compactor, self.helpers, options)
-        # How deep each conversation was read for memories; for the others, as deep as their last summary.
-        self._remembered: dict[str, int] = {}
+        # The last message of each conversation that was read for memories since its last summary.
+        self._read_through: dict[str, MessageRecord] = {}
 
     def may_be_due(self, report: Mapping[str, Any], answer: Message) -> bool:
         """Whether it is worth looking: with nothing shortened and much room, nothing is due."""
@@ -421,19 +421,26 @@ class CompactionService:
         row = await store.run(store.log.get, conversation)
         if row.head is None or not (row.memory and self._options.memory and self._options.flush):
             return
-        latest = await store.run(store.summaries.latest, row.head)
-        head = await store.run(store.log.message, row.head)
-        known = max(latest.depth if latest else -1, self._remembered.get(conversation, -1))
-        new = min(head.depth - known, _RECENT)
-        if new > 0:
-            messages = await store.run(store.log.tail, row.head, new)
-            items = tuple(item_of(stored) for stored in messages)
-            memories, language = await self._compactor.extract_memories(items)
+        messages = await store.run(self._unread, row.head, self._read_through.get(conversation))
+        if messages:
+            memories, language = await self._compactor.extract_memories(tuple(map(item_of, messages)))
             if memories:
-                await store.run(
-                    store.atomically, enqueue_memories, store, row, memories, head.created_at, language
-                )
-        self._remembered[conversation] = head.depth
+                at = messages[-1].created_at
+                await store.run(store.atomically, enqueue_memories, store, row, memories, at, language)
+            self._read_through[conversation] = messages[-1]
+
+    def _unread(self, head: str, last: MessageRecord | None) -> list[MessageRecord]:
+        """The messages behind the last one that was read; all since the last summary if it is not on this
+        path, as after an edit. What is read twice is known by its message.
+        """
+        log, depth = self._store.log, self._store.log.message(head).depth
+        if last is not None and last.depth <= depth:
+            first, *new = log.tail(head, depth - last.depth + 1)
+            if first.id == last.id:
+                return new
+        latest = self._store.summaries.latest(head)
+        new_depth = depth - (latest.depth if latest else -1)
+        return log.tail(head, min(new_depth, _RECENT)) if new_depth > 0 else []
 
     async def at_rest(self, conversation: str, *, ask: bool = True) -> bool:
         """Memories and a summary of all that was said; the window stays as it is. Whether there was anything.
@@ -464,6 +471,7 @@ class CompactionService:
             written = await self._write(span, place.case if place else None)
             if written.record is not None:
                 await store.run(store.atomically, written.record.save, store)
+        self._read_through.pop(conversation, None)
         return True
 
     async def _reach(self, conversation: str) -> RestingConversation | None:

@@ -9,7 +9,19 @@ import time
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Text, bindparam, delete, insert, or_, select, type_coerce, update
+from sqlalchemy import (
+    Connection,
+    Row,
+    Table,
+    Text,
+    bindparam,
+    delete,
+    insert,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
 
 from holdfast.errors import Conflict, NotFound
 from holdfast.i18n import lazy
@@ -196,8 +208,7 @@ class CompactionRepository(Repository):
             duration_ms=duration_ms,
             created_at=time.time() if now is None else now,
         )
-        row = {column.name: getattr(new, column.name) for column in compactions.columns}
-        connection.execute(insert(compactions), row)
+        _insert(connection, compactions, new)
         return new
 
     @reads
@@ -376,8 +387,7 @@ class SummaryRepository(Repository):
             path=path,
             created_at=time.time() if now is None else now,
         )
-        row = {column.name: getattr(new, column.name) for column in summaries.columns}
-        connection.execute(insert(summaries), row)
+        _insert(connection, summaries, new)
         return new
 
     @reads
@@ -416,3 +426,9 @@ def _summary_ends(connection: Connection, message: str) -> dict[str, int]:
 
 def _read_summary(row: Row[Any]) -> SummaryRecord:
     return SummaryRecord(**{**row._mapping, "covers": tuple(row.covers)})
+
+
+def _insert(connection: Connection, table: Table, record: Compaction | SummaryRecord) -> None:
+    """Insert a record whose fields have the names of the table's columns."""
+    row = {column.name: getattr(record, column.name) for column in table.columns}
+    connection.execute(insert(table), row)

@@ -92,8 +92,6 @@ _ENGLISH_CAUSE = late(
     r"|ed) )"
 )
 # What somebody decided, or asks for, to be done.
-# "…, we're dropping that".
-_OPEN_END = late(r"\b(?:that|this|those|them|das|damit)[.!]*$")
 _AIM = late(
     r"(?i)\b(?:zu \w+|(?:ab|an|auf|aus|bei|ein|her|hin|los|mit|nach|um|vor|weg|zurück|zusammen)zu\w+)n[.!]*$"
     r"|^to \w+"
@@ -723,7 +721,7 @@ def _leans(clauses: Sequence[Clause], at: int) -> bool:
         or _is_apposed(clauses[at])
         or cues >= {"behind_comma", "bare"}
         or cues >= {"behind_comma", "topicless"}
-        or ("behind_comma" in cues and _OPEN_END.search(clauses[at].text))
+        or cues >= {"behind_comma", "open_end"}
         # What failed is what is not to be tried again; a label says what its value is.
         or clauses[at - 1].cues & {"fails"}
         or ({"behind_comma", "fails"} <= cues and not cues & {"definite", "name", "i"})

@@ -548,6 +548,8 @@ CUES = LanguageData(
             r"|geworden|geblieben|geboren|gestiegen|gestorben"
             r"|passiert|aufgewacht|gezogen|gewesen|gelandet|gestoßen)"
         ),
+        # "…, wir lassen das".
+        "open_end": cue(r"(?:das|damit)[.!]*$"),
         "fails": cue(
             r"(?:ist|sind) (?:\S+ ){0,6}?(?:fehlgeschlagen|gescheitert|abgebrochen|schiefgegangen)"
             r"|fehlgeschlagen|gescheitert|schlug fehl|schlägt fehl"

@@ -612,6 +612,8 @@ CUES = LanguageData(
             r"(?:i|we|he|she|they) (?:\w+ )?(?:\w+ed|went|bought|got|met|saw|had|did|made|found|took"
             r"|wrote|ran|came|left|heard|read)"
         ),
+        # "…, we're dropping that".
+        "open_end": cue(r"(?:that|this|those|them)[.!]*$"),
         "fails": cue(
             r"(?:aborted|crashed|broke down) (?:\w+ )?(?:with|on|because|after)|failed(?: with| because"
             r"| to| on| again|[.!]*$)|fails? (?:with|on|because|when|again)|(?:did"

@@ -431,9 +431,13 @@ def test_conversations_are_found_renamed_forked_and_deleted_by_keyboard_alone(pa
     expect(window.get_by_role("menuitem", name="Fork")).to_be_focused()
     window.keyboard.press("Enter")
     expect(window.locator("#chats li")).to_have_count(2)
+    # The fork is opened only now: until then the focus could still move to the field.
+    expect(window.locator("#text")).to_be_focused()
     more.first.focus()
     window.keyboard.press("Enter")
+    expect(window.get_by_role("menuitem", name="Rename")).to_be_focused()
     window.keyboard.press("ArrowUp")
+    expect(window.get_by_role("menuitem", name="Delete")).to_be_focused()
     window.keyboard.press("Enter")
     window.get_by_role("button", name="Delete, keep memories").press("Enter")
     expect(window.locator("#chats li")).to_have_count(1)

@@ -6,8 +6,7 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 
-from holdfast.backends.gemini import GeminiEmbedder
-from holdfast.backends.voyage import VoyageEmbedder
+from holdfast.backends.hosted_embedders import GeminiEmbedder, VoyageEmbedder
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions, open_embedder
 from holdfast.memory.embedder_http import EmbeddingClient, OpenAIEmbedder

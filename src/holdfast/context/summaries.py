@@ -31,9 +31,8 @@ from holdfast.store import Store, new_id
 from holdfast.store.values import ConversationRecord, MessageRecord, SummaryRecord
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.health import LabelledProvider
 from holdfast.upstreams.models import ModelRegistry
-from holdfast.upstreams.routing import Upstreams
+from holdfast.upstreams.routing import LabelledProvider, Upstreams
 from holdfast.upstreams.windows import has_fixed_window
 from holdfast.window.decisions import Proposal
 from holdfast.window.fit import STRATEGIES, Batch, FittedWindow

@@ -43,13 +43,12 @@ from holdfast.messages import Scope
 from holdfast.projects import SessionProjects
 from holdfast.server import (
     anthropic,
-    chat_list,
+    chat_edits,
     chat_options,
     chats,
     credentials,
     embeddings,
     files,
-    jobs,
     mcp,
     memories,
     metrics,
@@ -57,17 +56,14 @@ from holdfast.server import (
     ollama,
     openai,
     profiles,
-    prompts,
     research,
-    responses,
-    revisions,
     system,
     turns,
 )
 from holdfast.server import settings as settings_routes
 from holdfast.server.detached import DetachedTurns
 from holdfast.server.embeddings import EmbeddedEncoder
-from holdfast.server.errors import anthropic_error, ollama_error, openai_error
+from holdfast.server.endpoint import anthropic_error, ollama_error, openai_error
 from holdfast.server.files import roots_in
 from holdfast.server.guard import ANONYMOUS, Access, RequestGuard, access_of, check_address, is_loopback
 from holdfast.server.memories import ReindexJob
@@ -98,15 +94,13 @@ _ROUTERS = (
     openai.router,
     embeddings.router,
     models.upstreams_router,
-    responses.router,
     anthropic.router,
     turns.router,
     chat_options.router,
     chat_options.presets_router,
-    revisions.router,
-    chat_list.router,
+    chat_edits.router,
     chats.router,
-    prompts.router,
+    chat_options.prompts_router,
     profiles.router,
     memories.router,
     memories.notes_router,
@@ -114,8 +108,8 @@ _ROUTERS = (
     files.router,
     models.router,
     models.tokens_router,
-    jobs.events_router,
-    jobs.router,
+    metrics.events_router,
+    metrics.jobs_router,
     metrics.statistics_router,
     metrics.router,
     credentials.keys_router,

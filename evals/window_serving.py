@@ -22,7 +22,8 @@ from typing import Any, ClassVar, Self
 import httpx
 
 from holdfast.config import default_home
-from holdfast.upstreams.embedded import EmbeddedProcess, default_threads, find_model_file
+from holdfast.upstreams.embedded import EmbeddedProcess, default_threads
+from holdfast.upstreams.model_file import find_model_file
 
 OPENAI, OLLAMA = "/v1/chat/completions", "/api/chat"
 MODEL = "embedded"

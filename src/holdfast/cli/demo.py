@@ -22,6 +22,7 @@ from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, load
 from holdfast.cli.window import FILLS, draw_bar
 from holdfast.demo.performance import (
+    QUOTED,
     AnswerEvent,
     DemoEvent,
     EndEvent,
@@ -32,7 +33,6 @@ from holdfast.demo.performance import (
     TurnEvent,
     serialize_event,
 )
-from holdfast.demo.script import QUOTED
 from holdfast.i18n import Language, pgettext
 from holdfast.i18n import gettext as _
 from holdfast.window import sentences
@@ -77,8 +77,7 @@ def demo(
 
 async def run_demo(home: Path, embedder: str, show: "Show", pause: "Callable[[DemoEvent], float]") -> bool:
     """Run the demonstration; return whether everything was remembered and fitted."""
-    from holdfast.demo.performance import EndEvent, perform
-    from holdfast.demo.script import load_script
+    from holdfast.demo.performance import EndEvent, load_script, perform
 
     well = False
     with mute_compaction_warnings():

@@ -8,9 +8,14 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from holdfast.compaction.compactor import CompactionTask, Compactor, SummaryBody
-from holdfast.compaction.persistence import CompactionRecord, enqueue_memories
-from holdfast.compaction.summary_model import SummaryModel
+from holdfast.compaction.compactor import (
+    CompactionRecord,
+    CompactionTask,
+    Compactor,
+    SummaryBody,
+    enqueue_memories,
+)
+from holdfast.compaction.summariser import SummaryModel
 from holdfast.context.loading import (
     ConversationLocks,
     FitRequest,

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from starlette.requests import Request
 
 from holdfast.conversations.lanes import get_message
-from holdfast.conversations.revision import delete_message, replace_message, restore_message
+from holdfast.conversations.recorder import delete_message, replace_message, restore_message
 from holdfast.errors import BadRequest, NotFound
 from holdfast.i18n import gettext as _
 from holdfast.i18n import speak

@@ -510,7 +510,9 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
     if "under" in cues and cues & {"does", "chooses"} and cues & {"condition", "question"}:
         # "If it rains we'll take the car", without a comma.
         cues.add("conditional")
-    if any("feels" in other.cues for place, other in enumerate(clauses) if place != at):
+    if "called" not in cues and any(
+        "feels" in each.cues for place, each in enumerate(clauses) if place != at
+    ):
         cues.add("felt")
     for later in clauses[at + 1 :]:
         if not language.begins["goes_on"].match(later.text):

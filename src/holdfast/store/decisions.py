@@ -345,6 +345,13 @@ class MarkRepository(Repository):
         return [Mark(row.message, row.kind, row.text, depths[row.message]) for row in on_path]
 
 
+_SUMMARY_ENDS = PreparedStatement(
+    select(summaries.c.through).where(
+        summaries.c.tree == bindparam("tree"), summaries.c.depth <= bindparam("depth")
+    )
+)
+
+
 class SummaryRepository(Repository):
     """Summaries along the trees of messages."""
 
@@ -420,8 +427,8 @@ def _latest(connection: Connection, message: str) -> SummaryRecord | None:
 def _summary_ends(connection: Connection, message: str) -> dict[str, int]:
     """Return the messages on the path to this one at which a summary ends, each with its depth."""
     end = tree.get(connection, message)
-    ends = select(summaries.c.through).where(summaries.c.tree == end.tree, summaries.c.depth <= end.depth)
-    return tree.depths(connection, end, list(connection.scalars(ends)))
+    ends = _SUMMARY_ENDS.all(connection, tree=end.tree, depth=end.depth)
+    return tree.depths(connection, end, [row.through for row in ends])
 
 
 def _read_summary(row: Row[Any]) -> SummaryRecord:

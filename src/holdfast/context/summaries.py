@@ -417,16 +417,18 @@ class CompactionService:
 
         So other chats know it at once; a summary, and what a model adds, come when the conversation rests.
         """
-        if not (self._options.memory and self._options.flush):
-            return
+        if self._options.memory and self._options.flush:
+            # One piece of work in one thread: whoever interrupts it loses nothing of it.
+            await asyncio.to_thread(self._remember, conversation)
+
+    def _remember(self, conversation: str) -> None:
         store, last = self._store, self._read_through.get(conversation)
-        row, messages = await store.run(store.read_snapshot, self._load_unread, conversation, last)
+        row, messages = store.read_snapshot(self._load_unread, conversation, last)
         if messages:
-            items = tuple(map(item_of, messages))
-            memories, language = await asyncio.to_thread(extract_memories, items)
+            memories, language = extract_memories(tuple(map(item_of, messages)))
             if memories:
                 at = messages[-1].created_at
-                await store.run(store.atomically, enqueue_memories, store, row, memories, at, language)
+                store.atomically(enqueue_memories, store, row, memories, at, language)
             self._read_through[conversation] = messages[-1]
 
     def _load_unread(

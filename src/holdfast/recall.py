@@ -200,7 +200,7 @@ class Recall:
         if room < _LEAST or not questions:
             return Evidence()
         tree = "" if need.remembers else need.tree
-        prepared = self._search.prepare(questions, need.scope, tree=tree, embeds=False)
+        prepared = self._search.prepare(questions, need.scope, tree=tree, embeds=False, asked=need.message)
         share = room if share is None else min(share, room)
 
         def search_and_choose() -> Evidence:

@@ -220,11 +220,11 @@ class PassageIndex(Repository):
             return fulltext.list_containers(connection, None)
         return self._load_containers(connection, places)
 
-    def catch_up(self, places: Collection[SearchPlace]) -> None:
-        """Index the messages that wait in these places."""
+    def catch_up(self, places: Collection[SearchPlace], without: str = "") -> None:
+        """Index the messages that wait in these places, but for one."""
         for place in places:
             if isinstance(place, Scope):
-                self._messages.catch_up(where=place)
+                self._messages.catch_up(where=place, without=without)
 
     @reads
     def matches(

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from rich.text import Text
 
 from holdfast import __version__
 from holdfast.cli.options import JsonOption
@@ -64,11 +65,10 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
 
 
 def print_check(check: Check) -> None:
-    marks = {"ok": "[green]✓[/green]", "info": "·", "note": "[yellow]![/yellow]", "bad": "[red]✗[/red]"}
-    console.print(f"{marks[check.state]} [bold]{check.about}[/bold]: ", end="")
-    console.print(check.found, markup=False)
+    marks = {"ok": ("✓", "green"), "info": ("·", ""), "note": ("!", "yellow"), "bad": ("✗", "red")}
+    console.print(Text.assemble(marks[check.state], " ", (check.about, "bold"), f": {check.found}"))
     if check.remedy:
-        console.print(f"  → {check.remedy}", markup=False)
+        console.print(f"  → {check.remedy}")
 
 
 def check_machine(settings: Settings) -> Iterator[Check]:

@@ -55,7 +55,7 @@ _WARM = 3
 _ROOM = 1_000
 _TOGETHER = 2_000
 _STAGES: dict[str, tuple[Any, str]] = {
-    "files and waiting messages": (search.Search, "_prepare"),
+    "files and waiting messages": (search.Search, "prepare"),
     "words": (PassageIndex, "matches"),
     "columns of rows": (PassageTableCache, "of"),
     "vectors": (SemanticIndex, "near"),

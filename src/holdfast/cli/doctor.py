@@ -6,7 +6,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -17,7 +17,7 @@ from holdfast import __version__
 from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, format_time, load, print_json, print_table
 from holdfast.config import Settings
-from holdfast.errors import EmbedderError, HoldfastError
+from holdfast.errors import ConfigError, EmbedderError, HoldfastError, StoreError
 from holdfast.i18n import gettext as _
 from holdfast.i18n import lazy, pgettext, translate
 
@@ -54,7 +54,12 @@ class Check:
 def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
     """Look at everything Holdfast needs; exit code 1 if something is wrong."""
     settings = load(context).settings
-    checks = [*check_machine(settings), *check_store(settings), *asyncio.run(check_models(settings))]
+    checks = [
+        *check_machine(settings),
+        *check_preset(settings),
+        *check_store(settings),
+        *asyncio.run(check_models(settings)),
+    ]
     if as_json:
         print_json([asdict(check) for check in checks])
     else:
@@ -66,9 +71,10 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
 
 def print_check(check: Check) -> None:
     marks = {"ok": ("✓", "green"), "info": ("·", ""), "note": ("!", "yellow"), "bad": ("✗", "red")}
-    console.print(Text.assemble(marks[check.state], " ", (check.about, "bold"), f": {check.found}"))
+    finding = f": {translate(check.found)}"
+    console.print(Text.assemble(marks[check.state], " ", (check.about, "bold"), finding))
     if check.remedy:
-        console.print(f"  → {check.remedy}")
+        console.print(f"  → {translate(check.remedy)}")
 
 
 def check_machine(settings: Settings) -> Iterator[Check]:
@@ -97,6 +103,16 @@ def check_machine(settings: Settings) -> Iterator[Check]:
         else _("{address} is free").format(address=address),
         _("If that is not Holdfast itself, choose another with --port.") if taken else "",
     )
+
+
+def check_preset(settings: Settings) -> Iterator[Check]:
+    """Report levels that contradict each other or that no request reaches; with them, nothing starts."""
+    from holdfast.window.presets import preset_from
+
+    try:
+        preset_from(settings)
+    except ConfigError as error:
+        yield Check("bad", _("levels"), error.message, error.hint)
 
 
 def check_store(settings: Settings) -> Iterator[Check]:
@@ -301,8 +317,10 @@ async def check_models(settings: Settings) -> list[Check]:
             await upstreams.refresh()
             checks += [check_server(state) for state in upstreams.states()]
         provider = await upstreams.main()
-        models = [model.name for model in await provider.models()]
+        listed = await provider.models()
+        models = [model.name for model in listed]
         checks.append(check_usable(about, f"{provider.name} {provider.location}", ", ".join(models)))
+        checks += await check_levels(settings, provider, [model.name for model in listed if model.can_chat])
         checks += suggest_embedder(settings, provider, models)
         if settings.helper_model:
             checks.append(await check_helper_model(settings, upstreams, provider))
@@ -311,6 +329,27 @@ async def check_models(settings: Settings) -> list[Check]:
     finally:
         await upstreams.aclose()
     return checks
+
+
+async def check_levels(settings: Settings, server: "Provider", models: Sequence[str]) -> list[Check]:
+    """Report levels that no request reaches in the windows of these models, one for each window."""
+    from holdfast.store import open_store
+    from holdfast.upstreams.models import ModelRegistry
+    from holdfast.window.presets import check_reach, preset_from
+
+    checks: dict[int, Check] = {}
+    # Levels that hold in no window and a database that cannot be opened are reported by their own checks.
+    with suppress(ConfigError, StoreError), open_store(settings.store) as store:
+        preset = preset_from(settings)
+        async with aclosing(ModelRegistry(store, settings.home / "cache")) as registry:
+            for model in models:
+                windows = await registry.windows(server, model)
+                try:
+                    check_reach(preset, windows.used.tokens, thinks=windows.thinks)
+                except ConfigError as error:
+                    about = _("levels of {model}").format(model=model)
+                    checks.setdefault(windows.used.tokens, Check("bad", about, error.message, error.hint))
+    return list(checks.values())
 
 
 def suggest_embedder(settings: Settings, server: "Provider", models: Sequence[str]) -> Iterator[Check]:

@@ -75,9 +75,8 @@ constraints: $(READY)  ## pin what is installed now
 lock: $(READY)  ## the hashes of all that a release is installed with: requirements.lock
 	$(BIN)/python -m tests.deploy.lock
 
-# It is needed for nothing else, so it is not installed.
-audit: $(READY)  ## what is installed, against known vulnerabilities; asks a service on the web
-	$(BIN)/uv tool run --quiet pip-audit==2.10.1 --strict --progress-spinner off --disable-pip --requirement requirements.lock
+audit: $(READY)  ## what a release is installed with, against the vulnerabilities that PyPI knows
+	$(BIN)/python -m tests.deploy.audit
 
 dist: $(READY)  ## the wheel, the sources, their parts and checksums in dist/, looked into
 	rm -rf dist

@@ -33,7 +33,7 @@ from holdfast.memory.base import Memory
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.items import add_items
-from holdfast.memory.ranking import PassageTableCache
+from holdfast.memory.passage_table import PassageTableCache
 from holdfast.memory.scopes import day_file
 from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.service import MemoryService
@@ -55,7 +55,7 @@ _WARM = 3
 _ROOM = 1_000
 _TOGETHER = 2_000
 _STAGES: dict[str, tuple[Any, str]] = {
-    "files and waiting messages": (search.Search, "_prepare"),
+    "files and waiting messages": (search.Search, "prepare"),
     "words": (PassageIndex, "matches"),
     "columns of rows": (PassageTableCache, "of"),
     "vectors": (SemanticIndex, "near"),

@@ -7,7 +7,9 @@ searched, and a secret word. Then others come through every door: every route of
 its own description with the ids of Ada's things, the chat protocols with each way to name a conversation,
 MCP's tools and resources, and the stream of events. They are another user, that user naming Ada's project,
 keys of Ada's that are bound to another project or have no memory, a group, a program that speaks for others,
-a revoked key, and nobody at all.
+a revoked key, and nobody at all. Memories are made by themselves, as they are by default: what Ada said in
+her chats was remembered before the others come, and what they say in theirs is remembered before it is looked
+at what she has.
 
 Nothing crosses if no answer has a secret word, or an id that the request did not have, that its sender may
 not see; if a model is told none; and if all that Ada has is as it was. That Ada herself finds her things
@@ -20,6 +22,7 @@ import json
 import re
 import string
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,17 +37,26 @@ from evals.reliability_routes import ENDLESS, Attempt, Route, list_routes, make_
 from evals.window_rows import Row, none_of, progress
 from holdfast.config import Settings
 from holdfast.server.app import create_app
-from holdfast.store import Key, Store
+from holdfast.store import Key
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.provider import serve_app
+from holdfast.turn import TurnEngine
 from holdfast.wiring import build_engine
 
 PART = "borders"
 OWNER, OTHER = "ada", "bob"
 # Ada's scopes: her own, a project, a group.
 PROJECT, GROUP, BOUND = "garden", "club", "school"
+SCOPES: Mapping[str, Mapping[str, str]] = {
+    "own": {},
+    "project": {"x-holdfast-project": PROJECT},
+    "group": {"x-holdfast-project": GROUP, "x-holdfast-kind": "group"},
+}
+KINDS_OF_IDS = ("conversation", "memory", "finding", "job", "message")
 _MODEL = "fake"
 _PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+# Seconds until what was said is remembered, at most; and the name of that work.
+_PATIENCE, _REMEMBERING = 120.0, "memories of "
 # How many ids a place in a path is filled with, at most.
 _PLACES = 4
 _BIRDS = (
@@ -126,8 +138,8 @@ class Actor:
     name: str
     headers: Mapping[str, str]
     may_see: Callable[[Secret], bool] = lambda _: False
-    # Whether ids of Ada's things are nothing new to them: it is Ada's own key.
-    is_owner: bool = False
+    # Kinds of Ada's things whose ids are nothing new to them, since it is Ada's own key.
+    known_ids: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +158,8 @@ class Report:
     attempts: dict[str, int] = field(default_factory=dict)
     crossings: list[BorderCrossing] = field(default_factory=list)
     failures: list[BorderCrossing] = field(default_factory=list)
+    # How many memories were made of what somebody said, in their own scope.
+    remembered: dict[str, int] = field(default_factory=dict)
     routes: int = 0
     doors_of_owner: set[str] = field(default_factory=set)
 
@@ -158,8 +172,9 @@ class Report:
 class World:
     """A running server with all parts, and clients for it."""
 
-    def __init__(self, app: FastAPI, url: str, store: Store, upstream: FakeOllama) -> None:
-        self.app, self.url, self.store, self.upstream = app, url, store, upstream
+    def __init__(self, app: FastAPI, url: str, engine: TurnEngine, upstream: FakeOllama) -> None:
+        self.app, self.url, self.store, self.upstream = app, url, engine.store, upstream
+        self._idle = engine.background.idle
 
     def connect(self, headers: Mapping[str, str]) -> httpx.Client:
         return httpx.Client(base_url=self.url, headers=dict(headers), timeout=60, trust_env=False)
@@ -167,6 +182,14 @@ class World:
     def make_key(self, **rights: Any) -> dict[str, str]:
         _, secret = self.store.keys.create(Key(**rights))
         return {"authorization": f"Bearer {secret}"}
+
+    def wait_for_memories(self) -> None:
+        """Wait until what was said so far is remembered, which is done a little after each answer."""
+        limit = time.monotonic() + _PATIENCE
+        while any(name.startswith(_REMEMBERING) for name in (*self._idle.waiting, self._idle.running or "")):
+            if time.monotonic() > limit:
+                raise TimeoutError(f"what was said is not remembered after {_PATIENCE:.0f} s")
+            time.sleep(0.05)
 
 
 @contextlib.contextmanager
@@ -182,15 +205,13 @@ def open_world(home: Path, **settings: Any) -> Iterator[World]:
                 "upstream": behind,
                 "require_key": True,
                 "embedder": "off",
-                # What Ada has changes by what others do, or not at all.
-                "flush_enabled": False,
                 **settings,
             }
         )
         engine = build_engine(chosen)
         app = create_app(engine, chosen)
         with serve_app(app) as url:
-            yield World(app, url, engine.store, upstream)
+            yield World(app, url, engine, upstream)
 
 
 def make_word(random: Random) -> str:
@@ -274,10 +295,22 @@ def settle_owner(world: World, seed: int) -> tuple[Estate, dict[str, str]]:
     estate.ids["key"] = [key.id for key in world.store.keys.all()]
     with world.connect(head) as http:
         settler = Settler(http, estate, Random(seed))
-        settler.settle("own", {})
-        settler.settle("project", {"x-holdfast-project": PROJECT})
-        settler.settle("group", {"x-holdfast-project": GROUP, "x-holdfast-kind": "group"})
+        for scope, scope_head in SCOPES.items():
+            settler.settle(scope, scope_head)
+        world.wait_for_memories()
+        note_memories(http, estate)
     return estate, head
+
+
+def note_memories(http: httpx.Client, estate: Estate) -> None:
+    """Add what was remembered of Ada's chats: their secrets stand in memories now, too."""
+    chats = [secret for secret in estate.secrets if secret.kind == "chat"]
+    for scope, head in SCOPES.items():
+        for memory in http.post("/api/memory/export", headers=head).json()["memories"]:
+            for secret in chats:
+                if secret.word in memory["text"] and memory["id"] not in estate.ids["memory"]:
+                    estate.secrets.append(Secret(secret.word, scope, "memory"))
+                    estate.add("memory", memory["id"])
 
 
 def make_actors(world: World, owner: Mapping[str, str]) -> list[Actor]:
@@ -290,16 +323,24 @@ def make_actors(world: World, owner: Mapping[str, str]) -> list[Actor]:
     world.store.keys.revoke(revoked.id)
     group = {"x-holdfast-kind": "group"}
     notes = ("memory", "note", "profile")
+    chats = [kind for kind in KINDS_OF_IDS if kind != "memory"]
     return [
         Actor("another user", other),
         Actor("another user, naming the project", {**other, "x-holdfast-project": PROJECT}),
         Actor("another user, in the group", {**other, **group, "x-holdfast-project": GROUP}, in_group),
         Actor(
-            "a group of the project's name", {**owner, **group, "x-holdfast-project": PROJECT}, is_owner=True
+            "a group of the project's name",
+            {**owner, **group, "x-holdfast-project": PROJECT},
+            known_ids=KINDS_OF_IDS,
         ),
-        Actor("the owner, in the group", {**owner, **group, "x-holdfast-project": GROUP}, in_group, True),
+        Actor(
+            "the owner, in the group",
+            {**owner, **group, "x-holdfast-project": GROUP},
+            in_group,
+            KINDS_OF_IDS,
+        ),
         Actor("a key for another project", bound, reads_own_notes),
-        Actor("a key without memory", blind, lambda secret: secret.kind not in notes, True),
+        Actor("a key without memory", blind, lambda secret: secret.kind not in notes, chats),
         Actor("a forwarder that names nobody", forwarder),
         Actor("a forwarder that names the owner", {**forwarder, "x-holdfast-user": OWNER}),
         Actor("a revoked key", {"authorization": f"Bearer {secret}"}),
@@ -316,10 +357,10 @@ def in_group(secret: Secret) -> bool:
     return secret.scope == "group"
 
 
-def chat_attempts(estate: Estate) -> Iterator[Attempt]:
-    """Each chat protocol with each way to name somebody else's conversation."""
-    question = " and ".join(estate.topics[::2])
-    messages = [{"role": "user", "content": f"What do you know of {question}?"}]
+def chat_attempts(estate: Estate, statement: str) -> Iterator[Attempt]:
+    """Each chat protocol with each way to name somebody else's conversation: something is said and asked."""
+    question = f"{statement} What do you know of {' and '.join(estate.topics[::2])}?"
+    messages = [{"role": "user", "content": question}]
     plain = {"model": _MODEL, "stream": False}
     bodies: dict[str, dict[str, Any]] = {
         "/api/chat": {**plain, "messages": messages},
@@ -411,17 +452,16 @@ def send(http: httpx.Client, attempt: Attempt) -> httpx.Response:
 
 def find_secrets(estate: Estate, actor: Actor, asked: str, text: str) -> Iterator[str]:
     """Return what an answer has that its reader may not know; `asked` is all that its reader ever sent."""
+    # What was said in a chat may stand in a memory, too: whoever may read one of them may know the word.
+    known = {secret.word for secret in estate.secrets if actor.may_see(secret)}
     for secret in estate.secrets:
-        if secret.word in text and not actor.may_see(secret):
+        if secret.word in text and secret.word not in known:
             yield f"{secret.kind} of the {secret.scope} scope"
-    if actor.is_owner:
-        return
-    visible = {secret.scope for secret in estate.secrets if actor.may_see(secret)}
-    if visible:
+    if known and not actor.known_ids:
         # Ids are not told apart by scope; who may see a part is judged by the words.
         return
-    for kind in ("conversation", "memory", "finding", "job", "message"):
-        for name in estate.ids[kind]:
+    for kind in KINDS_OF_IDS:
+        for name in estate.ids[kind] if kind not in actor.known_ids else ():
             if len(name) > 4 and name in text and name not in asked:
                 yield f"the id of a {kind}"
 
@@ -437,12 +477,7 @@ _LISTS = (
 def take_inventory(http: httpx.Client, estate: Estate) -> dict[str, str]:
     """Return all that Ada has, as she finds it, by the place where it was found."""
     inventory: dict[str, str] = {}
-    scopes: list[dict[str, str]] = [
-        {},
-        {"x-holdfast-project": PROJECT},
-        {"x-holdfast-project": GROUP, "x-holdfast-kind": "group"},
-    ]
-    for scope in scopes:
+    for scope in SCOPES.values():
         for path, list_name, kind in _LISTS:
             listed = http.get(path, headers=scope).json()[list_name]
             known = [row for row in listed if row["path" if kind == "path" else "id"] in estate.ids[kind]]
@@ -489,6 +524,7 @@ class Campaign:
         self.actors = make_actors(world, self._owner)
         # What came through each key so far: an id that somebody sent may come back from anywhere.
         self._asked: dict[str, str] = {}
+        self._random = Random(f"{seed} words of others")
 
     def run(self, actors: int = 99) -> Report:
         del self.actors[actors:]
@@ -499,11 +535,11 @@ class Campaign:
         self._follow_events()
         return self.report
 
-    def _attempts(self, http: httpx.Client) -> Iterator[Attempt]:
+    def _attempts(self, http: httpx.Client, statement: str) -> Iterator[Attempt]:
         # Lists first, while no id was named yet.
         for route in sorted(self._routes, key=lambda route: (bool(route.places), route.changes)):
             yield from make_attempts(route, self.estate.places, self.estate.values, self._places)
-        yield from chat_attempts(self.estate)
+        yield from chat_attempts(self.estate, statement)
         yield from turn_attempts(self.estate)
         yield from mcp_attempts(http, self.estate)
 
@@ -523,14 +559,18 @@ class Campaign:
     def _try_as(self, actor: Actor) -> None:
         report, world = self.report, self._world
         report.attempts[actor.name] = 0
+        word = make_word(self._random)
         with world.connect(actor.headers) as http, world.connect(self._owner) as owner:
             before = take_inventory(owner, self.estate)
-            for attempt in self._attempts(http):
+            for attempt in self._attempts(http, f"The otter is called {word}."):
                 sent = len(world.upstream.requests)
                 answer = send(http, attempt)
                 report.attempts[actor.name] += 1
                 told = json.dumps(world.upstream.requests[sent:], ensure_ascii=False)
                 self._judge(actor, attempt, answer, told)
+            world.wait_for_memories()
+            memories = http.post("/api/memory/export", headers=actor.headers)
+            report.remembered[actor.name] = int(memories.is_success and word in memories.text)
             for place in compare(before, take_inventory(owner, self.estate)):
                 if not self._may_change(actor, place):
                     report.add(BorderCrossing(actor.name, "one of the doors", f"{place} was changed"))
@@ -565,7 +605,7 @@ class Campaign:
                 continue
             queries: tuple[dict[str, str], ...] = ({}, {"kind": "group"})
             for query in queries:
-                if query and actor.is_owner:
+                if query and actor.known_ids:
                     continue
                 text = read_events(self._world, actor.headers, {"after": 0, **query})
                 self.report.attempts[actor.name] += 1
@@ -607,6 +647,8 @@ def rows(report: Report) -> Iterator[Row]:
     for actor, number in report.attempts.items():
         crossed = sum(crossing.actor == actor for crossing in report.crossings)
         yield none_of(PART, "crossed", f"{actor}, {number:,} requests", crossed)
+    said = [actor for actor, number in report.remembered.items() if number]
+    yield Row(PART, "remembered in their own scope what they said", ", ".join(said), len(said))
     yield none_of(PART, "internal errors", "all of them", len(report.failures))
 
 

@@ -18,6 +18,8 @@ from evals.reliability_server import Server
 from holdfast.testing.ollama_runner import ModelCall
 
 _MODEL = "fake:latest"
+# Seconds from one import to the next, at most.
+_IMPORT_PAUSE = 20.0
 # How often a client asks again what was not answered; else it asks something else.
 _ASKED_AGAIN = 0.6
 _THINGS = ("ladder", "lantern", "kayak", "piano", "drill", "tent", "globe", "sewing machine", "anvil", "harp")
@@ -227,8 +229,14 @@ class Importer:
         self._numbers = count(1)
         self._pending: list[Talk] = []
         self._process: subprocess.Popen[str] | None = None
+        self._due = 0.0
 
     def work(self, _: httpx.Client) -> None:
+        if time.monotonic() < self._due:
+            time.sleep(0.05)
+            return
+        # A command takes as much of the machine as a start of the server: without a pause, most of it.
+        self._due = time.monotonic() + self._random.uniform(0, _IMPORT_PAUSE)
         if not self._pending:
             self._pending = [self._make_talk() for _ in range(self._random.randint(1, 4))]
         file = self._folder / "conversations.json"

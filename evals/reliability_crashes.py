@@ -32,7 +32,7 @@ from statistics import median
 from typing import get_args
 
 import httpx
-from sqlalchemy import NullPool, create_engine, inspect
+from sqlalchemy import NullPool, create_engine
 from sqlalchemy import text as sql
 
 from evals.backends import postgres
@@ -76,7 +76,14 @@ _KILLED_STARTING, _AGED, _RESTORED = 0.4, 0.15, 0.1
 _IMPORT_KILLED = 0.5
 # Seconds after which a restore is killed, at most.
 _RESTORING = 3.0
-_OLDER = ("ALTER TABLE jobs DROP COLUMN answer", "UPDATE alembic_version SET version_num = '0007'")
+# The schema before the newest, where nothing is in it that only the newest can hold.
+_NEWEST, _OLDER = "0009", "0008"
+_NOT_OLDER = "SELECT count(*) FROM conversations WHERE pinned OR archived OR folder <> ''"
+_AGE = (
+    *(f"ALTER TABLE conversations DROP COLUMN {name}" for name in ("pinned", "archived", "folder")),
+    *(f"DROP TABLE {name}" for name in ("saved_prompts", "presets")),
+    f"UPDATE alembic_version SET version_num = '{_OLDER}'",
+)
 
 
 class Checker:
@@ -303,10 +310,10 @@ def age_schema(server: Server) -> bool:
     store = server.environment.get("HOLDFAST_STORE") or f"sqlite:///{server.home / 'holdfast.db'}"
     engine = create_engine(store.replace("postgresql:", "postgresql+psycopg:"), poolclass=NullPool)
     with engine.begin() as connection:
-        columns = {column["name"] for column in inspect(connection).get_columns("jobs")}
-        if "answer" not in columns or connection.scalar(sql("SELECT count(answer) FROM jobs")):
+        version = connection.scalar(sql("SELECT version_num FROM alembic_version"))
+        if version != _NEWEST or connection.scalar(sql(_NOT_OLDER)):
             return False
-        for statement in _OLDER:
+        for statement in _AGE:
             connection.execute(sql(statement))
     return True
 

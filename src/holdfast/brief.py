@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
-from holdfast.compaction.cues import Cues
 from holdfast.compaction.extraction import extract
-from holdfast.compaction.extractive import extract_summary, find_tool_effects, list_failures
+from holdfast.compaction.extractive import Cues, extract_summary, find_tool_effects, list_failures
 from holdfast.compaction.summary import Summary, shorten_line
 from holdfast.compaction.transcript import clean_items
 from holdfast.i18n import gettext as _

@@ -16,7 +16,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -199,16 +199,17 @@ class Recall:
         questions = understand(need)
         if room < _LEAST or not questions:
             return Evidence()
-        result = self._search.retrieve(
-            questions,
-            need.scope,
-            tree="" if need.remembers else need.tree,
-            limit=_CANDIDATES,
-            patience=_PATIENCE,
-            asked=need.message,
-        )
+        tree = "" if need.remembers else need.tree
+        prepared = self._search.prepare(questions, need.scope, tree=tree, embeds=False)
         share = room if share is None else min(share, room)
-        return self._store.read_snapshot(self._choose, need, questions, result, room, share, count)
+
+        def search_and_choose() -> Evidence:
+            result = self._search.find(
+                questions, prepared, limit=_CANDIDATES, patience=_PATIENCE, asked=need.message
+            )
+            return self._choose(need, questions, result, room, share, count)
+
+        return self._store.read_snapshot(search_and_choose)
 
     def _choose(
         self,
@@ -259,21 +260,22 @@ class Recall:
         own_summary = str(summary_file(need.scope, need.conversation)) if need.conversation else ""
         for candidate in candidates:
             row = candidate.row
-            if row.role == "system":
-                continue
-            if finding := _finding_of(row):
-                # Less certain ones are proposed by `FindingAttacher.find_related`.
-                if candidate.score >= _SURE and candidate.total >= _BEARS and finding not in need.known:
-                    yield candidate
-                continue
             if row.role == NOTE:
-                holds = not row.traits & _SUPERSEDED
-                own = row.container.partition(":")[2] == own_summary
-                if holds and not own and row.passage not in need.known:
+                if self._is_eligible_note(candidate, need, own_summary):
                     yield candidate
-                continue
-            if any(row.place <= path.get(row.branch, -1) for path in paths[row.container]):
-                yield candidate
+            elif row.role != "system":
+                for path in paths[row.container]:
+                    if row.place <= path.get(row.branch, -1):
+                        yield candidate
+                        break
+
+    def _is_eligible_note(self, candidate: SearchCandidate, need: Need, own_summary: str) -> bool:
+        row = candidate.row
+        if finding := _finding_of(row):
+            # Less certain ones are proposed by `FindingAttacher.find_related`.
+            return candidate.score >= _SURE and candidate.total >= _BEARS and finding not in need.known
+        own = row.container.partition(":")[2] == own_summary
+        return not row.traits & _SUPERSEDED and not own and row.passage not in need.known
 
     def _paths(self, trees: Collection[str], need: Need) -> dict[str, list[Mapping[str, int]]]:
         """Returns the live paths of each tree: to the question in this one, to every head in others."""
@@ -362,7 +364,7 @@ class _Picker:
         self._recall = recall
         self._need = need
         self._question = questions[0]
-        self._asked_frame = _frame_of(_words_of(self._question.text))
+        self._asked_frame = _frame_of(self._question.text)
         self._result = result
         self._room = room
         self._left = room - _HEADING
@@ -381,13 +383,16 @@ class _Picker:
         self._places: dict[int, int] = {}
         self._candidates: Sequence[SearchCandidate] = ()
         self._texts: dict[int, str] = {}
+        self._batch = (_READ if room else _REPORTED) // 2
 
     def _read(self, candidate: SearchCandidate) -> str:
         """Returns the text of a candidate; reads those of the next ones with it."""
         row = candidate.row.id
         if row not in self._texts:
             start = self._places[row]
-            self._load(self._candidates[start : start + (_READ if self._room else _REPORTED)])
+            # More each time: where the first were no use, the next are likely none either.
+            self._batch *= 2
+            self._load(self._candidates[start : start + self._batch])
         return self._texts[row]
 
     def _load(self, candidates: Sequence[SearchCandidate]) -> None:
@@ -405,8 +410,7 @@ class _Picker:
         self._statements = [
             (each, statement)
             for each in sorted(people, key=lambda each: (each.row.at, each.row.place), reverse=True)
-            for statement in _statements(self._texts[each.row.id])
-            if values_in(statement) or tells_change(statement)
+            for statement in _list_values(self._texts[each.row.id][:_STATED])
         ]
 
     def pick(self, candidates: Sequence[SearchCandidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
@@ -433,7 +437,7 @@ class _Picker:
             if free and candidate.row.id not in self._needed and len(missed) == _REPORTED:
                 continue
             text = self._read(candidate)
-            if _frame_of(_words_of(text)) == self._asked_frame:
+            if _frame_of(text) == self._asked_frame:
                 # It asks the same, or the same of another number.
                 continue
             text = self._shareable(candidate, text).strip()
@@ -634,14 +638,30 @@ def _statements(text: str) -> list[str]:
     ]
 
 
+@lru_cache(1_024)
+def _list_values(text: str) -> tuple[str, ...]:
+    """Returns the statements of a text that give a value or tell of a change.
+
+    Cached: questions that follow each other look at the same texts.
+    """
+    return tuple(
+        statement for statement in _statements(text) if values_in(statement) or tells_change(statement)
+    )
+
+
 def _words_of(text: str) -> str:
     """Returns the words of a text with a space around each, so that one text can be found in another."""
     return " ".join(["", *_WORD.findall(text.casefold()), ""])
 
 
-def _frame_of(words: str) -> str:
+def _frame_of(text: str) -> str:
     """Returns words without their numbers: "letter 3 of day 12" has the frame of "letter 4 of day 15"."""
-    return _NUMBER.sub("#", words)
+    return _find_frame(text) if len(text) <= _STATED else _find_frame.__wrapped__(text)
+
+
+@lru_cache(1_024)
+def _find_frame(text: str) -> str:
+    return _NUMBER.sub("#", _words_of(text))
 
 
 def _shorten_line(text: str) -> str:

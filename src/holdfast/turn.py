@@ -31,9 +31,8 @@ from typing import Any, Self
 
 from holdfast.background.jobs import BackgroundJobs
 from holdfast.background.projector import Projector
-from holdfast.compaction.compactor import Compactor
-from holdfast.compaction.persistence import enqueue_memory_requests
-from holdfast.compaction.summary_model import PromptTemplates
+from holdfast.compaction.compactor import Compactor, enqueue_memory_requests
+from holdfast.compaction.summariser import PromptTemplates
 from holdfast.context import Fitter, RecordedQuestion
 from holdfast.context.attachments import read_named_files
 from holdfast.context.evidence import RecallService

@@ -150,6 +150,21 @@ def finding_about(run, about):
     return next((finding for finding in findings if finding["about"] == about), None)
 
 
+def test_doctor_reports_levels_that_no_request_reaches(run, monkeypatch):
+    monkeypatch.setenv("HOLDFAST_PRESET", "keep-most")
+    monkeypatch.setenv("HOLDFAST_LEVEL_3", "90%")
+    levels = finding_about(run, "levels")
+    assert (levels["state"], "87.5% of 32,768" in levels["found"]) == ("bad", True)
+    assert "level_3 to at most 87%" in levels["remedy"]
+    # A share that larger windows have may be too much for the model that is there: this one has 8,192.
+    monkeypatch.setenv("HOLDFAST_LEVEL_3", "80%")
+    assert finding_about(run, "levels") is None
+    levels = finding_about(run, "levels of fake:latest")
+    assert (levels["state"], "of 8,192 tokens" in levels["found"]) == ("bad", True)
+    monkeypatch.setenv("HOLDFAST_LEVEL_3", "50%")
+    assert finding_about(run, "levels of fake:latest") is None
+
+
 def test_several_servers_are_listed_together_and_doctor_says_how_each_is(run, upstream, monkeypatch):
     with FakeOllama(models=[FakeModel("other:latest")]).served() as address:
         monkeypatch.setenv("HOLDFAST_UPSTREAM", "")

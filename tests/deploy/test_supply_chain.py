@@ -4,7 +4,11 @@ import hashlib
 import json
 import re
 
+import httpx
+import pytest
+
 from holdfast import __version__
+from tests.deploy.audit import audit_package
 from tests.deploy.installed import plain, runtime
 from tests.deploy.lock import ROOT, read_lock
 from tests.deploy.sbom import SUMS, build_sbom, write_beside
@@ -46,3 +50,27 @@ def test_checksums_of_all_files_stand_beside_them(tmp_path):
     for name, digest in rows.items():
         assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
     json.loads((tmp_path / f"holdfast-{__version__}.cdx.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("locked", "vulnerabilities"),
+    [
+        pytest.param("1.0", ("PYSEC-1 (mended in 1.1)",), id="told of by itself"),
+        pytest.param("2.0", (), id="the newest"),
+        pytest.param("1.5", None, id="nothing is told of it"),
+    ],
+)
+def test_an_audit_says_what_the_index_knows(locked, vulnerabilities):
+    hole = {"id": "PYSEC-1", "fixed_in": ["1.1"], "withdrawn": None}
+    mistake = {**hole, "id": "PYSEC-2", "withdrawn": "2026-01-01"}
+    pages = {
+        "/pypi/some/1.0/json": {"info": {"version": "1.0"}, "vulnerabilities": [hole, mistake]},
+        "/pypi/some/json": {"info": {"version": "2.0"}, "vulnerabilities": []},
+    }
+
+    def answer(request):
+        page = pages.get(request.url.path)
+        return httpx.Response(200, json=page) if page else httpx.Response(404)
+
+    with httpx.Client(transport=httpx.MockTransport(answer)) as http:
+        assert audit_package(http, "some", locked).vulnerabilities == vulnerabilities

@@ -22,8 +22,7 @@ from evals.compaction_replay import (
 from evals.compaction_scripts import PLAIN, SCRIPTS, asks_on_the_side, good, useless, vague
 from evals.compaction_speed import measure_compaction, measure_plan
 from evals.compaction_waiting import Measured, judge
-from holdfast.compaction.summariser import find_problem
-from holdfast.compaction.summary_model import PromptTemplates
+from holdfast.compaction.summariser import PromptTemplates, find_problem
 from holdfast.compaction.transcript import fence
 from holdfast.messages import Message
 from holdfast.store import SummaryRecord

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from holdfast.background.projector import Projector
-from holdfast.compaction.persistence import enqueue_memory_requests
+from holdfast.compaction.compactor import enqueue_memory_requests
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.memory.base import Memory, MemorySource
 from holdfast.memory.exchange import dump_memories, load_memories

@@ -201,3 +201,28 @@ def test_any_words_give_parts_of_their_sentences(sentences):
 )
 def test_a_long_sentence_is_read_in_one_go(piece):
     statements_in([piece * 4_000])
+
+
+@pytest.mark.parametrize(
+    ("text", "joint"),
+    [
+        ("Unser Budget ist 42.500 Euro und der Server heißt arion.", " und "),
+        ("Mein Hund heißt Bruno und meine Katze heißt Mia.", " und "),
+        ("The contact is Eva Lindner and the deadline is 3 May.", " and "),
+        ("The budget is 4,000 euros and we meet on Tuesdays.", " and "),
+    ],
+)
+def test_facts_joined_by_and_are_two_since_each_may_change(text, joint):
+    assert [words for _, words in stated(text)] == text.split(joint)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Der Drucker und der Scanner sind in Raum 4.",
+        "Nach dem Vergleich mit Mollie und Adyen ist die Wahl auf Stripe gefallen.",
+        "Der Server heißt arion und läuft unter Debian 12.",
+    ],
+)
+def test_two_nouns_or_two_verbs_are_one_fact(text):
+    assert [words for _, words in stated(text)] == [text]

@@ -363,6 +363,9 @@ class BackgroundJobs:
         for conversation in self._talked:
             try:
                 await self._compacting.at_rest(conversation, ask=False)
+            except NotFound:
+                # Somebody deleted it.
+                continue
             except HoldfastError as error:
                 log.warning("what was said in %s could not be taken down: %s", conversation, error)
         try:

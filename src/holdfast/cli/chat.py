@@ -28,10 +28,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.styles import Style
 from rich.text import Text
 
-from holdfast.cli.chat_screen import ChatScreen, format_meter, print_stopped
-from holdfast.cli.options import ProjectOption, current_scope, find_conversation
-from holdfast.cli.output import console, format_time, load, print_error, print_headline, print_table, write
-from holdfast.cli.session import (
+from holdfast.cli.ask import (
     ChatSession,
     ConversationOption,
     ModelOption,
@@ -39,6 +36,9 @@ from holdfast.cli.session import (
     choose_model,
     clean,
 )
+from holdfast.cli.chat_screen import ChatScreen, format_meter, print_stopped
+from holdfast.cli.options import ProjectOption, current_scope, find_conversation
+from holdfast.cli.output import console, format_time, load, print_error, print_headline, print_table, write
 from holdfast.cli.window import speaker_label
 from holdfast.config import HISTORY, Settings
 from holdfast.errors import BadRequest, HoldfastError, NotFound

@@ -1,4 +1,4 @@
-"""`holdfast doctor` and `holdfast config`: what was found, what is used, what is wrong and how to fix it."""
+"""`holdfast doctor`, `config` and `jobs`: what is used, what is wrong and how to fix it, latest requests."""
 
 import asyncio
 import shutil
@@ -6,25 +6,26 @@ import socket
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from holdfast import __version__
 from holdfast.cli.options import JsonOption
-from holdfast.cli.output import console, load, print_json, print_table
+from holdfast.cli.output import console, format_time, load, print_json, print_table
 from holdfast.config import Settings
-from holdfast.errors import EmbedderError, HoldfastError
+from holdfast.errors import ConfigError, EmbedderError, HoldfastError, StoreError
 from holdfast.i18n import gettext as _
-from holdfast.i18n import lazy, translate
+from holdfast.i18n import lazy, pgettext, translate
 
 if TYPE_CHECKING:
     from holdfast.memory.embedder_choice import ChosenEmbedder
-    from holdfast.store import Store
+    from holdfast.store import JobRecord, Store
     from holdfast.upstreams.base import Provider
     from holdfast.upstreams.routing import Upstreams, UpstreamState
+
 
 # Below this, some weeks of conversations or a model would not fit.
 _MIN_FREE_BYTES = 1_000_000_000
@@ -52,7 +53,12 @@ class Check:
 def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
     """Look at everything Holdfast needs; exit code 1 if something is wrong."""
     settings = load(context).settings
-    checks = [*check_machine(settings), *check_store(settings), *asyncio.run(check_models(settings))]
+    checks = [
+        *check_machine(settings),
+        *check_preset(settings),
+        *check_store(settings),
+        *asyncio.run(check_models(settings)),
+    ]
     if as_json:
         print_json([asdict(check) for check in checks])
     else:
@@ -65,9 +71,9 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
 def print_check(check: Check) -> None:
     marks = {"ok": "[green]✓[/green]", "info": "·", "note": "[yellow]![/yellow]", "bad": "[red]✗[/red]"}
     console.print(f"{marks[check.state]} [bold]{check.about}[/bold]: ", end="")
-    console.print(check.found, markup=False)
+    console.print(translate(check.found), markup=False)
     if check.remedy:
-        console.print(f"  → {check.remedy}", markup=False)
+        console.print(f"  → {translate(check.remedy)}", markup=False)
 
 
 def check_machine(settings: Settings) -> Iterator[Check]:
@@ -96,6 +102,16 @@ def check_machine(settings: Settings) -> Iterator[Check]:
         else _("{address} is free").format(address=address),
         _("If that is not Holdfast itself, choose another with --port.") if taken else "",
     )
+
+
+def check_preset(settings: Settings) -> Iterator[Check]:
+    """Report levels that contradict each other or that no request reaches; with them, nothing starts."""
+    from holdfast.window.presets import preset_from
+
+    try:
+        preset_from(settings)
+    except ConfigError as error:
+        yield Check("bad", _("levels"), error.message, error.hint)
 
 
 def check_store(settings: Settings) -> Iterator[Check]:
@@ -300,8 +316,10 @@ async def check_models(settings: Settings) -> list[Check]:
             await upstreams.refresh()
             checks += [check_server(state) for state in upstreams.states()]
         provider = await upstreams.main()
-        models = [model.name for model in await provider.models()]
+        listed = await provider.models()
+        models = [model.name for model in listed]
         checks.append(check_usable(about, f"{provider.name} {provider.location}", ", ".join(models)))
+        checks += await check_levels(settings, provider, [model.name for model in listed if model.can_chat])
         checks += suggest_embedder(settings, provider, models)
         if settings.helper_model:
             checks.append(await check_helper_model(settings, upstreams, provider))
@@ -310,6 +328,27 @@ async def check_models(settings: Settings) -> list[Check]:
     finally:
         await upstreams.aclose()
     return checks
+
+
+async def check_levels(settings: Settings, server: "Provider", models: Sequence[str]) -> list[Check]:
+    """Report levels that no request reaches in the windows of these models, one for each window."""
+    from holdfast.store import open_store
+    from holdfast.upstreams.models import ModelRegistry
+    from holdfast.window.presets import check_reach, preset_from
+
+    checks: dict[int, Check] = {}
+    # Levels that hold in no window and a database that cannot be opened are reported by their own checks.
+    with suppress(ConfigError, StoreError), open_store(settings.store) as store:
+        preset = preset_from(settings)
+        async with aclosing(ModelRegistry(store, settings.home / "cache")) as registry:
+            for model in models:
+                windows = await registry.windows(server, model)
+                try:
+                    check_reach(preset, windows.used.tokens, thinks=windows.thinks)
+                except ConfigError as error:
+                    about = _("levels of {model}").format(model=model)
+                    checks.setdefault(windows.used.tokens, Check("bad", about, error.message, error.hint))
+    return list(checks.values())
 
 
 def suggest_embedder(settings: Settings, server: "Provider", models: Sequence[str]) -> Iterator[Check]:
@@ -384,3 +423,67 @@ def config(context: typer.Context, as_json: JsonOption = False) -> None:
         return
     columns = (_("name"), _("value"), _("from"), _("what it is"))
     print_table(columns, [(row["name"], row["value"], row["source"], row["help"]) for row in rows])
+
+
+def jobs(
+    context: typer.Context,
+    status: Annotated[
+        str | None, typer.Option(help="Only these: queued, running, done, failed or cut.")
+    ] = None,
+    conversation: Annotated[str | None, typer.Option(help="Only those of this conversation.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """List the last requests to model servers, newest first."""
+    from holdfast.store import open_store
+    from holdfast.store.jobs import job_to_json, parse_status
+
+    wanted = None if status is None else parse_status(status)
+    with open_store(load(context).settings.store) as store:
+        rows = store.jobs.recent(limit, status=wanted, conversation=conversation)
+    if as_json:
+        print_json([job_to_json(job) for job in rows])
+    elif rows:
+        columns = (
+            _("id"),
+            _("since"),
+            _("status"),
+            _("model"),
+            pgettext("column", "tokens"),
+            _("first"),
+            _("seconds"),
+            _("error"),
+        )
+        print_table(columns, [format_job(job) for job in rows])
+    else:
+        console.print(_("No requests yet."))
+
+
+def format_job(job: "JobRecord") -> tuple[Any, ...]:
+    names = {
+        "queued": _("waits"),
+        "running": _("runs"),
+        "done": _("done"),
+        "failed": _("failed"),
+        "cut": _("cut off"),
+    }
+    read, written = job.usage.prompt, job.usage.completion
+    tokens = "" if read is None and written is None else f"{format_count(read)} → {format_count(written)}"
+    return (
+        job.id,
+        format_time(job.queued_at),
+        names[job.status],
+        job.model,
+        tokens,
+        format_seconds(job.queued_at, job.first_token_at),
+        format_seconds(job.queued_at, job.finished_at),
+        job.error,
+    )
+
+
+def format_count(count: int | None) -> str:
+    return "?" if count is None else str(count)
+
+
+def format_seconds(since: float, until: float | None) -> str:
+    return "" if until is None else f"{until - since:.1f}"

@@ -141,7 +141,7 @@ async def count_tokens(
     settings: Settings, rows: "Sequence[AttachedFile]", texts: Sequence[str]
 ) -> list[_TokenCounts]:
     """Count tokens before and after shortening, with the model's tokenizer or else by an estimate."""
-    from holdfast.cli.session import choose_model
+    from holdfast.cli.ask import choose_model
     from holdfast.tokens.estimate import estimate, family_of
     from holdfast.wiring import running_engine
 

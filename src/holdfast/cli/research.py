@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from holdfast.cli.ask import ChatSession, ConversationOption, ModelOption, choose_model, clean, read_stdin
 from holdfast.cli.files import current_roots
 from holdfast.cli.options import (
     JsonOption,
@@ -35,7 +36,6 @@ from holdfast.cli.output import (
     show_progress_bar,
     write,
 )
-from holdfast.cli.session import ChatSession, ConversationOption, ModelOption, choose_model, clean, read_stdin
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, TooLarge
 from holdfast.i18n import gettext as _

@@ -15,8 +15,7 @@ from typing import Any
 
 from holdfast.compaction.extraction import ExtractedMemory, extract
 from holdfast.compaction.requests import MemoryKind, read_memory_requests
-from holdfast.compaction.summariser import is_hopeless
-from holdfast.compaction.summary_model import PromptTemplates, SummaryModel
+from holdfast.compaction.summariser import PromptTemplates, SummaryModel, is_hopeless
 from holdfast.compaction.transcript import fence, split_portions
 from holdfast.errors import Overflow, ProviderError
 from holdfast.i18n import Language

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from holdfast.compaction.persistence import CompactionRecord
+from holdfast.compaction.compactor import CompactionRecord
 from holdfast.context.attachments import context_for, files_for, files_in
 from holdfast.context.evidence import RecallService
 from holdfast.context.findings import FindingAttacher

@@ -8,9 +8,14 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from holdfast.compaction.compactor import CompactionTask, Compactor, SummaryBody
-from holdfast.compaction.persistence import CompactionRecord, enqueue_memories
-from holdfast.compaction.summary_model import SummaryModel
+from holdfast.compaction.compactor import (
+    CompactionRecord,
+    CompactionTask,
+    Compactor,
+    SummaryBody,
+    enqueue_memories,
+)
+from holdfast.compaction.summariser import SummaryModel
 from holdfast.context.loading import (
     ConversationLocks,
     FitRequest,
@@ -31,9 +36,8 @@ from holdfast.store import Store, new_id
 from holdfast.store.values import ConversationRecord, MessageRecord, SummaryRecord
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.health import LabelledProvider
 from holdfast.upstreams.models import ModelRegistry
-from holdfast.upstreams.routing import Upstreams
+from holdfast.upstreams.routing import LabelledProvider, Upstreams
 from holdfast.upstreams.windows import has_fixed_window
 from holdfast.window.decisions import Proposal
 from holdfast.window.fit import STRATEGIES, Batch, FittedWindow

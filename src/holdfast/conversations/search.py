@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 from math import log
 from typing import Literal
 
-from holdfast.conversations.revision import is_deleted
+from holdfast.conversations.recorder import is_deleted
 from holdfast.messages import Role, Scope
 from holdfast.store import (
     ConversationRecord,

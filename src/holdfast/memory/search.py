@@ -9,14 +9,15 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from holdfast.errors import EmbedderError
 from holdfast.i18n import lazy
 from holdfast.memory.index import Freshness, Index
-from holdfast.memory.ranking import MEASURED, PassageTableCache, Ranking, RankingWeights, rank_rows
+from holdfast.memory.passage_table import PassageTableCache
+from holdfast.memory.ranking import MEASURED, Ranking, RankingWeights, rank_rows
 from holdfast.memory.semantic import SemanticIndex, SemanticMatches
 from holdfast.memory.workspace import Note, Workspace
 from holdfast.messages import Scope
@@ -218,8 +219,7 @@ class RankedQuestion:
     exact: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchCandidate:
+class SearchCandidate(NamedTuple):
     """A row that may hold what was asked for: its sum orders, its score is a probability.
 
     The score is how likely the question is answered if this is the best there is. `ranked` is the question,
@@ -267,6 +267,15 @@ class Retrieval:
     # Where it was looked, and what was there then.
     places: Sequence[SearchPlace] = ()
     containers: Sequence[Container] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSearch:
+    """Where to search, once the index is up to date as far as time allowed; `trouble` says what failed."""
+
+    places: Sequence[SearchPlace]
+    freshness: Freshness = Freshness()
+    trouble: str = ""
 
 
 class Search:
@@ -356,15 +365,61 @@ class Search:
         no vectors are made for what has none yet, and if the question's own is late, words serve alone. The
         parts share the time, which begins when files have been looked at.
         """
+        prepared = self.prepare(questions, scope, within=within, own=own, tree=tree, embeds=patience is None)
+        return self.find(questions, prepared, kinds=kinds, limit=limit, patience=patience, asked=asked)
+
+    def prepare(
+        self,
+        questions: Sequence[Question],
+        scope: Scope,
+        *,
+        within: Within = "all",
+        own: bool = False,
+        tree: str = "",
+        embeds: bool = True,
+    ) -> PreparedSearch:
+        """Begin the vectors of questions, and bring the index up to date as far as time allows.
+
+        With `embeds`, vectors are made for what has none yet.
+        """
         for question in questions:
             if question.has_meaning:
                 # Its vector is made while files and words are looked at.
                 self._meaning.begin(question.text)
-        places, freshness, trouble = self._prepare(scope, within, own, tree, patience is None)
+        if tree:
+            self._store.texts.catch_up(where=tree)
+            return PreparedSearch((tree,))
+        places: list[SearchPlace] = []
+        freshness, trouble = Freshness(), ""
+        if within != "conversations":
+            freshness = self._index.refresh(scope, self._budget)
+            places += self._index.places(scope, own=own)
+        if within != "notes":
+            places.append(scope)
+        self._store.passages.catch_up(places)
+        try:
+            if embeds:
+                self._meaning.catch_up(places=places, until=self._clock() + self._budget)
+        except EmbedderError as error:
+            trouble = str(error)
+        return PreparedSearch(tuple(places), freshness, trouble)
+
+    def find(
+        self,
+        questions: Sequence[Question],
+        prepared: PreparedSearch,
+        *,
+        kinds: Collection[str] = (),
+        limit: int = LIMIT,
+        patience: float | None = None,
+        asked: str = "",
+    ) -> Retrieval:
+        """As `retrieve` does, after `prepare`. It only reads."""
+        places, freshness = prepared.places, prepared.freshness
         until = None if patience is None else self._clock() + patience
         passes = [self._rank(question, places, kinds, until, asked) for question in questions]
         first = passes[0]
-        reasons = [reason for reason in (trouble, first.near.trouble) if reason]
+        reasons = [reason for reason in (prepared.trouble, first.near.trouble) if reason]
         if freshness.stale:
             reasons.append(f"{freshness.stale} changed files are not read again yet.")
         by_meaning = bool(first.near.rows)
@@ -386,7 +441,7 @@ class Search:
 
     def rank(self, question: Question, scope: Scope, *, within: Within = "all") -> RankedQuestion:
         """Rank all rows that a scope can see, as a search does, and every one of them closely."""
-        places, _, _ = self._prepare(scope, within)
+        places = self.prepare([], scope, within=within).places
         return self._rank(question, places, (), closely=sys.maxsize)
 
     def _rank(
@@ -423,72 +478,37 @@ class Search:
         turns: dict[int, int] = {}
         before: dict[int, float] = {}
         for number, ranked in enumerate(passes):
-            rows, sums = ranked.ranking.rows, ranked.ranking.sums
+            ids, sums = ranked.ranking.rows.ids, ranked.ranking.sums
             places = [*ranked.ranking.best(limit).tolist()]
-            for place, mass in zip(places, ranked.ranking.mass_before(places), strict=True):
-                row = int(rows.ids[place])
+            for row, mass in zip(ids[places].tolist(), ranked.ranking.mass_before(places), strict=True):
                 before[row] = min(mass, before.get(row, 1.0))
             if ranked.exact:
-                exact = np.isin(rows.ids, list(ranked.exact))
-                places += ranked.ranking.best(limit, exact).tolist()
-            places = [*dict.fromkeys(places)]
-            likelihoods = ranked.ranking.likelihoods(places)
-            for turn, (place, likely) in enumerate(zip(places, likelihoods, strict=True)):
-                total = float(sums[place]) - (_PART_PENALTY if number else 0.0)
-                row = int(rows.ids[place])
+                exact = np.isin(ids, list(ranked.exact))
+                places = [*dict.fromkeys([*places, *ranked.ranking.best(limit, exact).tolist()])]
+            totals = sums[places] - (_PART_PENALTY if number else 0.0)
+            columns = places, ids[places].tolist(), totals.tolist(), ranked.ranking.likelihoods(places)
+            for turn, (place, row, total, likely) in enumerate(zip(*columns, strict=True)):
                 if number:
                     turns[row] = min(turn * (len(passes) - 1), turns.get(row, turn * (len(passes) - 1)))
                 if row not in best or total > best[row][0]:
                     best[row] = total, ranked, place, likely
         known = self._store.passages.rows(best.keys())
-        by_total = sorted(
-            (row for row in best if row in known), key=lambda row: (-best[row][0], -known[row].at, -row)
-        )
-        ordered = [
-            row
-            for _, row in sorted(
-                enumerate(by_total), key=lambda each: min(each[0], turns.get(each[1], each[0]))
-            )
-        ]
+        ordered = sorted(known, key=lambda row: (-best[row][0], -known[row].at, -row))
+        if turns:
+            own_turn = {row: min(place, turns.get(row, place)) for place, row in enumerate(ordered)}
+            ordered.sort(key=own_turn.__getitem__)
+        exact_in_any = frozenset[int]().union(*(ranked.exact for ranked in passes))
         chosen: dict[tuple[str, str], SearchCandidate] = {}
         for row in ordered:
-            total, ranked, place, likely = best[row]
+            details = known[row]
+            passage = details.container, details.passage
             # Every passage once, with the best of its rows.
-            chosen.setdefault(
-                (known[row].container, known[row].passage),
-                SearchCandidate(
-                    known[row],
-                    total,
-                    likely,
-                    ranked,
-                    place,
-                    any(row in each.exact for each in passes),
-                    before.get(row, 1.0),
-                ),
-            )
+            if passage not in chosen:
+                total, ranked, place, likely = best[row]
+                chosen[passage] = SearchCandidate(
+                    details, total, likely, ranked, place, row in exact_in_any, before.get(row, 1.0)
+                )
         return list(chosen.values())
-
-    def _prepare(
-        self, scope: Scope, within: Within, own: bool = False, tree: str = "", embeds: bool = True
-    ) -> tuple[list[SearchPlace], Freshness, str]:
-        """Bring the index up to date as far as time allows; returns where to search."""
-        places: list[SearchPlace] = []
-        freshness = Freshness()
-        if tree:
-            self._store.texts.catch_up(where=tree)
-            return [tree], freshness, ""
-        if within != "conversations":
-            freshness = self._index.refresh(scope, self._budget)
-            places += self._index.places(scope, own=own)
-        if within != "notes":
-            places.append(scope)
-        try:
-            if embeds:
-                self._store.passages.catch_up(places)
-                self._meaning.catch_up(places=places, until=self._clock() + self._budget)
-        except EmbedderError as error:
-            return places, freshness, str(error)
-        return places, freshness, ""
 
     def _hits(
         self, chosen: Sequence[SearchCandidate], scope: Scope, worth: Mapping[str, float]

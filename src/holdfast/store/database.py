@@ -238,14 +238,15 @@ class Database:
 
     def read(self, work: Callable[[Connection], R]) -> R:
         """Run `work` in a read-only transaction, which sees the database as of one moment."""
+        if self._snapshot.connection is not None:
+            # The transaction around this one translates errors.
+            return work(self._snapshot.connection)
         on_writer = threading.get_ident() == self._writer_thread
         if self._single and not on_writer:
             return self._wait_for_writer(partial(self.read, work))
         with _translate_errors():
             if on_writer and self._open is not None:
                 return work(self._open)
-            if self._snapshot.connection is not None:
-                return work(self._snapshot.connection)
             self._check_open()
             with self._connect(self._reading, self._idle_readers) as connection, connection.begin():
                 return work(connection)

@@ -408,7 +408,9 @@ class Container(NamedTuple):
 
     def continues(self, before: "Container") -> bool:
         """Whether all rows of `before` are still there, and others were only added."""
-        return self.stamp == before.stamp and self.rows - before.rows == self.next - before.next
+        added = self.next - before.next
+        # Less than none where `before` was listed later, by another reader.
+        return self.stamp == before.stamp and self.rows - before.rows == added and added >= 0
 
 
 class ContainerList(tuple[Container, ...]):

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, bindparam, delete, func, select, update
 
-from holdfast.messages import Message, Scope
+from holdfast.messages import Scope
 from holdfast.store import fulltext
 from holdfast.store.database import (
     Database,
@@ -39,8 +39,8 @@ from holdfast.store.texts import (
     add_rows,
     piece_digest,
     row_details,
-    searchable_text,
     split_pieces,
+    stored_text,
     tokenize,
 )
 from holdfast.text.dates import mark_day
@@ -212,18 +212,41 @@ class PassageIndex(Repository):
             return fulltext.list_every_container(connection)
         return self._messages.list_containers(connection, places)
 
-    def matches(
-        self, places: Collection[SearchPlace], terms: Sequence[str], parts: Sequence[str]
-    ) -> PassageMatches:
-        """Find the rows in these places that have some of the terms, after indexing waiting messages."""
-        self.catch_up(places)
-        return self._matches(places, terms, parts)
-
     def catch_up(self, places: Collection[SearchPlace]) -> None:
         """Index the messages that wait in these places."""
         for place in places:
             if isinstance(place, Scope):
                 self._messages.catch_up(where=place)
+
+    @reads
+    def matches(
+        self,
+        connection: Connection,
+        places: Collection[SearchPlace],
+        terms: Sequence[str],
+        parts: Sequence[str],
+    ) -> PassageMatches:
+        """Find the rows in these places that have some of the terms; waiting messages are not found."""
+        engine = self._messages.prepare()
+        containers = self._messages.list_containers(connection, places)
+        total = containers.rows
+        lookup = TokenLookup(connection, engine, containers.ranges)
+        wanted = term_queries(terms, parts, about=True)
+        pairs = lookup.all_pairs(wanted) if total <= _CANDIDATES else {}
+        counts = {query: len(rows) for query, rows in pairs.items()} or lookup.counts(wanted)
+        rarest_first = sorted(counts, key=lambda query: (counts[query], -query.weight))
+        if pairs:
+            having = count_once(limit_to_rarest(pairs, rarest_first, _CANDIDATES))
+        else:
+            having = count_once(lookup.pairs(rarest_first, counts, _CANDIDATES))
+        rarity = {query: inverse_frequency(total, count) for query, count in counts.items()}
+        worth = dict.fromkeys(terms[:TERMS], 0.0)
+        for query, value in rarity.items():
+            if query.term in worth:
+                worth[query.term] = max(worth[query.term], query.weight * value)
+        unheard = inverse_frequency(total, 0)
+        worth = {term: value or unheard for term, value in worth.items()}
+        return PassageMatches(having, rarity, worth, containers, engine.name)
 
     @reads
     def rows(self, connection: Connection, ids: Collection[int]) -> dict[int, PassageRow]:
@@ -245,9 +268,9 @@ class PassageIndex(Repository):
     def texts(self, connection: Connection, ids: Collection[int]) -> dict[int, str]:
         """Return the words of rows; deleted ones are missing."""
         return {
-            row.id: searchable_text(Message.decode(row.said)) if row.said is not None else row.body
-            for row in _TEXTS.all(connection, ids=sorted(ids))
-            if row.said is not None or row.role == NOTE
+            row: stored_text(said) if said is not None else body
+            for row, role, body, said in _TEXTS.all(connection, ids=sorted(ids))
+            if said is not None or role == NOTE
         }
 
     @writes
@@ -274,35 +297,6 @@ class PassageIndex(Repository):
             connection.execute(delete(row_table).where(row_table.c.container == name, row_table.c.id <= last))
         upsert(connection, file_table, [{"scope": notes.key, **asdict(file)} for file in rows])
         also()
-
-    @reads
-    def _matches(
-        self,
-        connection: Connection,
-        places: Collection[SearchPlace],
-        terms: Sequence[str],
-        parts: Sequence[str],
-    ) -> PassageMatches:
-        engine = self._messages.prepare()
-        containers = self._messages.list_containers(connection, places)
-        total = containers.rows
-        lookup = TokenLookup(connection, engine, containers.ranges)
-        wanted = term_queries(terms, parts, about=True)
-        pairs = lookup.all_pairs(wanted) if total <= _CANDIDATES else {}
-        counts = {query: len(rows) for query, rows in pairs.items()} or lookup.counts(wanted)
-        rarest_first = sorted(counts, key=lambda query: (counts[query], -query.weight))
-        if pairs:
-            having = count_once(limit_to_rarest(pairs, rarest_first, _CANDIDATES))
-        else:
-            having = count_once(lookup.pairs(rarest_first, counts, _CANDIDATES))
-        rarity = {query: inverse_frequency(total, count) for query, count in counts.items()}
-        worth = dict.fromkeys(terms[:TERMS], 0.0)
-        for query, value in rarity.items():
-            if query.term in worth:
-                worth[query.term] = max(worth[query.term], query.weight * value)
-        unheard = inverse_frequency(total, 0)
-        worth = {term: value or unheard for term, value in worth.items()}
-        return PassageMatches(having, rarity, worth, containers, engine.name)
 
 
 def _note_bodies(

@@ -7,20 +7,21 @@ short pieces.
 """
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, Integer, Text, bindparam, delete, func, insert, select, type_coerce
 
 from holdfast.i18n import without_banners
 from holdfast.messages import Message, Scope
 from holdfast.store import fulltext, log, tree
-from holdfast.store.database import Database, Listed, PreparedStatement, Repository, batches, reads, writes
+from holdfast.store.database import Database, Listed, PreparedStatement, Repository, reads, writes
 from holdfast.store.fulltext import ContainerCache, ContainerList, SearchPlace, TextEngine, encode
 from holdfast.store.ranking import (
     CandidateScores,
@@ -75,6 +76,8 @@ def _border(window: str) -> int:
 
 # Messages indexed in one transaction, few enough not to block the writer for long.
 _BATCH = 100
+# Characters of a stored message up to which its decoded text is cached.
+_SHORT = 2_000
 # A row of tokens stays well under what PostgreSQL can hold in one.
 _ROW_SIZE = 200_000
 
@@ -129,7 +132,13 @@ _ENDS = PreparedStatement(
 )
 # Where the conversations of some trees end.
 _HEADS = PreparedStatement(
-    select(conversations.c.tree, conversations.c.settings, messages.c.branch, messages.c.depth)
+    select(
+        conversations.c.tree,
+        # As text, which is the same for nearly all.
+        type_coerce(conversations.c.settings, Text).label("settings"),
+        messages.c.branch,
+        messages.c.depth,
+    )
     .join(messages, messages.c.id == conversations.c.head)
     .where(Listed(conversations.c.tree, "trees"))
 )
@@ -140,9 +149,11 @@ _FORKS = PreparedStatement(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PassageRow:
-    """Where a row is: a message in its tree, or a chunk in its file, with its first and last line."""
+class PassageRow(NamedTuple):
+    """Where a row is: a message in its tree, or a chunk in its file, with its first and last line.
+
+    A tuple, since every search makes a hundred of them.
+    """
 
     id: int
     passage: str
@@ -155,6 +166,14 @@ class PassageRow:
     first: int
     last: int
     traits: int = 0
+
+
+_ROWS = PreparedStatement(
+    select(*(fulltext.row_table.c[name] for name in PassageRow._fields)).where(
+        Listed(fulltext.row_table.c.id, "ids")
+    ),
+    row=PassageRow,
+)
 
 
 class MessageIndex(Repository):
@@ -237,8 +256,8 @@ class MessageIndex(Repository):
             listed = sorted(trees)
             forks = {row.id: row for row in _FORKS.all(connection, trees=listed)}
             for end in _HEADS.all(connection, trees=listed):
-                if uses_memory(end.settings):
-                    paths[end.tree].append(_follow(end, forks))
+                if _allow_memory(end.settings):
+                    paths[end.tree].append(_follow(end, forks) if forks else {end.branch: end.depth})
         return paths
 
     def list_containers(self, connection: Connection, places: Collection[SearchPlace]) -> ContainerList:
@@ -332,6 +351,19 @@ class MessageIndex(Repository):
         return TextSearchResult(tuple(hits), weights, inverse_frequency(total, 1), engine.name)
 
 
+def stored_text(body: str) -> str:
+    """Return the text that a message is found by, given as it is stored.
+
+    Those of short ones are cached: questions that follow each other look at the same.
+    """
+    return _decode_short(body) if len(body) <= _SHORT else searchable_text(Message.decode(body))
+
+
+@lru_cache(2_048)
+def _decode_short(body: str) -> str:
+    return searchable_text(Message.decode(body))
+
+
 def searchable_text(message: Message) -> str:
     """Return the text a message is found by: what was said, and what tools were called with.
 
@@ -362,15 +394,7 @@ def add_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: str)
 
 def row_details(connection: Connection, ids: Collection[int]) -> dict[int, PassageRow]:
     """Return rows by id, without their words."""
-    details: dict[int, PassageRow] = {}
-    for batch in batches(sorted(ids)):
-        # Our own numbers, spelled out: binding hundreds of them takes longer than the query.
-        listed = ", ".join(str(int(number)) for number in batch)
-        # In the order of the fields of `PassageRow`.
-        columns = "id, passage, container, branch, place, role, at, length, first, last, traits"
-        query = f"SELECT {columns} FROM text_rows WHERE id IN ({listed})"  # noqa: S608
-        details.update({row.id: PassageRow(*row) for row in connection.exec_driver_sql(query)})
-    return details
+    return {row.id: row for row in _ROWS.all(connection, ids=sorted(ids))}
 
 
 def tokenize(text: str, about: str = "") -> tuple[Iterator[str], int]:
@@ -396,6 +420,12 @@ def paths_to(connection: Connection, ends: Collection[str]) -> dict[str, Mapping
     trees = sorted({end.tree for end in rows})
     forks = {row.id: row for row in _FORKS.all(connection, trees=trees)} if trees else {}
     return {end.id: _follow(end, forks) for end in rows}
+
+
+@lru_cache
+def _allow_memory(settings: str) -> bool:
+    """Whether a conversation with these settings, as JSON, is remembered."""
+    return uses_memory(json.loads(settings))
 
 
 def _follow(end: Any, forks: Mapping[str, Any]) -> dict[str, int]:

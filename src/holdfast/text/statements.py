@@ -74,11 +74,15 @@ _NOT_PART = frozenset({"needs", "joke", "question", "asks_you", "open"})
 # What the particles before a clause still say of it.
 _OPENS = ("from_now", "always", "never", "future", "please", "possible", "concludes", "confirms", "joke")
 
+_SINGULAR = r"(?:ist|heißt|hat|wird|läuft|liegt|kostet|beginnt|gilt|is|has|runs|costs|starts|begins)\s"
+_HAS_SINGULAR = late(rf"\s{_SINGULAR}")
 _BORDER = late(
     r"[,;:–—](?=\s)|\s-(?=\s)|[;:]-?[)D](?=\s|$)|[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]+"
     # Another main clause, with a subject of its own.
     r"|(?i:\s(?:und|and))(?=(?i:\s(?:ich|wir|er|sie|es|die|man|meine?|unsere?|i|we|he|she|it"
     r"|they|my|our|there)\b))"
+    # Two nouns would have a plural.
+    rf"|(?P<and>(?i:\s(?:und|and))(?=\s(?:[\w.-]+\s){{1,4}}{_SINGULAR}))"
 )
 _LAUGHS = late(r"[;:]-?[)D](?=\s|$)|\*g\*|[\U0001f600-\U0001f61d\U0001f643\U0001f923]")
 _TAG = late(r"(?i)[,–-] *(?:ok|okay|oder|ne|ja|gell|right|alright|yes|stimmt's|isn't it|would you)\?+\s*$")
@@ -280,28 +284,26 @@ def _clauses(sentence: str, code: str) -> tuple[Clause, ...]:
     clauses: list[Clause] = []
     start = 0
     pieces: list[tuple[int, int, bool]] = []
-    joins, commas, colons = set[int](), set[int](), set[int]()
+    # What stands before each piece.
+    before: dict[int, str] = {}
     for border in [*_BORDER.finditer(sentence), None]:
         end = border.start() if border else len(sentence)
+        if border is not None and border["and"] and not _HAS_SINGULAR.search(sentence[start:end]):
+            continue
         if sentence[start:end].strip():
             laughs = border is not None and bool(_LAUGHS.match(sentence, border.start()))
             pieces.append((start, end, laughs))
         start = border.end() if border else end
-        if border is not None and border[0].strip().isalpha():
-            joins.add(start)
-        if border is not None and border[0] == ",":
-            commas.add(start)
-        if border is not None and border[0] == ":":
-            colons.add(start)
+        before[start] = border[0].strip() if border else ""
     announces = sentence.rstrip().endswith(":")
     for start, end, laughs in _whole(sentence, pieces, language):
         first = start + len(sentence[start:end]) - len(sentence[start:end].lstrip())
         marks = (
             ("joke", laughs),
             ("announces", announces),
-            ("joined", start in joins),
-            ("behind_comma", start in commas),
-            ("behind_colon", start in colons),
+            ("joined", before.get(start, "").isalpha()),
+            ("behind_comma", before.get(start) == ","),
+            ("behind_colon", before.get(start) == ":"),
         )
         more = {name for name, here in marks if here}
         clauses.append(_clause(sentence[first:end].rstrip(), first, language, more))
@@ -712,6 +714,16 @@ def _only_leads(at: int, clauses: Sequence[Clause], scored: Sequence[Verdict | N
     return announced and scored[at + 1] is not None and "decided" in cues and words <= _BRIEF
 
 
+def _is_fact_of_its_own(clause: Clause, verdict: Verdict | None, before: Verdict | None) -> bool:
+    """Whether a fact is joined to another by "and": each may change without the other."""
+    facts = all(each is not None and each.kind == "fact" for each in (verdict, before))
+    return (
+        facts
+        and bool(clause.cues & {"definite", "name", "mine", "we"})
+        and not clause.cues & {"pronoun", "points"}
+    )
+
+
 def _leans(clauses: Sequence[Clause], at: int) -> bool:
     """Whether a clause is understood only with the one before it."""
     cues = clauses[at].cues
@@ -741,8 +753,11 @@ def _joined(
     for at, clause in enumerate(clauses):
         short = len(clause.text.split()) <= 2
         relative = "relative" in clause.cues and "definite" not in clause.cues
-        goes_on = language.begins["goes_on"].match(clause.text) or clause.cues & {"points", "joined"}
         verdict = scored[at]
+        apart = at > 0 and _is_fact_of_its_own(clause, verdict, scored[at - 1])
+        goes_on = language.begins["goes_on"].match(clause.text) or (
+            clause.cues & {"points", "joined"} and not apart
+        )
         kinds = ("fact", "preference") if "behind_comma" in clause.cues else ("fact",)
         listed = verdict is not None and verdict.kind in kinds and "no_verb" in clause.cues
         aims = at > 0 and _AIM.search(clause.text)

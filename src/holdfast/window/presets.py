@@ -130,7 +130,10 @@ _SETTINGS = {"level_1": "prune", "level_2": "leave_out", "level_3_ahead": "ahead
 def preset_named(name: str) -> Preset:
     name = PRESET_ALIASES.get(name, name)
     if name not in _BY_NAME:
-        raise ConfigError(f"There is no preset {name!r}.", hint=f"Choose one of: {', '.join(PRESETS)}.")
+        raise ConfigError(
+            lazy("There is no preset {name}.", name=repr(name)),
+            hint=lazy("Choose one of: {names}.", names=", ".join(PRESETS)),
+        )
     return _BY_NAME[name]
 
 
@@ -145,22 +148,33 @@ def preset_from(settings: Settings) -> Preset:
     levels = replace(preset.levels, **given)
     _check_order(levels, preset.name)
     chosen = replace(preset, levels=levels, reserve=settings.reserve, recall_share=settings.recall_share)
-    _check_reach(chosen)
+    check_reach(chosen, _REACH_WINDOW)
     return chosen
 
 
-def _check_reach(preset: Preset) -> None:
+def check_reach(preset: Preset, window: int, *, thinks: bool = False) -> None:
     """Refuse a level of the whole window that no request reaches, since the reserve comes before it."""
     if preset.shares_of != "window":
         return
-    most = preset.budget(_REACH_WINDOW).room / _REACH_WINDOW
+    most = preset.budget(window, thinks=thinks).room / window
     for setting, level in _SETTINGS.items():
         share = getattr(preset.levels, level)
         if share is not None and share > most:
             raise ConfigError(
-                f"{setting} is {share:.0%} of the window (preset {preset.name}), but a request has at most"
-                f" {most:.1%} of {_REACH_WINDOW:,} tokens: the rest is for the answer.",
-                hint=f"Set {setting} to at most {int(most * 100)}%, or a smaller reserve.",
+                lazy(
+                    "{setting} is {share:.0%} of the window (preset {preset}), but a request has at most"
+                    " {most:.1%} of {window:,} tokens: the rest is for the answer.",
+                    setting=setting,
+                    share=share,
+                    preset=preset.name,
+                    most=most,
+                    window=window,
+                ),
+                hint=lazy(
+                    "Set {setting} to at most {most}%, a smaller reserve, or the preset balanced.",
+                    setting=setting,
+                    most=int(most * 100),
+                ),
             )
 
 
@@ -171,8 +185,16 @@ def _check_order(levels: Levels, preset: str) -> None:
         if share is None:
             continue
         if share < lowest:
+            values = {"setting": setting, "share": share, "before": before, "lowest": lowest}
             raise ConfigError(
-                f"{setting} is {share:.0%}, but {before} is {lowest:.0%} (preset {preset}), and comes first.",
-                hint=f"Set {setting} to at least {lowest:.0%}, or {before} to at most {share:.0%}.",
+                lazy(
+                    "{setting} is {share:.0%}, but {before} is {lowest:.0%} (preset {preset}), and comes"
+                    " first.",
+                    preset=preset,
+                    **values,
+                ),
+                hint=lazy(
+                    "Set {setting} to at least {lowest:.0%}, or {before} to at most {share:.0%}.", **values
+                ),
             )
         before, lowest = setting, share

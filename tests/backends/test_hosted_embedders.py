@@ -6,15 +6,20 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from holdfast.backends.embedding_batches import BatchEmbedder, BatchOptions
-from holdfast.backends.gemini import GeminiEmbedder
+from holdfast.backends.hosted_embedders import BatchEmbedder, BatchOptions, GeminiEmbedder
 from holdfast.background.jobs import BackgroundJobs
 from holdfast.config import load
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.embedder_http import EmbeddingClient, OpenAIEmbedder
 from holdfast.memory.embedder_local import HashingEmbedder
-from holdfast.memory.embedders import BatchJob, BatchJobGone, EmbedderBusy, validate_vectors
+from holdfast.memory.embedders import (
+    BatchJob,
+    BatchJobGone,
+    EmbedderBusy,
+    EmbeddingClient,
+    OpenAIEmbedder,
+    validate_vectors,
+)
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.index import Index
 from holdfast.memory.search import Search

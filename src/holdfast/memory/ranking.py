@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from math import exp, inf, log
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from holdfast.store.fulltext import (
     Container,
     IdRange,
     SearchPlace,
+    count_rows,
     diff_containers,
     rows_within,
 )
@@ -640,7 +642,7 @@ def _coverage(matches: PassageMatches, rows: PassageTable) -> tuple[Column, Colu
     """How much of the question's weight each row has, and how rare the rarest of the words is that it has."""
     worth = np.zeros(len(rows.ids))
     rarest = np.zeros(len(rows.ids))
-    total = sum(container.rows for container in matches.containers)
+    total = count_rows(matches.containers)
     unheard = inverse_frequency(total, 0) or 1.0
     for asked, having in matches.having.items():
         places = rows.positions(having)
@@ -651,14 +653,17 @@ def _coverage(matches: PassageMatches, rows: PassageTable) -> tuple[Column, Colu
     return np.minimum(1.0, worth / whole) if whole else worth, rarest
 
 
+_COLUMNS_OF_CONTAINER = attrgetter("number", "length", "rows")
+
+
 def _containers(matches: PassageMatches, rows: PassageTable) -> Column:
     """How much of the question each row's whole container has. The more of all rows a container has, the less
     that says; where there is only one, nothing.
     """
     if len(matches.containers) < 2:
         return np.zeros(len(rows.ids))
-    numbers = np.array([container.number for container in matches.containers])
-    lengths = np.array([container.length for container in matches.containers], np.float64)
+    columns = np.array([*map(_COLUMNS_OF_CONTAINER, matches.containers)])
+    numbers, lengths, counts = columns[:, 0], columns[:, 1].astype(np.float64), columns[:, 2]
     worth, whole = np.zeros(len(numbers)), 0.0
     terms: dict[str, float] = {}
     for asked, having in matches.having.items():
@@ -671,7 +676,6 @@ def _containers(matches: PassageMatches, rows: PassageTable) -> Column:
     whole = sum(terms.values()) + missing
     penalty = _penalty(lengths / (lengths.mean() or 1.0))
     shares = np.minimum(1.0, worth / (whole or 1.0)) * (1 + _penalty(np.zeros(1))) / (1 + penalty)
-    counts = np.array([container.rows for container in matches.containers], np.float64)
     shares *= 1 - counts / (counts.sum() or 1.0)
     at = np.minimum(np.searchsorted(numbers, rows.containers), len(numbers) - 1)
     # What came in since the words were looked up is in no container that is known here.

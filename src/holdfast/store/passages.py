@@ -237,7 +237,7 @@ class PassageIndex(Repository):
         """Find the rows in these places that have some of the terms; waiting messages are not found."""
         engine = self._messages.prepare()
         containers = self._load_containers(connection, places)
-        total = sum(container.rows for container in containers)
+        total = fulltext.count_rows(containers)
         lookup = TokenLookup(connection, engine, fulltext.id_ranges(containers))
         wanted = term_queries(terms, parts, about=True)
         pairs = lookup.all_pairs(wanted) if total <= _CANDIDATES else {}
@@ -284,11 +284,17 @@ class PassageIndex(Repository):
     def _load_containers(self, connection: Connection, places: Collection[SearchPlace]) -> list[Container]:
         """Return the containers in these places, from the cache while nothing has changed."""
         key = tuple(places)
+        snapshot = self.database.snapshot_cache
+        if snapshot is not None and key in snapshot:
+            listed: list[Container] = snapshot[key]
+            return listed
         state = fulltext.fingerprint(connection, key)
         held = self._container_cache.pop(key, None)
         if held is None or held[0] != state:
             held = state, fulltext.list_containers(connection, key)
         self._container_cache[key] = held
+        if snapshot is not None:
+            snapshot[key] = held[1]
         for oldest in [*self._container_cache][:-_CACHED_PLACES]:
             self._container_cache.pop(oldest, None)
         return held[1]

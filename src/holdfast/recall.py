@@ -43,7 +43,7 @@ from holdfast.text.questions import (
     read_question,
     split_question,
 )
-from holdfast.text.slots import gives_new_value, tells_change, values_in
+from holdfast.text.slots import gives_new_value, join_context, tells_change, values_in
 
 Origin = Literal["here", "earlier", "memory", "research"]
 
@@ -649,7 +649,9 @@ def _list_values(text: str) -> tuple[str, ...]:
     Cached: questions that follow each other look at the same texts.
     """
     return tuple(
-        statement for statement in _statements(text) if values_in(statement) or tells_change(statement)
+        statement
+        for statement in join_context(_statements(text))
+        if values_in(statement) or tells_change(statement)
     )
 
 

@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain, groupby
@@ -19,12 +18,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Integer, Text, bindparam, delete, func, insert, select, type_coerce
 
-from holdfast.errors import NotFound
 from holdfast.i18n import without_banners
 from holdfast.messages import Message, Scope
 from holdfast.store import fulltext, log, tree
 from holdfast.store.database import Database, Listed, PreparedStatement, Repository, reads, writes
-from holdfast.store.fulltext import TextEngine, encode
+from holdfast.store.fulltext import ContainerCache, ContainerList, SearchPlace, TextEngine, encode
 from holdfast.store.ranking import (
     CandidateScores,
     TextSearchResult,
@@ -187,12 +185,13 @@ _ROWS = PreparedStatement(
 class MessageIndex(Repository):
     """Finds messages by their words. With `plain` no full-text engine is used, as on a SQLite without one."""
 
-    __slots__ = ("_engine", "_plain")
+    __slots__ = ("_containers", "_engine", "_plain")
 
     def __init__(self, database: Database, *, plain: bool = False) -> None:
         super().__init__(database)
         self._plain = plain
         self._engine: TextEngine | None = None
+        self._containers = ContainerCache()
 
     def catch_up(
         self, limit: int | None = None, *, where: Scope | str | None = None, without: str = ""
@@ -247,14 +246,14 @@ class MessageIndex(Repository):
         are found; those in `without` never are.
         """
         self.catch_up(where=where)
-        return self._find(where, terms, parts, head, without, limit)
+        return self.rank(where, terms, parts, head=head, without=without, limit=limit)
 
     @reads
     def count_words(self, connection: Connection, where: Scope, limit: int = 4_000) -> Counter[str]:
         """Count the words of the newest messages of a scope, as terms."""
         rows = fulltext.row_table
         counts: Counter[str] = Counter()
-        for first, last in fulltext.id_ranges(fulltext.list_containers(connection, [where])):
+        for first, last in self.list_containers(connection, [where]).ranges:
             newest = select(rows.c.tokens).where(rows.c.id.between(first, last)).order_by(rows.c.id.desc())
             for tokens in connection.scalars(newest.limit(limit)):
                 counts.update(token for token in tokens.split() if token.isalnum())
@@ -263,11 +262,7 @@ class MessageIndex(Repository):
     @reads
     def read(self, connection: Connection, names: Sequence[str]) -> dict[str, MessageRecord]:
         """Return the messages with these ids; deleted ones are missing."""
-        records: dict[str, MessageRecord] = {}
-        for name in names:
-            with suppress(NotFound):
-                records[name] = tree.get(connection, name)
-        return records
+        return tree.find(connection, names)
 
     @reads
     def ways_to(self, connection: Connection, messages: Collection[str]) -> dict[str, Mapping[str, int]]:
@@ -287,6 +282,16 @@ class MessageIndex(Repository):
                 if _allow_memory(end.settings):
                     paths[end.tree].append(_follow(end, forks) if forks else {end.branch: end.depth})
         return paths
+
+    def list_containers(self, connection: Connection, places: Collection[SearchPlace]) -> ContainerList:
+        """Return the containers in these places, from the cache where nothing has changed."""
+        snapshot, key = self.database.snapshot_cache, tuple(places)
+        if snapshot is None:
+            return self._containers.list(connection, key)
+        if key not in snapshot:
+            snapshot[key] = self._containers.list(connection, key)
+        containers: ContainerList = snapshot[key]
+        return containers
 
     @property
     def engine(self) -> str:
@@ -341,21 +346,22 @@ class MessageIndex(Repository):
             add_rows(connection, list(group), scope)
 
     @reads
-    def _find(
+    def rank(
         self,
         connection: Connection,
         where: Scope | str,
         terms: Sequence[str],
-        parts: Sequence[str],
-        head: str | None,
-        without: Collection[str],
-        limit: int,
+        parts: Sequence[str] = (),
+        *,
+        head: str | None = None,
+        without: Collection[str] = (),
+        limit: int = 50,
     ) -> TextSearchResult:
+        """Find messages as `find` does, among those that are in the index by now."""
         engine = self.prepare()
-        containers = fulltext.list_containers(connection, [where])
-        total = sum(container.rows for container in containers)
-        average = fulltext.average_length(containers)
-        lookup = TokenLookup(connection, engine, fulltext.id_ranges(containers))
+        containers = self.list_containers(connection, [where])
+        total = containers.rows
+        lookup = TokenLookup(connection, engine, containers.ranges)
         counts = lookup.counts(term_queries(terms, parts))
         rarity = {query: inverse_frequency(total, count) for query, count in counts.items()}
         pairs = lookup.pairs(sorted(counts, key=lambda query: (counts[query], -query.weight)), counts)
@@ -369,7 +375,7 @@ class MessageIndex(Repository):
                 if details.place <= on_path.get(details.branch, -1)
             }
         rows = {row: details for row, details in rows.items() if details.passage not in without}
-        hits = worth.rank(rows, average, limit)
+        hits = worth.rank(rows, containers.average, limit)
         weights = dict.fromkeys(terms, 0.0)
         for query, value in rarity.items():
             weights[query.term] = max(weights.get(query.term, 0.0), query.weight * value)

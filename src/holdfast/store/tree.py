@@ -25,7 +25,7 @@ from sqlalchemy import (
 from holdfast.errors import NotFound, StoreError
 from holdfast.i18n import lazy
 from holdfast.messages import Message
-from holdfast.store.database import DAMAGE_HINT, PreparedStatement, batches
+from holdfast.store.database import DAMAGE_HINT, Listed, PreparedStatement, batches
 from holdfast.store.schema import branches, messages
 from holdfast.store.values import MessageRecord, NewMessage, new_id
 
@@ -60,6 +60,7 @@ def _path_query(*columns: ColumnElement[Any]) -> Select[Any]:
 
 
 _BY_ID = PreparedStatement(select(*_COLUMNS).where(messages.c.id == bindparam("id")))
+_BY_IDS = PreparedStatement(select(*_COLUMNS).where(Listed(messages.c.id, "ids")))
 _CHILDREN = (
     select(*_COLUMNS)
     .where(messages.c.parent == bindparam("parent"))
@@ -115,6 +116,12 @@ def get(connection: Connection, message_id: str, *, tree: str | None = None) -> 
     if row is None or tree not in (None, row.tree):
         raise NotFound(lazy("message '{message}' not found", message=message_id))
     return read_message(row)
+
+
+def find(connection: Connection, names: Sequence[str]) -> dict[str, MessageRecord]:
+    """Return the messages with these ids by id, in their order; deleted ones are missing."""
+    rows = {row.id: row for batch in batches(names) for row in _BY_IDS.all(connection, ids=batch)}
+    return {name: read_message(rows[name]) for name in names if name in rows}
 
 
 def answer(connection: Connection, tree: str, job: str) -> MessageRecord | None:

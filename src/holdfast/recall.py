@@ -222,11 +222,13 @@ class Recall:
     ) -> Evidence:
         eligible = list(self._eligible(result.candidates, need))
         candidates = [each for each in eligible if each.row.passage not in need.present]
-        likely = max((max(each.score, _NAMED * each.exact) for each in candidates), default=0.0)
+        likely = max([each.score for each in candidates], default=0.0)
+        has_exact = any(each.exact for each in candidates)
+        likely = max(likely, _NAMED) if has_exact else likely
         # A message that asks nothing gets no evidence, unless it clearly refers to something. News resemble
         # much of what was said, and point at nothing of it.
         asks = questions[0].asks > 0
-        sure = asks or likely * _first_share(candidates) >= _POINTS or any(each.exact for each in candidates)
+        sure = asks or likely * _first_share(candidates) >= _POINTS or has_exact
         allowed = _room_for(likely, room) if sure else 0
         picker = _Picker(self, need, questions, result, allowed, share, count)
         if allowed:
@@ -288,9 +290,10 @@ class Recall:
     def texts(self, candidates: Sequence[SearchCandidate], scope: Scope) -> dict[int, str]:
         """Returns the text of each candidate by its row; empty for a finding that is no longer valid."""
         texts = self._store.passages.texts([candidate.row.id for candidate in candidates])
-        findings = {each.row.id: name for each in candidates if (name := _finding_of(each.row))}
-        notes = self._findings(scope) if findings and self._findings is not None else {}
-        return texts | {row: notes.get(name, "") for row, name in findings.items()}
+        notes = [each.row for each in candidates if each.row.role == NOTE]
+        findings = {row.id: name for row in notes if (name := _finding_of(row))}
+        valid = self._findings(scope) if findings and self._findings is not None else {}
+        return texts | {row: valid.get(name, "") for row, name in findings.items()}
 
     def question_before(self, candidate: SearchCandidate) -> str:
         """Returns the text before a message, which it answers; empty if that is long."""
@@ -420,10 +423,11 @@ class _Picker:
         it. Messages that only ask come last, unless they have a name of the question.
         """
 
-        def only_asks(each: SearchCandidate) -> bool:
-            return bool(each.row.traits & _ONLY_ASKS) and not each.exact
-
-        self._candidates = candidates = sorted(candidates, key=only_asks)
+        asking = {each.row.id for each in candidates if each.row.traits & _ONLY_ASKS and not each.exact}
+        self._candidates = candidates = [
+            *(each for each in candidates if each.row.id not in asking),
+            *(each for each in candidates if each.row.id in asking),
+        ]
         self._places = {each.row.id: place for place, each in enumerate(candidates)}
         chosen: list[Snippet] = []
         missed: list[Snippet] = []

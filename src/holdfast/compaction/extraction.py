@@ -83,7 +83,7 @@ def extract(items: Sequence[Item]) -> list[ExtractedMemory]:
 def _extract_from_user(item: Item) -> list[ExtractedMemory]:
     sentences = list(own_sentences(_message_text(item.message), _LONGEST))
     memories: list[tuple[int, ExtractedMemory]] = []
-    for statement in statements_in([masked for _, masked in sentences]):
+    for statement in statements_in(tuple(masked for _, masked in sentences)):
         sentence, masked = sentences[statement.sentence]
         kind = MEMORY_KINDS.get(statement.kind)
         if kind is None or not statement.lasting or is_memory_request(masked):

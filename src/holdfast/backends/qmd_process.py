@@ -297,15 +297,6 @@ def matches_mask(mask: str, path: str) -> bool:
     return compile_mask(mask).fullmatch(path) is not None
 
 
-def has_pattern(name: str) -> bool:
-    return any(sign in name for sign in "*?{[")
-
-
-def escape_mask(name: str) -> str:
-    """A mask that matches this name, whatever characters it has."""
-    return re.sub(r"[*?{}\[\](),!|\\]", "?", name)
-
-
 @lru_cache
 def compile_mask(mask: str) -> re.Pattern[str]:
     pattern, depth = "", 0
@@ -445,10 +436,11 @@ def split_names(text: str) -> Iterator[tuple[str, Path, bool]]:
 def split_mask(path: Path) -> tuple[Path, str]:
     """The folder, and the mask for its files: all Markdown, a pattern, or one file."""
     for number, part in enumerate(path.parts):
-        if has_pattern(part):
+        if any(sign in part for sign in "*?{["):
             return Path(*path.parts[:number]), "/".join(path.parts[number:])
     if path.suffix.lower() in (".md", ".markdown") and not path.is_dir():
-        return path.parent, escape_mask(path.name)
+        # Signs of a mask in its name are matched by any sign.
+        return path.parent, re.sub(r"[*?{}\[\](),!|\\]", "?", path.name)
     return path, EVERY_MASK
 
 

@@ -33,7 +33,7 @@ from holdfast.memory.base import Memory
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.items import add_items
-from holdfast.memory.ranking import PassageTableCache
+from holdfast.memory.passage_table import PassageTableCache
 from holdfast.memory.scopes import day_file
 from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.service import MemoryService

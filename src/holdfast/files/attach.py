@@ -365,7 +365,6 @@ def is_pattern(name: str) -> bool:
 
 
 def match_files(roots: Roots, pattern: str, most: int) -> GlobMatches:
-    """Return the files that match a pattern."""
     steps = pattern.split("/")
     plain = next(index for index, step in enumerate(steps) if is_pattern(step))
     # The steps before the first wildcard are a folder.

@@ -95,10 +95,10 @@ def _extract_from_user(item: Item) -> list[ExtractedMemory]:
             _, before = memories.pop()
             memories.append((statement.sentence, replace(before, text=f"{before.text} {_tidy(text)}")))
             continue
-        before = sentences[statement.sentence - 1][0] if statement.sentence else ""
-        if before and (needs_context(text) or (statement.points and statement.kind in _ABOUT_BEFORE)):
+        context = sentences[statement.sentence - 1][0] if statement.sentence else ""
+        if context and (needs_context(text) or (statement.points and statement.kind in _ABOUT_BEFORE)):
             # "We don't try that again" says of what in the sentence before.
-            text = f"{_tidy(before)} {_tidy(text)}"
+            text = f"{_tidy(context)} {_tidy(text)}"
         elif not _stands_alone(text, statement.kind) or (statement.points and statement.kind == "fact"):
             continue
         if statement.kind == "decision" and len(text.split()) < _SHORTEST_DECISION:
@@ -114,7 +114,7 @@ def _extract_from_user(item: Item) -> list[ExtractedMemory]:
 def _with_successors(
     sentences: Sequence[str], memories: list[tuple[int, ExtractedMemory]], message: str
 ) -> list[ExtractedMemory]:
-    """Returns the memories, with who takes the place of somebody: "Eva has cancelled. Tom steps in for her." """
+    """Returns the memories, with who takes somebody's place: "Eva has cancelled. Tom steps in for her." """
     stated = {at for at, _ in memories}
     for at in range(1, len(sentences)):
         if at in stated or "name" not in values_in(sentences[at]) or not needs_context(sentences[at]):

@@ -163,7 +163,7 @@ def tells_change(text: str) -> bool:
 
 
 def needs_context(text: str) -> bool:
-    """Whether a statement of a change does not say of what: "we have to move to 28 March", "I meant 9,200"."""
+    """Whether a statement of a change does not say of what: "we move to 28 March", "I meant 9,200"."""
     if not tells_change(text) or not values_in(text):
         return False
     clause = text.partition(",")[0]

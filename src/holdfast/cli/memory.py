@@ -195,7 +195,6 @@ def scope_label(memory: "Memory") -> str:
 
 
 def print_memory(memory: "Memory", path: str) -> None:
-    """Print a memory with all its details."""
     write(f"{memory.text}\n")
     rows = [
         ("id", memory.id),

@@ -128,14 +128,19 @@ def check_store(settings: Settings) -> Iterator[Check]:
             return
         shown = make_url(settings.store).render_as_string(hide_password=True)
         with open_store(settings.store) as store:
-            if store.database.is_read_only:
-                yield Check("note", about, shown, _("It can be read, and not be written to."))
+            read_only = store.database.is_read_only
+            if read_only:
+                remedy = _(
+                    "It can be read, and not be written to: see that you may write to it and its folder, or"
+                    " copy the folder and use --home."
+                )
+                yield Check("bad", about, shown, remedy)
             else:
                 yield Check("ok", about, shown)
             notes = check_notes(settings, store)
             yield notes
-            # If notes are unreachable, the checks of memory would only report the same.
-            if notes.state != "bad":
+            # If notes are unreachable or nothing can be written, the checks of memory would report the same.
+            if notes.state != "bad" and not read_only:
                 yield from check_memory(settings, store)
     except HoldfastError as error:
         yield Check("bad", about, error.message, error.hint)

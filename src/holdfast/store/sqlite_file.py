@@ -189,7 +189,9 @@ def describe_way_back(path: Path, *, salvage: bool) -> str:
 @contextmanager
 def exclusive_lock(path: Path) -> Iterator[None]:
     """Keep everybody else from a database file."""
-    with closing(FileLock(path.with_name(f"{path.name}.lock"))) as lock:
+    with _translate_errors(path):
+        file = FileLock(path.with_name(f"{path.name}.lock"))
+    with closing(file) as lock:
         if not lock.acquire_exclusive():
             raise Conflict(
                 lazy("A Holdfast is running on {database}.", database=path),
@@ -367,6 +369,8 @@ def _translate_errors(path: Path) -> Iterator[None]:
         yield
     except (OSError, sqlite3.Error) as error:
         raise StoreError(
-            f"Cannot use {path}: {error}.",
-            hint="See that its folder can be written to and has room, or choose another place for the data.",
+            lazy("Cannot use {path}: {error}.", path=path, error=error),
+            hint=lazy(
+                "See that its folder can be written to and has room, or choose another place for the data."
+            ),
         ) from error

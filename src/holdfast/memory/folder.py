@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, ConfigError, StoreError
 from holdfast.extras import load_backend
+from holdfast.i18n import lazy
 from holdfast.memory.workspace import (
     ABSENT,
     EVERY_NOTE,
@@ -240,8 +241,12 @@ def translate_errors(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(
-            f"The notes in {folder} cannot be read or written: {error}.",
-            hint="See that the folder can be written to and that the disk has room.",
+            lazy(
+                "The notes in {folder} cannot be read or written: {why}.",
+                folder=folder,
+                why=error.strerror or error,
+            ),
+            hint=lazy("See that the folder can be written to and that the disk has room."),
         ) from error
 
 

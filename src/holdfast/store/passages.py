@@ -212,11 +212,10 @@ class PassageIndex(Repository):
             return fulltext.list_every_container(connection)
         return self._messages.list_containers(connection, places)
 
-    def catch_up(self, places: Collection[SearchPlace]) -> None:
-        """Index the messages that wait in these places."""
-        for place in places:
-            if isinstance(place, Scope):
-                self._messages.catch_up(where=place)
+    def catch_up(self, places: Collection[SearchPlace], limit: int | None = None) -> bool:
+        """Index the messages that wait in these places, each at most `limit`; return whether all."""
+        done = [self._messages.catch_up(limit, where=place) for place in places if isinstance(place, Scope)]
+        return limit not in done
 
     @reads
     def matches(

@@ -72,8 +72,8 @@ def test_three_days_one_after_the_other_leave_the_last_one():
     [
         ("um halb acht", {"time": {"7:30"}}),
         ("at half past seven", {"time": {"7:30"}}),
-        ("14.500 Euro", {"number": {"14500"}}),
-        ("14,500 euros", {"number": {"14500"}}),
+        ("14.500 Euro", {"number money": {"14500"}}),
+        ("14,500 euros", {"number money": {"14500"}}),
         ("am 3. November", {"date": {"11-3"}}),
         ("on November 3", {"date": {"11-3"}}),
         ("donnerstags", {"weekday": {"3"}}),

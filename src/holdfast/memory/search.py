@@ -373,7 +373,9 @@ class Search:
         no vectors are made for what has none yet, and if the question's own is late, words serve alone. The
         parts share the time, which begins when files have been looked at.
         """
-        prepared = self.prepare(questions, scope, within=within, own=own, tree=tree, embeds=patience is None)
+        prepared = self.prepare(
+            questions, scope, within=within, own=own, tree=tree, embeds=patience is None, asked=asked
+        )
         return self.find(questions, prepared, kinds=kinds, limit=limit, patience=patience, asked=asked)
 
     def prepare(
@@ -385,18 +387,20 @@ class Search:
         own: bool = False,
         tree: str = "",
         embeds: bool = True,
+        asked: str = "",
     ) -> PreparedSearch:
         """Begin the vectors of questions, and bring the index up to date as far as time allows.
 
         With `embeds`, vectors are made for what has none yet, and all that was said is indexed. Without,
         somebody waits for an answer: of a backlog (an import, an index of a new version) only a little is.
+        The message `asked` is not needed in it.
         """
         for question in questions:
             if question.has_meaning:
                 # Its vector is made while files and words are looked at.
                 self._meaning.begin(question.text)
         if tree:
-            self._store.texts.catch_up(where=tree)
+            self._store.texts.catch_up(where=tree, without=asked)
             return PreparedSearch((tree,))
         places: list[SearchPlace] = []
         freshness, trouble = Freshness(), ""
@@ -405,7 +409,7 @@ class Search:
             places += self._index.places(scope, own=own)
         if within != "notes":
             places.append(scope)
-        whole = self._store.passages.catch_up(places, None if embeds else _INDEXED_IN_TURN)
+        whole = self._store.passages.catch_up(places, None if embeds else _INDEXED_IN_TURN, without=asked)
         try:
             if embeds:
                 self._meaning.catch_up(places=places, until=self._clock() + self._budget)

@@ -601,6 +601,12 @@ _NUMBERS = PreparedStatement(
         Listed(container_table.c.container, "names")
     )
 )
+_NEW_CONTAINER = PreparedStatement(insert(container_table), container_table.columns.keys())
+_LAST_IN_SCOPE = PreparedStatement(
+    select(func.max(container_table.c.number).label("number")).where(
+        container_table.c.scope == bindparam("scope")
+    )
+)
 _GROW_CONTAINER = PreparedStatement(
     update(container_table)
     .where(container_table.c.container == bindparam("name"))
@@ -632,8 +638,8 @@ def number_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: s
             new_containers.append({"container": name, "scope": scope, "number": number, **books})
         start = number * ROWS_OF_CONTAINER + first
         numbered += ({**row, "id": place} for place, row in enumerate(group, start))
-    if new_containers:
-        connection.execute(insert(container_table), new_containers)
+    for container in new_containers:
+        _NEW_CONTAINER.run(connection, container)
     # FTS5 takes rows in the order of their ids; every step back would cost it a write.
     return sorted(numbered, key=itemgetter("id"))
 
@@ -646,9 +652,7 @@ def _find_numbers(connection: Connection, names: Sequence[str]) -> dict[str, tup
 
 def _next_number(connection: Connection, scope: str) -> int:
     """Return the number for a new container: after the last of its scope; scopes are far apart."""
-    last: int | None = connection.scalar(
-        select(func.max(container_table.c.number)).where(container_table.c.scope == scope)
-    )
+    last: int | None = _LAST_IN_SCOPE.first(connection, scope=scope).number
     if last is not None:
         return last + 1
     highest: int | None = connection.scalar(select(func.max(container_table.c.number)))

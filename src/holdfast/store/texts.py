@@ -78,12 +78,18 @@ def _border(window: str) -> int:
 _BATCH = 100
 # Characters of a stored message up to which its decoded text is cached.
 _SHORT = 2_000
+# Messages of one exchange, and characters of them, that are indexed in the transaction that writes them.
+_EXCHANGE, _LITTLE = 4, 10_000
 # A row of tokens stays well under what PostgreSQL can hold in one.
 _ROW_SIZE = 200_000
 
 
 # Usually nothing waits, and every search asks several times.
-_FIRST_WAITING = PreparedStatement(select(func.min(fulltext.waiting_table.c.id).label("id")))
+_FIRST_WAITING = PreparedStatement(
+    select(func.min(fulltext.waiting_table.c.id).label("id")).where(
+        fulltext.waiting_table.c.message != bindparam("without")
+    )
+)
 
 _WAITING_MESSAGES = (
     select(
@@ -187,10 +193,13 @@ class MessageIndex(Repository):
         self._engine: TextEngine | None = None
         self._containers = ContainerCache()
 
-    def catch_up(self, limit: int | None = None, *, where: Scope | str | None = None) -> int:
+    def catch_up(
+        self, limit: int | None = None, *, where: Scope | str | None = None, without: str = ""
+    ) -> int:
         """Index waiting messages, oldest first, at most `limit`; return how many were indexed.
 
-        `where` narrows it to a scope or a tree. Texts are tokenized on the caller's thread.
+        `where` narrows it to a scope or a tree; the message `without` goes on waiting. Texts are tokenized on
+        the caller's thread.
         """
         self.prepare()
         if self.database.is_read_only:
@@ -198,14 +207,28 @@ class MessageIndex(Repository):
         done = 0
         while limit is None or done < limit:
             batch = _BATCH if limit is None else min(_BATCH, limit - done)
-            waiting = self._waiting(where, batch)
-            if not waiting:
+            waiting = self._waiting(where, batch, without)
+            others = [message for message in waiting if message[0].id != without]
+            if not others:
                 break
-            self._index([row for message in waiting for row in index_rows(*message)], waiting)
-            done += len(waiting)
+            self._index([row for message in others for row in index_rows(*message)], others)
+            done += len(others)
             if len(waiting) < batch:
                 break
         return done
+
+    def index_exchange(self, tree: str) -> None:
+        """Index what waits in a tree, if that is little, in the transaction that wrote it.
+
+        The next question finds it without waiting for it. A server locks the whole index until the
+        transaction ends, so there it is left for later.
+        """
+        if self.database.on_server:
+            return
+        self.prepare()
+        waiting = self._waiting(tree, _EXCHANGE)
+        if waiting and sum(len(row.body) for row, _ in waiting) <= _LITTLE:
+            self._index([row for message in waiting for row in index_rows(*message)], waiting)
 
     def find(
         self,
@@ -289,8 +312,10 @@ class MessageIndex(Repository):
         fulltext.build_index(connection, engine, analyser.VERSION)
 
     @reads
-    def _waiting(self, connection: Connection, where: Scope | str | None, limit: int) -> list[Any]:
-        if _FIRST_WAITING.first(connection).id is None:
+    def _waiting(
+        self, connection: Connection, where: Scope | str | None, limit: int, without: str = ""
+    ) -> list[Any]:
+        if _FIRST_WAITING.first(connection, without=without).id is None:
             return []
         if isinstance(where, Scope):
             scope = {"user": where.user, "project": where.project, "kind": where.kind}

@@ -31,7 +31,7 @@ from holdfast.cli.output import (
     show_progress_bar,
     write,
 )
-from holdfast.errors import BadRequest, HoldfastError
+from holdfast.errors import BadRequest, HoldfastError, explain_os_error
 from holdfast.i18n import gettext as _
 from holdfast.i18n import ngettext, pgettext, translate
 from holdfast.messages import Scope
@@ -429,7 +429,9 @@ def export(
         output.write_text(result.text, encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise HoldfastError(
-            _("{output} could not be written: {strerror}.").format(output=output, strerror=error.strerror),
+            _("{output} could not be written: {strerror}.").format(
+                output=output, strerror=translate(explain_os_error(error))
+            ),
             hint=_("Name another file with -o."),
         ) from error
     print_error(_("Written: {output}").format(output=output))
@@ -463,7 +465,9 @@ def read_export(file: str) -> str:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise HoldfastError(
-            _("{file} cannot be read: {strerror}.").format(file=file, strerror=error.strerror),
+            _("{file} cannot be read: {strerror}.").format(
+                file=file, strerror=translate(explain_os_error(error))
+            ),
             hint=_("Name a file that `holdfast memory export` wrote."),
         ) from error
     return content.decode("utf-8", "replace")

@@ -10,7 +10,7 @@ import typer
 
 from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, load, print_error, print_json, print_table, translate_source
-from holdfast.errors import BadRequest
+from holdfast.errors import BadRequest, explain_os_error
 from holdfast.i18n import gettext as _
 from holdfast.i18n import translate
 
@@ -266,7 +266,9 @@ def read_text(name: str) -> str:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise BadRequest(
-            _("{name} cannot be read: {strerror}.").format(name=name, strerror=error.strerror),
+            _("{name} cannot be read: {strerror}.").format(
+                name=name, strerror=translate(explain_os_error(error))
+            ),
             hint=_("Name a file, or - for a pipe."),
         ) from None
     return data.decode("utf-8", "replace")

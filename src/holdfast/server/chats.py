@@ -38,6 +38,7 @@ from holdfast.conversations.serialization import (
     serialize_results,
 )
 from holdfast.errors import BadRequest, HoldfastError
+from holdfast.i18n import lazy
 from holdfast.messages import ChatRequest, Scope
 from holdfast.protocols import ollama, openai_chat
 from holdfast.protocols.requests import add_call_ids, add_tool_names
@@ -250,7 +251,7 @@ async def list_messages(
     their numbers, files and other versions.
     """
     if sum(cursor is not None for cursor in (before, after, around)) > 1:
-        raise BadRequest("before, after and around are three things: one at a time", param="before")
+        raise BadRequest(lazy("before, after and around are three things: one at a time"), param="before")
     part = Part(limit if limit is not None or not (before or after or around) else 50, before, after, around)
     turns: DetachedTurns = request.app.state.turns
 
@@ -336,7 +337,7 @@ def parse_cursor(before: str | None) -> tuple[float, str] | None:
     try:
         return float(moment), name
     except ValueError:
-        raise BadRequest("`before` must be the `next` of another page", param="before") from None
+        raise BadRequest(lazy("`before` must be the `next` of another page"), param="before") from None
 
 
 class Undo(BaseModel):
@@ -590,4 +591,4 @@ def position_after(messages: list[MessageState], before: str | None) -> int:
     for at, message in enumerate(messages):
         if message.stored.id == before:
             return at + 1
-    raise BadRequest("`before` must be the `next` of another page", param="before")
+    raise BadRequest(lazy("`before` must be the `next` of another page"), param="before")

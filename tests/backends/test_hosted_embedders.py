@@ -11,15 +11,9 @@ from holdfast.background.jobs import BackgroundJobs
 from holdfast.config import load
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedder_http import EmbeddingClient, OpenAIEmbedder
 from holdfast.memory.embedder_local import HashingEmbedder
-from holdfast.memory.embedders import (
-    BatchJob,
-    BatchJobGone,
-    EmbedderBusy,
-    EmbeddingClient,
-    OpenAIEmbedder,
-    validate_vectors,
-)
+from holdfast.memory.embedders import BatchJob, BatchJobGone, EmbedderBusy, validate_vectors
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.index import Index
 from holdfast.memory.search import Search

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from holdfast.backends.hosted_embedders import GeminiEmbedder, VoyageEmbedder
+from holdfast.memory.embedder_http import EmbeddingClient, OllamaEmbedder, OpenAIEmbedder
 from holdfast.memory.embedder_local import GgufEmbedder, HashingEmbedder, UniversalSentenceEncoder
-from holdfast.memory.embedders import Embedder, EmbeddingClient, OllamaEmbedder, OpenAIEmbedder
+from holdfast.memory.embedders import Embedder
 from holdfast.testing.embedders import FakeGemini, FakeVoyage
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel

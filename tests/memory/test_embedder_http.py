@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from holdfast.errors import ConfigError, EmbedderError
-from holdfast.memory.embedders import EmbeddingClient, OllamaEmbedder, OpenAIEmbedder
+from holdfast.memory.embedder_http import EmbeddingClient, OllamaEmbedder, OpenAIEmbedder
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.ollama_runner import FakeModel
 from tests.upstreams.fake_servers import server

@@ -21,17 +21,16 @@ from numpy.typing import NDArray
 
 from holdfast.config import Settings
 from holdfast.errors import EmbedderError
+from holdfast.memory.embedder_http import EmbeddingClient, parse_rows
 from holdfast.memory.embedders import (
     BatchApi,
     BatchJob,
     BatchJobGone,
     Embedder,
     EmbedderIdentity,
-    EmbeddingClient,
     ValidatedEmbedder,
     Vectors,
     dimensions_of,
-    parse_rows,
     validate_vectors,
 )
 from holdfast.memory.vectors import VectorIndex

@@ -32,7 +32,7 @@ from holdfast.upstreams.ollama import KeepAlive
 from holdfast.upstreams.openai import split_url
 
 if TYPE_CHECKING:
-    from holdfast.memory.embedders import EmbeddingClient
+    from holdfast.memory.embedder_http import EmbeddingClient
 
 AUTO, OFF = "auto", "off"
 
@@ -170,7 +170,7 @@ def _open_encoder(options: EmbedderOptions) -> Embedder:
 
 def _open_server(location: EmbedderLocation, options: EmbedderOptions) -> Embedder:
     # Imported here: most installations have no such server, and the client takes time to load.
-    from holdfast.memory.embedders import (
+    from holdfast.memory.embedder_http import (
         OLLAMA_MODEL,
         OPENAI_MODEL,
         EmbeddingClient,

@@ -33,7 +33,7 @@ from holdfast.cli.output import (
 )
 from holdfast.errors import BadRequest, HoldfastError, explain_os_error
 from holdfast.i18n import gettext as _
-from holdfast.i18n import ngettext, pgettext, translate
+from holdfast.i18n import localize_number, ngettext, pgettext, translate
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
@@ -183,8 +183,29 @@ def show(
 
 
 def kind_label(kind: str) -> str:
-    kinds = {"fact": _("fact"), "decision": _("decision"), "preference": _("preference"), "note": _("note")}
+    kinds = {
+        "fact": _("fact"),
+        "decision": _("decision"),
+        "preference": _("preference"),
+        "note": _("note"),
+        "summary": _("summary"),
+        "message": _("message"),
+    }
     return kinds.get(kind, kind)
+
+
+def part_label(name: str) -> str:
+    """Name what a part of a hit's score comes from."""
+    labels = {
+        "words": _("Your words"),
+        "beside": _("Close by"),
+        "around": _("Same file"),
+        "meaning": _("Meaning"),
+        "person": _("In your notes"),
+        "recent": _("Recent"),
+        "time": _("Day"),
+    }
+    return labels.get(name, name)
 
 
 def format_date(memory: "Memory") -> str:
@@ -525,12 +546,15 @@ def print_search_answer(answer: "SearchResult", cited: bool) -> None:
     if answer.weak:
         console.print(_("Nothing here fits well. The closest there is:"))
     for hit in answer.hits:
-        kind = kind_label(hit.memory_kind) if hit.memory_kind else hit.kind
+        kind = kind_label(hit.memory_kind or hit.kind)
         date = format_time(hit.at)[:10] if hit.at else ""
         exact = _("word for word") if hit.exact else ""
-        parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
+        parts = ", ".join(f"{part_label(name)} {value:.2f}" for name, value in hit.parts.items())
         print_headline(
-            "", " · ".join(filter(None, (hit.id, kind, date, f"{hit.score:.2f} ({parts})", exact)))
+            "",
+            " · ".join(
+                filter(None, (hit.id, kind, date, localize_number(f"{hit.score:.2f} ({parts})"), exact))
+            ),
         )
         write(f"{hit.snippet}\n")
         if cited:

@@ -38,7 +38,7 @@ from holdfast.conversations.serialization import (
     serialize_results,
 )
 from holdfast.errors import BadRequest, HoldfastError
-from holdfast.i18n import lazy
+from holdfast.i18n import lazy, speak
 from holdfast.messages import ChatRequest, Scope
 from holdfast.protocols import ollama, openai_chat
 from holdfast.protocols.requests import add_call_ids, add_tool_names
@@ -52,8 +52,10 @@ from holdfast.server.endpoint import (
     scope_of_conversation,
 )
 from holdfast.server.guard import access_of
+from holdfast.server.pages.site import language_of
 from holdfast.store import ConversationRecord, LaneRecord, ListFilter, Store
 from holdfast.upstreams.base import Dialect
+from holdfast.window import sentences
 
 T = TypeVar("T")
 
@@ -354,7 +356,11 @@ async def show_window(
 ) -> dict[str, Any]:
     """Return what was last sent in the newest window, or in the one of this size, and its decisions."""
     require_memory(request)
-    return await read_chat(request, conversation, lambda store, row: window_account(store, row, window))
+    report = await read_chat(request, conversation, lambda store, row: window_account(store, row, window))
+    speak(language_of(request))
+    for decision in (*report["decisions"], *report["vetoes"]):
+        decision["reason"] = sentences.reason(decision["reason"])
+    return report
 
 
 @router.get("/{conversation}/files")

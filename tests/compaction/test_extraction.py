@@ -187,7 +187,7 @@ def test_a_decision_keeps_its_reason():
 @pytest.mark.parametrize(
     ("texts", "memory"),
     [
-        (["Selling online over Ticketino did not work. We never try that again."], 0),
+        (["Selling online over Ticketino did not work. Never do that again."], 0),
         (["Der Online-Verkauf über Ticketino hat nicht geklappt. Das probieren wir nicht nochmal."], 0),
         (["Am 21. ist dort eine Hochzeit. Wir müssen auf den 28. März ausweichen."], 0),
         (["Frauke hat abgesagt. Für sie springt Marit Oevermann ein."], 0),

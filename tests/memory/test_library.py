@@ -335,6 +335,15 @@ def test_what_is_forgotten_is_gone_everywhere_and_not_learned_again(world):
         world.library.forget(world.me, "x_1")
 
 
+def test_what_is_forgotten_leaves_the_summary_of_its_conversation(world):
+    world.library.write([world.found("The dog is called Rex.")])
+    summary = world.home / "conversations/c_1/summary.md"
+    summary.parent.mkdir(parents=True)
+    summary.write_text("# Summary\n\n- By the way, the dog is called Rex!\n- The roof leaks.\n")
+    world.library.forget(world.me, "x_1")
+    assert summary.read_text() == "# Summary\n\n- The roof leaks.\n"
+
+
 def test_who_asks_for_it_gets_it_back(world):
     memory = world.library.add(world.me, "The dog is called Rex.").memory
     world.library.forget(world.me, memory.id)

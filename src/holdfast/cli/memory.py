@@ -30,9 +30,9 @@ from holdfast.cli.output import (
     show_progress_bar,
     write,
 )
-from holdfast.errors import BadRequest, HoldfastError
+from holdfast.errors import BadRequest, HoldfastError, explain_os_error
 from holdfast.i18n import gettext as _
-from holdfast.i18n import ngettext, pgettext, translate
+from holdfast.i18n import localize_number, ngettext, pgettext, translate
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
@@ -180,8 +180,29 @@ def show(
 
 
 def kind_label(kind: str) -> str:
-    kinds = {"fact": _("fact"), "decision": _("decision"), "preference": _("preference"), "note": _("note")}
+    kinds = {
+        "fact": _("fact"),
+        "decision": _("decision"),
+        "preference": _("preference"),
+        "note": _("note"),
+        "summary": _("summary"),
+        "message": _("message"),
+    }
     return kinds.get(kind, kind)
+
+
+def part_label(name: str) -> str:
+    """Name what a part of a hit's score comes from."""
+    labels = {
+        "words": _("Your words"),
+        "beside": _("Close by"),
+        "around": _("Same file"),
+        "meaning": _("Meaning"),
+        "person": _("In your notes"),
+        "recent": _("Recent"),
+        "time": _("Day"),
+    }
+    return labels.get(name, name)
 
 
 def format_date(memory: "Memory") -> str:
@@ -425,7 +446,9 @@ def export(
         output.write_text(result.text, encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise HoldfastError(
-            _("{output} could not be written: {strerror}.").format(output=output, strerror=error.strerror),
+            _("{output} could not be written: {strerror}.").format(
+                output=output, strerror=translate(explain_os_error(error))
+            ),
             hint=_("Name another file with -o."),
         ) from error
     print_error(_("Written: {output}").format(output=output))
@@ -459,7 +482,9 @@ def read_export(file: str) -> str:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise HoldfastError(
-            _("{file} cannot be read: {strerror}.").format(file=file, strerror=error.strerror),
+            _("{file} cannot be read: {strerror}.").format(
+                file=file, strerror=translate(explain_os_error(error))
+            ),
             hint=_("Name a file that `holdfast memory export` wrote."),
         ) from error
     return content.decode("utf-8", "replace")
@@ -517,12 +542,15 @@ def print_search_answer(answer: "SearchResult", cited: bool) -> None:
     if answer.weak:
         console.print(_("Nothing here fits well. The closest there is:"))
     for hit in answer.hits:
-        kind = kind_label(hit.memory_kind) if hit.memory_kind else hit.kind
+        kind = kind_label(hit.memory_kind or hit.kind)
         date = format_time(hit.at)[:10] if hit.at else ""
         exact = _("word for word") if hit.exact else ""
-        parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
+        parts = ", ".join(f"{part_label(name)} {value:.2f}" for name, value in hit.parts.items())
         print_headline(
-            "", " · ".join(filter(None, (hit.id, kind, date, f"{hit.score:.2f} ({parts})", exact)))
+            "",
+            " · ".join(
+                filter(None, (hit.id, kind, date, localize_number(f"{hit.score:.2f} ({parts})"), exact))
+            ),
         )
         write(f"{hit.snippet}\n")
         if cited:

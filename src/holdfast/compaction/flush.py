@@ -260,7 +260,7 @@ class _UserSentence:
 
 def _read_sentences(text: str) -> list[_UserSentence]:
     masked = [hidden for _, hidden in own_sentences(text, _LONGEST_SENTENCE)]
-    stating = {statement.sentence for statement in statements_in(masked)}
+    stating = {statement.sentence for statement in statements_in(tuple(masked))}
     return [
         _UserSentence(frozenset(terms(sentence)), denies(sentence), at in stating, is_doubtful(sentence))
         for at, sentence in enumerate(masked)

@@ -128,7 +128,7 @@ class Catalogue:
         `kind` asks for them, and only the scope's own: a project must not see what was said elsewhere.
         """
         if limit < 0 or offset < 0:
-            raise BadRequest("Limit and offset cannot be negative.", hint="Count from 0.")
+            raise BadRequest(lazy("Limit and offset cannot be negative."), hint=lazy("Count from 0."))
         troubles: list[str] = []
         summaries = kind == "summary"
         scopes = (owner(scope),) if own or summaries else visible(scope)
@@ -496,7 +496,7 @@ class Library(Catalogue):
         older = next((pair[1] for pair in self.list_rivals(scope) if pair[0].id == name), None)
         if older is None:
             raise BadRequest(
-                f"There is nothing to decide about the memory {name!r}.",
+                lazy("There is nothing to decide about the memory {name!r}.", name=name),
                 hint=lazy("See which ones are open."),
             )
         for memory in (newer, older):
@@ -641,6 +641,7 @@ class Library(Catalogue):
         # What it said before it was edited goes with it.
         edits = [old for old in self.list_replaced(memory.scope, name) if old.id.startswith(_EDITED)]
         self._forget(memory.scope, [memory, *edits])
+        self.notes.drop_from_summaries([memory, *edits], visible(scope))
         return memory
 
     def forget_conversation(self, scope: Scope, conversation: str) -> list[Memory]:
@@ -668,8 +669,8 @@ class Library(Catalogue):
         check_writable(scope, mine)
         if confirm != self.confirmation(mine):
             raise BadRequest(
-                "Deleting all memories must be confirmed.",
-                hint=f"Confirm with '{self.confirmation(mine)}'.",
+                lazy("Deleting all memories must be confirmed."),
+                hint=lazy("Confirm with '{name}'.", name=self.confirmation(mine)),
                 param="confirm",
             )
         memories = {where.memory.id: where.memory for where in self._list_copies(mine)}
@@ -767,8 +768,8 @@ def clean_text(text: str) -> str:
     words = normalise(redact(check_text(text)))
     if not has_words(words):
         raise BadRequest(
-            "There is nothing left to remember once private text and secrets are taken out.",
-            hint="Say it without the secret.",
+            lazy("There is nothing left to remember once private text and secrets are taken out."),
+            hint=lazy("Say it without the secret."),
             param="text",
         )
     return words
@@ -782,7 +783,10 @@ def _check_fields(fields: SettableFields) -> dict[str, Any]:
 
 
 def _conflict(name: str) -> Conflict:
-    return Conflict(f"The memory {name!r} was changed, moved or removed meanwhile.", hint="Look again.")
+    return Conflict(
+        lazy("The memory {name!r} was changed, moved or removed meanwhile.", name=name),
+        hint=lazy("Look again."),
+    )
 
 
 def has_words(text: str) -> bool:

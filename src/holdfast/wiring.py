@@ -53,7 +53,7 @@ from holdfast.upstreams.routing import Upstreams, UpstreamSlot
 from holdfast.window.presets import preset_from
 
 if TYPE_CHECKING:
-    from holdfast.research.web import ReadLocal
+    from holdfast.research.gather import ReadLocal
 
 
 def build_engine(settings: Settings) -> TurnEngine:
@@ -145,7 +145,8 @@ def build_research(
         question: str, mode: Mode, *, addresses: Sequence[str] = (), tell: ProgressCallback = ignore_progress
     ) -> Sequence[ResearchSource]:
         # Loaded when something is fetched, which is only when somebody asks for it.
-        from holdfast.research.web import AddressGuard, Fetcher, gather_sources
+        from holdfast.research.fetch import AddressGuard, Fetcher
+        from holdfast.research.gather import gather_sources
 
         async with Fetcher(
             AddressGuard.from_setting(settings.research_private, own_port=settings.port)

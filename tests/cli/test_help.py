@@ -188,7 +188,7 @@ def test_a_full_disk_is_told_in_a_sentence(tmp_path):
             command, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
         )
     assert done.returncode == 1
-    assert done.stderr == "This could not be read or written: No space left on device.\n"
+    assert done.stderr == "This could not be read or written: the disk is full.\n"
 
 
 def test_bash_completes_commands_and_what_is_below_them():

@@ -119,7 +119,7 @@ def check_upstreams(settings: Settings) -> None:
 
 def check_private_hosts(settings: Settings) -> None:
     # Imported late: it loads everything for fetching.
-    from holdfast.research.web.fetch import AddressGuard
+    from holdfast.research.fetch import AddressGuard
 
     AddressGuard.from_setting(settings.research_private, own_port=settings.port)
 

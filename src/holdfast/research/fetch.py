@@ -28,8 +28,8 @@ from holdfast import __version__
 from holdfast.errors import ConfigError, FetchFailed
 from holdfast.i18n import gettext as _
 from holdfast.i18n import lazy
+from holdfast.research.extract import ContentKind, decode_page, extract_text
 from holdfast.research.finding import ResearchSource
-from holdfast.research.web.extract import ContentKind, decode_page, extract_text
 
 _Number = IPv4Address | IPv6Address
 _Network = IPv4Network | IPv6Network

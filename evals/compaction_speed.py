@@ -16,7 +16,7 @@ from evals.compaction_replay import WINDOW, Client, Server, TokenCounter, engine
 from evals.compaction_scripts import none
 from evals.window_rows import Row, progress
 from holdfast.compaction.compactor import CompactionTask, Compactor
-from holdfast.compaction.summary_model import PromptTemplates
+from holdfast.compaction.summariser import PromptTemplates
 from holdfast.messages import Message
 from holdfast.window.items import Item
 

@@ -29,7 +29,7 @@ from holdfast.tokens.tokenizer import CHARACTERS, Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.embedded import EmbeddedProcess
 from holdfast.upstreams.http import Connection
-from holdfast.upstreams.llamacpp import LlamaCpp
+from holdfast.upstreams.openai import LlamaCpp
 
 Encode = Callable[[str], list[int]]
 

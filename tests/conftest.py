@@ -69,7 +69,7 @@ for _way in (httpx.get, httpx.head, httpx.options, httpx.post, httpx.put, httpx.
 # Tests of the whole, through an engine, a server, a command or an index, and of processes of their own: they
 # are left out of `make check`.
 _WHOLE = (
-    "backends/test_embedding_batches.py",
+    "backends/test_hosted_embedders.py",
     "backends/test_qmd",
     "cli",
     "compaction/test_summariser.py",

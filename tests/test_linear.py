@@ -53,13 +53,13 @@ _IN_TABLES = {
     "holdfast.compaction.english.": "match",
     "holdfast.compaction.german.": "match",
     "holdfast.compaction.statements.": "match",
-    "holdfast.files.digests.lines.": "match",
+    "holdfast.files.digests.code.": "match",
     "holdfast.projects._CONTEXT_MESSAGES": "fullmatch",
 }
 # These see one sentence of a person, or one line of a source: some hundred characters at most. That they see
 # no longer ones is tested below, through `rules_in`, `read_memory_requests` and `build_digest`.
 _SHORT = (
-    "holdfast.compaction.requests.", "holdfast.files.digests.lines.", "holdfast.text.lang.",
+    "holdfast.compaction.requests.", "holdfast.files.digests.code.", "holdfast.text.lang.",
     "holdfast.text.statements.",
 )  # fmt: skip
 

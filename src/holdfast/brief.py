@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
-from holdfast.compaction.cues import Cues
 from holdfast.compaction.extraction import extract
-from holdfast.compaction.extractive import extract_summary, find_tool_effects, list_failures
+from holdfast.compaction.extractive import Cues, extract_summary, find_tool_effects, list_failures
 from holdfast.compaction.summary import Summary, shorten_line
 from holdfast.compaction.transcript import clean_items
 from holdfast.i18n import gettext as _
@@ -173,7 +172,7 @@ def _list_memories(catalogue: Catalogue, scope: Scope) -> Iterator[Memory]:
 
 def section_of(kind: Kind, text: str, *, own: bool = True) -> SectionName | None:
     """Return where a text stands in a brief; of what is not the project's `own`, only what binds does."""
-    stated = {statement.kind for statement in statements_in([text])}
+    stated = {statement.kind for statement in statements_in((text,))}
     if "prohibition" in stated:
         return "forbidden"
     if kind == "preference" or "rule" in stated:

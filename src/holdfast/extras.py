@@ -8,15 +8,15 @@ from typing import Any
 
 # The module in `holdfast.backends`, and what opens the backend there.
 BACKENDS = {
-    "batches": "embedding_batches:open_batches",
-    "gemini": "gemini:GeminiEmbedder",
-    "openai-batches": "embedding_batches:OpenAIBatches",
+    "batches": "hosted_embedders:open_batches",
+    "gemini": "hosted_embedders:GeminiEmbedder",
+    "openai-batches": "hosted_embedders:OpenAIBatches",
     "pgvector": "pgvector:open_pgvector",
     "qdrant": "qdrant:open_qdrant",
     "qmd": "qmd:open_qmd",
     "s3": "s3:open_bucket",
     "sqlite-vec": "sqlite_vec:open_sqlite_vec",
-    "voyage": "voyage:VoyageEmbedder",
+    "voyage": "hosted_embedders:VoyageEmbedder",
 }
 
 

@@ -16,7 +16,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -43,7 +43,7 @@ from holdfast.text.questions import (
     read_question,
     split_question,
 )
-from holdfast.text.slots import gives_new_value, tells_change, values_in
+from holdfast.text.slots import gives_new_value, join_context, tells_change, values_in
 
 Origin = Literal["here", "earlier", "memory", "research"]
 
@@ -52,6 +52,8 @@ FindingNotes = Callable[[Scope], Mapping[str, str]]
 
 # Candidates that the search returns for a question.
 _CANDIDATES = 120
+# Messages of the conversation that are indexed for a question, where more of them wait.
+_INDEXED = 400
 # Candidates whose texts are read from the store at once; the room is often full after those.
 _READ = 24
 # The report shows so many that were not brought.
@@ -160,6 +162,8 @@ class Evidence:
     missed: tuple[Snippet, ...] = ()
     engines: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
+    # Whether some of what was said is not in the index yet.
+    partial: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """For the report: what was searched, brought, and just missed, with what speaks for each."""
@@ -199,16 +203,19 @@ class Recall:
         questions = understand(need)
         if room < _LEAST or not questions:
             return Evidence()
-        result = self._search.retrieve(
-            questions,
-            need.scope,
-            tree="" if need.remembers else need.tree,
-            limit=_CANDIDATES,
-            patience=_PATIENCE,
-            asked=need.message,
-        )
+        tree = "" if need.remembers else need.tree
+        # This conversation first, where much has to be indexed.
+        self._store.texts.catch_up(_INDEXED, where=need.tree, without=need.message)
+        prepared = self._search.prepare(questions, need.scope, tree=tree, embeds=False, asked=need.message)
         share = room if share is None else min(share, room)
-        return self._store.read_snapshot(self._choose, need, questions, result, room, share, count)
+
+        def search_and_choose() -> Evidence:
+            result = self._search.find(
+                questions, prepared, limit=_CANDIDATES, patience=_PATIENCE, asked=need.message
+            )
+            return self._choose(need, questions, result, room, share, count)
+
+        return self._store.read_snapshot(search_and_choose)
 
     def _choose(
         self,
@@ -221,11 +228,13 @@ class Recall:
     ) -> Evidence:
         eligible = list(self._eligible(result.candidates, need))
         candidates = [each for each in eligible if each.row.passage not in need.present]
-        likely = max((max(each.score, _NAMED * each.exact) for each in candidates), default=0.0)
+        likely = max([each.score for each in candidates], default=0.0)
+        has_exact = any(each.exact for each in candidates)
+        likely = max(likely, _NAMED) if has_exact else likely
         # A message that asks nothing gets no evidence, unless it clearly refers to something. News resemble
         # much of what was said, and point at nothing of it.
         asks = questions[0].asks > 0
-        sure = asks or likely * _first_share(candidates) >= _POINTS or any(each.exact for each in candidates)
+        sure = asks or likely * _first_share(candidates) >= _POINTS or has_exact
         allowed = _room_for(likely, room) if sure else 0
         picker = _Picker(self, need, questions, result, allowed, share, count)
         if allowed:
@@ -241,6 +250,7 @@ class Recall:
             tuple(missed),
             result.engines,
             result.degraded,
+            result.partial,
         )
 
     def near(self, question: str, passages: Sequence[str]) -> Sequence[float]:
@@ -259,21 +269,22 @@ class Recall:
         own_summary = str(summary_file(need.scope, need.conversation)) if need.conversation else ""
         for candidate in candidates:
             row = candidate.row
-            if row.role == "system":
-                continue
-            if finding := _finding_of(row):
-                # Less certain ones are proposed by `FindingAttacher.find_related`.
-                if candidate.score >= _SURE and candidate.total >= _BEARS and finding not in need.known:
-                    yield candidate
-                continue
             if row.role == NOTE:
-                holds = not row.traits & _SUPERSEDED
-                own = row.container.partition(":")[2] == own_summary
-                if holds and not own and row.passage not in need.known:
+                if self._is_eligible_note(candidate, need, own_summary):
                     yield candidate
-                continue
-            if any(row.place <= path.get(row.branch, -1) for path in paths[row.container]):
-                yield candidate
+            elif row.role != "system":
+                for path in paths[row.container]:
+                    if row.place <= path.get(row.branch, -1):
+                        yield candidate
+                        break
+
+    def _is_eligible_note(self, candidate: SearchCandidate, need: Need, own_summary: str) -> bool:
+        row = candidate.row
+        if finding := _finding_of(row):
+            # Less certain ones are proposed by `FindingAttacher.find_related`.
+            return candidate.score >= _SURE and candidate.total >= _BEARS and finding not in need.known
+        own = row.container.partition(":")[2] == own_summary
+        return not row.traits & _SUPERSEDED and not own and row.passage not in need.known
 
     def _paths(self, trees: Collection[str], need: Need) -> dict[str, list[Mapping[str, int]]]:
         """Returns the live paths of each tree: to the question in this one, to every head in others."""
@@ -286,9 +297,10 @@ class Recall:
     def texts(self, candidates: Sequence[SearchCandidate], scope: Scope) -> dict[int, str]:
         """Returns the text of each candidate by its row; empty for a finding that is no longer valid."""
         texts = self._store.passages.texts([candidate.row.id for candidate in candidates])
-        findings = {each.row.id: name for each in candidates if (name := _finding_of(each.row))}
-        notes = self._findings(scope) if findings and self._findings is not None else {}
-        return texts | {row: notes.get(name, "") for row, name in findings.items()}
+        notes = [each.row for each in candidates if each.row.role == NOTE]
+        findings = {row.id: name for row in notes if (name := _finding_of(row))}
+        valid = self._findings(scope) if findings and self._findings is not None else {}
+        return texts | {row: valid.get(name, "") for row, name in findings.items()}
 
     def question_before(self, candidate: SearchCandidate) -> str:
         """Returns the text before a message, which it answers; empty if that is long."""
@@ -362,7 +374,7 @@ class _Picker:
         self._recall = recall
         self._need = need
         self._question = questions[0]
-        self._asked_frame = _frame_of(_words_of(self._question.text))
+        self._asked_frame = _frame_of(self._question.text)
         self._result = result
         self._room = room
         self._left = room - _HEADING
@@ -381,13 +393,16 @@ class _Picker:
         self._places: dict[int, int] = {}
         self._candidates: Sequence[SearchCandidate] = ()
         self._texts: dict[int, str] = {}
+        self._batch = (_READ if room else _REPORTED) // 2
 
     def _read(self, candidate: SearchCandidate) -> str:
         """Returns the text of a candidate; reads those of the next ones with it."""
         row = candidate.row.id
         if row not in self._texts:
             start = self._places[row]
-            self._load(self._candidates[start : start + (_READ if self._room else _REPORTED)])
+            # More each time: where the first were no use, the next are likely none either.
+            self._batch *= 2
+            self._load(self._candidates[start : start + self._batch])
         return self._texts[row]
 
     def _load(self, candidates: Sequence[SearchCandidate]) -> None:
@@ -405,8 +420,7 @@ class _Picker:
         self._statements = [
             (each, statement)
             for each in sorted(people, key=lambda each: (each.row.at, each.row.place), reverse=True)
-            for statement in _statements(self._texts[each.row.id])
-            if values_in(statement) or tells_change(statement)
+            for statement in _list_values(self._texts[each.row.id][:_STATED])
         ]
 
     def pick(self, candidates: Sequence[SearchCandidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
@@ -416,10 +430,11 @@ class _Picker:
         it. Messages that only ask come last, unless they have a name of the question.
         """
 
-        def only_asks(each: SearchCandidate) -> bool:
-            return bool(each.row.traits & _ONLY_ASKS) and not each.exact
-
-        self._candidates = candidates = sorted(candidates, key=only_asks)
+        asking = {each.row.id for each in candidates if each.row.traits & _ONLY_ASKS and not each.exact}
+        self._candidates = candidates = [
+            *(each for each in candidates if each.row.id not in asking),
+            *(each for each in candidates if each.row.id in asking),
+        ]
         self._places = {each.row.id: place for place, each in enumerate(candidates)}
         chosen: list[Snippet] = []
         missed: list[Snippet] = []
@@ -433,7 +448,7 @@ class _Picker:
             if free and candidate.row.id not in self._needed and len(missed) == _REPORTED:
                 continue
             text = self._read(candidate)
-            if _frame_of(_words_of(text)) == self._asked_frame:
+            if _frame_of(text) == self._asked_frame:
                 # It asks the same, or the same of another number.
                 continue
             text = self._shareable(candidate, text).strip()
@@ -634,14 +649,32 @@ def _statements(text: str) -> list[str]:
     ]
 
 
+@lru_cache(1_024)
+def _list_values(text: str) -> tuple[str, ...]:
+    """Returns the statements of a text that give a value or tell of a change.
+
+    Cached: questions that follow each other look at the same texts.
+    """
+    return tuple(
+        statement
+        for statement in join_context(_statements(text))
+        if values_in(statement) or tells_change(statement)
+    )
+
+
 def _words_of(text: str) -> str:
     """Returns the words of a text with a space around each, so that one text can be found in another."""
     return " ".join(["", *_WORD.findall(text.casefold()), ""])
 
 
-def _frame_of(words: str) -> str:
+def _frame_of(text: str) -> str:
     """Returns words without their numbers: "letter 3 of day 12" has the frame of "letter 4 of day 15"."""
-    return _NUMBER.sub("#", words)
+    return _find_frame(text) if len(text) <= _STATED else _find_frame.__wrapped__(text)
+
+
+@lru_cache(1_024)
+def _find_frame(text: str) -> str:
+    return _NUMBER.sub("#", _words_of(text))
 
 
 def _shorten_line(text: str) -> str:

@@ -31,9 +31,8 @@ from typing import Any, Self
 
 from holdfast.background.jobs import BackgroundJobs
 from holdfast.background.projector import Projector
-from holdfast.compaction.compactor import Compactor
-from holdfast.compaction.persistence import enqueue_memory_requests
-from holdfast.compaction.summary_model import PromptTemplates
+from holdfast.compaction.compactor import Compactor, enqueue_memory_requests
+from holdfast.compaction.summariser import PromptTemplates
 from holdfast.context import Fitter, RecordedQuestion
 from holdfast.context.attachments import read_named_files
 from holdfast.context.evidence import RecallService
@@ -65,7 +64,7 @@ from holdfast.memory.base import Memory, MemoryRepository
 from holdfast.memory.private import MemoryGate
 from holdfast.memory.service import MemoryService
 from holdfast.messages import Answer, BoundScope, ChatRequest, Chunk, Message, Scope
-from holdfast.protocols.requests import check_request
+from holdfast.protocols.wire import check_request
 from holdfast.recall import recall_over
 from holdfast.research.finding import Finding
 from holdfast.research.library import Research

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from holdfast.background.retention import Retention
-from holdfast.compaction.summary_model import PromptTemplates
+from holdfast.compaction.summariser import PromptTemplates
 from holdfast.config import Settings
 from holdfast.context.outcome import FindingGone, WindowRedactor
 from holdfast.context.summaries import SummaryOptions

@@ -6,12 +6,10 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 
-from holdfast.backends.gemini import GeminiEmbedder
-from holdfast.backends.voyage import VoyageEmbedder
+from holdfast.backends.hosted_embedders import GeminiEmbedder, VoyageEmbedder
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions, open_embedder
-from holdfast.memory.embedder_http import EmbeddingClient, OpenAIEmbedder
-from holdfast.memory.embedders import EmbedderBusy
+from holdfast.memory.embedders import EmbedderBusy, EmbeddingClient, OpenAIEmbedder
 from holdfast.testing.embedders import FakeGemini, FakeOpenAI, FakeVoyage
 
 KEY = "very-secret"

@@ -12,9 +12,9 @@ from starlette.routing import Route
 from typer.testing import CliRunner
 
 from holdfast.cli import app
+from holdfast.cli.ask import ChatSession
 from holdfast.cli.chat import CHAT_COMMANDS, ChatCompleter, command_help, is_command
 from holdfast.cli.chat_screen import ChatScreen, format_meter, format_timing, list_recalled
-from holdfast.cli.session import ChatSession
 from holdfast.events import Events
 from holdfast.i18n import speak
 from holdfast.messages import Scope

@@ -1,6 +1,6 @@
 """A model that helps, as it is handed to those who ask it."""
 
-from holdfast.compaction.summary_model import SummaryModel
+from holdfast.compaction.summariser import SummaryModel
 from holdfast.tokens.budget import budget_for
 
 

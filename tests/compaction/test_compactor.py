@@ -4,8 +4,8 @@ import pytest
 
 from holdfast.compaction.compactor import CompactionTask, Compactor, SummaryBody
 from holdfast.compaction.ledger import Ledger
+from holdfast.compaction.summariser import PromptTemplates
 from holdfast.compaction.summary import Summary
-from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.messages import Message, Text, ToolCall, ToolResult
 from holdfast.testing.provider import count_words
 from tests.compaction.summary_models import helper_of

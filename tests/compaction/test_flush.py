@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from holdfast.compaction.flush import MemoryFlush
-from holdfast.compaction.summary_model import PromptTemplates
+from holdfast.compaction.summariser import PromptTemplates
 from holdfast.errors import CutOff, Overflow
 from holdfast.messages import Message, Thinking, ToolCall
 from holdfast.testing.provider import count_words

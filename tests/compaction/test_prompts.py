@@ -2,8 +2,8 @@
 
 import pytest
 
+from holdfast.compaction.summariser import NAMES, PromptTemplates
 from holdfast.compaction.summary import HEADINGS
-from holdfast.compaction.summary_model import NAMES, PromptTemplates
 from holdfast.errors import ConfigError
 
 VALUES = {

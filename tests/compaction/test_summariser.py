@@ -6,9 +6,8 @@ import re
 import pytest
 
 from holdfast.compaction.compactor import SummaryBody
-from holdfast.compaction.summariser import MessageSpan, Summariser
+from holdfast.compaction.summariser import MessageSpan, PromptTemplates, Summariser
 from holdfast.compaction.summary import Summary
-from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.errors import CutOff, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Message, Thinking, ToolCall
 from holdfast.testing.provider import count_words

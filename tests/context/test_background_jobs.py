@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.background.jobs import REST, BackgroundJobs
 from holdfast.compaction.compactor import CompactionTask, Compactor
-from holdfast.compaction.summary_model import PromptTemplates
+from holdfast.compaction.summariser import PromptTemplates
 from holdfast.context.loading import item_of
 from holdfast.context.summaries import SummaryModels, SummaryOptions
 from holdfast.errors import ConfigError, Unreachable

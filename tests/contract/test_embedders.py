@@ -6,8 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from holdfast.backends.gemini import GeminiEmbedder
-from holdfast.backends.voyage import VoyageEmbedder
+from holdfast.backends.hosted_embedders import GeminiEmbedder, VoyageEmbedder
 from holdfast.memory.embedder_http import EmbeddingClient, OllamaEmbedder, OpenAIEmbedder
 from holdfast.memory.embedder_local import GgufEmbedder, HashingEmbedder, UniversalSentenceEncoder
 from holdfast.memory.embedders import Embedder

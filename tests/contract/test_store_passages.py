@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.errors import Conflict
 from holdfast.memory import ranking
-from holdfast.memory.ranking import PassageTableCache
+from holdfast.memory.passage_table import PassageTableCache
 from holdfast.messages import Scope
 from holdfast.store import Coverage, FileState, NewPassage, NotesFolder, Store
 from holdfast.store.embeddings import REFUSED
@@ -25,6 +25,7 @@ def put(store: Store, notes: NotesFolder, path: str, *texts: str, tag: str = "1"
 
 
 def find_texts(store: Store, places, question: str) -> list[str]:
+    store.passages.catch_up(places)
     matches = store.passages.matches(places, analyser.terms(question), analyser.parts(question))
     scores = score_rows(store, places, matches)
     best = sorted(scores, key=lambda row: (-scores[row], row))

@@ -10,19 +10,22 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from holdfast.cli import app
-from holdfast.cli.demo import make_pacer
+from holdfast.cli.demo import make_pacer, show_live
 from holdfast.demo.performance import (
     AnswerEvent,
+    DemoScript,
     EndEvent,
     LevelEvent,
     MemoryEvent,
     Origin,
+    Player,
     RecallEvent,
+    ScriptLine,
     TurnEvent,
+    find_answer,
+    load_script,
     perform,
 )
-from holdfast.demo.script import DemoScript, Player, ScriptLine, find_answer, load_script
-from holdfast.demo.show import show_live
 from holdfast.errors import UpstreamError
 from holdfast.i18n import speak
 from holdfast.messages import ChatRequest, Message

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from holdfast import config
-from holdfast.cli.mcp import scope_for
+from holdfast.cli.serve import scope_for
 from holdfast.errors import BadRequest
 from holdfast.mcp.tools import open_services
 from holdfast.messages import Scope

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from holdfast.background.projector import Projector
-from holdfast.compaction.persistence import enqueue_memory_requests
+from holdfast.compaction.compactor import enqueue_memory_requests
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.memory.base import Memory, MemorySource
 from holdfast.memory.exchange import dump_memories, load_memories
@@ -333,6 +333,15 @@ def test_what_is_forgotten_is_gone_everywhere_and_not_learned_again(world):
     assert world.library.keep([different])[0].action == "added"
     with pytest.raises(NotFound, match="no memory 'x_1'"):
         world.library.forget(world.me, "x_1")
+
+
+def test_what_is_forgotten_leaves_the_summary_of_its_conversation(world):
+    world.library.write([world.found("The dog is called Rex.")])
+    summary = world.home / "conversations/c_1/summary.md"
+    summary.parent.mkdir(parents=True)
+    summary.write_text("# Summary\n\n- By the way, the dog is called Rex!\n- The roof leaks.\n")
+    world.library.forget(world.me, "x_1")
+    assert summary.read_text() == "# Summary\n\n- The roof leaks.\n"
 
 
 def test_who_asks_for_it_gets_it_back(world):

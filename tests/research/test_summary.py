@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.compaction.summary_model import PromptTemplates
+from holdfast.compaction.summariser import PromptTemplates
 from holdfast.research.summary import (
     MOST_WORDS,
     build_prompt,

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from holdfast.cli.mcp import scope_for
+from holdfast.cli.serve import scope_for
 from holdfast.mcp.tools import McpServices
 from holdfast.messages import Scope
 from tests.clients.script import system, user

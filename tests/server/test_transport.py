@@ -7,9 +7,8 @@ import httpx
 import pytest
 
 from holdfast.config import Settings
-from holdfast.server import transport
-from holdfast.server.app import create_app
-from holdfast.server.transport import configure_server
+from holdfast.server import app as server
+from holdfast.server.app import configure_server, create_app
 from holdfast.store import open_store
 from holdfast.store.access import password_digest
 from holdfast.testing.provider import ScriptedProvider, serve_app
@@ -46,11 +45,11 @@ def is_closed(client):
 
 
 def test_a_head_that_does_not_end_is_given_up(url, monkeypatch):
-    monkeypatch.setattr(transport, "_HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(server, "_HEAD_SECONDS", 0.2)
     with half_sent(url) as slow, socket.create_connection((url.host, url.port), timeout=60) as silent:
         assert is_closed(slow)
         assert is_closed(silent)
-    assert transport._waiting == {}
+    assert server._waiting == {}
 
 
 @pytest.mark.parametrize("end", [b"", b"\r\n\r\n"])
@@ -61,8 +60,8 @@ def test_a_large_head_is_refused_before_anything_else(url, end):
 
 
 def test_of_many_half_sent_heads_the_oldest_go(url, monkeypatch):
-    monkeypatch.setattr(transport, "_MAX_WAITING", 5)
-    monkeypatch.setattr(transport, "_GRACE", 0.0)
+    monkeypatch.setattr(server, "_MAX_WAITING", 5)
+    monkeypatch.setattr(server, "_GRACE", 0.0)
     with half_sent(url) as first, half_sent(url) as second:
         others = [socket.create_connection((url.host, url.port)) for _ in range(5)]
         assert is_closed(first)

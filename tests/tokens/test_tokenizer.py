@@ -10,7 +10,7 @@ from holdfast.tokens.tokenizer import Tokenizer, list_split_rules
 from holdfast.tokens.vocabulary import Vocabulary, VocabularyError
 from holdfast.upstreams.embedded import EmbeddedProcess
 from holdfast.upstreams.http import Connection
-from holdfast.upstreams.llamacpp import LlamaCpp
+from holdfast.upstreams.openai import LlamaCpp
 from tests.tokens.small import byte_level, score_vocabulary, vocabulary
 
 WORDS = Tokenizer(vocabulary(byte_level()))

@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.upstreams.embedded import EmbeddedProcess
 from holdfast.upstreams.http import Connection
-from holdfast.upstreams.llamacpp import LlamaCpp
+from holdfast.upstreams.openai import LlamaCpp
 
 WINDOW = 2048
 

@@ -9,11 +9,10 @@ from holdfast.messages import Answer, ChatRequest, Message
 from holdfast.testing.ollama import FakeOllama
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.upstreams.base import format_count, handles_path
-from holdfast.upstreams.health import LabelledProvider
 from holdfast.upstreams.http import Connection
-from holdfast.upstreams.llamacpp import LlamaCpp
 from holdfast.upstreams.ollama import Ollama
-from holdfast.upstreams.openai import OpenAI
+from holdfast.upstreams.openai import LlamaCpp, OpenAI
+from holdfast.upstreams.routing import LabelledProvider
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -8,7 +8,7 @@ import pytest
 from holdfast.errors import Overflow, UpstreamError
 from holdfast.messages import Answer, ChatRequest, Image, Message, Text
 from holdfast.upstreams.http import Connection, Patience
-from holdfast.upstreams.llamacpp import LlamaCpp
+from holdfast.upstreams.openai import LlamaCpp
 from tests.upstreams.conftest import WINDOW
 from tests.upstreams.fake_servers import server
 

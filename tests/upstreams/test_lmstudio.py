@@ -5,7 +5,7 @@ import pytest
 from holdfast.errors import ModelMissing
 from holdfast.messages import ChatRequest, Message
 from holdfast.upstreams.http import Connection, Patience
-from holdfast.upstreams.lmstudio import LMStudio
+from holdfast.upstreams.openai import LMStudio
 from tests.upstreams.fake_servers import server
 
 pytestmark = pytest.mark.anyio

@@ -1,27 +1,117 @@
-"""`holdfast ask`: ask one question, interactively or from a script.
+"""`holdfast ask`: ask one question, interactively or from a script; and the session that all chats here use.
 
 Standard output carries the answer alone; notices go to the error stream, and the exit code says whether the
 answer is complete.
 """
 
 import asyncio
+import sys
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from holdfast.cli.files import current_roots
 from holdfast.cli.options import ProjectOption, current_scope
 from holdfast.cli.output import load, print_error, print_json, write
-from holdfast.cli.session import (
-    ChatSession,
-    ConversationOption,
-    ModelOption,
-    SystemOption,
-    choose_model,
-    read_stdin,
-)
 from holdfast.errors import BadRequest, CutOff
 from holdfast.i18n import gettext as _
+from holdfast.i18n import pick
+from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
+
+if TYPE_CHECKING:
+    from holdfast.turn import Turn, TurnEngine
+
+
+ModelOption = Annotated[str | None, typer.Option("--model", "-m", help="The model to ask.")]
+SystemOption = Annotated[
+    str | None, typer.Option("--system", "-s", help="Instructions that stand above the talk.")
+]
+ConversationOption = Annotated[
+    str | None,
+    typer.Option("--conversation", "-c", help="Go on with this one: its id, or a clear beginning."),
+]
+
+
+class ChatSession:
+    """One conversation with a model. `conversation` is set by the first message, `report` by the last one."""
+
+    def __init__(
+        self,
+        engine: "TurnEngine",
+        model: str,
+        scope: Scope,
+        system: str | None = None,
+        conversation: str | None = None,
+        pasted: str = "",
+    ) -> None:
+        self.engine = engine
+        self.model = model
+        self.scope = scope
+        self.conversation = conversation
+        self.answer = Answer()
+        self._system = system
+        self._turn: Turn | None = None
+        # Piped text was not typed by the user, so its file references are not followed.
+        self._files = current_roots(clean(pasted))
+
+    @property
+    def report(self) -> Mapping[str, Any]:
+        return self._turn.report if self._turn else {}
+
+    async def send(self, text: str, research: str = "") -> AsyncGenerator[Chunk, None]:
+        """Yield the answer to `text` in chunks, collected in `answer`; `research` is a finding's id."""
+        from holdfast.turn import Ask
+
+        self.answer, self._turn = Answer(), None
+        system = [Message.of("system", clean(self._system))] if self._system else []
+        request = ChatRequest(self.model, (*system, Message.of("user", clean(text))))
+        ask = Ask(request, self.scope, continues=self.conversation, research=research, files=self._files)
+        turn = await self.engine.turn(ask)
+        # A conversation that is switched off has no id in its turns; keep the one that was given.
+        self.conversation, self._turn = turn.conversation or self.conversation, turn
+        async with aclosing(turn.chunks) as chunks:
+            async for chunk in chunks:
+                self.answer.add(chunk)
+                yield chunk
+
+    def notices(self) -> list[str]:
+        """Return what went wrong with the last message, referenced files included."""
+        from holdfast.window import sentences
+
+        files = [row for row in self.report.get("files", ()) if row["trouble"] and row["newest"]]
+        # The errors of the files themselves say more than this notice.
+        names = [name for name in self.report.get("notices", ()) if not files or name != "files_missing"]
+        return [*(pick(row["trouble"]) for row in files), *map(sentences.notice, names)]
+
+    def shortfall(self) -> str:
+        """Return why the last answer is missing or incomplete; empty if it is complete."""
+        message, finish = self.answer.message, self.answer.finish
+        if finish == "length":
+            return _("The answer reached its limit and ends in the middle.")
+        if finish == "content_filter":
+            return _("The model server held the answer back.")
+        if not message.text.strip() and not message.tool_calls:
+            return _("The model answered nothing.")
+        return ""
+
+
+def clean(text: str) -> str:
+    """Replace what is not valid Unicode in text from a terminal or a pipe."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def read_stdin() -> str:
+    """Return the text piped into standard input; empty at a terminal."""
+    if sys.stdin is None or sys.stdin.isatty():
+        return ""
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+async def choose_model(engine: "TurnEngine", wanted: str) -> str:
+    return clean(wanted) if wanted else await engine.upstreams.usual_model()
+
 
 # The exit code for a missing or incomplete answer.
 _EXIT_INCOMPLETE = 3

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, format_time, load, print_error, print_json, show_progress_bar
@@ -181,9 +180,9 @@ def print_manifest(manifest: "Manifest", place: Path, as_json: bool, done: str) 
         )
     )
     created = format_time(manifest.created_at)
-    console.print(Text(f"{done}: {place}", style="bold"))
+    console.print(f"{done}: {place}", style="bold")
     console.print(
-        Text(_("  of {created_at}: {contents}").format(created_at=created, contents=contents), style="dim")
+        _("  of {created_at}: {contents}").format(created_at=created, contents=contents), style="dim"
     )
     for line in manifest.left_out:
         print_error(_("Left out: {line}").format(line=line))

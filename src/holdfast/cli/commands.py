@@ -21,15 +21,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ask": ("ask:ask", "Ask one question and print the answer."),
     "serve": ("serve:serve", "Serve clients of Ollama and OpenAI, and keep what they say."),
     "mcp": (
-        "mcp:mcp",
+        "serve:mcp",
         "Offer memory, conversations and research to an MCP host, such as Claude Desktop, Cursor or Zed.",
     ),
     "init": (
-        "init:init",
+        "project:init",
         "Propose memories from what this repository says about itself, and keep those you accept.",
     ),
     "brief": (
-        "brief:brief",
+        "project:brief",
         "Print what is forbidden, failed, open and decided in this project, for the start of a session.",
     ),
     "connect": (
@@ -47,21 +47,21 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "research": ("research:app", "What was found for a question, kept while it holds."),
     "files": ("files:app", "Files that messages point at with @."),
     "models": ("models:app", "The models that can be asked."),
-    "count": ("count:count", "Count the tokens of texts, by the model's own vocabulary where there is one."),
-    "jobs": ("jobs:jobs", "List the last requests to model servers, newest first."),
+    "count": ("models:count", "Count the tokens of texts, by the model's own vocabulary where there is one."),
+    "jobs": ("doctor:jobs", "List the last requests to model servers, newest first."),
     "import": (
-        "imports:import_",
+        "transfer:import_",
         "Bring in what another tool has kept; exit code 1 if nothing of it could be read.",
     ),
     "backup": ("backup:app", "Everything in one file, and back again."),
     "migrate": (
-        "migrate:migrate",
+        "transfer:migrate",
         "Move everything into another database or to another place; what there was stays as it was.",
     ),
     "users": ("users:app", "Users and their data."),
-    "keys": ("keys:app", "Keys that let programs in."),
+    "keys": ("users:keys_app", "Keys that let programs in."),
     "password": (
-        "keys:password",
+        "users:password",
         "Set the password of the page. Every browser that is signed in has to do it again.",
     ),
     "config": ("doctor:config", "Show every setting, its value and where it came from."),

@@ -1,4 +1,4 @@
-"""`holdfast doctor` and `holdfast config`: what was found, what is used, what is wrong and how to fix it."""
+"""`holdfast doctor`, `config` and `jobs`: what is used, what is wrong and how to fix it, latest requests."""
 
 import asyncio
 import shutil
@@ -8,23 +8,25 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from rich.text import Text
 
 from holdfast import __version__
 from holdfast.cli.options import JsonOption
-from holdfast.cli.output import console, load, print_json, print_table
+from holdfast.cli.output import console, format_time, load, print_json, print_table
 from holdfast.config import Settings
 from holdfast.errors import ConfigError, EmbedderError, HoldfastError, StoreError
 from holdfast.i18n import gettext as _
-from holdfast.i18n import lazy, translate
+from holdfast.i18n import lazy, pgettext, translate
 
 if TYPE_CHECKING:
     from holdfast.memory.embedder_choice import ChosenEmbedder
-    from holdfast.store import Store
+    from holdfast.store import JobRecord, Store
     from holdfast.upstreams.base import Provider
     from holdfast.upstreams.routing import Upstreams, UpstreamState
+
 
 # Below this, some weeks of conversations or a model would not fit.
 _MIN_FREE_BYTES = 1_000_000_000
@@ -68,11 +70,11 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
 
 
 def print_check(check: Check) -> None:
-    marks = {"ok": "[green]✓[/green]", "info": "·", "note": "[yellow]![/yellow]", "bad": "[red]✗[/red]"}
-    console.print(f"{marks[check.state]} [bold]{check.about}[/bold]: ", end="")
-    console.print(translate(check.found), markup=False)
+    marks = {"ok": ("✓", "green"), "info": ("·", ""), "note": ("!", "yellow"), "bad": ("✗", "red")}
+    finding = f": {translate(check.found)}"
+    console.print(Text.assemble(marks[check.state], " ", (check.about, "bold"), finding))
     if check.remedy:
-        console.print(f"  → {translate(check.remedy)}", markup=False)
+        console.print(f"  → {translate(check.remedy)}")
 
 
 def check_machine(settings: Settings) -> Iterator[Check]:
@@ -431,3 +433,67 @@ def config(context: typer.Context, as_json: JsonOption = False) -> None:
         return
     columns = (_("name"), _("value"), _("from"), _("what it is"))
     print_table(columns, [(row["name"], row["value"], row["source"], row["help"]) for row in rows])
+
+
+def jobs(
+    context: typer.Context,
+    status: Annotated[
+        str | None, typer.Option(help="Only these: queued, running, done, failed or cut.")
+    ] = None,
+    conversation: Annotated[str | None, typer.Option(help="Only those of this conversation.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """List the last requests to model servers, newest first."""
+    from holdfast.store import open_store
+    from holdfast.store.jobs import job_to_json, parse_status
+
+    wanted = None if status is None else parse_status(status)
+    with open_store(load(context).settings.store) as store:
+        rows = store.jobs.recent(limit, status=wanted, conversation=conversation)
+    if as_json:
+        print_json([job_to_json(job) for job in rows])
+    elif rows:
+        columns = (
+            _("id"),
+            _("since"),
+            _("status"),
+            _("model"),
+            pgettext("column", "tokens"),
+            _("first"),
+            _("seconds"),
+            _("error"),
+        )
+        print_table(columns, [format_job(job) for job in rows])
+    else:
+        console.print(_("No requests yet."))
+
+
+def format_job(job: "JobRecord") -> tuple[Any, ...]:
+    names = {
+        "queued": _("waits"),
+        "running": _("runs"),
+        "done": _("done"),
+        "failed": _("failed"),
+        "cut": _("cut off"),
+    }
+    read, written = job.usage.prompt, job.usage.completion
+    tokens = "" if read is None and written is None else f"{format_count(read)} → {format_count(written)}"
+    return (
+        job.id,
+        format_time(job.queued_at),
+        names[job.status],
+        job.model,
+        tokens,
+        format_seconds(job.queued_at, job.first_token_at),
+        format_seconds(job.queued_at, job.finished_at),
+        job.error,
+    )
+
+
+def format_count(count: int | None) -> str:
+    return "?" if count is None else str(count)
+
+
+def format_seconds(since: float, until: float | None) -> str:
+    return "" if until is None else f"{until - since:.1f}"

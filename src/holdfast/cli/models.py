@@ -1,19 +1,31 @@
-"""`holdfast models`: list and configure models, and fetch the small one that needs no server."""
+"""`holdfast models` and `holdfast count`: list, configure and fetch models; count tokens for one."""
 
 import asyncio
+import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from holdfast.cli.options import JsonOption
-from holdfast.cli.output import console, load, print_error, print_json, print_table, translate_source
+from holdfast.cli.output import (
+    console,
+    load,
+    print_error,
+    print_json,
+    print_table,
+    show_progress_bar,
+    translate_source,
+)
+from holdfast.errors import BadRequest
 from holdfast.i18n import gettext as _
 from holdfast.i18n import translate
 
 if TYPE_CHECKING:
     from holdfast.upstreams.base import ModelInfo
     from holdfast.upstreams.windows import Windows
+
 
 app = typer.Typer(help="The models that can be asked.", invoke_without_command=True)
 
@@ -188,9 +200,6 @@ def get(
 ) -> None:
     """Fetch SmolLM2, the small model that runs inside Holdfast (98 MB, once)."""
     settings = load(context).settings
-    from rich.console import Console
-    from rich.progress import Progress
-
     from holdfast.upstreams.model_file import fetch_model_file, find_model_file
 
     path = find_model_file(settings.models_dir)
@@ -200,12 +209,67 @@ def get(
         elif not quiet:
             console.print(_("Already there: {path}").format(path=path))
         return
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(_("Fetching SmolLM2"), total=None)
-        path = fetch_model_file(
-            settings.models_dir, lambda _, done, total: bar.update(task, completed=done, total=total)
-        )
+    with show_progress_bar() as tell:
+        label = _("Fetching SmolLM2")
+        path = fetch_model_file(settings.models_dir, lambda _, done, total: tell(label, done, total))
     if as_json:
         print_json({"path": str(path), "fetched": True})
     else:
         console.print(_("Fetched: {path}").format(path=path))
+
+
+def count(
+    context: typer.Context,
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Files to count; - for standard input.")],
+    model: Annotated[str | None, typer.Option("--model", "-m", help="The model to count for.")] = None,
+    upstream: Annotated[str | None, typer.Option(help="Model server, instead of the one found.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Count the tokens of texts, by the model's own vocabulary where there is one."""
+    settings = load(context, model=model, upstream=upstream).settings
+    texts = {name: read_text(name) for name in files}
+
+    async def count_files() -> tuple[list[dict[str, Any]], str]:
+        from holdfast.cli.ask import choose_model
+        from holdfast.wiring import running_engine
+
+        async with running_engine(settings) as engine:
+            name = await choose_model(engine, settings.model)
+            provider = await engine.upstreams.route(name)
+            family = (await provider.describe(name)).family
+            rows = []
+            for file, text in texts.items():
+                result = await engine.models.counters.count_text(provider, name, text, family)
+                rows.append(
+                    {
+                        "file": file,
+                        "model": name,
+                        "tokens": result.tokens,
+                        "method": result.method,
+                        "low": result.low,
+                        "high": result.high,
+                        "by": result.by,
+                    }
+                )
+            return rows, engine.models.vocabularies.why_not(provider, name)
+
+    rows, why_not = asyncio.run(count_files())
+    if as_json:
+        print_json(rows)
+        return
+    columns = ("file", "tokens", "method", "low", "high")
+    titles = (_("file"), "Tokens", _("method"), _("least"), _("most"))
+    print_table(titles, [[row[name] for name in columns] for row in rows])
+    if why_not and any(row["method"] == "estimate" for row in rows):
+        print_error(_("Estimated: {why_not}.").format(why_not=why_not))
+
+
+def read_text(name: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise BadRequest(
+            _("{name} cannot be read: {strerror}.").format(name=name, strerror=error.strerror),
+            hint=_("Name a file, or - for a pipe."),
+        ) from None
+    return data.decode("utf-8", "replace")

@@ -1,27 +1,40 @@
-"""Compacts a span of the log: takes memories from it, then builds its summary and ledger.
+"""Compacts a span of the log: takes memories from it, then builds its summary and ledger, and stores both.
 
-Works on the original messages, never on what a window shows of them. Storing the result is left to
-`persistence`.
+Works on the original messages, never on what a window shows of them. A summary and the outbox entries for
+its notes and memories are stored in one transaction; the notes themselves are written after it, with
+retries.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from holdfast.compaction.extraction import ExtractedMemory
-from holdfast.compaction.flush import MemoryFlush
+from holdfast.compaction.flush import MemoryFlush, collect_by_rules
 from holdfast.compaction.ledger import Ledger, build_ledger
-from holdfast.compaction.summariser import MessageSpan, ProgressCallback, Summariser
+from holdfast.compaction.requests import read_memory_requests, refers_back
+from holdfast.compaction.summariser import (
+    MessageSpan,
+    ProgressCallback,
+    PromptTemplates,
+    Summariser,
+    SummaryModel,
+)
 from holdfast.compaction.summary import Summary
-from holdfast.compaction.summary_model import PromptTemplates, SummaryModel
 from holdfast.compaction.transcript import clean_items
 from holdfast.i18n import Language
+from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
+from holdfast.memory.private import redact
+from holdfast.memory.scopes import place_memory
 from holdfast.messages import JsonObject
+from holdfast.store import ConversationRecord, MessageRecord, Store, new_id
 from holdfast.text.analyser import language_of
 from holdfast.text.lang import by_language
+from holdfast.text.statements import takes_back
 from holdfast.window.items import Item
+from holdfast.window.rules import drop_middle, own_sentences
 
 _HEADINGS: Mapping[str, tuple[str, str]] = by_language("SUMMARY_HEADINGS")
 # The share of the room for sections while the ledger needs the rest; a short ledger leaves them more.
@@ -139,15 +152,147 @@ class Compactor:
             time.perf_counter() - started,
         )
 
-    async def extract_memories(self, items: tuple[Item, ...]) -> tuple[tuple[ExtractedMemory, ...], Language]:
-        """Returns what is worth remembering, by rules alone, and the language it is said in."""
-        items = await asyncio.to_thread(clean_items, items)
-        language = _detect_language(items, None)
-        flushed = await self._flush.collect(items, language, len, None)
-        return flushed.memories, language
+
+def extract_memories(items: tuple[Item, ...]) -> tuple[tuple[ExtractedMemory, ...], Language]:
+    """Returns what is worth remembering, by rules alone, and the language it is said in."""
+    items = clean_items(items)
+    return collect_by_rules(items), _detect_language(items, None)
 
 
 def _detect_language(items: tuple[Item, ...], previous: SummaryBody | None) -> Language:
     """Returns the language of the conversation; code and tool results are ignored."""
     text = " ".join(item.message.text for item in items if item.message.role in ("user", "assistant"))
     return language_of(text[-_GLANCE:]) or (previous.language if previous else "en")
+
+
+# The importance of an explicit memory request.
+_REQUEST_IMPORTANCE = 0.9
+# "This" may refer to one of so many previous messages.
+_REFERENCE_DISTANCE = 4
+# A note about one exchange of so few tokens would be longer than the exchange itself.
+_BRIEF_MESSAGES, _BRIEF_TOKENS = 2, 150
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionRecord:
+    """A compaction to be stored. `covers` are the messages it replaces, `tokens` their size."""
+
+    id: str
+    conversation: ConversationRecord
+    previous: str | None
+    covers: tuple[MessageRecord, ...]
+    result: CompactionResult
+    tokens: int
+    # Whether notes and memories may be written beyond the conversation.
+    writes_notes: bool = True
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether this is the whole conversation and too short for a note."""
+        return self.previous is None and len(self.covers) <= _BRIEF_MESSAGES and self.tokens <= _BRIEF_TOKENS
+
+    def save(self, store: Store) -> None:
+        """Stores the summary and enqueues its notes; must run inside `Store.atomically`.
+
+        Raises Conflict if another process has covered any of the messages in the meantime."""
+        result, body = self.result, self.result.body
+        summary = store.summaries.put(
+            name=self.id,
+            covers=[stored.id for stored in self.covers],
+            previous=self.previous,
+            body=body.to_json(),
+            tokens=self.tokens,
+            model=result.model,
+            path=result.method,
+        )
+        if not self.writes_notes:
+            return
+        enqueue_memories(store, self.conversation, result.memories, summary.created_at, body.language)
+        if self.is_brief:
+            return
+        note = SummaryNote(
+            id=summary.id,
+            conversation=self.conversation.id,
+            title=redact(self.conversation.title),
+            text=body.full_text,
+            scope=self.conversation.scope,
+            covers=summary.depth + 1,
+            first=store.log.path_ids(summary.through)[0],
+            last=summary.through,
+            at=summary.created_at,
+            language=body.language,
+        )
+        store.outbox.put(SUMMARY_TOPIC, note.to_json())
+
+
+def enqueue_memory_requests(
+    store: Store, conversation: ConversationRecord, appended: Sequence[MessageRecord]
+) -> None:
+    """Enqueues the memories that user messages ask for when they arrive, not when they leave the window."""
+    for stored in appended:
+        if stored.message.role == "user":
+            text = redact(drop_middle(stored.message.text))
+            _enqueue_withdrawals(store, conversation, text)
+            requests = read_memory_requests(text) or read_memory_requests(
+                text, _previous_messages(store, stored)
+            )
+            memories = tuple(
+                ExtractedMemory(kind, content, _REQUEST_IMPORTANCE, (stored.id,))
+                for kind, content in requests
+            )
+            enqueue_memories(store, conversation, memories, stored.created_at, language_of(text), asked=True)
+
+
+def _enqueue_withdrawals(store: Store, conversation: ConversationRecord, text: str) -> None:
+    """Enqueues the removal of memories of this conversation that the user withdraws by name."""
+    sentences = [masked for _, masked in own_sentences(text) if takes_back(masked)]
+    if sentences:
+        scope, name = asdict(conversation.scope), conversation.id
+        withdrawals = [{"scope": scope, "conversation": name, "sentence": sentence} for sentence in sentences]
+        store.outbox.put(MEMORY_TOPIC, {"memories": [], "taken_back": withdrawals})
+
+
+def _previous_messages(store: Store, stored: MessageRecord) -> list[str]:
+    """Returns the previous user messages if this one only refers to them: "merk dir das"."""
+    if stored.parent is None or not refers_back(stored.message.text):
+        return []
+    before = store.log.tail(stored.parent, _REFERENCE_DISTANCE)
+    return [redact(drop_middle(earlier.message.text)) for earlier in before if earlier.message.role == "user"]
+
+
+def enqueue_memories(
+    store: Store,
+    conversation: ConversationRecord,
+    extracted: tuple[ExtractedMemory, ...],
+    at: float,
+    language: str = "",
+    *,
+    asked: bool = False,
+) -> None:
+    """Enqueues memories to be written after the commit, each with an id of its own.
+
+    Memories that were `asked` for are written even if the user had them forgotten before.
+    """
+    if not extracted:
+        return
+    memories = []
+    for memory in extracted:
+        if not asked and redact(memory.text) != memory.text:
+            # Without its secret it would say nothing of use.
+            continue
+        scope, kind = place_memory(conversation.scope, memory.kind, memory.text)
+        memories.append(
+            Memory(
+                id=new_id("y"),
+                kind=kind,
+                text=memory.text,
+                scope=scope,
+                importance=memory.importance,
+                conversation=conversation.id,
+                messages=memory.messages,
+                valid_from=at,
+                language=language,
+            )
+        )
+    rows = [memory.to_json() for memory in memories]
+    store.outbox.put(MEMORY_TOPIC, {"memories": rows, **({"asked": True} if asked else {})})

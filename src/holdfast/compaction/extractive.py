@@ -14,17 +14,101 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
-from holdfast.compaction.cues import Cues
 from holdfast.compaction.summary import Summary, is_statement, shorten_line
 from holdfast.messages import ToolCall
 from holdfast.text import analyser
-from holdfast.text.lang import by_language
+from holdfast.text.lang import any_word, by_language
 from holdfast.text.patterns import late
 from holdfast.text.slots import compare, tells_change, touches
 from holdfast.text.statements import statements_in
 from holdfast.window.items import Item, match_results
 from holdfast.window.rules import own_sentences
 from holdfast.window.shorten import fences
+
+_WORD = late(r"[\w'-]+")
+# Characters of a sentence that are read.
+_GLANCE = 300
+_QUESTION = late(r"\?[\"'”“)*_ ]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """The words of a sentence in lower case, with one space before each and one at the end.
+
+    `length` does not count numbers.
+    """
+
+    plain: str
+    length: int
+    is_question: bool
+
+    @classmethod
+    def of(cls, sentence: str) -> "Cues":
+        tokens = _WORD.findall(sentence[:_GLANCE].lower().replace("’", "'"))
+        length = sum(word[0].isalpha() for word in tokens)
+        return cls(f" {' '.join(tokens)} ", length, bool(_QUESTION.search(sentence[-_GLANCE:])))
+
+    @property
+    def asks(self) -> bool:
+        return self.is_question or self.commands or bool(_ASKS.search(self.plain))
+
+    @property
+    def aims(self) -> bool:
+        return bool(_AIMS.search(self.plain))
+
+    @property
+    def names_goal(self) -> bool:
+        """Whether the sentence names a goal explicitly; it may replace an earlier goal."""
+        return not self.is_question and bool(_GOAL.search(self.plain))
+
+    @property
+    def commands(self) -> bool:
+        return bool(_COMMANDS.match(self.plain))
+
+    @property
+    def reports(self) -> bool:
+        return bool(_REPORTS.search(self.plain) or _REPORTED.match(self.plain))
+
+    @property
+    def leaves_open(self) -> bool:
+        return not self.is_question and bool(_OPEN.search(self.plain))
+
+    @property
+    def tells_failure(self) -> bool:
+        return not self.is_question and bool(_FAILED.search(self.plain))
+
+    @property
+    def forbids(self) -> bool:
+        """Whether the sentence forbids something this once; lasting rules are found by `window.rules`."""
+        return not self.is_question and bool(_FORBIDS.match(self.plain) or _FORBIDDEN.search(self.plain))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the sentence is mere politeness or an announcement."""
+        return bool(_IDLE.match(self.plain))
+
+
+def _any(name: str, before: str = " ") -> re.Pattern[str]:
+    """Returns a pattern for the phrases of a list, in any language.
+
+    All begin with a space, which makes searching a long span fast.
+    """
+    return late(rf"{before}{any_word(name)}(?= )")
+
+
+_OPENING = f" (?:{any_word('OPENERS')} ){{0,3}}"
+_COMMANDS = _any("COMMANDS", _OPENING)
+_ASKS = _any("ASKS")
+_AIMS = _any("AIMS")
+_GOAL = _any("GOALS")
+_REPORTS = _any("REPORTS")
+_REPORTED = _any("REPORT_OPENINGS")
+_OPEN = _any("OPEN_POINTS")
+_FAILED = _any("FAILURES")
+_FORBIDS = _any("PROHIBITION_OPENINGS", _OPENING)
+_FORBIDDEN = _any("PROHIBITIONS")
+_IDLE = _any("COURTESIES")
+
 
 # Only so many best lines are considered; a choice never needs nearly as many.
 _MOST_CANDIDATES = 240
@@ -223,7 +307,7 @@ def _classify_statements(text: str) -> dict[str, str]:
     """Maps sentences that state something to `must_not` (rules) or `done` (facts and decisions)."""
     sentences = list(own_sentences(text))
     sections: dict[str, str] = {}
-    for statement in statements_in([masked for _, masked in sentences]):
+    for statement in statements_in(tuple(masked for _, masked in sentences)):
         sentence = sentences[statement.sentence][0]
         binds = statement.kind in ("rule", "prohibition", "failure") or sentence.endswith("?")
         if binds and (statement.lasting or statement.kind != "preference"):

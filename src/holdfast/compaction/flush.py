@@ -15,8 +15,7 @@ from typing import Any
 
 from holdfast.compaction.extraction import ExtractedMemory, extract
 from holdfast.compaction.requests import MemoryKind, read_memory_requests
-from holdfast.compaction.summariser import is_hopeless
-from holdfast.compaction.summary_model import PromptTemplates, SummaryModel
+from holdfast.compaction.summariser import PromptTemplates, SummaryModel, is_hopeless
 from holdfast.compaction.transcript import fence, split_portions
 from holdfast.errors import Overflow, ProviderError
 from holdfast.i18n import Language
@@ -172,6 +171,12 @@ class FlushResult:
     model_answers: bool
 
 
+def collect_by_rules(items: Sequence[Item]) -> tuple[ExtractedMemory, ...]:
+    """Returns what is worth remembering of these cleaned messages, without a model and duplicates."""
+    memories = extract(items)
+    return tuple(_deduplicate(memories, requests=_terms_of_requests(items))) if memories else ()
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryFlush:
     prompts: PromptTemplates
@@ -255,7 +260,7 @@ class _UserSentence:
 
 def _read_sentences(text: str) -> list[_UserSentence]:
     masked = [hidden for _, hidden in own_sentences(text, _LONGEST_SENTENCE)]
-    stating = {statement.sentence for statement in statements_in(masked)}
+    stating = {statement.sentence for statement in statements_in(tuple(masked))}
     return [
         _UserSentence(frozenset(terms(sentence)), denies(sentence), at in stating, is_doubtful(sentence))
         for at, sentence in enumerate(masked)

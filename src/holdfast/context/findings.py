@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from holdfast.compaction.summary_model import PromptTemplates
+from holdfast.compaction.summariser import PromptTemplates
 from holdfast.context.loading import FINDINGS, FitRequest
 from holdfast.context.summaries import SummaryModels
 from holdfast.errors import ConfigError, HoldfastError, NotFound, ProviderError

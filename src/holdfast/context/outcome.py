@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from holdfast.compaction.persistence import CompactionRecord
+from holdfast.compaction.compactor import CompactionRecord
 from holdfast.context.loading import LoadedLane
 from holdfast.conversations import lanes
 from holdfast.memory.base import MemoryNews

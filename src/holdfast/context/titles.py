@@ -6,7 +6,7 @@ A model gives titles to conversations of the chat page, when nobody waits for an
 import logging
 import re
 
-from holdfast.compaction.summary_model import PromptTemplates
+from holdfast.compaction.summariser import PromptTemplates
 from holdfast.context.summaries import SummaryModels
 from holdfast.conversations.alignment import strip_reminders
 from holdfast.errors import ConfigError, ModelMissing, NotFound, ProviderError

@@ -1,7 +1,12 @@
 """Records an answer while it is streamed: a draft every second, the whole before its last chunk goes out.
 
-Whatever happens (the server breaks off, the client leaves, the task is cancelled), what had arrived becomes a
-message, marked as cut off, and the job ends. Only if the conversation is deleted meanwhile is nothing stored.
+Whatever happens (the server breaks off, the client leaves, the task is cancelled), what had arrived becomes
+a message, marked as cut off, and the job ends. Only if the conversation is deleted meanwhile is nothing
+stored.
+
+Revisions delete a message, or put it into other words, without asking a model. The log only grows: a
+revision is another branch, on which what follows is repeated, so that it can be undone. A deleted message is
+marked, and is no version any more.
 """
 
 import asyncio
@@ -12,9 +17,10 @@ from types import TracebackType
 from typing import Self
 
 from holdfast.conversations.alignment import anchor
-from holdfast.errors import Conflict, HoldfastError, NotFound, StoreError
+from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, StoreError
+from holdfast.i18n import lazy
 from holdfast.messages import Answer, Chunk, FinishReason, Message
-from holdfast.store import MessageRecord, NewMessage, Store
+from holdfast.store import ConversationRecord, MessageRecord, NewMessage, Store
 
 log = logging.getLogger("holdfast.conversations")
 
@@ -118,17 +124,21 @@ class Recorder:
         self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str
     ) -> None:
         """Write the answer; drop it if its conversation was deleted meanwhile."""
+        run, atomically = self._store.run, self._store.atomically
         try:
-            stored = await self._store.run(
-                self._store.atomically, self._write, conversation, finish, ends, trouble
-            )
+            try:
+                stored = await run(atomically, self._write, conversation, finish, ends, trouble)
+            except StoreError as error:
+                # A broken index must not cost the answer.
+                log.warning("an answer is stored without being indexed: %s", error)
+                stored = await run(atomically, self._write, conversation, finish, ends, trouble, False)
             if conversation is not None:
                 self._on_saved(stored)
         except (Conflict, NotFound):
             if conversation is None or await self._store.run(self._exists, conversation):
                 raise
             # Deleted meanwhile: the client still gets the answer, but there is nowhere to store it.
-            await self._store.run(self._store.atomically, self._write, None, finish, ends, trouble)
+            await run(atomically, self._write, None, finish, ends, trouble)
 
     def _exists(self, conversation: str) -> bool:
         try:
@@ -138,7 +148,7 @@ class Recorder:
         return True
 
     def _write(
-        self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str
+        self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str, index: bool = True
     ) -> MessageRecord | None:
         message, drafts, stored = self._answer.message, self._store.drafts, None
         if conversation is not None and message.parts:
@@ -148,6 +158,8 @@ class Recorder:
                 # Another process took the draft for abandoned while this one was asleep.
                 drafts.save(self._job, conversation, self._parent, message, self._model)
                 stored = drafts.finish(self._job, new)
+            if stored is not None and index:
+                self._store.texts.index_exchange(stored.tree)
         elif conversation is not None:
             drafts.discard(self._job)
         if ends:
@@ -162,3 +174,68 @@ class Recorder:
                 first_token_at=self._first_token_at,
             )
         return stored
+
+
+# The mark of a message that somebody deleted.
+DELETED = "deleted"
+
+
+def delete_message(store: Store, row: ConversationRecord, stored: MessageRecord) -> ConversationRecord:
+    """Take a message out of a conversation; what follows it stays."""
+    moved = _rewrite(store, row, stored, None)
+    store.marks.put(stored.id, DELETED)
+    return moved
+
+
+def restore_message(store: Store, row: ConversationRecord, stored: MessageRecord) -> ConversationRecord:
+    """Undo a deletion: the conversation is as it was before."""
+    store.marks.remove(stored.id, DELETED)
+    return follow_to_end(store, row, stored)
+
+
+def replace_message(
+    store: Store, row: ConversationRecord, stored: MessageRecord, message: Message
+) -> ConversationRecord:
+    """Put another message in the place of one; both are versions of the same."""
+    return _rewrite(store, row, stored, message)
+
+
+def follow_to_end(store: Store, row: ConversationRecord, stored: MessageRecord) -> ConversationRecord:
+    """Move the head of a conversation to the newest end that follows a message."""
+    end = stored
+    while after := without_deleted(store, store.log.children(end.id)):
+        end = after[-1]
+    return store.log.set_head(row.id, end.id, expect=row.head)
+
+
+def without_deleted(store: Store, siblings: list[MessageRecord]) -> list[MessageRecord]:
+    """Return those of some messages with the same parent that were not deleted."""
+    return [message for message in siblings if not is_deleted(store, message.id)]
+
+
+def is_deleted(store: Store, message: str) -> bool:
+    return any(mark.message == message and mark.kind == DELETED for mark in store.marks.of(message))
+
+
+def _rewrite(
+    store: Store, row: ConversationRecord, stored: MessageRecord, message: Message | None
+) -> ConversationRecord:
+    """Continue the conversation before a message with another one, or none, and what followed it."""
+    if stored.message.tool_calls or stored.message.tool_results:
+        raise BadRequest(
+            lazy("a call of a tool and its result belong together, and stay as they are"), param="message"
+        )
+    path = store.log.path(row.head) if row.head else []
+    if stored.id not in {entry.id for entry in path}:
+        raise BadRequest(lazy("this message is not in the conversation as it stands"), param="message")
+    after = [
+        NewMessage(entry.message, anchor(entry.message), entry.model, entry.finish, entry.job)
+        for entry in path[stored.depth + 1 :]
+    ]
+    if message is not None:
+        finish = "stop" if stored.message.role == "assistant" else ""
+        after.insert(0, NewMessage(message, anchor(message), stored.model, finish, stored.job))
+    if not after:
+        return store.log.set_head(row.id, stored.parent, expect=row.head)
+    store.log.append(row.id, after, parent=stored.parent, expect=row.head)
+    return store.log.get(row.id)

@@ -206,7 +206,10 @@ def extract_pdf(name: str, data: bytes, seconds: float = _PDF_SECONDS) -> str:
         reader = PdfReader(BytesIO(data), strict=False)
         count = len(reader.pages)
     except broken as error:
-        raise pdf_error(name, error) from error
+        raise BadRequest(
+            f"'{name}' cannot be read as PDF ({type(error).__name__})",
+            hint="If it needs a password, save a copy without one; else save it as text.",
+        ) from error
     until = time.monotonic() + seconds
     pages: list[str] = []
     size = empty = 0
@@ -228,10 +231,3 @@ def extract_pdf(name: str, data: bytes, seconds: float = _PDF_SECONDS) -> str:
     if len(pages) < count:
         pages.append(f"[{count - len(pages):,} of {count:,} pages left out]")
     return "\n\n".join(pages)
-
-
-def pdf_error(name: str, error: BaseException) -> BadRequest:
-    return BadRequest(
-        f"'{name}' cannot be read as PDF ({type(error).__name__})",
-        hint="If it needs a password, save a copy without one; else save it as text.",
-    )

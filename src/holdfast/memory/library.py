@@ -641,6 +641,7 @@ class Library(Catalogue):
         # What it said before it was edited goes with it.
         edits = [old for old in self.list_replaced(memory.scope, name) if old.id.startswith(_EDITED)]
         self._forget(memory.scope, [memory, *edits])
+        self.notes.drop_from_summaries([memory, *edits], visible(scope))
         return memory
 
     def forget_conversation(self, scope: Scope, conversation: str) -> list[Memory]:

@@ -5,17 +5,19 @@ serves people, tools and the recall of every turn. Every result says what ran, w
 says where it is and how likely it holds the answer.
 """
 
+import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from holdfast.errors import EmbedderError
 from holdfast.i18n import lazy
 from holdfast.memory.index import Freshness, Index
-from holdfast.memory.ranking import MEASURED, PassageTableCache, Ranking, RankingWeights, rank_rows
+from holdfast.memory.passage_table import PassageTableCache
+from holdfast.memory.ranking import MEASURED, Ranking, RankingWeights, rank_rows
 from holdfast.memory.semantic import SemanticIndex, SemanticMatches
 from holdfast.memory.workspace import Note, Workspace
 from holdfast.messages import Scope
@@ -44,6 +46,8 @@ _SPARE = 2
 _FEW = 20
 # A part of a compound question must beat the whole by this much to decide a row's place.
 _PART_PENALTY = 0.5
+# Messages that are indexed while somebody waits for an answer; the rest is done in the background.
+_INDEXED_IN_TURN = 100
 # How often a search is done because rows were replaced meanwhile.
 _RETRIES = 3
 
@@ -217,8 +221,7 @@ class RankedQuestion:
     exact: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchCandidate:
+class SearchCandidate(NamedTuple):
     """A row that may hold what was asked for: its sum orders, its score is a probability.
 
     The score is how likely the question is answered if this is the best there is. `ranked` is the question,
@@ -266,6 +269,21 @@ class Retrieval:
     # Where it was looked, and what was there then.
     places: Sequence[SearchPlace] = ()
     containers: Sequence[Container] = ()
+    # Whether some of what was said is not in the index yet.
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSearch:
+    """Where to search, once the index is up to date as far as time allowed; `trouble` says what failed.
+
+    Where it is `partial`, some of what was said is not in the index yet.
+    """
+
+    places: Sequence[SearchPlace]
+    freshness: Freshness = Freshness()
+    trouble: str = ""
+    partial: bool = False
 
 
 class Search:
@@ -305,8 +323,7 @@ class Search:
         `kinds` limits it to memories of these kinds. A row with a rare name of the question keeps its place,
         whatever its score.
         """
-        # A search is a question, however it is spelled.
-        question = replace(read_question(query), asks=1.0)
+        question = read_query(query)
         for _ in range(_RETRIES):
             result = self.retrieve(
                 [question], scope, within=within, kinds=kinds, limit=_SPARE * limit, own=own
@@ -326,6 +343,15 @@ class Search:
             result.compared,
             round(result.likely, 4),
         )
+
+    def find_messages(self, query: str, scope: Scope, limit: int) -> tuple[list[SearchCandidate], bool]:
+        """Find the best messages, without their texts; none where most likely nothing answers the query.
+
+        Also return whether meaning was compared.
+        """
+        result = self.retrieve([read_query(query)], scope, within="conversations", limit=_SPARE * limit)
+        chosen = _choose(result.candidates, limit, 0.0) if result.likely >= WEAK else []
+        return chosen, "vectors" in result.engines
 
     def retrieve(
         self,
@@ -347,17 +373,70 @@ class Search:
         no vectors are made for what has none yet, and if the question's own is late, words serve alone. The
         parts share the time, which begins when files have been looked at.
         """
+        prepared = self.prepare(
+            questions, scope, within=within, own=own, tree=tree, embeds=patience is None, asked=asked
+        )
+        return self.find(questions, prepared, kinds=kinds, limit=limit, patience=patience, asked=asked)
+
+    def prepare(
+        self,
+        questions: Sequence[Question],
+        scope: Scope,
+        *,
+        within: Within = "all",
+        own: bool = False,
+        tree: str = "",
+        embeds: bool = True,
+        asked: str = "",
+    ) -> PreparedSearch:
+        """Begin the vectors of questions, and bring the index up to date as far as time allows.
+
+        With `embeds`, vectors are made for what has none yet, and all that was said is indexed. Without,
+        somebody waits for an answer: of a backlog (an import, an index of a new version) only a little is.
+        The message `asked` is not needed in it.
+        """
         for question in questions:
             if question.has_meaning:
                 # Its vector is made while files and words are looked at.
                 self._meaning.begin(question.text)
-        places, freshness, trouble = self._prepare(scope, within, own, tree, patience is None)
+        if tree:
+            self._store.texts.catch_up(where=tree, without=asked)
+            return PreparedSearch((tree,))
+        places: list[SearchPlace] = []
+        freshness, trouble = Freshness(), ""
+        if within != "conversations":
+            freshness = self._index.refresh(scope, self._budget)
+            places += self._index.places(scope, own=own)
+        if within != "notes":
+            places.append(scope)
+        whole = self._store.passages.catch_up(places, None if embeds else _INDEXED_IN_TURN, without=asked)
+        try:
+            if embeds:
+                self._meaning.catch_up(places=places, until=self._clock() + self._budget)
+        except EmbedderError as error:
+            trouble = str(error)
+        return PreparedSearch(tuple(places), freshness, trouble, partial=not whole)
+
+    def find(
+        self,
+        questions: Sequence[Question],
+        prepared: PreparedSearch,
+        *,
+        kinds: Collection[str] = (),
+        limit: int = LIMIT,
+        patience: float | None = None,
+        asked: str = "",
+    ) -> Retrieval:
+        """As `retrieve` does, after `prepare`. It only reads."""
+        places, freshness = prepared.places, prepared.freshness
         until = None if patience is None else self._clock() + patience
         passes = [self._rank(question, places, kinds, until, asked) for question in questions]
         first = passes[0]
-        reasons = [reason for reason in (trouble, first.near.trouble) if reason]
+        reasons = [reason for reason in (prepared.trouble, first.near.trouble) if reason]
         if freshness.stale:
             reasons.append(f"{freshness.stale} changed files are not read again yet.")
+        if prepared.partial:
+            reasons.append(lazy("Some of what was said is not in the index yet."))
         by_meaning = bool(first.near.rows)
         worth: dict[str, float] = {}
         for ranked in reversed(passes):
@@ -373,12 +452,19 @@ class Search:
             worth,
             places,
             first.matches.containers,
+            prepared.partial,
         )
 
+    def load(self, scope: Scope) -> None:
+        """Read what a search of this scope holds in memory, before somebody waits for it."""
+        places = self.prepare([], scope, embeds=False).places
+        self._outlines.of(places, self._store.passages.containers(places))
+        self._meaning.load(places)
+
     def rank(self, question: Question, scope: Scope, *, within: Within = "all") -> RankedQuestion:
-        """Rank all rows that a scope can see, as a search does."""
-        places, _, _ = self._prepare(scope, within)
-        return self._rank(question, places, ())
+        """Rank all rows that a scope can see, as a search does, and every one of them closely."""
+        places = self.prepare([], scope, within=within).places
+        return self._rank(question, places, (), closely=sys.maxsize)
 
     def _rank(
         self,
@@ -387,6 +473,7 @@ class Search:
         kinds: Collection[str],
         until: float | None = None,
         asked: str = "",
+        **options: Any,
     ) -> RankedQuestion:
         matches = self._store.passages.matches(places, question.terms, question.parts)
         if asked:
@@ -398,9 +485,7 @@ class Search:
             patience = None if until is None else max(0.0, until - self._clock())
             near = self._meaning.near(places, question.text, _NEAREST, also, patience)
         weights = self._weights.scale(near.factor)
-        ranking = rank_rows(question, matches, rows, near.rows, weights, near.kind)
-        if kinds:
-            ranking = replace(ranking, among=ranking.among & rows.note & np.isin(rows.kind, list(kinds)))
+        ranking = rank_rows(question, matches, rows, near.rows, weights, near.kind, kinds=kinds, **options)
         return RankedQuestion(
             question, matches, near, ranking, frozenset(exact_rows(matches, question.names))
         )
@@ -415,72 +500,40 @@ class Search:
         turns: dict[int, int] = {}
         before: dict[int, float] = {}
         for number, ranked in enumerate(passes):
-            rows, sums = ranked.ranking.rows, ranked.ranking.sums
+            ids, sums = ranked.ranking.rows.ids, ranked.ranking.sums
             places = [*ranked.ranking.best(limit).tolist()]
-            for place, mass in zip(places, ranked.ranking.mass_before(places), strict=True):
-                row = int(rows.ids[place])
+            for row, mass in zip(ids[places].tolist(), ranked.ranking.mass_before(places), strict=True):
                 before[row] = min(mass, before.get(row, 1.0))
             if ranked.exact:
-                exact = np.isin(rows.ids, list(ranked.exact))
-                places += ranked.ranking.best(limit, exact).tolist()
-            places = [*dict.fromkeys(places)]
-            likelihoods = ranked.ranking.likelihoods(places)
-            for turn, (place, likely) in enumerate(zip(places, likelihoods, strict=True)):
-                total = float(sums[place]) - (_PART_PENALTY if number else 0.0)
-                row = int(rows.ids[place])
+                exact = np.isin(ids, list(ranked.exact))
+                places = [*dict.fromkeys([*places, *ranked.ranking.best(limit, exact).tolist()])]
+            totals = sums[places] - (_PART_PENALTY if number else 0.0)
+            columns = places, ids[places].tolist(), totals.tolist(), ranked.ranking.likelihoods(places)
+            for turn, (place, row, total, likely) in enumerate(zip(*columns, strict=True)):
                 if number:
                     turns[row] = min(turn * (len(passes) - 1), turns.get(row, turn * (len(passes) - 1)))
                 if row not in best or total > best[row][0]:
                     best[row] = total, ranked, place, likely
         known = self._store.passages.rows(best.keys())
-        by_total = sorted(
-            (row for row in best if row in known), key=lambda row: (-best[row][0], -known[row].at, -row)
-        )
-        ordered = [
-            row
-            for _, row in sorted(
-                enumerate(by_total), key=lambda each: min(each[0], turns.get(each[1], each[0]))
-            )
-        ]
+        ordered = [row for row in best if row in known]
+        if len(passes) > 1 or passes[0].exact:
+            # The rows of a single pass are in this order already.
+            ordered.sort(key=lambda row: (-best[row][0], -known[row].at, -row))
+        if turns:
+            own_turn = {row: min(place, turns.get(row, place)) for place, row in enumerate(ordered)}
+            ordered.sort(key=own_turn.__getitem__)
+        exact_in_any = frozenset[int]().union(*(ranked.exact for ranked in passes))
         chosen: dict[tuple[str, str], SearchCandidate] = {}
         for row in ordered:
-            total, ranked, place, likely = best[row]
+            details = known[row]
+            passage = details.container, details.passage
             # Every passage once, with the best of its rows.
-            chosen.setdefault(
-                (known[row].container, known[row].passage),
-                SearchCandidate(
-                    known[row],
-                    total,
-                    likely,
-                    ranked,
-                    place,
-                    any(row in each.exact for each in passes),
-                    before.get(row, 1.0),
-                ),
-            )
+            if passage not in chosen:
+                total, ranked, place, likely = best[row]
+                chosen[passage] = SearchCandidate(
+                    details, total, likely, ranked, place, row in exact_in_any, before.get(row, 1.0)
+                )
         return list(chosen.values())
-
-    def _prepare(
-        self, scope: Scope, within: Within, own: bool = False, tree: str = "", embeds: bool = True
-    ) -> tuple[list[SearchPlace], Freshness, str]:
-        """Bring the index up to date as far as time allows; returns where to search."""
-        places: list[SearchPlace] = []
-        freshness = Freshness()
-        if tree:
-            self._store.texts.catch_up(where=tree)
-            return [tree], freshness, ""
-        if within != "conversations":
-            freshness = self._index.refresh(scope, self._budget)
-            places += self._index.places(scope, own=own)
-        if within != "notes":
-            places.append(scope)
-        try:
-            if embeds:
-                self._store.passages.catch_up(places)
-                self._meaning.catch_up(places=places, until=self._clock() + self._budget)
-        except EmbedderError as error:
-            return places, freshness, str(error)
-        return places, freshness, ""
 
     def _hits(
         self, chosen: Sequence[SearchCandidate], scope: Scope, worth: Mapping[str, float]
@@ -524,6 +577,11 @@ class Search:
             if ours:
                 latest[tree] = max(ours, key=lambda talk: (talk.updated_at, talk.id)).id
         return latest
+
+
+def read_query(query: str) -> Question:
+    """Read what is searched for: a search is a question, however it is spelled."""
+    return replace(read_question(query), asks=1.0)
 
 
 def exact_rows(matches: PassageMatches, names: Collection[str]) -> set[int]:

@@ -28,8 +28,15 @@ from holdfast.messages import (
     Usage,
 )
 from holdfast.protocols import openai_chat
-from holdfast.protocols.requests import simplest_form
-from holdfast.protocols.wire import Block, BlockBuilder, BlockStep, expect, keep_fields, without
+from holdfast.protocols.wire import (
+    Block,
+    BlockBuilder,
+    BlockStep,
+    expect,
+    keep_fields,
+    simplest_form,
+    without,
+)
 
 NAME = "responses"
 _ROLES: dict[str, Role] = {
@@ -206,7 +213,6 @@ def parse_item(item: dict[str, Any]) -> tuple[Role, tuple[Part, ...], dict[str, 
 
 
 def list_texts(blocks: Any) -> list[str]:
-    """Returns the texts of a list of text blocks."""
     objects = [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
     return [block["text"] for block in objects if isinstance(block.get("text"), str)]
 

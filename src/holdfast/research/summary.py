@@ -215,7 +215,7 @@ def end_sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text.rstrip(',;:')}."
 
 
-# Fills in a prompt by its name and language, as `compaction.summary_model.Prompts.filled` does.
+# Fills in a prompt by its name and language, as `PromptTemplates.render` in `compaction.summariser` does.
 FillPrompt = Callable[..., str]
 
 PROMPT = "finding"

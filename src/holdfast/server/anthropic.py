@@ -14,6 +14,7 @@ from holdfast.protocols.wire import parse_object
 from holdfast.server.endpoint import (
     ChatProtocol,
     adapt_thinking,
+    anthropic_error,
     engine_of,
     event_frame,
     is_off,
@@ -24,7 +25,6 @@ from holdfast.server.endpoint import (
     scope_of_chat,
     start_turn,
 )
-from holdfast.server.errors import anthropic_error
 from holdfast.turn import Turn
 
 router = APIRouter(tags=["Anthropic"])

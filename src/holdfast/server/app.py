@@ -2,12 +2,17 @@
 
 `create_app` puts routes, middleware and error handlers around an engine; `run` serves it with uvicorn until
 it is stopped, and starts it again with new settings on request.
+
+Whoever holds a connection open has to send the head of a request soon, and of no more than 64 KB; of many
+who do not, those who wait longest have to go. Otherwise strangers could use up every connection before they
+are asked for a key.
 """
 
 import asyncio
 import logging
 import math
 import re
+import resource
 import socket
 import time
 from collections.abc import AsyncIterator, Callable
@@ -24,6 +29,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from holdfast import __version__
 from holdfast.config import Config, Settings
@@ -43,13 +50,12 @@ from holdfast.messages import Scope
 from holdfast.projects import SessionProjects
 from holdfast.server import (
     anthropic,
-    chat_list,
+    chat_edits,
     chat_options,
     chats,
     credentials,
     embeddings,
     files,
-    jobs,
     mcp,
     memories,
     metrics,
@@ -57,22 +63,26 @@ from holdfast.server import (
     ollama,
     openai,
     profiles,
-    prompts,
     research,
-    responses,
-    revisions,
     system,
     turns,
 )
 from holdfast.server import settings as settings_routes
 from holdfast.server.detached import DetachedTurns
 from holdfast.server.embeddings import EmbeddedEncoder
-from holdfast.server.errors import anthropic_error, ollama_error, openai_error
+from holdfast.server.endpoint import anthropic_error, ollama_error, openai_error
 from holdfast.server.files import roots_in
-from holdfast.server.guard import ANONYMOUS, Access, RequestGuard, access_of, check_address, is_loopback
+from holdfast.server.guard import (
+    ANONYMOUS,
+    Access,
+    RequestGuard,
+    access_of,
+    check_address,
+    is_loopback,
+    network_of,
+)
 from holdfast.server.memories import ReindexJob
 from holdfast.server.pages import site
-from holdfast.server.transport import allow_many_files, configure_server
 from holdfast.store import open_store
 from holdfast.store.sqlite_file import check_intact
 from holdfast.transfer.staging import DataFolder
@@ -98,15 +108,13 @@ _ROUTERS = (
     openai.router,
     embeddings.router,
     models.upstreams_router,
-    responses.router,
     anthropic.router,
     turns.router,
     chat_options.router,
     chat_options.presets_router,
-    revisions.router,
-    chat_list.router,
+    chat_edits.router,
     chats.router,
-    prompts.router,
+    chat_options.prompts_router,
     profiles.router,
     memories.router,
     memories.notes_router,
@@ -114,8 +122,8 @@ _ROUTERS = (
     files.router,
     models.router,
     models.tokens_router,
-    jobs.events_router,
-    jobs.router,
+    metrics.events_router,
+    metrics.jobs_router,
     metrics.statistics_router,
     metrics.router,
     credentials.keys_router,
@@ -554,3 +562,128 @@ def listen(host: str, port: int) -> socket.socket:
             hint="Is Holdfast running already? Stop it, or choose another port with --port.",
         ) from None
     return listener
+
+
+# Seconds for a head to arrive, and its largest size in bytes.
+_HEAD_SECONDS, _MAX_HEAD = 15.0, 65_536
+# With more connections of an address than this without a head, the oldest goes, once it had some seconds.
+_MAX_WAITING, _GRACE = 100, 2.0
+_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+
+# Connections without a head, and since when, by the network of their client; oldest first.
+_waiting: dict[str, dict["LimitedProtocol", float]] = {}
+
+
+class LimitedProtocol(HttpToolsProtocol):
+    """Reads requests as uvicorn does, with limits for their heads."""
+
+    _network = ""
+    _timer: asyncio.TimerHandle | None = None
+    # Bytes of the head so far: as they arrived, and in headers that are complete.
+    _received = _in_headers = 0
+    _too_large = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._network = network_of(self.client[0]) if self.client else ""
+        self._begin_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_head()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._timer is not None:
+            self._received += len(data)
+            if self._received > _MAX_HEAD:
+                self._refuse_head()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        if self._timer is None:
+            self._begin_head()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._in_headers += len(name) + len(value)
+        if self._in_headers > _MAX_HEAD:
+            self._too_large = True
+            raise ValueError("the head is too large")
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._end_head()
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        if self._too_large:
+            self._refuse_head()
+        else:
+            super().send_400_response(msg)
+
+    def _begin_head(self) -> None:
+        self._received = self._in_headers = 0
+        self._timer = self.loop.call_later(_HEAD_SECONDS, self._drop)
+        waiting = _waiting.setdefault(self._network, {})
+        waiting[self] = now = self.loop.time()
+        if len(waiting) > _MAX_WAITING:
+            oldest, since = next(iter(waiting.items()))
+            if now - since >= _GRACE:
+                oldest._drop()
+
+    def _end_head(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        waiting = _waiting.get(self._network, {})
+        waiting.pop(self, None)
+        if not waiting:
+            _waiting.pop(self._network, None)
+
+    def _refuse_head(self) -> None:
+        self._end_head()
+        if not self.transport.is_closing():
+            self.transport.write(_TOO_LARGE)
+            self.transport.close()
+
+    def _drop(self) -> None:
+        self._end_head()
+        self.transport.abort()
+
+
+class PeerRecorder:
+    """Puts the address that a connection really comes from into the state of its requests."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope.setdefault("state", {})["peer"] = scope["client"][0] if scope.get("client") else ""
+        await self._app(scope, receive, send)
+
+
+def configure_server(app: ASGIApp, **options: object) -> uvicorn.Config:
+    """Return how an application is served: with the limits above, and behind a proxy if one says so."""
+    config = uvicorn.Config(
+        app,
+        http=LimitedProtocol,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        **options,  # type: ignore[arg-type]
+    )
+    config.app = PeerRecorder(ProxyHeadersMiddleware(app, trusted_hosts=config.forwarded_allow_ips))  # type: ignore[arg-type]
+    return config
+
+
+def allow_many_files() -> None:
+    """Let this process open as many files and connections as the system lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        except (ValueError, OSError):
+            # Some systems name a limit that they do not grant.
+            return

@@ -1,4 +1,4 @@
-"""Installed models with their windows, model servers, and tokenizing, over REST.
+"""Installed models with their windows, models worth installing, model servers, and tokenizing, over REST.
 
 Model servers are listed with their state, added and taken away; each is a change of the settings.
 
@@ -6,8 +6,10 @@ Model servers are listed with their state, added and taken away; each is a chang
 """
 
 import asyncio
+import os
+import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 from urllib.parse import unquote, urlsplit
 
@@ -18,8 +20,8 @@ from starlette.responses import JSONResponse
 
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, ConfigError, NotFound, UpstreamError
+from holdfast.i18n import LazyText, lazy, speak, translate
 from holdfast.i18n import gettext as _
-from holdfast.i18n import speak, translate
 from holdfast.memory.private import MemoryGate
 from holdfast.messages import JsonObject
 from holdfast.protocols.wire import expect, parse_object
@@ -29,7 +31,6 @@ from holdfast.server.pages.site import language_of
 from holdfast.server.settings import next_config, put_settings
 from holdfast.upstreams.base import ModelInfo, Provider
 from holdfast.upstreams.discovery import Options, connect, host_of, is_embedded, parse_keys, parse_upstreams
-from holdfast.upstreams.recommended import EMBEDDING_MODEL, read_memory, recommend
 from holdfast.upstreams.windows import Windows, has_fixed_window
 
 router = APIRouter(prefix="/api/models", tags=["Models"])
@@ -282,3 +283,52 @@ def join_servers(locations: dict[str, str], keys: dict[str, str]) -> dict[str, A
     )
     secrets = ", ".join(f"{name}={key}" for name, key in keys.items() if key and name in locations)
     return {"upstreams": servers or None, "upstream_keys": secrets or None}
+
+
+_GB = 1 << 30
+# Beside the weights a model needs a window and some room to work in, and a machine has other things to do.
+_OVERHEAD_GB, _SHARE = 1.0, 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendedModel:
+    """A model by its name in Ollama's library; `gigabytes` is its download, about what it needs to load."""
+
+    name: str
+    gigabytes: float
+    good_for: LazyText
+
+
+# From small to large; of those that fit, the last ones are the best.
+MODELS = (
+    RecommendedModel("gemma3:1b", 0.8, lazy("short answers on almost any machine")),
+    RecommendedModel("qwen3:1.7b", 1.4, lazy("short answers, thinks when asked to")),
+    RecommendedModel("qwen3:4b", 2.5, lazy("everyday questions on a laptop, tools")),
+    RecommendedModel("gemma3:4b", 3.3, lazy("everyday questions and pictures, many languages")),
+    RecommendedModel("qwen3:8b", 5.2, lazy("work with code and tools")),
+    RecommendedModel("gemma3:12b", 8.1, lazy("writing in many languages, pictures")),
+    RecommendedModel("qwen3:14b", 9.3, lazy("harder questions, code and tools")),
+    RecommendedModel("gpt-oss:20b", 14.0, lazy("harder questions, quick for its size")),
+    RecommendedModel("qwen3:30b", 19.0, lazy("the best of a large machine, quick for its size")),
+    RecommendedModel("gpt-oss:120b", 65.0, lazy("the best of a workstation")),
+)
+# Finds memories by meaning in many languages, and is small enough to stay beside a chat model.
+EMBEDDING_MODEL = "embeddinggemma"
+
+
+def read_memory() -> float | None:
+    """Return the memory of this machine in gigabytes; None if the system does not say."""
+    if sys.platform == "win32":
+        return None
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / _GB
+    except (OSError, ValueError):
+        return None
+
+
+def recommend(memory: float | None, most: int = 3) -> tuple[RecommendedModel, ...]:
+    """Return the models that suit a machine with so many gigabytes, the best first."""
+    if memory is None:
+        return MODELS[2:5]
+    fitting = [model for model in MODELS if model.gigabytes + _OVERHEAD_GB <= memory * _SHARE]
+    return tuple(reversed(fitting[-most:]))

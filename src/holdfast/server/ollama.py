@@ -32,13 +32,13 @@ from holdfast.server.endpoint import (
     forward_response,
     is_off,
     ndjson_frame,
+    ollama_error,
     pass_through,
     post_route,
     read_body,
     require_admin,
     unless_disconnected,
 )
-from holdfast.server.errors import ollama_error
 from holdfast.turn import TurnEngine
 from holdfast.upstreams.base import ForwardedResponse, ModelInfo, Provider, handles_path
 from holdfast.upstreams.ollama import parse_keep_alive

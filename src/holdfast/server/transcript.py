@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.context.message_state import Part, WindowReading, banners_of, load_reading
 from holdfast.conversations.lanes import get_message
-from holdfast.conversations.revision import follow_to_end, without_deleted
+from holdfast.conversations.recorder import follow_to_end, without_deleted
 from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import Memory
 from holdfast.memory.scopes import is_summary

@@ -19,7 +19,7 @@ from holdfast.context.titles import PAGE, title_of
 from holdfast.conversations.alignment import anchor
 from holdfast.conversations.identity import find_answer
 from holdfast.conversations.lanes import get_message
-from holdfast.conversations.revision import DELETED
+from holdfast.conversations.recorder import DELETED
 from holdfast.conversations.serialization import serialize_conversation
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.i18n import gettext as _

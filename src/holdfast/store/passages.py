@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, bindparam, delete, func, select, update
 
-from holdfast.messages import Message, Scope
+from holdfast.messages import Scope
 from holdfast.store import fulltext
 from holdfast.store.database import (
     Database,
@@ -22,7 +22,7 @@ from holdfast.store.database import (
     upsert,
     writes,
 )
-from holdfast.store.fulltext import Container, IdRange, NotesFolder, SearchPlace, file_table, row_table
+from holdfast.store.fulltext import ContainerList, IdRange, NotesFolder, SearchPlace, file_table, row_table
 from holdfast.store.ranking import (
     TERMS,
     TermQuery,
@@ -39,8 +39,8 @@ from holdfast.store.texts import (
     add_rows,
     piece_digest,
     row_details,
-    searchable_text,
     split_pieces,
+    stored_text,
     tokenize,
 )
 from holdfast.text.dates import mark_day
@@ -49,8 +49,6 @@ from holdfast.text.questions import Trait, traits_of
 # Candidates of a search: rows with the rarest terms; common terms only order them. With fewer, engines take
 # longer: looking for common terms among some rows costs more than fetching all that have them.
 _CANDIDATES = 20_000
-# Sets of places whose containers are cached; the least recently used are dropped.
-_CACHED_PLACES = 8
 NOTE = "note"
 
 _OUTLINES = PreparedStatement(
@@ -122,12 +120,8 @@ class PassageMatches:
     having: Mapping[TermQuery, set[int]]
     rarity: Mapping[TermQuery, float]
     worth: Mapping[str, float]
-    containers: Sequence[Container]
+    containers: ContainerList
     engine: str
-
-    @property
-    def average(self) -> float:
-        return fulltext.average_length(self.containers)
 
     def without(self, rows: Collection[int]) -> "PassageMatches":
         """Return the same as if these rows had no token."""
@@ -139,13 +133,11 @@ class PassageMatches:
 class PassageIndex(Repository):
     """Chunks of notes and messages as rows of one full-text index."""
 
-    __slots__ = ("_container_cache", "_messages")
+    __slots__ = ("_messages",)
 
     def __init__(self, database: Database, messages: MessageIndex) -> None:
         super().__init__(database)
         self._messages = messages
-        # The containers of the places searched last, with the fingerprint they had.
-        self._container_cache: dict[tuple[SearchPlace, ...], tuple[object, list[Container]]] = {}
 
     def ensure_ready(self) -> None:
         self._messages.prepare()
@@ -214,24 +206,51 @@ class PassageIndex(Repository):
         connection.execute(update(file_table).values(version=-1))
 
     @reads
-    def containers(self, connection: Connection, places: Collection[SearchPlace] | None) -> list[Container]:
+    def containers(self, connection: Connection, places: Collection[SearchPlace] | None) -> ContainerList:
         """Return the containers in these places, all for None."""
         if places is None:
-            return fulltext.list_containers(connection, None)
-        return self._load_containers(connection, places)
+            return fulltext.list_every_container(connection)
+        return self._messages.list_containers(connection, places)
 
+    def catch_up(
+        self, places: Collection[SearchPlace], limit: int | None = None, *, without: str = ""
+    ) -> bool:
+        """Index the messages that wait in these places, each at most `limit` and without one of them.
+
+        Return whether that was all.
+        """
+        scopes = [place for place in places if isinstance(place, Scope)]
+        return limit not in [self._messages.catch_up(limit, where=each, without=without) for each in scopes]
+
+    @reads
     def matches(
-        self, places: Collection[SearchPlace], terms: Sequence[str], parts: Sequence[str]
+        self,
+        connection: Connection,
+        places: Collection[SearchPlace],
+        terms: Sequence[str],
+        parts: Sequence[str],
     ) -> PassageMatches:
-        """Find the rows in these places that have some of the terms, after indexing waiting messages."""
-        self.catch_up(places)
-        return self._matches(places, terms, parts)
-
-    def catch_up(self, places: Collection[SearchPlace]) -> None:
-        """Index the messages that wait in these places."""
-        for place in places:
-            if isinstance(place, Scope):
-                self._messages.catch_up(where=place)
+        """Find the rows in these places that have some of the terms; waiting messages are not found."""
+        engine = self._messages.prepare()
+        containers = self._messages.list_containers(connection, places)
+        total = containers.rows
+        lookup = TokenLookup(connection, engine, containers.ranges)
+        wanted = term_queries(terms, parts, about=True)
+        pairs = lookup.all_pairs(wanted) if total <= _CANDIDATES else {}
+        counts = {query: len(rows) for query, rows in pairs.items()} or lookup.counts(wanted)
+        rarest_first = sorted(counts, key=lambda query: (counts[query], -query.weight))
+        if pairs:
+            having = count_once(limit_to_rarest(pairs, rarest_first, _CANDIDATES))
+        else:
+            having = count_once(lookup.pairs(rarest_first, counts, _CANDIDATES))
+        rarity = {query: inverse_frequency(total, count) for query, count in counts.items()}
+        worth = dict.fromkeys(terms[:TERMS], 0.0)
+        for query, value in rarity.items():
+            if query.term in worth:
+                worth[query.term] = max(worth[query.term], query.weight * value)
+        unheard = inverse_frequency(total, 0)
+        worth = {term: value or unheard for term, value in worth.items()}
+        return PassageMatches(having, rarity, worth, containers, engine.name)
 
     @reads
     def rows(self, connection: Connection, ids: Collection[int]) -> dict[int, PassageRow]:
@@ -253,22 +272,10 @@ class PassageIndex(Repository):
     def texts(self, connection: Connection, ids: Collection[int]) -> dict[int, str]:
         """Return the words of rows; deleted ones are missing."""
         return {
-            row.id: searchable_text(Message.decode(row.said)) if row.said is not None else row.body
-            for row in _TEXTS.all(connection, ids=sorted(ids))
-            if row.said is not None or row.role == NOTE
+            row: stored_text(said) if said is not None else body
+            for row, role, body, said in _TEXTS.all(connection, ids=sorted(ids))
+            if said is not None or role == NOTE
         }
-
-    def _load_containers(self, connection: Connection, places: Collection[SearchPlace]) -> list[Container]:
-        """Return the containers in these places, from the cache while nothing has changed."""
-        key = tuple(places)
-        state = fulltext.fingerprint(connection, key)
-        held = self._container_cache.pop(key, None)
-        if held is None or held[0] != state:
-            held = state, fulltext.list_containers(connection, key)
-        self._container_cache[key] = held
-        for oldest in [*self._container_cache][:-_CACHED_PLACES]:
-            self._container_cache.pop(oldest, None)
-        return held[1]
 
     @writes
     def _replace(
@@ -294,35 +301,6 @@ class PassageIndex(Repository):
             connection.execute(delete(row_table).where(row_table.c.container == name, row_table.c.id <= last))
         upsert(connection, file_table, [{"scope": notes.key, **asdict(file)} for file in rows])
         also()
-
-    @reads
-    def _matches(
-        self,
-        connection: Connection,
-        places: Collection[SearchPlace],
-        terms: Sequence[str],
-        parts: Sequence[str],
-    ) -> PassageMatches:
-        engine = self._messages.prepare()
-        containers = self._load_containers(connection, places)
-        total = sum(container.rows for container in containers)
-        lookup = TokenLookup(connection, engine, fulltext.id_ranges(containers))
-        wanted = term_queries(terms, parts, about=True)
-        pairs = lookup.all_pairs(wanted) if total <= _CANDIDATES else {}
-        counts = {query: len(rows) for query, rows in pairs.items()} or lookup.counts(wanted)
-        rarest_first = sorted(counts, key=lambda query: (counts[query], -query.weight))
-        if pairs:
-            having = count_once(limit_to_rarest(pairs, rarest_first, _CANDIDATES))
-        else:
-            having = count_once(lookup.pairs(rarest_first, counts, _CANDIDATES))
-        rarity = {query: inverse_frequency(total, count) for query, count in counts.items()}
-        worth = dict.fromkeys(terms[:TERMS], 0.0)
-        for query, value in rarity.items():
-            if query.term in worth:
-                worth[query.term] = max(worth[query.term], query.weight * value)
-        unheard = inverse_frequency(total, 0)
-        worth = {term: value or unheard for term, value in worth.items()}
-        return PassageMatches(having, rarity, worth, containers, engine.name)
 
 
 def _note_bodies(

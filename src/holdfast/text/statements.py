@@ -74,11 +74,15 @@ _NOT_PART = frozenset({"needs", "joke", "question", "asks_you", "open"})
 # What the particles before a clause still say of it.
 _OPENS = ("from_now", "always", "never", "future", "please", "possible", "concludes", "confirms", "joke")
 
+_SINGULAR = r"(?:ist|heißt|hat|wird|läuft|liegt|kostet|beginnt|gilt|is|has|runs|costs|starts|begins)\s"
+_HAS_SINGULAR = late(rf"\s{_SINGULAR}")
 _BORDER = late(
     r"[,;:–—](?=\s)|\s-(?=\s)|[;:]-?[)D](?=\s|$)|[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]+"
     # Another main clause, with a subject of its own.
     r"|(?i:\s(?:und|and))(?=(?i:\s(?:ich|wir|er|sie|es|die|man|meine?|unsere?|i|we|he|she|it"
     r"|they|my|our|there)\b))"
+    # Two nouns would have a plural.
+    rf"|(?P<and>(?i:\s(?:und|and))(?=\s(?:[\w.-]+\s){{1,4}}{_SINGULAR}))"
 )
 _LAUGHS = late(r"[;:]-?[)D](?=\s|$)|\*g\*|[\U0001f600-\U0001f61d\U0001f643\U0001f923]")
 _TAG = late(r"(?i)[,–-] *(?:ok|okay|oder|ne|ja|gell|right|alright|yes|stimmt's|isn't it|would you)\?+\s*$")
@@ -118,8 +122,9 @@ _BRIEF = 5
 _LONGEST = 600
 
 
-def statements_in(sentences: Sequence[str]) -> list[Statement]:
-    """What the sentences of one message state; quotes and code in them are hidden."""
+@lru_cache(maxsize=256)
+def statements_in(sentences: tuple[str, ...]) -> Sequence[Statement]:
+    """What the sentences of one message state; quotes and code in them are hidden. It is asked repeatedly."""
     plain = [_plain(sentence) for sentence in sentences]
     spoken = language_of(" ".join(plain))
     found: list[Statement] = []
@@ -127,16 +132,16 @@ def statements_in(sentences: Sequence[str]) -> list[Statement]:
         follows = bool(found) and found[-1].sentence >= number - 1
         kept = _of_sentence(number, sentence, language_of(sentence) or spoken, follows=follows)
         if not kept and takes_back(sentence):
-            found = [
-                one for one in found if not is_meant(sentence, plain[one.sentence], number - one.sentence)
-            ]
+            found = [at for at in found if not is_meant(sentence, plain[at.sentence], number - at.sentence)]
         found += kept
+    if not found:
+        return ()
     # Whose words they are, and whether they were meant, may be said in another sentence.
     laughs = any(len(sentence) < 40 and _cue(sentence, "joke") for sentence in plain)
     foreign = any(_begins(sentence, "task") for sentence in plain)
     unreal = {number for number, sentence in enumerate(plain) if _cue(sentence, "unreal")}
     chats = _is_small_talk(plain)
-    return [
+    return tuple(
         one
         for one in found
         if not (laughs and one.kind != "decision")
@@ -144,7 +149,7 @@ def statements_in(sentences: Sequence[str]) -> list[Statement]:
         and not (one.sentence in unreal and one.kind != "prohibition")
         and not (chats and not _matters(one, plain[one.sentence]))
         and not (one.kind != "prohibition" and _cue(plain[one.sentence], "admires"))
-    ]
+    )
 
 
 def _is_small_talk(sentences: Sequence[str]) -> bool:
@@ -161,14 +166,13 @@ def _matters(statement: Statement, sentence: str) -> bool:
         return not _cue(sentence, "you")
     if statement.kind == "rule":
         return any(_cue(sentence, name) for name in ("please", "from_now", "here"))
-    if statement.kind == "preference":
-        return not _cue(sentence, "feels")
-    return statement.score >= ENOUGH_IN_SMALL_TALK and not _cue(sentence, "feels")
+    strong = statement.kind == "preference" or statement.score >= ENOUGH_IN_SMALL_TALK
+    return strong and not _cue(sentence, "feels")
 
 
 def binds(sentence: str) -> bool:
     """Whether a sentence orders or forbids something."""
-    return any(statement.kind in ("rule", "prohibition") for statement in statements_in([sentence]))
+    return any(statement.kind in ("rule", "prohibition") for statement in statements_in((sentence,)))
 
 
 def takes_back(sentence: str) -> bool:
@@ -197,8 +201,7 @@ def is_doubtful(sentence: str) -> bool:
 def without_particles(sentence: str) -> str:
     """A sentence from where it begins in earnest."""
     for language in LANGUAGES.values():
-        opening = language.particles.match(sentence)
-        if opening:
+        if opening := language.particles.match(sentence):
             return sentence[opening.end() :]
     return sentence
 
@@ -211,8 +214,7 @@ def is_meant(taking: str, said: str, distance: int) -> bool:
 
 
 def named_share(taking: str, said: str) -> float:
-    """How much of what a sentence takes back by name another one speaks of."""
-    # The verb that takes back ("vergiss", "forget") names nothing.
+    """How much another sentence speaks of what this takes back; its verb ("forget") names nothing."""
     verbs = {
         term
         for language in LANGUAGES.values()
@@ -280,28 +282,26 @@ def _clauses(sentence: str, code: str) -> tuple[Clause, ...]:
     clauses: list[Clause] = []
     start = 0
     pieces: list[tuple[int, int, bool]] = []
-    joins, commas, colons = set[int](), set[int](), set[int]()
+    # What stands before each piece.
+    before: dict[int, str] = {}
     for border in [*_BORDER.finditer(sentence), None]:
         end = border.start() if border else len(sentence)
+        if border is not None and border["and"] and not _HAS_SINGULAR.search(sentence[start:end]):
+            continue
         if sentence[start:end].strip():
             laughs = border is not None and bool(_LAUGHS.match(sentence, border.start()))
             pieces.append((start, end, laughs))
         start = border.end() if border else end
-        if border is not None and border[0].strip().isalpha():
-            joins.add(start)
-        if border is not None and border[0] == ",":
-            commas.add(start)
-        if border is not None and border[0] == ":":
-            colons.add(start)
+        before[start] = border[0].strip() if border else ""
     announces = sentence.rstrip().endswith(":")
     for start, end, laughs in _whole(sentence, pieces, language):
         first = start + len(sentence[start:end]) - len(sentence[start:end].lstrip())
         marks = (
             ("joke", laughs),
             ("announces", announces),
-            ("joined", start in joins),
-            ("behind_comma", start in commas),
-            ("behind_colon", start in colons),
+            ("joined", before.get(start, "").isalpha()),
+            ("behind_comma", before.get(start) == ","),
+            ("behind_colon", before.get(start) == ":"),
         )
         more = {name for name, here in marks if here}
         clauses.append(_clause(sentence[first:end].rstrip(), first, language, more))
@@ -508,7 +508,9 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
     if "under" in cues and cues & {"does", "chooses"} and cues & {"condition", "question"}:
         # "If it rains we'll take the car", without a comma.
         cues.add("conditional")
-    if any("feels" in other.cues for place, other in enumerate(clauses) if place != at):
+    if "called" not in cues and any(
+        "feels" in each.cues for place, each in enumerate(clauses) if place != at
+    ):
         cues.add("felt")
     for later in clauses[at + 1 :]:
         if not language.begins["goes_on"].match(later.text):
@@ -712,6 +714,16 @@ def _only_leads(at: int, clauses: Sequence[Clause], scored: Sequence[Verdict | N
     return announced and scored[at + 1] is not None and "decided" in cues and words <= _BRIEF
 
 
+def _is_fact_of_its_own(clause: Clause, verdict: Verdict | None, before: Verdict | None) -> bool:
+    """Whether a fact is joined to another by "and": each may change without the other."""
+    facts = all(each is not None and each.kind == "fact" for each in (verdict, before))
+    return (
+        facts
+        and bool(clause.cues & {"definite", "name", "mine", "we"})
+        and not clause.cues & {"pronoun", "points"}
+    )
+
+
 def _leans(clauses: Sequence[Clause], at: int) -> bool:
     """Whether a clause is understood only with the one before it."""
     cues = clauses[at].cues
@@ -741,8 +753,11 @@ def _joined(
     for at, clause in enumerate(clauses):
         short = len(clause.text.split()) <= 2
         relative = "relative" in clause.cues and "definite" not in clause.cues
-        goes_on = language.begins["goes_on"].match(clause.text) or clause.cues & {"points", "joined"}
         verdict = scored[at]
+        apart = at > 0 and _is_fact_of_its_own(clause, verdict, scored[at - 1])
+        goes_on = language.begins["goes_on"].match(clause.text) or (
+            clause.cues & {"points", "joined"} and not apart
+        )
         kinds = ("fact", "preference") if "behind_comma" in clause.cues else ("fact",)
         listed = verdict is not None and verdict.kind in kinds and "no_verb" in clause.cues
         aims = at > 0 and _AIM.search(clause.text)

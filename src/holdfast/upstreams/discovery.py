@@ -16,11 +16,9 @@ from holdfast.errors import ConfigError, CutOff, Unreachable, UpstreamError
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.embedded import EmbeddedProvider
 from holdfast.upstreams.http import Connection, Patience, redact_url
-from holdfast.upstreams.llamacpp import LlamaCpp
-from holdfast.upstreams.lmstudio import LMStudio
 from holdfast.upstreams.model_file import SMOLLM2
 from holdfast.upstreams.ollama import KeepAlive, Ollama
-from holdfast.upstreams.openai import OpenAI, split_url
+from holdfast.upstreams.openai import LlamaCpp, LMStudio, OpenAI, split_url
 
 Kind = Literal["ollama", "openai", "llamacpp", "lmstudio"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

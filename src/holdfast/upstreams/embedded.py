@@ -19,8 +19,8 @@ from holdfast.messages import ChatRequest, Chunk
 from holdfast.tokens.vocabulary import Vocabulary, VocabularyError
 from holdfast.upstreams.base import Ability, Dialect, EmbeddingResponse, ForwardedResponse, ModelInfo
 from holdfast.upstreams.http import Connection, Patience
-from holdfast.upstreams.llamacpp import LlamaCpp
 from holdfast.upstreams.model_file import describe_model_file
+from holdfast.upstreams.openai import LlamaCpp
 from holdfast.upstreams.processes import read_tail, start_process, stop_process
 
 MODEL = "embedded"

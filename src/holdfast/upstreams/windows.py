@@ -7,7 +7,7 @@ from holdfast.i18n import lazy
 from holdfast.messages import Usage
 from holdfast.tokens.budget import SMALLEST
 from holdfast.upstreams.base import ModelInfo, Provider
-from holdfast.upstreams.health import LabelledProvider
+from holdfast.upstreams.routing import LabelledProvider
 
 # No model was trained for more: a larger number is a mistake.
 _LARGEST = 100_000_000

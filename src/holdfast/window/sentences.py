@@ -102,6 +102,9 @@ _NOTICES: _Table = {
     "not_searched": lazy("earlier messages could not be searched for the question"),
     "not_noted": lazy("notes could not be written yet; they are kept, and tried again"),
     "not_recalled": lazy("memories could not be looked through in time for this question"),
+    "recalled_in_part": lazy(
+        "earlier conversations are still being indexed: only a part of them was searched"
+    ),
     "recalled_by_words": lazy("memories were looked for by words alone, not by meaning"),
     "held_back": lazy("memories are not sent to this model server; the setting memory_gate allows it"),
     "profile_broken": lazy("the profile cannot be read; `holdfast profile show` says why"),

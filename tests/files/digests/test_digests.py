@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.files.digests import _SUFFIXES, build_digest, find_element, list_elements
-from holdfast.files.digests.code import GRAMMARS
-from holdfast.files.digests.lines import PATTERNS
+from holdfast.files.digests.code import GRAMMARS, PATTERNS
 from holdfast.tokens.estimate import UNKNOWN, estimate
 
 NAMES = sorted({"", "README", "Makefile", "x", *(f"x.{kinds.split()[0]}" for kinds in _SUFFIXES.values())})

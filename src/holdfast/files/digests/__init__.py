@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from holdfast.files.digests import code, data, lines, prose, python
+from holdfast.files.digests import code, data, prose, python
 from holdfast.files.digests.base import Digest, ElementLocation, LineRange
 from holdfast.files.digests.code import GRAMMARS
 from holdfast.files.digests.data import detect_delimiter
@@ -172,12 +172,10 @@ def token_budget(text: str, tokens: int) -> int:
 
 
 def digest_kind(kind: str, text: str, most: int) -> Digest | None:
-    if kind in lines.PATTERNS and (
-        len(text) > _HUGE_CHARACTERS or not (kind in GRAMMARS or kind in _DIGESTS)
-    ):
-        return lines.digest_by_lines(kind, text, most)
+    if kind in code.PATTERNS and (len(text) > _HUGE_CHARACTERS or not (kind in GRAMMARS or kind in _DIGESTS)):
+        return code.digest_by_lines(kind, text, most)
     if kind in GRAMMARS:
-        return code.digest_code(kind, text, most) or lines.digest_by_lines(kind, text, most)
+        return code.digest_code(kind, text, most) or code.digest_by_lines(kind, text, most)
     return _DIGESTS[kind](text, most)
 
 
@@ -217,9 +215,9 @@ def locate_kind(kind: str, text: str) -> Iterator[ElementLocation]:
         yield from prose.locate_sections(text)
     elif kind in ("json", "toml", "yaml"):
         yield from data.locate_keys(kind, text)
-    elif kind in lines.PATTERNS:
+    elif kind in code.PATTERNS:
         locations = list(code.locate_code(kind, text)) if kind in GRAMMARS else []
-        yield from locations or lines.locate_by_lines(kind, text)
+        yield from locations or code.locate_by_lines(kind, text)
 
 
 def match_location(locations: list[ElementLocation], wanted: str) -> ElementLocation | None:

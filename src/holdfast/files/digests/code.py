@@ -1,7 +1,8 @@
 """Outlines of source code: how they are written within a token budget, and read with tree-sitter grammars.
 
-`GRAMMARS` says what the nodes of each language mean. `CodeOutline` and `write_outline` serve all languages,
-including Python, which has its own reader.
+`GRAMMARS` says what the nodes of each language mean; `PATTERNS` serve languages without a grammar and very
+large files, and may take a line in a string or a comment for a definition. `CodeOutline` and `write_outline`
+serve all languages, including Python, which is read by `ast`.
 """
 
 import re
@@ -17,6 +18,7 @@ from holdfast.files.digests.base import (
     ElementLocation,
     LineIndex,
     finish_digest,
+    nest_names,
     plural,
     shorten_line,
     suppress_warnings,
@@ -26,6 +28,7 @@ from holdfast.tokens.estimate import UNKNOWN, estimate
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser
+
 
 # Deeply nested nonsense would take hours; real sources take a hundredth of this.
 _PARSE_MICROSECONDS = 1_000_000
@@ -269,16 +272,11 @@ def entry_lines(entries: tuple[OutlineEntry, ...], step: _Detail, depth: int) ->
     for entry in entries:
         if not (entry.public or step.private):
             continue
-        heads = (*entry.heads[:2], shortest_head(entry))
+        heads = (*entry.heads[:2], entry.heads[2] if len(entry.heads) > 2 else entry.name)
         head = shorten_line(heads[min(step.head, len(heads) - 1)], _LONGEST_HEAD)
         doc = f"  # {shorten_line(entry.doc, _LONGEST_DOC)}" if entry.doc and depth < step.docs else ""
         yield f"{'  ' * depth}{head}{doc}"
         yield from entry_lines(entry.inside, step, depth + 1)
-
-
-def shortest_head(entry: OutlineEntry) -> str:
-    """Return the shortest head, or the name if there are no three heads."""
-    return entry.heads[2] if len(entry.heads) > 2 else entry.name
 
 
 def bare_names(outline: CodeOutline) -> Iterator[str]:
@@ -563,3 +561,98 @@ class _TreeReader:
     def text_of(self, node: "Node", end: int | None = None) -> str:
         data = self._data[node.start_byte : node.end_byte if end is None else end]
         return shorten_line(data[: 4 * _LONGEST_TEXT].decode("utf-8", "replace"), _LONGEST_TEXT)
+
+
+_MODIFIERS = (
+    r"(?:(?:public|private|protected|internal|static|final|abstract|sealed|open|override|async|virtual|partial|data|"
+    r"inline|suspend|export|local|readonly|const|fileprivate|mutating)\s+)*"
+)
+_BLOCKS = late(
+    rf"\s*{_MODIFIERS}(?:def\s+(?:self\.)?|fun(?:c|ction)?\s+(?:[\w<>]+\.)?|sub\s+|proc\s+|class\s+|module\s+|object\s+|"
+    r"interface\s+|trait\s+|struct\s+|enum\s+|record\s+|protocol\s+|extension\s+|namespace\s+|package\s+|defmodule\s+|"
+    r"defp?\s+)(?P<name>[\w.:?!]+)"
+)
+_SCRIPT = late(
+    r"(?:export\s+)?(?:default\s+)?(?:const|let|var)\s+(?P<name>[\w$]+)"
+    r"|\s*(?:(?:export|default|declare|abstract|async)\s+)*"
+    r"(?:function\*?|class|interface|enum|namespace|type)\s+(?P<thing>[\w$]+)"
+    r"|\s+(?:(?:async|static|get|set|public|private|protected|readonly)\s+)*"
+    r"(?!(?:if|for|while|switch|catch|function|return|with)\b)(?P<method>[\w$#]+)\s*\([^;]*\)[^;={]*\{\s*$"
+)
+_C = late(
+    r"#\s*define\s+(?P<name>\w+)|\s*(?:typedef\s+)?(?:class|struct|enum|union|namespace)\s+(?P<thing>\w+)\s*[^;]*$"
+    r"|(?!(?:if|for|while|switch|else|return)\b)[A-Za-z_][\w\s*&:<>,]{0,80}?\b(?P<method>[\w:~]+)\s*\([^;]*$"
+)
+# Languages with a parser are included for files that are too large or broken for it.
+PATTERNS = {
+    "javascript": _SCRIPT,
+    "typescript": _SCRIPT,
+    "tsx": _SCRIPT,
+    "go": late(r"(?:func(?: \([^)]*\))?|type|var|const) (?P<name>\w+)"),
+    "rust": late(
+        r"\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?:async|unsafe|const|extern|\"C\")\s+)*"
+        r"(?:fn|struct|enum|trait|mod|type|static|union|impl(?:<[^>]*>)?)\s+(?P<name>\w+)"
+    ),
+    "java": late(
+        r"\s*(?:(?:public|private|protected|static|final|abstract|synchronized|default|sealed)\s+)*"
+        r"(?:(?:class|interface|enum|record|@interface)\s+(?P<name>\w+)"
+        r"|(?!(?:return|new|else|throw)\b)[\w<>\[\],?.]+\s+(?P<method>\w+)\s*\([^;]*\{\s*$)"
+    ),
+    "c": _C,
+    "cpp": _C,
+    "toml": late(r"\[\[?(?P<name>[^\[\]\n]+)\]"),
+    "python": _BLOCKS,
+    "ruby": _BLOCKS,
+    "php": _BLOCKS,
+    "kotlin": _BLOCKS,
+    "swift": _BLOCKS,
+    "scala": _BLOCKS,
+    "lua": _BLOCKS,
+    "perl": _BLOCKS,
+    "elixir": _BLOCKS,
+    "csharp": late(
+        rf"\s*{_MODIFIERS}(?:(?:class|interface|struct|enum|record|namespace)\s+(?P<name>[\w.]+)"
+        r"|(?:[\w<>\[\],?.]+\s+)(?P<method>[A-Z]\w*)\s*(?:<[^>\n]*>)?\([^;\n]*$)"
+    ),
+    "shell": late(r"\s*(?:function\s+(?P<name>[\w:-]+)|(?P<method>[\w:-]+)\s*\(\)\s*\{?)"),
+    "sql": late(
+        r"(?i)\s*CREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMP(?:ORARY)?\s+|UNIQUE\s+|VIRTUAL\s+|MATERIALIZED\s+)*"
+        r"(?:TABLE|VIEW|INDEX|FUNCTION|PROCEDURE|TRIGGER|TYPE)\s+(?:IF\s+NOT\s+EXISTS\s+)?(?P<name>[\w.\"`\[\]]+)"
+    ),
+    "css": late(r"(?P<name>[.#@\w][^{};/\n]{0,100}?)\s*\{"),
+    "ini": late(r"\[(?P<name>[^\]\n]+)\]"),
+    "makefile": late(r"(?P<name>[\w./%-]+)(?: [\w./% -]+)?::?(?!=)"),
+    "r": late(r"(?P<name>[\w.]+)\s*(?:<-|=)\s*function\b"),
+}
+_PRIVATE = late(r"\s*(?:private|fileprivate|local|defp)\b")
+
+
+def digest_by_lines(kind: str, text: str, most: int) -> Digest | None:
+    lines = text.split("\n")
+    entries = tuple(
+        OutlineEntry(
+            "name",
+            name,
+            (lines[line].strip().rstrip("{").rstrip(), name),
+            "",
+            not _PRIVATE.match(lines[line]),
+        )
+        for _, name, line in find_definitions(kind, lines)
+    )
+    return write_outline(CodeOutline(kind, len(lines), entries), most) if entries else None
+
+
+def locate_by_lines(kind: str, text: str) -> Iterator[ElementLocation]:
+    lines = LineIndex(text)
+    for name, first, last in nest_names(find_definitions(kind, lines.all), len(lines.all) - 1):
+        yield lines.locate(name, first, last)
+
+
+def find_definitions(kind: str, lines: list[str]) -> Iterator[tuple[int, str, int]]:
+    pattern = PATTERNS[kind]
+    for number, line in enumerate(lines):
+        # Nobody writes definitions in longer lines.
+        match = pattern.match(line) if len(line) < 500 else None
+        if match:
+            name = match[match.lastgroup or 0]
+            yield len(line) - len(line.lstrip()), name.strip(), number

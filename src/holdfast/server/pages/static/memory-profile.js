@@ -36,6 +36,8 @@ export function createProfile() {
   // The form: the usual fields of the file. What is in the file besides them stays as it is.
   const fields = /** @type {HTMLInputElement[]} */ (queryAll("#profile-fields input"));
   let values = {};
+  // As with the file: what is typed before it is loaded would be lost.
+  for (const input of fields) input.disabled = true;
 
   const readField = (input) => input.value.trim();
   const listChanges = () =>

@@ -1,4 +1,7 @@
-"""`holdfast init`: take what a repository says about itself into the memory of its project."""
+"""`holdfast init` and `holdfast brief`: what a repository says of itself, and what an agent must know of it.
+
+Hooks run `brief` before every session: it loads no more than it needs, and is silent where there is nothing.
+"""
 
 import sys
 from dataclasses import replace
@@ -6,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from holdfast.cli.options import JsonOption, ProjectOption, YesOption, current_scope, open_memory
-from holdfast.cli.output import console, load, print_json, print_table
+from holdfast.cli.output import console, load, print_json, print_table, write
 from holdfast.errors import BadRequest
 from holdfast.i18n import gettext as _
 from holdfast.i18n import ngettext
@@ -78,7 +80,7 @@ def print_changes(changes: "RepositoryChanges", project: str) -> None:
     print_table((_("what"), _("text"), _("source")), rows)
     if changes.known:
         known = ngettext("{n} more is known already.", "{n} more are known already.", changes.known)
-        console.print(Text(known.format(n=changes.known), style="dim"))
+        console.print(known.format(n=changes.known), style="dim")
 
 
 def choose(changes: "RepositoryChanges") -> "tuple[RepositoryChanges, list[MemoryProposal]]":
@@ -121,3 +123,32 @@ def serialize_changes(changes: "RepositoryChanges") -> dict[str, Any]:
         "gone": [{"key": key, "text": record.text, "memory": record.memory} for key, record in changes.gone],
         "known": changes.known,
     }
+
+
+def brief(
+    context: typer.Context,
+    project: ProjectOption = None,
+    window: Annotated[
+        int | None, typer.Option(min=512, help="The model's window in tokens; the brief is a share of it.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print what is forbidden, failed, open and decided in this project, for the start of a session."""
+    settings, scope = load(context).settings, current_scope(project)
+    if not settings.memory:
+        if as_json:
+            print_json({"project": scope.project, "text": "", "tokens": 0})
+        return
+    from holdfast.brief import USUAL_WINDOW, build_brief, estimate_tokens
+    from holdfast.memory.folder import build_workspace
+    from holdfast.memory.library import Catalogue
+    from holdfast.memory.notes import Notes
+    from holdfast.store import open_store
+
+    with open_store(settings.store) as store:
+        catalogue = Catalogue(Notes(build_workspace(settings)), store.recollections)
+        made = build_brief(store, catalogue, scope, window=window or USUAL_WINDOW)
+    if as_json:
+        print_json(made.to_json(estimate_tokens))
+    else:
+        write(made.render())

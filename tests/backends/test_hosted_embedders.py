@@ -6,8 +6,7 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from holdfast.backends.embedding_batches import BatchEmbedder, BatchOptions
-from holdfast.backends.gemini import GeminiEmbedder
+from holdfast.backends.hosted_embedders import BatchEmbedder, BatchOptions, GeminiEmbedder
 from holdfast.background.jobs import BackgroundJobs
 from holdfast.config import load
 from holdfast.errors import EmbedderError

@@ -32,7 +32,7 @@ COMMENT = re.compile(r"<!-- *holdfast +(\{[^<>\r\n]*\}) *-->")
 # The beginning of one, also where a person damaged the rest.
 BEGINNING = re.compile(r"<!-- *holdfast\b")
 # Items that are remembered as they were read.
-_READ_ITEMS = 8_192
+_READ_ITEMS = 32_768
 
 
 def write_comment(fields: Mapping[str, Any]) -> str:

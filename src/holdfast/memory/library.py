@@ -41,6 +41,7 @@ from holdfast.memory.scopes import (
 )
 from holdfast.memory.tidy import (
     LIMIT,
+    KnownMemories,
     Similar,
     WriteOutcome,
     hash_words,
@@ -368,6 +369,8 @@ class Library(Catalogue):
         super().__init__(notes, records, limit=limit, clock=clock)
         self.similar = similar
         self.on_change = on_change
+        # The memories of the file that was written to last, by their words.
+        self._indexes: dict[PurePosixPath, KnownMemories] = {}
 
     def write(self, memories: Sequence[Memory]) -> None:
         self.keep(memories)
@@ -531,9 +534,8 @@ class Library(Catalogue):
         if max(len(active), len(history)) <= self._limit:
             return []
         leaving = least_useful(active, self._records.uses(scope), now, self._limit)
-        leaving += sorted(history, key=lambda memory: memory.valid_until)[
-            : max(0, len(history) - self._limit)
-        ]
+        history.sort(key=lambda memory: memory.valid_until)
+        leaving += history[: max(0, len(history) - self._limit)]
         return self._move_to_archive(file, leaving, scope)
 
     def note_used(self, memories: Sequence[Memory], now: float | None = None) -> None:
@@ -696,10 +698,13 @@ class Library(Catalogue):
 
         def work(text: str) -> str:
             nonlocal outcomes
-            text, outcomes = tidy(text, group, add, similar=self.similar, by_hand=is_curated(file))
+            by_hand = is_curated(file)
+            text, outcomes = tidy(text, group, add, similar=self.similar, by_hand=by_hand, index=index)
             return text
 
+        index = self._indexes.pop(file, KnownMemories())  # nobody else uses it meanwhile
         self.notes.change(file, work)
+        self._indexes = {file: index}
         for outcome in outcomes:
             self._notify(outcome.others, "superseded")
             if outcome.action != "known":

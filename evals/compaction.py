@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from evals import compaction_kept, compaction_speed, compaction_waiting
+from evals import compaction_retention, compaction_speed, compaction_waiting
 from evals.compaction_replay import MARKS
 from evals.window_rows import Row, print_rows, progress
 from evals.window_serving import weights
@@ -26,11 +26,11 @@ def measure(chosen: argparse.Namespace, model: Path) -> Iterator[Row]:
     slow = [mark for mark in marks if chosen.compactions or mark <= 10]
     seeds = 1 if chosen.quick else chosen.seeds
     parts: dict[str, Callable[[], Iterator[Row]]] = {
-        "generated": lambda: compaction_kept.rows_of_scripts(
+        "generated": lambda: compaction_retention.rows_of_scripts(
             model, marks=marks, seeds=seeds or 2, only=chosen.only
         ),
-        "shared": lambda: compaction_kept.rows_of_chats(model, marks=marks, only=chosen.only),
-        "embedded": lambda: compaction_kept.model_rows(
+        "shared": lambda: compaction_retention.rows_of_chats(model, marks=marks, only=chosen.only),
+        "embedded": lambda: compaction_retention.model_rows(
             model,
             chosen.weights or model,
             marks=slow,

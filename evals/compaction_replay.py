@@ -124,7 +124,7 @@ class Course:
     waited: int = 0
     highest: float = 0.0
     overflows: int = 0
-    kept: list[Retention] = field(default_factory=list)
+    retentions: list[Retention] = field(default_factory=list)
     coverage: Coverage = Coverage()
     unlike: int = 0
     # Of each compaction: the tokens that left, and those that stand for them.
@@ -286,7 +286,7 @@ async def _talk(
         if waiting and len(done) >= waiting[0]:
             waiting = [mark for mark in waiting if mark > len(done)]
             record = await _ask_copy(folder, chat, setting, client, planted, len(done))
-            course.kept.append(record)
+            course.retentions.append(record)
             progress(f"  {label}, turn {course.turns}: {record}")
             if not waiting:
                 break

@@ -1,6 +1,6 @@
 """Texts of a megabyte, one of each sort, for taking the time of their digests.
 
-Real files one after the other where there are enough of a sort, and made ones where there are none.
+Real files one after the other where there are enough of a sort, and generated ones where there are none.
 """
 
 import json
@@ -103,7 +103,7 @@ def _one_line(random: Random) -> tuple[str, str]:
 
 
 def _code(name: str, function: Callable[[int, Random], str]) -> Callable[[Random], tuple[str, str]]:
-    def made(random: Random) -> tuple[str, str]:
+    def generate(random: Random) -> tuple[str, str]:
         parts: list[str] = []
         size = 0
         while size < _SIZE:
@@ -111,7 +111,7 @@ def _code(name: str, function: Callable[[int, Random], str]) -> Callable[[Random
             size += len(parts[-1])
         return name, "\n".join(parts)
 
-    return made
+    return generate
 
 
 def _typescript(number: int, random: Random) -> str:

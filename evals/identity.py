@@ -19,7 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from evals.recorded import DATA, Line, files, interleave, read
+from evals.recordings import DATA, Line, files, interleave, read
 from holdfast.conversations import Placement, SideRequestCache, anchor, locate, read_hints
 from holdfast.messages import Scope
 from holdfast.store import NewMessage, Store, open_store

@@ -126,7 +126,7 @@ class Tracer:
             self.finished.set()
 
     @contextmanager
-    def installed(self) -> Iterator[None]:
+    def install(self) -> Iterator[None]:
         """Threads that start in this context report their calls, and know for which request they work."""
         plain = ThreadPoolExecutor.submit
 
@@ -220,7 +220,7 @@ def follow(door: str, memory: bool, *, turns: int = _TURNS, words: int = _WORDS)
             memory=memory,
         )
         tracer = Tracer(create_app(build_engine(settings), settings))
-        with tracer.installed(), serve_app(tracer) as url, Line(url) as line:
+        with tracer.install(), serve_app(tracer) as url, Line(url) as line:
             for number, messages in enumerate(chat_of(7, turns, words), 1):
                 tracer.armed = number == turns
                 line.chat(door, messages, words)

@@ -33,7 +33,7 @@ from holdfast.memory.base import Memory
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.memory.items import add_items
-from holdfast.memory.ranking import PassageTableCache
+from holdfast.memory.passage_table import PassageTableCache
 from holdfast.memory.scopes import day_file
 from holdfast.memory.semantic import SemanticIndex
 from holdfast.memory.service import MemoryService
@@ -78,7 +78,9 @@ class Stopwatch:
         """Time the stages of every recall meanwhile."""
         with ExitStack() as patches:
             for stage, (owner, name) in _STAGES.items():
-                patches.enter_context(patch.object(owner, name, self._timed(stage, getattr(owner, name))))
+                patches.enter_context(
+                    patch.object(owner, name, self._measure_stage(stage, getattr(owner, name)))
+                )
             yield
 
     def take(self, call: Callable[[], Any]) -> Any:
@@ -90,8 +92,8 @@ class Stopwatch:
         self.processor.append(1000 * (time.process_time() - busy))
         return result
 
-    def _timed(self, stage: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        def timed(*args: Any, **kwargs: Any) -> Any:
+    def _measure_stage(self, stage: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def measure(*args: Any, **kwargs: Any) -> Any:
             # The processor's time, which other work on the machine leaves alone.
             began = time.thread_time()
             try:
@@ -99,7 +101,7 @@ class Stopwatch:
             finally:
                 self.stages[stage][-1] += 1000 * (time.thread_time() - began)
 
-        return timed
+        return measure
 
 
 class Texts:

@@ -51,7 +51,7 @@ class Watch:
     def conversations(self) -> set[str]:
         return set(self._owners)
 
-    def found(self, kind: Kind) -> int:
+    def count_faults(self, kind: Kind) -> int:
         return sum(fault.kind == kind for fault in self.faults)
 
     def hear(self, step: Step, reply: Reply, path: Path = ()) -> None:

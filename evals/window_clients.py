@@ -38,7 +38,7 @@ class Run:
         watch, case = self.watch, f"{self.client}, {self.window:,}"
         turns = f"of {watch.main} turns, {watch.side} side requests"
         for kind in KINDS:
-            yield none_of(PART, kind, case, watch.found(kind), turns)
+            yield none_of(PART, kind, case, watch.count_faults(kind), turns)
         yield Row(PART, "conversations", case, len(watch.conversations))
         yield Row(PART, "batches of levels", case, self.batches)
         yield Row(PART, "largest prompt", case, watch.largest, "tokens")

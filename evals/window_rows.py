@@ -24,7 +24,7 @@ class Row:
     met: bool | None = None
 
     @property
-    def reached(self) -> str:
+    def figure(self) -> str:
         number = f"{self.value:,.0f}" if self.value == int(self.value) else f"{self.value:,.2f}"
         return f"{number} {self.unit}".rstrip()
 
@@ -37,7 +37,7 @@ def none_of(part: str, what: str, case: str, results: int, of: str = "") -> Row:
 def table(rows: Sequence[Row]) -> str:
     words = {True: "yes", False: "**no**", None: "–"}
     lines = [
-        f"| {row.part} | {row.what} | {row.case} | {row.reached} | {row.target or '–'} | {words[row.met]} |"
+        f"| {row.part} | {row.what} | {row.case} | {row.figure} | {row.target or '–'} | {words[row.met]} |"
         for row in rows
     ]
     return "\n".join([_HEAD, *lines])

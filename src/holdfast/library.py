@@ -28,7 +28,7 @@ from holdfast.protocols.openai_chat import serialize_message as message_to_wire
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.tokens.estimate import family_of
 from holdfast.turn import Ask, TurnEngine
-from holdfast.upstreams.counting import LearningCounter
+from holdfast.upstreams.models import LearningCounter
 from holdfast.window.decisions import DecisionLike
 from holdfast.window.fit import fit
 from holdfast.window.items import Item

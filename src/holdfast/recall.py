@@ -43,7 +43,7 @@ from holdfast.text.questions import (
     read_question,
     split_question,
 )
-from holdfast.text.slots import gives_new_value, tells_change, values_in
+from holdfast.text.slots import gives_new_value, join_context, tells_change, values_in
 
 Origin = Literal["here", "earlier", "memory", "research"]
 
@@ -200,7 +200,7 @@ class Recall:
         if room < _LEAST or not questions:
             return Evidence()
         tree = "" if need.remembers else need.tree
-        prepared = self._search.prepare(questions, need.scope, tree=tree, embeds=False)
+        prepared = self._search.prepare(questions, need.scope, tree=tree, embeds=False, asked=need.message)
         share = room if share is None else min(share, room)
 
         def search_and_choose() -> Evidence:
@@ -645,7 +645,9 @@ def _list_values(text: str) -> tuple[str, ...]:
     Cached: questions that follow each other look at the same texts.
     """
     return tuple(
-        statement for statement in _statements(text) if values_in(statement) or tells_change(statement)
+        statement
+        for statement in join_context(_statements(text))
+        if values_in(statement) or tells_change(statement)
     )
 
 

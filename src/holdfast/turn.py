@@ -64,7 +64,7 @@ from holdfast.memory.base import Memory, MemoryRepository
 from holdfast.memory.private import MemoryGate
 from holdfast.memory.service import MemoryService
 from holdfast.messages import Answer, BoundScope, ChatRequest, Chunk, Message, Scope
-from holdfast.protocols.requests import check_request
+from holdfast.protocols.wire import check_request
 from holdfast.recall import recall_over
 from holdfast.research.finding import Finding
 from holdfast.research.library import Research

@@ -37,7 +37,7 @@ def test_interrupted_restore_is_reported_by_doctor_and_next_restore(backup, hold
 
 def test_how_far_a_restore_is_can_be_followed(backup, hold):
     slot = hold("backup", "restore", str(backup), "--overwrite", whole=True)
-    assert "putting in place: 2/2" in slot.stderr
+    assert "putting in place: 100 %" in slot.stderr
 
 
 def test_a_backup_gets_a_name_with_the_date_where_one_stands(backup, hold, tmp_path):

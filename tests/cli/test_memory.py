@@ -132,7 +132,7 @@ def test_stats_count_and_reindex_catches_up(hold, home):
     assert "1 changed since" in hold("memory", "stats")
     again = hold("memory", "reindex", whole=True)
     assert "index: 1 files" in again.stdout
-    assert "Reading notes: 1/1" in again.stderr
+    assert "Reading notes: 100 %" in again.stderr
     stats = json.loads(hold("memory", "stats", "--json"))
     assert (stats["active"], stats["index"]["files"], stats["index"]["stale"]) == (1, 1, 0)
     assert stats["vectors"]["embedder"] is None

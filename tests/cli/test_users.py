@@ -63,5 +63,5 @@ def test_what_broke_off_is_an_old_copy_too(somebody, hold, home):
 def test_what_is_done_is_told_in_german(somebody, hold, monkeypatch):
     monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
     slot = hold("users", "export", "default", whole=True)
-    assert "Notizen: 1/1" in slot.stderr
+    assert "Notizen: 100 %" in slot.stderr
     assert "notes" not in slot.stderr

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evals.recorded import Line
+from evals.recordings import Line
 from holdfast.messages import Message, Part, Text, Thinking, ToolCall
 from holdfast.protocols import anthropic, ollama, openai_chat, openai_responses
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evals.identity import Judge, Replay
-from evals.recorded import interleave
+from evals.recordings import interleave
 from holdfast.conversations.alignment import is_own
 from holdfast.conversations.identity import has_user_text
 from holdfast.messages import Scope

@@ -137,6 +137,30 @@ def test_what_is_no_literal_is_refused():
             apply_entries(text, "json", [Entry(("m",), 1)])
 
 
+@pytest.mark.parametrize(
+    ("format_", "text"),
+    [
+        pytest.param("json", '{"a":' * 3_000 + "1" + "}" * 3_000, id="json"),
+        pytest.param("yaml", "[" * 3_000, id="yaml"),
+    ],
+)
+def test_what_is_nested_without_end_is_refused(format_, text):
+    with pytest.raises(ConfigError, match="was expected"):
+        apply_entries(text, format_, [Entry(("m",), 1)])
+
+
+def test_a_comment_beside_a_variable_stays():
+    text = "export KEY = 'a # b'  # mine\nOTHER=1\n"
+    assert open_document(text, "env").value() == {"KEY": "a # b", "OTHER": "1"}
+    assert apply_entries(text, "env", [Entry(("KEY",), "new")]) == "KEY=new  # mine\nOTHER=1\n"
+
+
+def test_a_dash_alone_in_a_line_of_yaml_is_a_list():
+    text = "models:\n  -\n    name: a\n"
+    written = apply_entries(text, "yaml", [Entry(("models", Each("name", "c")), {"name": "c"})])
+    assert open_document(written, "yaml").value() == {"models": [{"name": "a"}, {"name": "c"}]}
+
+
 def test_yaml_lists_keep_their_indentation_and_quotes():
     text = "models:\n- name: \"a\"  # mine\n  url: 'b'\nother: yes\n"
     written = apply_entries(text, "yaml", [Entry(("models", Each("name", "c")), {"name": "c"})])

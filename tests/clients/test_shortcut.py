@@ -3,7 +3,7 @@
 import pytest
 
 from evals.identity import Replay, without_ids
-from evals.recorded import interleave
+from evals.recordings import interleave
 from holdfast.conversations import RecentConversation, RecentConversationCache, locate_in_cache, read_hints
 from holdfast.messages import Scope
 from holdfast.store import open_store

@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.errors import Conflict
 from holdfast.memory import ranking
-from holdfast.memory.ranking import PassageTableCache
+from holdfast.memory.passage_table import PassageTableCache
 from holdfast.messages import Scope
 from holdfast.store import Coverage, FileState, NewPassage, NotesFolder, Store
 from holdfast.store.embeddings import REFUSED

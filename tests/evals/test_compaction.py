@@ -8,7 +8,6 @@ import pytest
 
 from evals.compaction_baseline import plain, script_model
 from evals.compaction_chats import VOCABULARIES, Exchange, Planted, Planter, generate_chat, plant_in
-from evals.compaction_kept import Tally
 from evals.compaction_replay import (
     Course,
     Coverage,
@@ -19,6 +18,7 @@ from evals.compaction_replay import (
     replay,
     unlike,
 )
+from evals.compaction_retention import Tally
 from evals.compaction_scripts import PLAIN, SCRIPTS, asks_on_the_side, good, useless, vague
 from evals.compaction_speed import measure_compaction, measure_plan
 from evals.compaction_waiting import Measured, judge
@@ -129,9 +129,9 @@ def test_facts_present_in_text_are_kept_and_others_lost():
 
 def test_a_loss_is_told_in_the_table():
     record = find_planted("ABC-12345 E4711 Never push.", PLANTED, 10, 100)
-    course = Course(turns=4, kept=[record], sizes=[(1000, 100)])
+    course = Course(turns=4, retentions=[record], sizes=[(1000, 100)])
     worse = find_planted("ABC-12345", PLANTED, 10, 300)
-    less = replace(course, kept=[worse], above=1, coverage=Coverage(twice=2))
+    less = replace(course, retentions=[worse], above=1, coverage=Coverage(twice=2))
     rows = {row.what: row for row in _rows(course)}
     assert all(row.met is not False for row in rows.values())
     rows = {row.what: row for row in _rows(less)}
@@ -201,8 +201,8 @@ def test_a_small_replay_loses_nothing(script, counting):
     chat = generate_chat("en", 1, 60)
     setting = ReplaySettings(counting, SCRIPTS[script], marks=(1, 2), window=4096)
     course = asyncio.run(replay(chat, setting))
-    assert [record.compactions for record in course.kept] == [1, 2]
-    assert all(rows.values and not rows.lost for rows in course.kept)
+    assert [record.compactions for record in course.retentions] == [1, 2]
+    assert all(rows.values and not rows.lost for rows in course.retentions)
     assert course.coverage == Coverage()
     assert (course.unlike, course.above, course.overflows) == (0, 0, 0)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from evals.identity import Score, main, replay, table, without_ids
-from evals.recorded import DATA, files, interleave, read
+from evals.recordings import DATA, files, interleave, read
 from tests.clients import CLIENTS, lines_of
 
 pytestmark = pytest.mark.slow

@@ -99,11 +99,11 @@ def test_a_server_without_fault_has_none(client):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_planted_fault_is_found(client, kind):
     watch = traffic(client, Server(fault=kind))
-    assert watch.found(kind) > 0, {fault.kind for fault in watch.faults}
+    assert watch.count_faults(kind) > 0, {fault.kind for fault in watch.faults}
 
 
 def test_what_was_left_behind_by_an_edit_must_still_be_there():
-    assert traffic("Open WebUI", Server(fault="lost branch")).found("lost message") > 0
+    assert traffic("Open WebUI", Server(fault="lost branch")).count_faults("lost message") > 0
 
 
 def test_a_side_request_that_is_kept_is_a_wrong_conversation():
@@ -111,7 +111,7 @@ def test_a_side_request_that_is_kept_is_a_wrong_conversation():
     answer = server.answer
     server.answer = lambda step: answer(step) if step.chat else replace(answer(step), conversation="c-1")
     watch = traffic("opencode", server, turns=3)
-    assert watch.found("wrong conversation") > 0
+    assert watch.count_faults("wrong conversation") > 0
 
 
 def test_the_traffic_has_everything_in_it():

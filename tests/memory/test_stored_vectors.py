@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.memory.embedders import EmbedderIdentity
-from holdfast.memory.ranking import PassageTableCache
+from holdfast.memory.passage_table import PassageTableCache
 from holdfast.memory.vectors import StoredVectors
 from holdfast.messages import Message, Scope
 from holdfast.store import FileState, NewMessage, NewPassage, NotesFolder, open_store

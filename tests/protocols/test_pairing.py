@@ -2,7 +2,7 @@
 
 from holdfast.messages import ChatRequest
 from holdfast.protocols import ollama, openai_chat
-from holdfast.protocols.requests import add_call_ids, add_tool_names
+from holdfast.protocols.wire import add_call_ids, add_tool_names
 
 
 def calls(*names, ids=()):

@@ -7,8 +7,7 @@ import pytest
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest, Image, Message, Text, Thinking, ToolCall
 from holdfast.protocols import anthropic, ollama, openai_chat, openai_responses
-from holdfast.protocols.requests import check_request
-from holdfast.protocols.wire import classify_overflow, parse_json
+from holdfast.protocols.wire import check_request, classify_overflow, parse_json
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00" * 16).decode()
 

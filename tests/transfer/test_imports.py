@@ -1,6 +1,7 @@
 """What comes in from other tools: all of it, once, with its times and branches."""
 
 import base64
+import io
 import json
 import os
 import string
@@ -186,6 +187,33 @@ def test_an_unreadable_session_is_reported_and_stops_nothing(memory, tmp_path):
     report = Importer(memory.store, memory.library, SCOPE).take(open_source([file]))
     assert messages_of(memory.store, only(memory.store)) == [("user", "Still here?")]
     assert "gone" in report.unreadable[0]
+
+
+def test_a_database_whose_names_are_no_text_is_reported(memory, tmp_path):
+    file = ollama_prompt(tmp_path / "sessions.db", [{"session_id": "s", "context": "User: Hi"}])
+    file.write_bytes(file.read_bytes().replace(b"last_used TIMESTAMP", b"last_us\xd2\xff TIMESTAMP"))
+    report = Importer(memory.store, memory.library, SCOPE).take(open_source([file]))
+    assert "sessions.db" in report.unreadable[0]
+
+
+def test_a_transcript_that_ends_like_a_zip_is_told_of(memory, tmp_path):
+    empty = io.BytesIO()
+    zipfile.ZipFile(empty, "w").close()
+    folder = tmp_path / "claw" / "sessions"
+    folder.mkdir(parents=True)
+    said = {"type": "message", "id": "a", "message": {"role": "user", "content": "Still here?"}}
+    (folder / "s.jsonl").write_bytes(json.dumps(said).encode() + b"\n" + empty.getvalue())
+    report = Importer(memory.store, memory.library, SCOPE).take(open_source([folder.parent]))
+    assert "s.jsonl" in report.unreadable[0]
+
+
+@pytest.mark.parametrize("calls", [-1, True, {"name": "f"}, [None, {"name": None}]])
+def test_a_saved_chat_with_odd_tool_calls_is_read(memory, tmp_path, calls):
+    said = {"role": "assistant", "content": "Hello", "tool_calls": calls}
+    chat = {"chat": {"id": "c", "title": "Birds"}, "messages": [{"role": "user", "content": "Hi"}, said]}
+    (tmp_path / "chat.json").write_text(json.dumps(chat))
+    Importer(memory.store, memory.library, SCOPE).take(open_source([tmp_path / "chat.json"]))
+    assert messages_of(memory.store, only(memory.store)) == [("user", "Hi"), ("assistant", "Hello")]
 
 
 def test_how_far_it_is_can_be_told_of_a_chatgpt_export():

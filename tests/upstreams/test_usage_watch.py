@@ -116,7 +116,7 @@ def test_what_was_learned_survives_a_restart(serve, ask):
 
 def test_first_count_after_a_restart_is_exact(serve, ask, tmp_path, monkeypatch):
     # However busy the machine is.
-    monkeypatch.setattr("holdfast.upstreams.counting._PATIENCE", 60.0)
+    monkeypatch.setattr("holdfast.upstreams.models._PATIENCE", 60.0)
     fake = serve(facts=True)
     ask(fake, QUESTIONS[0])
 

@@ -7,7 +7,7 @@ import pytest
 from holdfast.testing.provider import ScriptedProvider
 from holdfast.tokens.vocabulary import Vocabulary, VocabularyError
 from holdfast.upstreams.base import ModelInfo
-from holdfast.upstreams.counting import VocabularyCache
+from holdfast.upstreams.models import VocabularyCache
 
 TEXT = "Straße 7"
 

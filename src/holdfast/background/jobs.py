@@ -467,7 +467,8 @@ class BackgroundJobs:
         else:
             if indexed == _INDEXED_AT_ONCE:
                 self.idle.schedule(_INDEX, self._index)
-            elif indexed and self._remembering is not None:
+            elif self._remembering is not None:
+                # Most was indexed with its answer.
                 self._understand_later()
 
     async def _index_notes(self) -> None:

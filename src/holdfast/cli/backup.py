@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, format_time, load, print_error, print_json, show_progress_bar
@@ -171,21 +170,19 @@ def print_manifest(manifest: "Manifest", place: Path, as_json: bool, done: str) 
         print_json(serialize_manifest(manifest, place))
         return
     counts, files = manifest.counts, len(manifest.members) - 1
-    console.print(Text(f"{done}: {place}", style="bold"))
+    console.print(f"{done}: {place}", style="bold")
     console.print(
-        Text(
-            _(
-                "  of {created_at}: {conversations} conversations,"
-                " {messages} messages, {files} files, {size:,} bytes"
-            ).format(
-                created_at=format_time(manifest.created_at),
-                conversations=counts.get("conversations", 0),
-                messages=counts.get("messages", 0),
-                files=files,
-                size=manifest.size,
-            ),
-            style="dim",
-        )
+        _(
+            "  of {created_at}: {conversations} conversations,"
+            " {messages} messages, {files} files, {size:,} bytes"
+        ).format(
+            created_at=format_time(manifest.created_at),
+            conversations=counts.get("conversations", 0),
+            messages=counts.get("messages", 0),
+            files=files,
+            size=manifest.size,
+        ),
+        style="dim",
     )
     for line in manifest.left_out:
         print_error(_("Left out: {line}").format(line=line))

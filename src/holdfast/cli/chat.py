@@ -26,7 +26,6 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.styles import Style
-from rich.text import Text
 
 from holdfast.cli.ask import (
     ChatSession,
@@ -189,14 +188,14 @@ async def switch_model(chat: ChatContext, name: str) -> None:
             hint=suggest_names(name, names) or _("/model lists them."),
         )
     chat.session.model = known
-    console.print(Text(_("From here on: {known}").format(known=known)))
+    console.print(_("From here on: {known}").format(known=known))
 
 
 async def save_to_file(chat: ChatContext, name: str) -> None:
 
     require_argument(name, "/save", lazy("a file"))
     place = save_markdown(chat.session.engine.store, chat.row, name)
-    console.print(Text(_("Written: {place}").format(place=place)))
+    console.print(_("Written: {place}").format(place=place))
 
 
 async def quit_chat(_: ChatContext, __: str) -> None:
@@ -492,7 +491,7 @@ async def run_chat(chat: ChatContext, row: "ConversationRecord | None") -> None:
         if row is not None:
             print_headline(row.title, row.id)
         greeting = _("/help says what can be done, Ctrl-D ends.")
-        console.print(Text(f"{chat.session.model}. {greeting}", style="dim"))
+        console.print(f"{chat.session.model}. {greeting}", style="dim")
     while (line := await lines.next()) is not None:
         chat.screen.print_updates()
         if line.strip() and not await handle_line(chat, line.strip()):

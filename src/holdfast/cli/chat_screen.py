@@ -11,8 +11,6 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from holdfast.cli.ask import ChatSession
 from holdfast.cli.output import console, print_dim, print_error, print_warning, write
 from holdfast.cli.window import phase_label
@@ -239,7 +237,7 @@ class ChatScreen:
         if self._terminal:
             self.notebook.print_new()
         for banner in self._banners:
-            console.print(Text(f"── {banner} ──", style="italic"))
+            console.print(f"── {banner} ──", style="italic")
         self.clear_updates()
 
     def clear_updates(self) -> None:

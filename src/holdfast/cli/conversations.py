@@ -11,7 +11,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from holdfast.cli.options import (
     ConversationId,
@@ -96,8 +95,8 @@ def show(
         place = f"{number} · {stored.id}{pinned if stored.id in reading.pins else ''}"
         print_message(stored.message, stored.finish, place)
         for banner in reading.banners.get(stored.id, ()):
-            console.print(Text(f"\n── {banner.text} ──", style="italic"), end=" ")
-            console.print(Text(banner.decision.id, style="dim"))
+            console.print(f"\n── {banner.text} ──", style="italic", end=" ")
+            console.print(banner.decision.id, style="dim")
     for draft in reading.drafts:
         print_message(draft.message, "writing", "")
 
@@ -108,8 +107,8 @@ def print_message(message: "Message", finish: str, place: str) -> None:
         "cut": _(" (cut off)"),
         "writing": _(" (being written)"),
     }
-    console.print(Text(f"\n{speaker_label(message.role)}{marks.get(finish, '')}", style="bold"), end=" ")
-    console.print(Text(place, style="dim"))
+    console.print(f"\n{speaker_label(message.role)}{marks.get(finish, '')}", style="bold", end=" ")
+    console.print(place, style="dim")
     write(f"{message.text}\n")
     for call in message.tool_calls:
         write(f"  → {call.name}({call.arguments})\n")
@@ -153,7 +152,7 @@ def print_results(results: "MessageResults") -> None:
         where = f"{hit.conversation}{place} · {format_time(hit.at)} · {speaker_label(hit.role)}{edited}"
         print_headline(hit.title, where)
         write(f"{hit.snippet}\n")
-        console.print(Text(f"{hit.message} · {', '.join(hit.matched)}\n", style="dim"))
+        console.print(f"{hit.message} · {', '.join(hit.matched)}\n", style="dim")
 
 
 @app.command()
@@ -175,7 +174,7 @@ def rename(
     if as_json:
         print_json(serialize_conversation(row))
     else:
-        console.print(Text(_("{id} is now called: {named}").format(id=row.id, named=named)))
+        console.print(_("{id} is now called: {named}").format(id=row.id, named=named))
 
 
 @app.command()
@@ -243,7 +242,7 @@ def fork(
         print_json(serialize_conversation(copy))
     else:
         sentence = _("Forked: {id}. Go on with `holdfast chat -c {id}`.")
-        console.print(Text(sentence.format(id=copy.id)))
+        console.print(sentence.format(id=copy.id))
 
 
 @app.command()
@@ -356,7 +355,7 @@ def switch(
         return
     state = _("passed through, nothing is kept") if row.off else _("kept and made to fit")
     remembered = _("with memory") if row.memory else _("no memory")
-    console.print(Text(f"{row.id}: {state}, {remembered}"))
+    console.print(f"{row.id}: {state}, {remembered}")
 
 
 app.command("compact")(compact)

@@ -231,7 +231,7 @@ def render_frame(turned: TurnEvent, width: int) -> Group:
 
 
 def print_lines(console: Console, lines: list[str], style: str = "") -> None:
-    console.print(Text("\n".join(lines), style=style))
+    console.print("\n".join(lines), style=style)
 
 
 def opening_lines() -> list[str]:

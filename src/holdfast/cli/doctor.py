@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from rich.text import Text
 
 from holdfast import __version__
 from holdfast.cli.options import JsonOption
@@ -74,11 +75,11 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
 
 
 def print_check(check: Check) -> None:
-    marks = {"ok": "[green]✓[/green]", "info": "·", "note": "[yellow]![/yellow]", "bad": "[red]✗[/red]"}
-    console.print(f"{marks[check.state]} [bold]{check.about}[/bold]: ", end="")
-    console.print(translate(check.found), markup=False)
+    marks = {"ok": ("✓", "green"), "info": ("·", ""), "note": ("!", "yellow"), "bad": ("✗", "red")}
+    finding = f": {translate(check.found)}"
+    console.print(Text.assemble(marks[check.state], " ", (check.about, "bold"), finding))
     if check.remedy:
-        console.print(f"  → {translate(check.remedy)}", markup=False)
+        console.print(f"  → {translate(check.remedy)}")
 
 
 def check_machine(settings: Settings) -> Iterator[Check]:

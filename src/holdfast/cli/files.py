@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from holdfast.cli.options import ConversationId, JsonOption, ProjectOption, open_conversation
-from holdfast.cli.output import console, load, print_error, print_json, write
+from holdfast.cli.output import console, load, print_error, print_json, print_table, write
 from holdfast.config import Settings
 from holdfast.errors import HoldfastError
 from holdfast.i18n import gettext as _
@@ -100,19 +98,16 @@ def list_(
         print_json({"files": rows})
         return
     states = {"whole": _("in the window"), "short": _("shortened"), "out": _("out of the window")}
-    table = Table(box=None, pad_edge=False)
-    for heading in (_("file"), _("mode"), _("tokens"), _("now")):
-        table.add_column(heading)
+    lines = []
     for file in rows:
         notes = [states[file["state"]], *([_("changed")] if file["changed"] else [])]
         notes += [pick(file["trouble"])] if file["trouble"] else []
-        table.add_row(
-            Text(file["name"]),
-            mode_labels().get(file["mode"], ""),
-            f"{file['tokens']:,}",
-            Text(", ".join(notes)),
-        )
-    console.print(table if rows else _("No files yet."))
+        mode = mode_labels().get(file["mode"], "")
+        lines.append((file["name"], mode, f"{file['tokens']:,}", ", ".join(notes)))
+    if lines:
+        print_table((_("file"), _("mode"), _("tokens"), _("now")), lines)
+    else:
+        console.print(_("No files yet."))
 
 
 def has_changed(row: JsonObject) -> bool:
@@ -209,14 +204,14 @@ def print_file(row: "AttachedFile", counted: _TokenCounts, names: list[str]) -> 
     else:
         about += _("{after:,} tokens").format(after=counted.after)
     about += _(", estimated") if counted.method == "estimate" else ""
-    console.print(Text(about, style="bold"))
+    console.print(about, style="bold")
     write(f"{row.text}\n")
     if more := suggest_references(row):
-        console.print(Text(_("More: ") + "  ".join(more), style="dim"))
+        console.print(_("More: ") + "  ".join(more), style="dim")
     if public := [name for name in names if not name.rpartition(".")[2].startswith("_")][:_MAX_NAMES]:
         asked = element_suffix(public[0])
         parts = _("Parts, as {asked}: ").format(asked=asked)
-        console.print(Text(parts + ", ".join(public), style="dim"))
+        console.print(parts + ", ".join(public), style="dim")
 
 
 def mode_labels() -> dict[str, str]:

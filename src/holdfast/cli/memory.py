@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from holdfast.cli.options import (
     JsonOption,
@@ -100,11 +99,11 @@ def add(
 def print_outcome(outcome: "WriteOutcome") -> None:
     labels = {"updated": _("Known already, and brought up to date"), "known": _("Known already")}
     default = _("Remembered")
-    console.print(Text(f"{labels.get(outcome.action, default)}: {outcome.memory.id}"))
+    console.print(f"{labels.get(outcome.action, default)}: {outcome.memory.id}")
     if outcome.memory.may_replace:
-        console.print(Text(_("  May replace an older one: holdfast memory proposals"), style="dim"))
+        console.print(_("  May replace an older one: holdfast memory proposals"), style="dim")
     for old in outcome.others:
-        console.print(Text(_("  in place of: ") + f"{old.text} ({old.id})", style="dim"))
+        console.print(_("  in place of: ") + f"{old.text} ({old.id})", style="dim")
     print_archived(len(outcome.archived))
 
 
@@ -116,7 +115,7 @@ def print_archived(count: int) -> None:
             "{n} memories were moved to the archive to make room: raise memory_limit to keep more.",
             count,
         )
-        console.print(Text(line.format(n=count), style="yellow"))
+        console.print(line.format(n=count), style="yellow")
 
 
 @app.command("list")
@@ -163,9 +162,7 @@ def print_page(page: "MemoryPage", offset: int) -> None:
     last = offset + len(page.memories)
     more = _(" · more with --offset {last}").format(last=last) if last < page.total else ""
     first = min(offset + 1, last)
-    console.print(
-        Text(_("{first}–{last} of ").format(first=first, last=last) + f"{page.total}{more}", style="dim")
-    )
+    console.print(_("{first}–{last} of ").format(first=first, last=last) + f"{page.total}{more}", style="dim")
 
 
 @app.command()
@@ -236,7 +233,7 @@ def print_memory(memory: "Memory", path: str) -> None:
     ]
     for name, value in rows:
         if value:
-            console.print(Text(f"  {name}: {value}", style="dim"))
+            console.print(f"  {name}: {value}", style="dim")
 
 
 def format_sources(memory: "Memory") -> list[str]:
@@ -305,7 +302,7 @@ def forget(
     if as_json:
         print_json({"forgotten": stored})
     else:
-        console.print(Text(_("Forgotten: {memory}").format(memory=memory)))
+        console.print(_("Forgotten: {memory}").format(memory=memory))
 
 
 @app.command()
@@ -319,7 +316,7 @@ def proposals(context: typer.Context, project: ProjectOption = None, as_json: Js
     elif pairs:
         columns = (_("id"), _("newer"), _("instead of?"))
         print_table(columns, [(newer.id, newer.text, older.text) for newer, older in pairs])
-        console.print(Text("holdfast memory replace ID · holdfast memory keep-both ID", style="dim"))
+        console.print("holdfast memory replace ID · holdfast memory keep-both ID", style="dim")
     else:
         console.print(_("There is nothing to decide."))
 
@@ -349,9 +346,9 @@ def decide_proposal(
     if as_json:
         print_json({"memory": newer, "replaced": replaced})
     elif replaced is not None:
-        console.print(Text(_("Replaced: ") + replaced.text))
+        console.print(_("Replaced: ") + replaced.text)
     else:
-        console.print(Text(_("Both hold: ") + newer.text))
+        console.print(_("Both hold: ") + newer.text)
 
 
 @app.command()
@@ -418,7 +415,7 @@ def print_stats(counted: "MemoryStats") -> None:
         (_("newest"), format_time(counted.newest) if counted.newest else "–"),
     ]
     for name, value in rows:
-        console.print(Text(f"{name}: {value}"))
+        console.print(f"{name}: {value}")
     for trouble in counted.troubles:
         print_error(trouble)
 
@@ -503,7 +500,7 @@ def print_import_result(taken: "ImportCounts") -> None:
         (len(taken.bad), _("not readable")),
     )
     counts = ", ".join(f"{number} {label}" for number, label in rows if number)
-    console.print(Text(counts or _("There was nothing in it.")))
+    console.print(counts or _("There was nothing in it."))
     print_archived(taken.archived)
     for trouble in taken.bad:
         print_error(trouble)
@@ -558,13 +555,13 @@ def print_search_answer(answer: "SearchResult", cited: bool) -> None:
         )
         write(f"{hit.snippet}\n")
         if cited:
-            console.print(Text(_("Source: ") + hit.citation, style="dim"))
+            console.print(_("Source: ") + hit.citation, style="dim")
         write("\n")
     if answer.empty:
-        console.print(Text(translate(answer.empty)))
+        console.print(translate(answer.empty))
     engines = ", ".join((*answer.engines, *filter(None, (answer.compared, answer.model))))
-    console.print(Text(_("Compared by: ") + engines, style="dim"))
-    console.print(Text(describe_index(asdict(answer.freshness)), style="dim"))
+    console.print(_("Compared by: ") + engines, style="dim")
+    console.print(describe_index(asdict(answer.freshness)), style="dim")
     for reason in answer.degraded:
         print_error(reason)
 
@@ -587,12 +584,12 @@ def reindex(context: typer.Context, as_json: JsonOption = False) -> None:
 
 
 def print_index_state(state: dict[str, Any]) -> None:
-    console.print(Text(describe_index(state["index"])))
+    console.print(describe_index(state["index"]))
     vectors = state["vectors"]
     if vectors["embedder"]:
         left = vectors["waiting"]
         waiting = _(", {left} still to be made").format(left=left) if left else ""
-        console.print(Text(_("vectors: ") + vectors["embedder"] + waiting))
+        console.print(_("vectors: ") + vectors["embedder"] + waiting)
     else:
         console.print(_("vectors: none, words alone are compared"))
     if vectors["trouble"]:
@@ -613,7 +610,7 @@ def print_engine(engine: dict[str, Any]) -> None:
         line += f", {engine['location']}"
     if engine["behind"]:
         line += _(", {behind} still to be handed over").format(behind=engine["behind"])
-    console.print(Text(line))
+    console.print(line)
     if engine["trouble"]:
         print_error(engine["trouble"])
 
@@ -626,10 +623,10 @@ def print_backend(backend: dict[str, Any]) -> None:
     at = format_time(backend["updated_at"]) if backend["updated_at"] else _("never")
     number = backend["collections"]
     read = _("{number} collections, last read {at}").format(number=number, at=at)
-    console.print(Text(_("backend: ") + f"{label} ({read})"))
+    console.print(_("backend: ") + f"{label} ({read})")
     if backend["answered_by"]:
         why = f": {backend['because']}" if backend["because"] else ""
-        console.print(Text(_("last answer by ") + backend["answered_by"] + why))
+        console.print(_("last answer by ") + backend["answered_by"] + why)
     if not backend["found"]:
         print_error(_("There is no program {command}.").format(command=backend["command"]))
     if backend["trouble"]:
@@ -642,7 +639,7 @@ def print_batches(batches: dict[str, Any]) -> None:
         under_way = _(
             "batch jobs: {jobs} with {texts} texts; their vectors are taken in when they are done"
         ).format(jobs=jobs, texts=texts)
-        console.print(Text(under_way))
+        console.print(under_way)
     if batches.get("trouble"):
         print_error(batches["trouble"])
 

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from holdfast.cli.options import JsonOption
-from holdfast.cli.output import console, load, print_error, print_json, print_table, translate_source
+from holdfast.cli.output import (
+    console,
+    load,
+    print_error,
+    print_json,
+    print_table,
+    show_progress_bar,
+    translate_source,
+)
 from holdfast.errors import BadRequest, explain_os_error
 from holdfast.i18n import gettext as _
 from holdfast.i18n import localize_number, translate
@@ -202,9 +210,6 @@ def get(
 ) -> None:
     """Fetch SmolLM2, the small model that runs inside Holdfast (98 MB, once)."""
     settings = load(context).settings
-    from rich.console import Console
-    from rich.progress import Progress
-
     from holdfast.upstreams.model_file import fetch_model_file, find_model_file
 
     path = find_model_file(settings.models_dir)
@@ -214,11 +219,9 @@ def get(
         elif not quiet:
             console.print(_("Already there: {path}").format(path=path))
         return
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(_("Fetching SmolLM2"), total=None)
-        path = fetch_model_file(
-            settings.models_dir, lambda _, done, total: bar.update(task, completed=done, total=total)
-        )
+    with show_progress_bar() as tell:
+        label = _("Fetching SmolLM2")
+        path = fetch_model_file(settings.models_dir, lambda _, done, total: tell(label, done, total))
     if as_json:
         print_json({"path": str(path), "fetched": True})
     else:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from holdfast.transfer.staging import ProgressCallback
 
 
-console = Console(highlight=False, soft_wrap=True, emoji=False)
+# Without markup: what is printed may contain brackets.
+console = Console(highlight=False, markup=False, soft_wrap=True, emoji=False)
 
 # Control characters in text of models or strangers must not reach the terminal.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -50,7 +51,7 @@ def write(text: str) -> None:
 
 def print_dim(text: str) -> None:
     """Print secondary text dimly, without control characters."""
-    console.print(Text(replace_control(text), style="dim"), end="")
+    console.print(replace_control(text), style="dim", end="")
 
 
 def print_warning(text: str) -> None:
@@ -75,16 +76,14 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        # As text, not as markup: a title may contain brackets.
-        texts = ("" if value is None else replace_control(str(value)) for value in row)
-        table.add_row(*map(Text, texts))
+        table.add_row(*("" if value is None else replace_control(str(value)) for value in row))
     console.print(table)
 
 
 def print_headline(title: str, more: str) -> None:
     """Print a title, which may contain anything, followed by details in bold."""
     write(f"{title} " if title else "")
-    console.print(Text(more, style="bold"))
+    console.print(more, style="bold")
 
 
 def ask_consent(question: str, otherwise: str) -> None:
@@ -131,7 +130,7 @@ def _progress_lines() -> "ProgressCallback":
         now = label, done * _STEPS // max(1, total)
         if now != last:
             last = now
-            print_error(f"{label}: {done:,}/{total:,}")
+            print_error(f"{label}: {100 * done // max(1, total)} %")
 
     return tell
 

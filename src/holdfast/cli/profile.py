@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from holdfast.cli.options import JsonOption, open_memory
 from holdfast.cli.output import console, edit_text, load, print_error, print_json, print_table, write
@@ -62,7 +61,7 @@ def print_profile(profile: dict[str, Any]) -> None:
     if profile["proposals"]:
         number = profile["proposals"]
         waiting = _("{number} proposed for it").format(number=number)
-        console.print(Text(f"{waiting}: holdfast profile proposals", style="dim"))
+        console.print(f"{waiting}: holdfast profile proposals", style="dim")
     if profile["trouble"]:
         print_error(profile["trouble"])
 
@@ -151,7 +150,7 @@ def proposals(context: typer.Context, as_json: JsonOption = False) -> None:
             columns,
             [(proposal.id, field_label(proposal), proposal.value, proposal.text) for proposal in waiting],
         )
-        console.print(Text("holdfast profile accept ID · holdfast profile dismiss ID", style="dim"))
+        console.print("holdfast profile accept ID · holdfast profile dismiss ID", style="dim")
     else:
         console.print(_("Nothing is proposed."))
 
@@ -176,7 +175,7 @@ def print_decision(decided: "ProfileProposal", label: str, as_json: bool) -> Non
     if as_json:
         print_json(asdict(decided))
     else:
-        console.print(Text(f"{label}: {field_label(decided)} = {decided.value}"))
+        console.print(f"{label}: {field_label(decided)} = {decided.value}")
 
 
 def field_label(proposal: "ProfileProposal") -> str:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from holdfast.cli.options import JsonOption, ProjectOption, YesOption, current_scope, open_memory
 from holdfast.cli.output import console, load, print_json, print_table, write
@@ -81,7 +80,7 @@ def print_changes(changes: "RepositoryChanges", project: str) -> None:
     print_table((_("what"), _("text"), _("source")), rows)
     if changes.known:
         known = ngettext("{n} more is known already.", "{n} more are known already.", changes.known)
-        console.print(Text(known.format(n=changes.known), style="dim"))
+        console.print(known.format(n=changes.known), style="dim")
 
 
 def choose(changes: "RepositoryChanges") -> "tuple[RepositoryChanges, list[MemoryProposal]]":

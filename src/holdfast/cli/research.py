@@ -12,7 +12,6 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from holdfast.cli.ask import ChatSession, ConversationOption, ModelOption, choose_model, clean, read_stdin
 from holdfast.cli.files import current_roots
@@ -176,7 +175,7 @@ def add(
         if as_json:
             print_json(serialize_finding(finding, research.clock(), texts=False))
             return
-        console.print(Text(_("Kept: {id}").format(id=finding.id)))
+        console.print(_("Kept: {id}").format(id=finding.id))
         for source in finding.sources:
             if source.trouble:
                 print_error(_("Left out: {url}: ").format(url=source.url) + source.trouble)
@@ -271,7 +270,7 @@ def forget(
         if as_json:
             print_json({"forgotten": serialize_finding(stored, research.clock(), texts=False)})
         else:
-            console.print(Text(_("Forgotten: {id}").format(id=stored.id)))
+            console.print(_("Forgotten: {id}").format(id=stored.id))
 
 
 @app.command()
@@ -345,7 +344,7 @@ def print_findings(page: Sequence["Finding"], now: float, offset: int, total: in
     more = _(" · more with --offset {last}").format(last=last) if last < total else ""
     first = min(offset + 1, last)
     position = _("{first}–{last} of ").format(first=first, last=last) + f"{total}{more}"
-    console.print(Text(position, style="dim"))
+    console.print(position, style="dim")
 
 
 def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
@@ -366,7 +365,7 @@ def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
     ]
     for name, value in rows:
         if value:
-            console.print(Text(f"  {name}: {value}", style="dim"))
+            console.print(f"  {name}: {value}", style="dim")
     write("\n")
     print_sources(finding, now)
     for number, source in finding.usable_with_numbers if texts else ():
@@ -378,7 +377,7 @@ def print_sources(finding: "Finding", now: float) -> None:
     for number, source in enumerate(finding.sources, 1):
         age = _("{now} ago").format(now=format_age(now - source.at))
         line = " · ".join(filter(None, (source.title, source.url, source.trouble or age)))
-        console.print(Text(f"[{number}] {line}", style="dim"))
+        console.print(f"[{number}] {line}", style="dim")
 
 
 def format_age(seconds: float) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
 import typer
-from rich.text import Text
 
 from holdfast.cli.options import JsonOption, ProjectOption, current_scope, open_memory
 from holdfast.cli.output import console, load, print_error, print_json, print_table, show_progress_bar
@@ -143,7 +142,7 @@ def format_counts(numbers: dict[str, int], names: dict[str, str]) -> str:
 def print_lines(title: str, lines: list[str]) -> None:
     if not lines:
         return
-    console.print(Text(f"{title} ({len(lines)}):", style="bold"))
+    console.print(f"{title} ({len(lines)}):", style="bold")
     for line in lines[:_MAX_LINES]:
         print_error(f"  {line}")
     if len(lines) > _MAX_LINES:
@@ -253,7 +252,7 @@ def print_settings(config: Config, changes: dict[str, str], switch: bool) -> Non
     else:
         console.print(_("To use it, set (in holdfast.toml, or with --switch):"))
         for name, value in changes.items():
-            console.print(Text(f'  {name} = "{shown_value(name, value)}"'))
+            console.print(f'  {name} = "{shown_value(name, value)}"')
     for name in changes:
         if config.sources[name] in ("environment", "command line"):
             print_error(

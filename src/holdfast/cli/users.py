@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from holdfast.cli.backup import data_folder
 from holdfast.cli.options import JsonOption, YesOption, open_memory
@@ -91,7 +90,7 @@ def export(
     if as_json:
         print_json({"file": str(target), "exported": user})
     else:
-        console.print(Text(_("Written: {target}").format(target=target)))
+        console.print(_("Written: {target}").format(target=target))
 
 
 @app.command()
@@ -127,10 +126,8 @@ def delete(
         print_json({**deletion, "elsewhere": elsewhere or None, "old_copies": left})
         return
     console.print(
-        Text(
-            _("Deleted: {name} ({conversations} conversations, {memories} memories).").format(
-                name=name, conversations=user.conversations, memories=user.memories
-            )
+        _("Deleted: {name} ({conversations} conversations, {memories} memories).").format(
+            name=name, conversations=user.conversations, memories=user.memories
         )
     )
     print_leftovers(trouble, elsewhere, left)
@@ -266,7 +263,7 @@ def revoke(
         print_json({"revoked": gone})
     else:
         named = f"{gone.id} {gone.name}".strip()
-        console.print(Text(_("Revoked: {named}").format(named=named)))
+        console.print(_("Revoked: {named}").format(named=named))
 
 
 def parse_rate(text: str) -> int:

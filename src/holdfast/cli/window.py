@@ -5,13 +5,11 @@ summarise, protect and restore messages.
 """
 
 import asyncio
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from holdfast.cli.options import (
@@ -27,10 +25,10 @@ from holdfast.cli.output import (
     console,
     format_time,
     load,
-    print_error,
     print_headline,
     print_json,
     print_table,
+    show_progress_bar,
     write,
 )
 from holdfast.i18n import gettext as _
@@ -40,6 +38,7 @@ if TYPE_CHECKING:
     from holdfast.context.message_state import MessageState
     from holdfast.events import Event
     from holdfast.store import Compaction, ConversationRecord, Decision, Store
+    from holdfast.transfer.staging import ProgressCallback
     from holdfast.turn import TurnEngine
 
 _WIDTH = 64
@@ -121,11 +120,11 @@ def print_recall(recall: Report) -> None:
         )
     )
     for question in recall["searched"]:
-        console.print(Text(f"  ? {question}", style="dim"))
+        console.print(f"  ? {question}", style="dim")
     for sign, rows in (("+", recall["brought"]), ("-", recall["missed"])):
         for row in rows:
             parts = ", ".join(f"{name} {value:+.1f}" for name, value in row["parts"].items())
-            console.print(Text(f"  {sign} {row['score']:4.0%}  {row['id']}  {parts}", style="dim"))
+            console.print(f"  {sign} {row['score']:4.0%}  {row['id']}  {parts}", style="dim")
 
 
 def print_summary(report: Report, *, as_json: bool) -> None:
@@ -200,7 +199,7 @@ def print_level(report: Report) -> None:
         lines.insert(
             0, _("window of {window} tokens, {model}").format(window=number(report["window"]), model=model)
         )
-    console.print(Text("\n".join(lines)))
+    console.print("\n".join(lines))
 
 
 def print_messages(report: Report, left_out: int) -> None:
@@ -213,10 +212,10 @@ def print_messages(report: Report, left_out: int) -> None:
     )
     if short or left_out:
         label = _("the originals: ")
-        console.print(Text(f"  {label}holdfast conversations expand {report['conversation']}", style="dim"))
+        console.print(f"  {label}holdfast conversations expand {report['conversation']}", style="dim")
     if report["summary"]:
         label = _("the summary: ")
-        console.print(Text(f"  {label}holdfast window {report['conversation']} --summary", style="dim"))
+        console.print(f"  {label}holdfast window {report['conversation']} --summary", style="dim")
 
 
 def print_sentences(report: Report) -> None:
@@ -228,7 +227,7 @@ def print_sentences(report: Report) -> None:
     )
     for name, heading in headings:
         if report.get(name):
-            console.print(Text(f"{heading}:", style="bold"))
+            console.print(f"{heading}:", style="bold")
             write("".join(f"  {sentence}\n" for sentence in report[name]))
 
 
@@ -247,18 +246,18 @@ def print_prefix(prefix: Report) -> None:
         )
     else:
         sentence = sentences.cause(prefix["cause"])
-    console.print(Text(sentence))
+    console.print(sentence)
 
 
 def print_decisions(heading: str, decisions: Sequence["Decision"]) -> None:
     if not decisions:
         return
-    console.print(Text(f"\n{heading}:", style="bold"))
+    console.print(f"\n{heading}:", style="bold")
     if earlier := len(decisions[:-_NEWEST]):
         earlier_label = _("… {earlier} earlier ones: --json").format(earlier=earlier)
-        console.print(Text(f"  {earlier_label}", style="dim"))
+        console.print(f"  {earlier_label}", style="dim")
     for decision in decisions[-_NEWEST:]:
-        console.print(Text(f"  {describe_decision(decision)}"))
+        console.print(f"  {describe_decision(decision)}")
 
 
 def print_batches(batches: Sequence["Compaction"]) -> None:
@@ -266,17 +265,13 @@ def print_batches(batches: Sequence["Compaction"]) -> None:
 
     if not batches:
         return
-    console.print(Text(f"\n{_('Last batches')}:", style="bold"))
+    console.print(f"\n{_('Last batches')}:", style="bold")
     for batch in batches[-_LAST_BATCHES:]:
         change = format_token_change(batch.tokens_before, batch.tokens_after)
         came_to = f"{format_message_count(batch.messages)}, {change}"
         level, when = sentences.level(batch.level), format_time(batch.created_at)
         how = f" · {describe_summary_method(batch.path, batch.model, batch.memories)}" if batch.path else ""
-        console.print(Text(f"  {when} · {level} · {came_to} · {batch.duration_ms} ms{how}"))
-
-
-# Called with the phase and the progress in percent.
-PhaseCallback = Callable[[str, int], None]
+        console.print(f"  {when} · {level} · {came_to} · {batch.duration_ms} ms{how}")
 
 
 def compact(
@@ -307,7 +302,7 @@ async def compact_conversation(engine: "TurnEngine", row: "ConversationRecord") 
     """Summarise a conversation with progress; return the report on the summary."""
     from holdfast.context.message_state import summary_account
 
-    with show_progress() as tell:
+    with show_progress_bar() as tell:
         following = asyncio.create_task(follow_progress(engine.events.follow(row.scope), row.id, tell))
         try:
             await engine.compaction.compact(row.id)
@@ -317,25 +312,12 @@ async def compact_conversation(engine: "TurnEngine", row: "ConversationRecord") 
 
 
 async def follow_progress(
-    events: AsyncGenerator["Event", None], conversation: str, tell: PhaseCallback
+    events: AsyncGenerator["Event", None], conversation: str, tell: "ProgressCallback"
 ) -> None:
     async with aclosing(events):
         async for event in events:
             if event.kind == "compaction" and event.data["conversation"] == conversation:
-                tell(event.data["phase"], event.data["percent"])
-
-
-@contextmanager
-def show_progress() -> Iterator[PhaseCallback]:
-    """Show progress on the error stream: a bar on a terminal, lines elsewhere."""
-    from rich.progress import Progress
-
-    if not sys.stderr.isatty():
-        yield lambda phase, percent: print_error(f"{phase_label(phase)}: {percent} %")
-        return
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(phase_label("started"), total=100)
-        yield lambda phase, percent: bar.update(task, description=phase_label(phase), completed=percent)
+                tell(phase_label(event.data["phase"]), event.data["percent"], 100)
 
 
 def phase_label(name: str) -> str:
@@ -351,14 +333,14 @@ def phase_label(name: str) -> str:
 def print_summary_result(result: dict[str, Any]) -> None:
     came_by = describe_summary_method(result["path"], result["model"], result["memories"])
     seconds = f"{result['duration_ms'] / 1000:.1f} s"
-    console.print(Text(result["banner"], style="bold"))
+    console.print(result["banner"], style="bold")
     console.print(
-        Text(" · ".join((f"  {format_message_count(result['messages'])}", came_by, localize_number(seconds))))
+        " · ".join((f"  {format_message_count(result['messages'])}", came_by, localize_number(seconds)))
     )
     undo_command = f"holdfast conversations undo {result['conversation']}"
     summary_command = f"holdfast window {result['conversation']} --summary"
-    console.print(Text(f"  {_('to read it')}: {summary_command}", style="dim"))
-    console.print(Text(f"  {_('to take it back')}: {undo_command}", style="dim"))
+    console.print(f"  {_('to read it')}: {summary_command}", style="dim")
+    console.print(f"  {_('to take it back')}: {undo_command}", style="dim")
 
 
 def pin(
@@ -382,17 +364,17 @@ def pin(
     if as_json:
         print_json({**serialize_message(stored), "pinned": True})
         return
-    console.print(Text(_("Pinned: {id}").format(id=stored.id)))
+    console.print(_("Pinned: {id}").format(id=stored.id))
     if any(decision.kind == "keep" for decision in state.decisions):
         back = _("It had been left out, and is back.")
-        console.print(Text(back))
+        console.print(back)
     # A pin protects from now on; an earlier shortening stays until it is undone.
     for decision in state.decisions:
         if decision.kind == "shorten":
             label = _("Before that")
             bring_back = _("To bring it back")
-            console.print(Text(f"{label}: {describe_decision(decision)}"))
-            console.print(Text(f"{bring_back}: holdfast conversations undo {row.id} {decision.id}"))
+            console.print(f"{label}: {describe_decision(decision)}")
+            console.print(f"{bring_back}: holdfast conversations undo {row.id} {decision.id}")
 
 
 def unpin(
@@ -413,7 +395,7 @@ def unpin(
     if as_json:
         print_json({**serialize_message(stored), "pinned": False})
     else:
-        console.print(Text(_("No longer pinned: {id}").format(id=stored.id)))
+        console.print(_("No longer pinned: {id}").format(id=stored.id))
 
 
 def undo(
@@ -451,10 +433,10 @@ def undo_decisions(
 
 def print_undo_result(undone: Sequence["Decision"], back: Sequence[str]) -> None:
     for decision in undone:
-        console.print(Text(f"{_('Undone')}: {describe_decision(decision)}"))
+        console.print(f"{_('Undone')}: {describe_decision(decision)}")
     if back:
         note = _("sent again, as far as there is room")
-        console.print(Text(f"{format_message_count(len(back))} {note}"))
+        console.print(f"{format_message_count(len(back))} {note}")
 
 
 def expand(
@@ -502,9 +484,9 @@ def print_original(state: "MessageState") -> None:
     by = [f"{decision.id}, {format_time(decision.created_at)}" for decision in state.decisions]
     place = " · ".join((str(state.stored.depth + 1), state.stored.id, format_time(state.stored.created_at)))
     console.print(Text(speaker_label(state.stored.message.role), style="bold"), Text(place, style="dim"))
-    console.print(Text(why or sentences.state(state.state), style="italic"))
+    console.print(why or sentences.state(state.state), style="italic")
     for line in by:
-        console.print(Text(line, style="dim"))
+        console.print(line, style="dim")
     write(f"{state.stored.message.text}\n")
     for call in state.stored.message.tool_calls:
         write(f"  → {call.name}({call.arguments})\n")

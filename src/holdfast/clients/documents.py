@@ -16,8 +16,9 @@ from holdfast.clients.json_text import MISSING, JsonText, nest
 from holdfast.errors import ConfigError
 from holdfast.i18n import lazy
 
-_ENV_LINE = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_-]*)\s*=\s*(.*?)\s*$")
-_ENV_COMMENT = re.compile(r"(?<!\s)\s+#[^\"']*$")
+_ENV_LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_-]*)\s*=(.*)", re.DOTALL)
+_ENV_COMMENT = re.compile(r"(?<!\s)\s+#.*", re.DOTALL)
+_ENV_QUOTED = re.compile(r"""(?:"((?:\\.|[^"\\])*)"|'([^']*)')\s*(?:#.*)?""", re.DOTALL)
 _ENV_PLAIN = re.compile(r"""[^\s#"'\\]*""")
 
 
@@ -43,7 +44,6 @@ class YamlText:
     def __init__(self, text: str) -> None:
         from ruamel.yaml import YAML
         from ruamel.yaml.error import YAMLError
-        from ruamel.yaml.util import load_yaml_guess_indent
 
         self._before = text
         self._yaml = YAML(typ="rt")
@@ -51,9 +51,9 @@ class YamlText:
         # Long lines stay whole.
         self._yaml.width = 1_000_000
         try:
-            _loaded, indent, offset = load_yaml_guess_indent(text) if text.strip() else (None, None, None)
             self._data = self._yaml.load(text)
-        except YAMLError as error:
+            indent, offset = _guess_indent(text)
+        except (YAMLError, RecursionError) as error:
             raise ConfigError(
                 lazy("It is not the YAML that was expected: {error}", error=_brief(error))
             ) from None
@@ -139,7 +139,8 @@ class EnvText:
         return "".join(self._lines)
 
     def value(self) -> Any:
-        return {match[1]: _unquote(match[2]) for line in self._lines if (match := _ENV_LINE.match(line))}
+        matches = (_ENV_LINE.match(line.strip()) for line in self._lines)
+        return {match[1]: _unquote(match[2].strip()) for match in matches if match}
 
     def get(self, path: tuple[Step, ...]) -> Any:
         return self.value().get(path[0], MISSING)
@@ -152,7 +153,10 @@ class EnvText:
         places = self._find(path[0])
         if places:
             # The last of two lines counts; a comment beside the value stays.
-            comment = _ENV_COMMENT.search(self._lines[places[-1]])
+            before = self._lines[places[-1]]
+            # What is quoted may have such a sign in it.
+            rest = before[max(before.rfind('"'), before.rfind("'")) + 1 :]
+            comment = _ENV_COMMENT.search(rest)
             self._lines[places[-1]] = line.removesuffix(self._newline) + comment[0] if comment else line
             return
         if self._lines and not self._lines[-1].endswith(("\n", "\r")):
@@ -164,7 +168,7 @@ class EnvText:
             del self._lines[place]
 
     def _find(self, name: Step) -> list[int]:
-        matches = ((at, _ENV_LINE.match(line)) for at, line in enumerate(self._lines))
+        matches = ((at, _ENV_LINE.match(line.strip())) for at, line in enumerate(self._lines))
         return [at for at, match in matches if match and match[1] == name]
 
 
@@ -340,11 +344,25 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, str) else value
 
 
+def _guess_indent(text: str) -> tuple[int | None, int | None]:
+    """Return how far mappings and the dashes of lists are indented in YAML; None where it does not show."""
+    from ruamel.yaml.util import load_yaml_guess_indent
+
+    try:
+        _loaded, indent, offset = load_yaml_guess_indent(text) if text.strip() else (None, None, None)
+    except IndexError:
+        # A line that is nothing but a dash is too much for it.
+        return None, None
+    return indent, offset
+
+
 def _unquote(text: str) -> str:
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
-        inside = text[1:-1]
-        return inside.replace('\\"', '"').replace("\\\\", "\\") if text[0] == '"' else inside
-    return re.sub(r"\s+#.*$", "", text)
+    quoted = _ENV_QUOTED.fullmatch(text)
+    if quoted is None:
+        return _ENV_COMMENT.sub("", text)
+    if quoted[2] is not None:
+        return str(quoted[2])
+    return str(quoted[1]).replace('\\"', '"').replace("\\\\", "\\")
 
 
 def quote_env(value: str) -> str:

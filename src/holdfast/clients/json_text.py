@@ -251,7 +251,10 @@ def _find_root(program: Node, source: bytes) -> Node | None:
     values = [child for child in inner if child.type != "comment"]
     if program.has_error or len(values) != 1 or values[0].type not in ("object", "array"):
         raise ConfigError(lazy("It is not the JSON that was expected."))
-    read_value(values[0])
+    try:
+        read_value(values[0])
+    except RecursionError:
+        raise ConfigError(lazy("It is not the JSON that was expected.")) from None
     return values[0]
 
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from holdfast.compaction.extraction import ExtractedMemory
-from holdfast.compaction.flush import MemoryFlush
+from holdfast.compaction.flush import MemoryFlush, collect_by_rules
 from holdfast.compaction.ledger import Ledger, build_ledger
 from holdfast.compaction.requests import read_memory_requests, refers_back
 from holdfast.compaction.summariser import (
@@ -152,12 +152,11 @@ class Compactor:
             time.perf_counter() - started,
         )
 
-    async def extract_memories(self, items: tuple[Item, ...]) -> tuple[tuple[ExtractedMemory, ...], Language]:
-        """Returns what is worth remembering, by rules alone, and the language it is said in."""
-        items = await asyncio.to_thread(clean_items, items)
-        language = _detect_language(items, None)
-        flushed = await self._flush.collect(items, language, len, None)
-        return flushed.memories, language
+
+def extract_memories(items: tuple[Item, ...]) -> tuple[tuple[ExtractedMemory, ...], Language]:
+    """Returns what is worth remembering, by rules alone, and the language it is said in."""
+    items = clean_items(items)
+    return collect_by_rules(items), _detect_language(items, None)
 
 
 def _detect_language(items: tuple[Item, ...], previous: SummaryBody | None) -> Language:

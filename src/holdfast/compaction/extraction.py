@@ -12,6 +12,7 @@ from holdfast.compaction.requests import MemoryKind, is_memory_request
 from holdfast.messages import Message, Text
 from holdfast.text.analyser import telling, terms
 from holdfast.text.patterns import late
+from holdfast.text.slots import needs_context, values_in
 from holdfast.text.statements import is_about_speaker, is_meant, statements_in, takes_back
 from holdfast.window.items import Item
 from holdfast.window.rules import decisions_in, own_sentences
@@ -34,6 +35,8 @@ _IMPORTANCE: Mapping[str, float] = {
     "fact": 0.5,
     "failure": 0.8,
 }
+# What is forbidden or failed is often named in the sentence before it.
+_ABOUT_BEFORE = frozenset(("rule", "prohibition", "failure"))
 _LONGEST = 300
 # A withdrawal reaches back less than this many user messages.
 _FAR = 5
@@ -63,7 +66,7 @@ def extract(items: Sequence[Item]) -> list[ExtractedMemory]:
     for item in items:
         if item.message.role == "user" and _message_text(item.message).strip():
             question = item
-            memories = _extract_from_user(item)
+            memories = _extract_from_user(item) or _extract_correction(item, memories_by_key, items)
         elif item.message.role == "assistant" and question is not None:
             memories = list(_extract_confirmed(item, question))
         else:
@@ -92,7 +95,11 @@ def _extract_from_user(item: Item) -> list[ExtractedMemory]:
             _, before = memories.pop()
             memories.append((statement.sentence, replace(before, text=f"{before.text} {_tidy(text)}")))
             continue
-        if not _stands_alone(text, statement.kind) or (statement.points and statement.kind == "fact"):
+        context = sentences[statement.sentence - 1][0] if statement.sentence else ""
+        if context and (needs_context(text) or (statement.points and statement.kind in _ABOUT_BEFORE)):
+            # "We don't try that again" says of what in the sentence before.
+            text = f"{_tidy(context)} {_tidy(text)}"
+        elif not _stands_alone(text, statement.kind) or (statement.points and statement.kind == "fact"):
             continue
         if statement.kind == "decision" and len(text.split()) < _SHORTEST_DECISION:
             continue
@@ -101,7 +108,44 @@ def _extract_from_user(item: Item) -> list[ExtractedMemory]:
         stress = _STRESS_BONUS if _IMPORTANT.search(masked) else 0.0
         weight = _IMPORTANCE[statement.kind] + stress
         memories.append((statement.sentence, ExtractedMemory(kind, _tidy(text), weight, (item.id,))))
-    return [memory for _, memory in memories]
+    return _with_successors([sentence for sentence, _ in sentences], memories, item.id)
+
+
+def _with_successors(
+    sentences: Sequence[str], memories: list[tuple[int, ExtractedMemory]], message: str
+) -> list[ExtractedMemory]:
+    """Returns the memories, with who takes somebody's place: "Eva has cancelled. Tom steps in for her." """
+    stated = {at for at, _ in memories}
+    for at in range(1, len(sentences)):
+        if at in stated or "name" not in values_in(sentences[at]) or not needs_context(sentences[at]):
+            continue
+        before = next((each for each in reversed(memories) if each[0] == at - 1), None)
+        if before is not None:
+            memories.remove(before)
+        fact = ExtractedMemory("fact", _tidy(sentences[at - 1]), _IMPORTANCE["fact"], (message,))
+        base = before[1] if before else fact
+        memories.append((at, replace(base, text=f"{base.text} {_tidy(sentences[at])}")))
+    return [memory for _, memory in sorted(memories, key=lambda each: each[0])]
+
+
+def _extract_correction(
+    item: Item, memories: Mapping[str, ExtractedMemory], items: Sequence[Item]
+) -> list[ExtractedMemory]:
+    """Returns a memory of the last few messages with the other value that this message gives to it.
+
+    "No, I meant 9,200 euros" is understood only behind what it corrects, so both are one memory.
+    """
+    text = _message_text(item.message)
+    sentences = [sentence for sentence, _ in own_sentences(text, _LONGEST)]
+    if len(sentences) != 1 or not needs_context(text):
+        return []
+    kinds = values_in(text).keys()
+    question_ids = [other.id for other in items if other.message.role == "user"]
+    recent = question_ids[max(0, question_ids.index(item.id) - _FAR) : question_ids.index(item.id)]
+    for memory in reversed(list(memories.values())):
+        if memory.messages[-1] in recent and kinds & values_in(memory.text).keys():
+            return [replace(memory, text=f"{memory.text} {_tidy(text)}", messages=(item.id,))]
+    return []
 
 
 def _extract_confirmed(item: Item, question: Item) -> Iterator[ExtractedMemory]:

@@ -171,6 +171,12 @@ class FlushResult:
     model_answers: bool
 
 
+def collect_by_rules(items: Sequence[Item]) -> tuple[ExtractedMemory, ...]:
+    """Returns what is worth remembering of these cleaned messages, without a model and duplicates."""
+    memories = extract(items)
+    return tuple(_deduplicate(memories, requests=_terms_of_requests(items))) if memories else ()
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryFlush:
     prompts: PromptTemplates

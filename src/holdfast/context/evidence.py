@@ -114,19 +114,27 @@ class RecallService:
         self._submit(self._used, case.scope, names)
 
     async def bring(
-        self, view: View, case: FitRequest, loaded: LoadedLane
-    ) -> tuple[list[Proposal], Evidence, list[str]]:
-        """The decisions that put evidence behind the question, what was looked for, and what did not go
-        well.
+        self,
+        view: View,
+        case: FitRequest,
+        loaded: LoadedLane,
+        fit: Callable[[Sequence[Proposal], Evidence], R],
+    ) -> tuple[R | None, Evidence, list[str]]:
+        """What `fit` makes of the decisions that put evidence behind the question, what was looked for, and
+        what did not go well. None where nothing was looked for.
         """
         if not asks_anew(view):
-            return [], Evidence(), []
+            return None, Evidence(), []
         has_all = loaded.is_whole and len(_whole(view)) == len(loaded.items)
         if has_all and not self._may_have_earlier(case):
             held_back = self._memory is not None and case.remembers and not case.may_read_memory
-            return [], Evidence(), ["held_back"] if held_back else []
-        answer = await self.in_time(self._look, view, case, loaded)
-        return ([], Evidence(), ["not_recalled"]) if answer is None else answer
+            return None, Evidence(), ["held_back"] if held_back else []
+
+        def look_and_fit() -> tuple[R, Evidence, list[str]]:
+            proposals, evidence, notices = self._look(view, case, loaded)
+            return fit(proposals, evidence), evidence, notices
+
+        return await self.in_time(look_and_fit) or (None, Evidence(), ["not_recalled"])
 
     async def in_time(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
         """What comes of work in a thread of memory's own; None where it fails, or nobody can wait for it."""
@@ -245,7 +253,7 @@ class RecallService:
         All of it left before anything was decided (`drop_evidence`): what the question needs comes first.
         What stays need not be read again by the server, and what it says is not brought twice.
         """
-        leaving = next((each for each in view.proposals if each.rule == "recalled_full"), None)
+        leaving = leaving_evidence(view)
         if leaving is None:
             return view
         others = [each for each in view.proposals if each is not leaving]
@@ -353,8 +361,16 @@ def _propose(view: View, snippets: Sequence[Snippet]) -> list[Proposal]:
 
 
 def _addition(view: View, quotes: Sequence[Quote], **more: Any) -> Proposal:
-    assert view.question is not None
-    return _add_quotes(view, format_quotes(view.question.message, quotes), **more)
+    """The decision that puts memories behind the question, below those that the conversation begins with."""
+    question = view.question
+    assert question is not None
+    text = format_quotes(question.message, quotes, question.at)
+    if any(
+        each.name == BEGINNING for shown in view.shown if shown.item is question for each in shown.additions
+    ):
+        # They stand under the same heading.
+        text = text.partition("\n")[2]
+    return _add_quotes(view, text, **more)
 
 
 def _add_quotes(view: View, text: str, **more: Any) -> Proposal:
@@ -377,6 +393,11 @@ def memories_in(view: View) -> Iterator[str]:
 def _findings_in(view: View) -> Iterator[str]:
     for shown in view.shown:
         yield from (each.name for each in shown.additions if each.section == SECTION and each.name)
+
+
+def leaving_evidence(view: View) -> Proposal | None:
+    """The decision that takes the evidence for earlier questions out of the window."""
+    return next((each for each in view.proposals if each.rule == "recalled_full"), None)
 
 
 def asks_anew(view: View) -> bool:

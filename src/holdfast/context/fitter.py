@@ -20,7 +20,7 @@ from typing import Any
 
 from holdfast.compaction.compactor import CompactionRecord
 from holdfast.context.attachments import context_for, files_for, files_in
-from holdfast.context.evidence import RecallService
+from holdfast.context.evidence import RecallService, leaving_evidence
 from holdfast.context.findings import FindingAttacher
 from holdfast.context.loading import (
     Attachments,
@@ -194,11 +194,8 @@ class Fitter:
             notices.append(self._unsaved.pop(loaded.lane.conversation))
         evidence = Evidence()
         try:
-            proposals, evidence, trouble = await self._bring(fitted.view, case, first)
+            fitted, evidence, trouble = await self._bring(fitted, case, first)
             notices += trouble
-            fitted = await asyncio.to_thread(self._fit_again, fitted, proposals) if proposals else fitted
-            view = await asyncio.to_thread(self._recall.keep_earlier, fitted.view, case, loaded, evidence)
-            fitted = replace(fitted, view=view)
         except StoreError as error:
             log.warning("earlier messages could not be searched: %s", error)
             notices.append("not_searched")
@@ -276,16 +273,26 @@ class Fitter:
         return _FirstFit(loaded, fitted, state, notices, recalls)
 
     async def _bring(
-        self, view: View, case: FitRequest, first: "_FirstFit"
-    ) -> tuple[list[Proposal], Evidence, list[str]]:
-        """Proposes earlier findings and evidence for the question, with what was searched and what failed."""
+        self, fitted: FittedWindow, case: FitRequest, first: "_FirstFit"
+    ) -> tuple[FittedWindow, Evidence, list[str]]:
+        """Adds earlier findings and evidence for the question; returns what was searched and what failed."""
         findings: list[Proposal] | None = []
         if self._findings is not None and first.recalls:
-            findings = await self._recall.in_time(self._findings.find_related, view, case)
+            findings = await self._recall.in_time(self._findings.find_related, fitted.view, case)
         notices = ["not_recalled"] if findings is None else []
-        view = view.having(*findings) if findings else view
-        proposals, evidence, more = await self._recall.bring(view, case, first.loaded)
-        return [*(findings or ()), *proposals], evidence, [*dict.fromkeys((*notices, *more))]
+        found = findings or []
+
+        def fit_evidence(proposals: Sequence[Proposal], evidence: Evidence) -> FittedWindow:
+            again = self._fit_again(fitted, [*found, *proposals]) if found or proposals else fitted
+            return replace(again, view=self._recall.keep_earlier(again.view, case, first.loaded, evidence))
+
+        view = fitted.view.having(*found) if found else fitted.view
+        # The window is made in the thread that searched: every change of threads takes time.
+        brought, evidence, more = await self._recall.bring(view, case, first.loaded, fit_evidence)
+        if brought is None:
+            changes = found or leaving_evidence(fitted.view)
+            brought = await asyncio.to_thread(fit_evidence, (), evidence) if changes else fitted
+        return brought, evidence, [*dict.fromkeys((*notices, *more))]
 
     def _attach(self, case: FitRequest, loaded: LoadedLane, view: View) -> View:
         """Adds the files that the question names, and the finding of research that was asked for with it."""

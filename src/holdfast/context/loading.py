@@ -15,8 +15,7 @@ from holdfast.store import Decision, Store
 from holdfast.store.values import ConversationRecord, LaneRecord, MessageRecord
 from holdfast.tokens.budget import Budget
 from holdfast.upstreams.base import Provider
-from holdfast.upstreams.counting import LearningCounter
-from holdfast.upstreams.models import ModelRegistry
+from holdfast.upstreams.models import LearningCounter, ModelRegistry
 from holdfast.upstreams.routing import Upstreams
 from holdfast.window.additions import clock_for
 from holdfast.window.decisions import LeaveOut, Proposal, Sentences, is_on_way, places_of

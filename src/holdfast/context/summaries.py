@@ -14,6 +14,7 @@ from holdfast.compaction.compactor import (
     Compactor,
     SummaryBody,
     enqueue_memories,
+    extract_memories,
 )
 from holdfast.compaction.summariser import SummaryModel
 from holdfast.context.loading import (
@@ -289,6 +290,8 @@ _EXCHANGE = 2
 _SOON = 400_000
 # So many messages are read again for memories where it is not known how far they were.
 _RECENT = 400
+# So many messages before those may be what they correct.
+_BEFORE = 8
 
 Phase = Literal["started", "working", "done", "failed"]
 
@@ -421,30 +424,43 @@ class CompactionService:
 
         So other chats know it at once; a summary, and what a model adds, come when the conversation rests.
         """
-        store = self._store
-        row = await store.run(store.log.get, conversation)
-        if row.head is None or not (row.memory and self._options.memory and self._options.flush):
-            return
-        messages = await store.run(self._unread, row.head, self._read_through.get(conversation))
+        if self._options.memory and self._options.flush:
+            # One piece of work in one thread: whoever interrupts it loses nothing of it.
+            await asyncio.to_thread(self._remember, conversation)
+
+    def _remember(self, conversation: str) -> None:
+        store, last = self._store, self._read_through.get(conversation)
+        row, before, messages = store.read_snapshot(self._load_unread, conversation, last)
         if messages:
-            memories, language = await self._compactor.extract_memories(tuple(map(item_of, messages)))
+            memories, language = extract_memories(tuple(map(item_of, (*before, *messages))))
+            unread = {message.id for message in messages}
+            memories = tuple(memory for memory in memories if memory.messages[-1] in unread)
             if memories:
                 at = messages[-1].created_at
-                await store.run(store.atomically, enqueue_memories, store, row, memories, at, language)
+                store.atomically(enqueue_memories, store, row, memories, at, language)
             self._read_through[conversation] = messages[-1]
 
-    def _unread(self, head: str, last: MessageRecord | None) -> list[MessageRecord]:
-        """The messages behind the last one that was read; all since the last summary if it is not on this
-        path, as after an edit. What is read twice is known by its message.
+    def _load_unread(
+        self, conversation: str, last: MessageRecord | None
+    ) -> tuple[ConversationRecord, list[MessageRecord], list[MessageRecord]]:
+        """The messages behind the last one that was read, and a few before them, which they may correct.
+
+        All since the last summary if it is not on this path, as after an edit. What is read twice is known by
+        its message.
         """
-        log, depth = self._store.log, self._store.log.message(head).depth
+        log, row = self._store.log, self._store.log.get(conversation)
+        if row.head is None or not row.memory:
+            return row, [], []
+        depth = log.message(row.head).depth
         if last is not None and last.depth <= depth:
-            first, *new = log.tail(head, depth - last.depth + 1)
-            if first.id == last.id:
-                return new
-        latest = self._store.summaries.latest(head)
+            count = depth - last.depth
+            messages = log.tail(row.head, count + _BEFORE)
+            before, new = messages[: len(messages) - count], messages[len(messages) - count :]
+            if before[-1].id == last.id:
+                return row, before, new
+        latest = self._store.summaries.latest(row.head)
         new_depth = depth - (latest.depth if latest else -1)
-        return log.tail(head, min(new_depth, _RECENT)) if new_depth > 0 else []
+        return row, [], log.tail(row.head, min(new_depth, _RECENT)) if new_depth > 0 else []
 
     async def at_rest(self, conversation: str, *, ask: bool = True) -> bool:
         """Memories and a summary of all that was said; the window stays as it is. Whether there was anything.

@@ -154,6 +154,8 @@ class Recorder:
                 # Another process took the draft for abandoned while this one was asleep.
                 drafts.save(self._job, conversation, self._parent, message, self._model)
                 stored = drafts.finish(self._job, new)
+            if stored is not None:
+                self._store.texts.index_exchange(stored.tree)
         elif conversation is not None:
             drafts.discard(self._job)
         if ends:

@@ -182,6 +182,20 @@ def search(
     asked = analyser.spelled(query)
     if not asked and not near:
         return MessageResults((), store.texts.engine, "nothing to search for")
+    store.texts.catch_up(where=scope)
+    return store.read_snapshot(_search, store, scope, query, asked, limit, near or {}, clean)
+
+
+def _search(
+    store: Store,
+    scope: Scope,
+    query: str,
+    asked: Mapping[str, str],
+    limit: int,
+    near: Mapping[str, float],
+    clean: Callable[[str], str],
+) -> MessageResults:
+    """Search what is in the index; all of it is read from one snapshot, which is quicker too."""
     exactly, corrected = _ExactTerms(query), ""
     ranking = rank_messages(store, scope, query, asked, exactly)
     if not ranking.hits and (corrected := correct_query(store, scope, query, asked)):
@@ -189,7 +203,7 @@ def search(
         ranking = rank_messages(store, scope, corrected, asked, exactly)
     weights = {term: value or 1.0 for term, value in ranking.rarity.items()}
     candidates = read_messages(store, ranking.hits, exactly, limit)
-    candidates += read_near(store, near or {}, {stored.id for _, stored in candidates})
+    candidates += read_near(store, near, {stored.id for _, stored in candidates})
     if near:
         # The score of the search that recall uses too; what has a name or a phrase word for word stays in
         # front.
@@ -225,7 +239,7 @@ def rank_messages(
     store: Store, scope: Scope, query: str, asked: Mapping[str, str], exactly: "_ExactTerms"
 ) -> TextSearchResult:
     terms = sorted(asked, key=lambda term: term not in exactly.telling)
-    return store.texts.find(scope, terms, analyser.parts(query), limit=_RANKED)
+    return store.texts.rank(scope, terms, analyser.parts(query), limit=_RANKED)
 
 
 def correct_query(store: Store, scope: Scope, query: str, asked: Mapping[str, str]) -> str:
@@ -321,8 +335,9 @@ def build_hits(
     limit: int,
     clean: Callable[[str], str],
 ) -> list[MessageHit]:
-    whose = _OwnerFinder(store, scope)
-    is_stale = _StaleFilter(store, whose, [stored for _, stored in candidates])
+    messages = [stored for _, stored in candidates]
+    whose = _OwnerFinder(store, scope, {stored.tree for stored in messages})
+    is_stale = _StaleFilter(store, whose, messages)
     shown: list[MessageHit] = []
     taken: Counter[str] = Counter()
     for hit, stored in candidates:
@@ -369,29 +384,24 @@ def query_word(term: str, asked: Mapping[str, str], matched: Collection[str]) ->
 class _OwnerFinder:
     """Finds the conversation of a message: the last used one whose path has it, else the last used."""
 
-    def __init__(self, store: Store, scope: Scope) -> None:
-        self._store = store
-        self._scope = scope
-        self._heads: dict[str, list[tuple[ConversationRecord, Mapping[str, int]]]] = {}
+    def __init__(self, store: Store, scope: Scope, trees: Collection[str]) -> None:
+        self._talks = {
+            tree: sorted(
+                (talk for talk in talks if talk.scope == scope),
+                key=lambda talk: (talk.updated_at, talk.id),
+                reverse=True,
+            )
+            for tree, talks in store.log.conversations_on(trees).items()
+        }
+        heads = [talk.head for talks in self._talks.values() for talk in talks if talk.head]
+        self._paths = store.texts.ways_to(heads)
 
     def __call__(self, stored: MessageRecord) -> tuple[ConversationRecord | None, bool]:
-        if stored.tree not in self._heads:
-            self._heads[stored.tree] = self._load_heads(stored.tree)
-        heads = self._heads[stored.tree]
-        for conversation, upto in heads:
-            if stored.depth <= upto.get(stored.branch, -1):
-                return conversation, True
-        return (heads[0][0], False) if heads else (None, False)
-
-    def _load_heads(self, tree: str) -> list[tuple[ConversationRecord, Mapping[str, int]]]:
-        known = [
-            conversation
-            for conversation in self._store.log.conversations_of(tree)
-            if conversation.scope == self._scope
-        ]
-        known.sort(key=lambda conversation: (conversation.updated_at, conversation.id), reverse=True)
-        ways = self._store.texts.ways_to([conversation.head for conversation in known if conversation.head])
-        return [(conversation, ways.get(conversation.head or "", {})) for conversation in known]
+        talks = self._talks[stored.tree]
+        for talk in talks:
+            if stored.depth <= self._paths.get(talk.head or "", {}).get(stored.branch, -1):
+                return talk, True
+        return (talks[0], False) if talks else (None, False)
 
 
 # Letters in a word from which one mistake, and two, are believed.

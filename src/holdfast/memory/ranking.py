@@ -2,12 +2,11 @@
 
 Every row gets a handful of features; a weighted sum of them orders the rows, and a logistic curve over that
 sum turns it into a probability. Weights and curves were fitted by `python -m evals.ranking` on chats of
-several kinds. The columns of rows are cached for the places that are asked about.
+several kinds.
 """
 
-import threading
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from math import exp, inf, log
@@ -18,185 +17,16 @@ from numpy.typing import NDArray
 
 from holdfast.errors import ConfigError
 from holdfast.i18n import lazy
+from holdfast.memory.passage_table import ContainerColumns, PassageTable
 from holdfast.memory.vectors import NO_SIMILARITIES, QuestionKind, Similarities
-from holdfast.store import PassageMatches, Store
-from holdfast.store.fulltext import (
-    ROWS_OF_CONTAINER,
-    Container,
-    IdRange,
-    SearchPlace,
-    diff_containers,
-    rows_within,
-)
-from holdfast.store.passages import NOTE
-from holdfast.store.ranking import inverse_frequency
+from holdfast.store import PassageMatches
+from holdfast.store.ranking import TermQuery, inverse_frequency
 from holdfast.text.analyser import parts
 from holdfast.text.dates import DAY_SHIFT, HEADED, Period
-from holdfast.text.questions import Question, Trait
+from holdfast.text.questions import Question
 
 # How far around a row its surroundings reach.
 REACH = 8
-# Places held in memory; those not asked for longest go.
-_CACHED_TABLES = 8
-# A person's own words, and what somebody wrote down, hold the facts more often than the answers to them.
-_PERSONAL = frozenset({"user", NOTE})
-_SIDES = {"user": 1, "assistant": -1}
-
-
-@dataclass(frozen=True)
-class PassageTable:
-    """Rows by their ids, in order: columns of one length. `kind` is that of a memory, else empty.
-
-    What only depends on the rows is worked out once and serves every question until they change.
-    """
-
-    ids: NDArray[np.int64]
-    length: NDArray[np.float64]
-    at: NDArray[np.float64]
-    note: NDArray[np.bool_]
-    personal: NDArray[np.bool_]
-    kind: NDArray[np.str_]
-    # Who said it: 1 the person, -1 the model, 0 neither.
-    side: NDArray[np.int8]
-    traits: NDArray[np.int64]
-    # Whether it is a memory, which has a kind.
-    memory: NDArray[np.bool_]
-
-    @cached_property
-    def containers(self) -> NDArray[np.int64]:
-        """The number of the container that each row is in."""
-        return self.ids // ROWS_OF_CONTAINER
-
-    @cached_property
-    def company(self) -> NDArray[np.intp]:
-        """The rows that the rows beside them say something about.
-
-        A memory stands for itself: what happens to be listed beside it says nothing about it.
-        """
-        return np.flatnonzero(~self.memory)
-
-    @cached_property
-    def spread(self) -> NDArray[np.intp]:
-        """A place for each row that has company: those of other containers are out of each other's reach."""
-        containers = self.containers[self.company]
-        steps = np.full(len(containers), REACH, np.intp)
-        apart = np.minimum(np.diff(self.company), REACH + 1)
-        steps[1:] = np.where(containers[1:] == containers[:-1], apart, REACH + 1)
-        return np.cumsum(steps)
-
-    @cached_property
-    def asking(self) -> NDArray[np.bool_]:
-        """Whether a row ends with a question."""
-        return (self.traits & Trait.ENDS_WITH_QUESTION) > 0
-
-    @cached_property
-    def size(self) -> NDArray[np.float64]:
-        """How long each row is, so that twice as long is a step."""
-        return np.log1p(self.length) / 5
-
-    @cached_property
-    def only_asking(self) -> NDArray[np.bool_]:
-        """Whether a row has questions and nothing else."""
-        return (self.traits & Trait.ONLY_ASKS) > 0
-
-    def explains(self, question: Question) -> NDArray[np.bool_]:
-        """Whether a row says little about if there is an answer: it only asks, or the model explained it."""
-        return self.only_asking if question.speaker == "assistant" else self.only_asking | (self.side < 0)
-
-    def positions(self, rows: Collection[int]) -> NDArray[np.intp]:
-        """Where these rows stand; those that are not there are left out."""
-        places, present = self.lookup(np.fromiter(rows, np.int64, len(rows)))
-        return places[present]
-
-    def column(self, values: Mapping[int, float]) -> NDArray[np.float64]:
-        """The value of each row, and no number where there is none."""
-        places, present = self.lookup(np.fromiter(values.keys(), np.int64, len(values)))
-        column = np.full(len(self.ids), np.nan)
-        column[places[present]] = np.fromiter(values.values(), np.float64, len(values))[present]
-        return column
-
-    def lookup(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Where each row would stand, and whether it does."""
-        places = np.minimum(np.searchsorted(self.ids, rows), max(0, len(self.ids) - 1))
-        return places, self.ids[places] == rows if len(self.ids) else np.zeros(len(rows), np.bool_)
-
-
-@dataclass(frozen=True, slots=True)
-class _CachedTable:
-    containers: Sequence[Container]
-    outline: PassageTable
-
-
-class PassageTableCache:
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._held: dict[tuple[SearchPlace, ...], _CachedTable] = {}
-        # Who comes while rows are read waits for them: to read them twice takes longer.
-        self._loading = threading.Lock()
-
-    def of(self, places: Sequence[SearchPlace], containers: Sequence[Container]) -> PassageTable:
-        """All rows in these places, whose containers are these now."""
-        key = tuple(places)
-        with self._loading:
-            held = self._held.pop(key, None) or _CachedTable((), build_table([]))
-            if held.containers != containers:
-                held = self._renew(containers, held)
-            self._held[key] = held
-            while len(self._held) > _CACHED_TABLES:
-                del self._held[next(iter(self._held))]
-            return held.outline
-
-    def _renew(self, containers: Sequence[Container], held: _CachedTable) -> _CachedTable:
-        gone, new = diff_containers(held.containers, containers)
-        fresh = build_table(list(rows_within(containers, self._store.passages.outlines(new))))
-        return _CachedTable(containers, merge_tables(_without(held.outline, gone), fresh))
-
-
-def build_table(rows: Sequence[tuple[int, int, float, str, str, int]]) -> PassageTable:
-    ids, lengths, times, roles, branches, traits = zip(*rows, strict=True) if rows else ((),) * 6
-    notes = [role == NOTE for role in roles]
-    return PassageTable(
-        np.array(ids, np.int64),
-        np.array(lengths, np.float64),
-        np.array(times, np.float64),
-        np.array(notes, np.bool_),
-        np.array([role in _PERSONAL for role in roles], np.bool_),
-        # What was said has the name of its branch there.
-        np.array([branch if note else "" for note, branch in zip(notes, branches, strict=True)], np.str_),
-        np.array([_SIDES.get(role, 0) for role in roles], np.int8),
-        np.array(traits, np.int64),
-        np.array([note and branch != "" for note, branch in zip(notes, branches, strict=True)], np.bool_),
-    )
-
-
-def _without(outline: PassageTable, gone: Sequence[IdRange]) -> PassageTable:
-    if not gone:
-        return outline
-    stays = np.ones(len(outline.ids), np.bool_)
-    for first, last in gone:
-        stays[np.searchsorted(outline.ids, first) : np.searchsorted(outline.ids, last, "right")] = False
-    return PassageTable(*(getattr(outline, column.name)[stays] for column in fields(PassageTable)))
-
-
-def merge_tables(outline: PassageTable, fresh: PassageTable) -> PassageTable:
-    """Both in the order of their rows."""
-    places = np.searchsorted(outline.ids, fresh.ids)
-    total = len(outline.ids) + len(fresh.ids)
-    new = np.zeros(total, np.bool_)
-    new[places + np.arange(len(fresh.ids))] = True
-    return PassageTable(
-        *(
-            merge_columns(getattr(outline, column.name), getattr(fresh, column.name), new)
-            for column in fields(PassageTable)
-        )
-    )
-
-
-def merge_columns(old: NDArray[Any], fresh: NDArray[Any], new: NDArray[np.bool_]) -> NDArray[Any]:
-    merged = np.empty(len(new), np.promote_types(old.dtype, fresh.dtype))
-    merged[new], merged[~new] = fresh, old
-    return merged
-
 
 Column = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -218,6 +48,10 @@ _YEAR = 365.25
 _OTHER_YEAR = 0.8
 # What is nearer than this is of the time that is asked about.
 _ON_THE_DAY = 0.5
+# Rows that are looked at closely in a store of many more: the best by what each has itself, and those beside
+# them.
+_CLOSELY = 1_000
+_BESIDE = 2
 
 FEATURES = (
     "rarest",  # how rare the rarest word is that it shares with the question
@@ -382,7 +216,7 @@ def parse_weights(text: str) -> RankingWeights:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Every row of an outline with its sum.
+    """The rows of an outline that may be the best, each with its sum.
 
     `features` are the columns the sums are made of, `among` the rows worth looking at, and `unheard` how
     much of the question no row has a word of. `worldly` is how much nearer the question is to one about the
@@ -398,6 +232,8 @@ class Ranking:
     unheard: float = 0.0
     worldly: float = 0.0
     general: float = 0.0
+    # How many rows there are in all.
+    size: int = 0
 
     def best(self, most: int, among: Mask | None = None) -> NDArray[np.intp]:
         """The places of the best rows, best first; of equal ones the newer."""
@@ -470,7 +306,7 @@ class Ranking:
             "unheard": self.unheard,
             "worldly": self.worldly,
             "general": self.general,
-            "size": log(max(len(self.rows.ids), SMALLEST_SIZE) / USUAL_SIZE),
+            "size": log(max(self.size, SMALLEST_SIZE) / USUAL_SIZE),
         }
 
     @cached_property
@@ -505,23 +341,30 @@ def rank_rows(
     near: Similarities = NO_SIMILARITIES,
     weights: RankingWeights = MEASURED,
     kind: QuestionKind | None = None,
+    *,
+    kinds: Collection[str] = (),
+    closely: int = _CLOSELY,
 ) -> Ranking:
-    """The rows of an outline, ranked for a question. `kind` is how near it is to examples of known kinds."""
-    columns = features_of(question, matches, rows, near)
-    notes = rows.note & ((columns["coverage"] > 0) | (columns["nearness"] > 0))
-    if notes.any():
-        age = np.maximum(0.0, rows.at[notes].max() - rows.at[rows.note])
-        columns["recent"] = np.zeros(len(rows.ids))
-        columns["recent"][rows.note] = 0.5 ** (age / _HALF_LIFE)
+    """The rows of an outline, ranked for a question. `kind` is how near it is to examples of known kinds.
+
+    With `kinds`, only memories of these. Of many rows those are ranked that may be among the best `closely`.
+    """
     if not near:
         weights = weights if weights.multiplier else WORDS_ALONE
-    sums = np.zeros(len(rows.ids))
+    signals = _find_signals(question, matches, rows, near)
+    allowed = rows.note & np.isin(rows.kind, list(kinds)) if kinds else None
+    places = _choose_closely(signals, weights, allowed, closely)
+    columns = features_of(question, signals, rows, near, places)
+    some = rows.take(places)
+    notes = some.note & ((columns["coverage"] > 0) | (columns["nearness"] > 0))
+    if notes.any():
+        age = np.maximum(0.0, some.at[notes].max() - some.at[some.note])
+        columns["recent"] = np.zeros(len(places))
+        columns["recent"][some.note] = 0.5 ** (age / _HALF_LIFE)
+    sums = np.zeros(len(places))
     for name, weight in weights.features.items():
         sums += weight * columns[name]
-    among = columns["coverage"] > 0
-    if near:
-        places, there = rows.lookup(near.rows)
-        among[places[there]] = True
+    among = (columns["coverage"] > 0) | signals.has_vector[places]
     if question.periods:
         # Who asks what was on a day may have no other word in common with it.
         among |= columns["dated"] > _ON_THE_DAY
@@ -529,41 +372,110 @@ def rank_rows(
         sums += weights.recent * columns["recent"]
     if weights.multiplier:
         among = _preselect(columns, among)
+    if allowed is not None:
+        among &= allowed[places]
     worldly = 0.0 if kind is None else kind.general - _nearest_statement(rows, near)
     general = 0.0 if kind is None else kind.general - kind.own
-    return Ranking(question, rows, sums, columns, weights, among, unheard_share(matches), worldly, general)
+    unheard = unheard_share(matches)
+    return Ranking(question, some, sums, columns, weights, among, unheard, worldly, general, len(rows.ids))
+
+
+@dataclass(frozen=True, slots=True)
+class _Signals:
+    """What each row of a table has itself: the words of the question, its meaning, and its time."""
+
+    shares: Column
+    rarest: Column
+    density: Column
+    relative: Column
+    container: Column
+    best: Column
+    mean: Column
+    nearness: Column
+    dated: Column
+    has_vector: Mask
+
+
+def _find_signals(
+    question: Question, matches: PassageMatches, rows: PassageTable, near: Similarities
+) -> _Signals:
+    places = {asked: rows.positions(having) for asked, having in matches.having.items()}
+    shares, rarest = _coverage(matches, places, len(rows.ids))
+    penalty = _penalty(rows.length / matches.containers.average)
+    density = shares * (1 + _penalty(np.zeros(1))) / (1 + penalty)
+    best, mean, has_vector = _similarity(rows, near)
+    nearness = np.zeros(len(rows.ids))
+    if near:
+        nearness = (best - best.mean()) / (4 * max(float(best.std()), _LEAST_SPREAD))
+    return _Signals(
+        shares,
+        rarest,
+        density,
+        density / max(density.max(initial=0.0), 1e-9),
+        _containers(matches, places, rows.groups),
+        best,
+        mean,
+        nearness,
+        _date_nearness(question.periods, rows),
+        has_vector,
+    )
+
+
+def _choose_closely(
+    signals: _Signals, weights: RankingWeights, allowed: Mask | None, closely: int
+) -> NDArray[np.intp]:
+    """The places of the rows that may be among the best, with those beside them; of few rows all."""
+    total = len(signals.shares)
+    if total <= (2 * _BESIDE + 1) * closely:
+        return np.arange(total)
+    worth = weights.features
+    sums = worth.get("coverage", 0.0) * signals.shares
+    for name, column in (
+        ("rarest", signals.rarest),
+        ("density", signals.density),
+        ("relative", signals.relative),
+        ("container", signals.container),
+        ("nearness", signals.nearness),
+        ("whole", signals.mean),
+        ("dated", signals.dated),
+    ):
+        sums += worth.get(name, 0.0) * column
+    if allowed is not None:
+        sums[~allowed] = -inf
+    best = np.argpartition(sums, -closely)[-closely:]
+    chosen = np.zeros(total, np.bool_)
+    for step in range(-_BESIDE, _BESIDE + 1):
+        chosen[np.clip(best + step, 0, total - 1)] = True
+    return np.flatnonzero(chosen)
 
 
 def features_of(
-    question: Question, matches: PassageMatches, rows: PassageTable, near: Similarities
+    question: Question,
+    signals: _Signals,
+    rows: PassageTable,
+    near: Similarities,
+    places: NDArray[np.intp],
 ) -> dict[str, Column]:
-    """The features of every row, by name, in the order of the outline."""
-    shares, rarest = _coverage(matches, rows)
-    penalty = _penalty(rows.length / matches.average)
-    density = shares * (1 + _penalty(np.zeros(1))) / (1 + penalty)
-    best, mean = _similarity(rows, near)
-    shares_beside, asked_before = _Beside(shares, rows), _Beside(density * rows.asking, rows)
-    density_beside, best_beside = _Beside(density, rows), _Beside(best, rows)
+    """The features of the rows at these places, by name."""
+    beside, some = _Neighbours(rows, places), rows.take(places)
     return {
-        "rarest": rarest,
-        "coverage": np.minimum(1.0, shares + 0.5 * shares_beside.larger()),
-        "density": density,
-        "relative": density / max(density.max(initial=0.0), 1e-9),
-        "surroundings": density_beside.around(),
-        "container": _containers(matches, rows),
-        "answers": asked_before.at(-1),
-        "nearness": (best - best.mean()) / (4 * max(float(best.std()), _LEAST_SPREAD))
-        if near
-        else np.zeros(len(rows.ids)),
-        "neighbours": best_beside.larger(),
-        "around": best_beside.around(),
-        "whole": mean,
-        "person": rows.personal.astype(np.float64),
-        "speaker": rows.side * {"user": 1.0, "assistant": -1.0}.get(question.speaker, 0.0),
-        "states": (~rows.asking).astype(np.float64),
-        "length": rows.size,
-        "fits": ((rows.traits & question.expects) > 0).astype(np.float64),
-        "dated": _date_nearness(question.periods, rows),
+        "rarest": signals.rarest[places],
+        "coverage": np.minimum(1.0, signals.shares[places] + 0.5 * beside.find_larger(signals.shares)),
+        "density": signals.density[places],
+        "relative": signals.relative[places],
+        "surroundings": beside.average(signals.density),
+        "container": signals.container[places],
+        "answers": beside.get_before(signals.density * rows.asking),
+        "nearness": signals.nearness[places],
+        "neighbours": beside.find_larger(signals.best) if near else np.zeros(len(places)),
+        "around": beside.average(signals.best) if near else np.zeros(len(places)),
+        "whole": signals.mean[places],
+        "person": some.personal.astype(np.float64),
+        "speaker": some.side * {"user": 1.0, "assistant": -1.0}.get(question.speaker, 0.0),
+        "states": (~some.asking).astype(np.float64),
+        "length": some.size,
+        "fits": ((some.traits & question.expects) > 0).astype(np.float64),
+        "dated": signals.dated[places],
     }
 
 
@@ -608,7 +520,7 @@ def score_words(matches: PassageMatches, rows: PassageTable) -> Column:
     scores = np.zeros(len(rows.ids))
     for asked, having in matches.having.items():
         scores[rows.positions(having)] += asked.weight * matches.rarity[asked] * (_SATURATION + 1)
-    return scores / (1 + _penalty(rows.length / matches.average))
+    return scores / (1 + _penalty(rows.length / matches.containers.average))
 
 
 def unheard_share(matches: PassageMatches) -> float:
@@ -640,58 +552,62 @@ def add_signs(signs: Mapping[str, float], curve: Mapping[str, float]) -> float:
     return sum(curve.get(name, 0.0) * value for name, value in signs.items())
 
 
-def _coverage(matches: PassageMatches, rows: PassageTable) -> tuple[Column, Column]:
+Places = Mapping[TermQuery, NDArray[np.intp]]
+
+
+def _coverage(matches: PassageMatches, places: Places, number: int) -> tuple[Column, Column]:
     """How much of the question's weight each row has, and how rare the rarest of the words is that it has."""
-    worth = np.zeros(len(rows.ids))
-    rarest = np.zeros(len(rows.ids))
-    total = sum(container.rows for container in matches.containers)
-    unheard = inverse_frequency(total, 0) or 1.0
-    for asked, having in matches.having.items():
-        places = rows.positions(having)
-        worth[places] += asked.weight * matches.rarity[asked]
+    worth = np.zeros(number)
+    rarest = np.zeros(number)
+    unheard = inverse_frequency(matches.containers.rows, 0) or 1.0
+    for asked, having in places.items():
+        worth[having] += asked.weight * matches.rarity[asked]
         if asked.weight == 1:
-            rarest[places] = np.maximum(rarest[places], matches.rarity[asked] / unheard)
+            rarest[having] = np.maximum(rarest[having], matches.rarity[asked] / unheard)
     whole = sum(matches.worth.values())
     return np.minimum(1.0, worth / whole) if whole else worth, rarest
 
 
-def _containers(matches: PassageMatches, rows: PassageTable) -> Column:
+def _containers(matches: PassageMatches, places: Places, groups: ContainerColumns) -> Column:
     """How much of the question each row's whole container has. The more of all rows a container has, the less
     that says; where there is only one, nothing.
     """
-    if len(matches.containers) < 2:
-        return np.zeros(len(rows.ids))
-    numbers = np.array([container.number for container in matches.containers])
-    lengths = np.array([container.length for container in matches.containers], np.float64)
-    worth, whole = np.zeros(len(numbers)), 0.0
+    number = len(groups.rows)
+    if number < 2:
+        return np.zeros(len(groups.of_row))
+    worth = np.zeros(number)
     terms: dict[str, float] = {}
-    for asked, having in matches.having.items():
-        inside = np.unique(np.fromiter(having, np.int64, len(having)) // ROWS_OF_CONTAINER)
-        there = np.isin(numbers, inside)
-        rarity = asked.weight * inverse_frequency(len(numbers), int(there.sum()))
+    for asked, having in places.items():
+        there = np.zeros(number, np.bool_)
+        there[groups.of_row[having]] = True
+        rarity = asked.weight * inverse_frequency(number, int(there.sum()))
         worth[there] += rarity
         terms[asked.term] = max(terms.get(asked.term, 0.0), rarity)
-    missing = len(matches.worth.keys() - terms.keys()) * inverse_frequency(len(numbers), 0)
+    missing = len(matches.worth.keys() - terms.keys()) * inverse_frequency(number, 0)
     whole = sum(terms.values()) + missing
-    penalty = _penalty(lengths / (lengths.mean() or 1.0))
+    penalty = _penalty(groups.length / (groups.length.mean() or 1.0))
     shares = np.minimum(1.0, worth / (whole or 1.0)) * (1 + _penalty(np.zeros(1))) / (1 + penalty)
-    counts = np.array([container.rows for container in matches.containers], np.float64)
-    shares *= 1 - counts / (counts.sum() or 1.0)
-    at = np.minimum(np.searchsorted(numbers, rows.containers), len(numbers) - 1)
-    # What came in since the words were looked up is in no container that is known here.
-    return np.where(numbers[at] == rows.containers, shares[at], 0.0)
+    shares *= 1 - groups.rows / groups.rows.sum()
+    return np.asarray(shares[groups.of_row])
 
 
-def _similarity(rows: PassageTable, near: Similarities) -> tuple[Column, Column]:
-    """The nearness of each row's best piece and of the whole; rows without vectors count as usual ones."""
-    if not near or not len(rows.ids):
-        return np.zeros(len(rows.ids)), np.zeros(len(rows.ids))
+def _similarity(rows: PassageTable, near: Similarities) -> tuple[Column, Column, Mask]:
+    """The nearness of each row's best piece and of the whole, and which rows have any.
+
+    Rows without vectors count as usual ones.
+    """
+    total = len(rows.ids)
+    known = np.zeros(total, np.bool_)
+    if not near or not total:
+        return np.zeros(total), np.zeros(total), known
     places, there = rows.lookup(near.rows)
+    places = places[there]
     usual = float(near.best.mean()) if near.complete else float(near.best.min())
-    best, mean = np.full(len(rows.ids), usual), np.full(len(rows.ids), min(usual, float(near.mean.mean())))
-    best[places[there]] = near.best[there]
-    mean[places[there]] = near.mean[there]
-    return best, mean
+    best, mean = np.full(total, usual), np.full(total, min(usual, float(near.mean.mean())))
+    best[places] = near.best[there]
+    mean[places] = near.mean[there]
+    known[places] = True
+    return best, mean, known
 
 
 def _nearest_statement(rows: PassageTable, near: Similarities) -> float:
@@ -710,36 +626,39 @@ def _preselect(columns: Mapping[str, Column], among: Mask) -> Mask:
     return chosen & among
 
 
-class _Beside:
-    """What stands beside each row in its container: a column with gaps where nothing does."""
+class _Neighbours:
+    """What stands beside rows in their containers.
 
-    def __init__(self, column: Column, rows: PassageTable) -> None:
-        self._rows = rows
-        self._values = np.zeros(int(rows.spread[-1]) + 1 + REACH if len(rows.spread) else 0)
-        self._values[rows.spread] = column[rows.company]
+    A memory stands for itself: what happens to be listed beside it says nothing about it.
+    """
 
-    def at(self, steps: int) -> Column:
-        """The value so many rows after each, before it if negative; 0 where there is none."""
-        return self._column(self._values[self._rows.spread + steps])
+    def __init__(self, rows: PassageTable, places: NDArray[np.intp]) -> None:
+        steps = np.array([*range(-REACH, 0), *range(1, REACH + 1)])
+        self._weights = (1 - np.abs(steps) / (REACH + 1))[:, np.newaxis]
+        # A row of these for each step, so that every step is in one piece.
+        index = places + steps[:, np.newaxis]
+        last = len(rows.ids) - 1
+        self._index = np.clip(index, 0, max(0, last))
+        self._there = (index >= 0) & (index <= last)
+        if len(places):
+            self._there &= rows.containers[self._index] == rows.containers[places]
+            self._there &= ~(rows.memory[self._index] | rows.memory[places])
 
-    def larger(self) -> Column:
-        """That of the row before each or of the one after it."""
-        places = self._rows.spread
-        return self._column(np.maximum(self._values[places - 1], self._values[places + 1]))
+    def get_before(self, column: Column) -> Column:
+        """The value of the row before each; 0 where there is none."""
+        return self._take(column, REACH - 1)
 
-    def around(self) -> Column:
+    def find_larger(self, column: Column) -> Column:
+        """The value of the row before each or of the one after it."""
+        return np.maximum(self._take(column, REACH - 1), self._take(column, REACH))
+
+    def average(self, column: Column) -> Column:
         """The mean over the rows around each, the nearer ones counting more."""
-        values, total, weights = self._values, np.zeros_like(self._values), 0.0
-        for step in range(1, REACH + 1):
-            weight = 1 - step / (REACH + 1)
-            total[step:-step] += weight * (values[: -2 * step] + values[2 * step :])
-            weights += 2 * weight
-        return self._column(total[self._rows.spread] / weights)
+        values = np.where(self._there, column[self._index], 0.0) if len(column) else np.zeros((2 * REACH, 0))
+        return np.asarray((values * self._weights).sum(axis=0) / self._weights.sum())
 
-    def _column(self, values: Column) -> Column:
-        column = np.zeros(len(self._rows.ids))
-        column[self._rows.company] = values
-        return column
+    def _take(self, column: Column, step: int) -> Column:
+        return np.where(self._there[step], column[self._index[step]], 0.0) if len(column) else np.zeros(0)
 
 
 def _penalty(length: Column) -> Column:

@@ -34,7 +34,7 @@ from holdfast.memory.vectors import (
     similarities_from,
 )
 from holdfast.store import Coverage, Store
-from holdfast.store.fulltext import Container, SearchPlace, container_number, id_ranges
+from holdfast.store.fulltext import Container, ContainerList, SearchPlace, container_number, id_ranges
 from holdfast.store.passages import NOTE
 from holdfast.store.texts import PassageRow
 
@@ -76,7 +76,7 @@ class RemoteVectorIndex(BaseVectorIndex):
         self._clock = clock
         self._spare = StoredVectors(store, identity)
         self._trouble = ""
-        self._covered: dict[tuple[SearchPlace, ...], tuple[list[Container], Coverage]] = {}
+        self._covered: dict[tuple[SearchPlace, ...], tuple[ContainerList, Coverage]] = {}
         # The keys that the engine holds by container, None until it was asked; and the containers of which it
         # has all, as they were then.
         self._holds: dict[int, set[int]] | None = None

@@ -5,6 +5,7 @@ serves people, tools and the recall of every turn. Every result says what ran, w
 says where it is and how likely it holds the answer.
 """
 
+import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -15,7 +16,8 @@ import numpy as np
 from holdfast.errors import EmbedderError
 from holdfast.i18n import lazy
 from holdfast.memory.index import Freshness, Index
-from holdfast.memory.ranking import MEASURED, PassageTableCache, Ranking, RankingWeights, rank_rows
+from holdfast.memory.passage_table import PassageTableCache
+from holdfast.memory.ranking import MEASURED, Ranking, RankingWeights, rank_rows
 from holdfast.memory.semantic import SemanticIndex, SemanticMatches
 from holdfast.memory.workspace import Note, Workspace
 from holdfast.messages import Scope
@@ -313,8 +315,7 @@ class Search:
         `kinds` limits it to memories of these kinds. A row with a rare name of the question keeps its place,
         whatever its score.
         """
-        # A search is a question, however it is spelled.
-        question = replace(read_question(query), asks=1.0)
+        question = read_query(query)
         for _ in range(_RETRIES):
             result = self.retrieve(
                 [question], scope, within=within, kinds=kinds, limit=_SPARE * limit, own=own
@@ -334,6 +335,15 @@ class Search:
             result.compared,
             round(result.likely, 4),
         )
+
+    def find_messages(self, query: str, scope: Scope, limit: int) -> tuple[list[SearchCandidate], bool]:
+        """Find the best messages, without their texts; none where most likely nothing answers the query.
+
+        Also return whether meaning was compared.
+        """
+        result = self.retrieve([read_query(query)], scope, within="conversations", limit=_SPARE * limit)
+        chosen = _choose(result.candidates, limit, 0.0) if result.likely >= WEAK else []
+        return chosen, "vectors" in result.engines
 
     def retrieve(
         self,
@@ -355,7 +365,9 @@ class Search:
         no vectors are made for what has none yet, and if the question's own is late, words serve alone. The
         parts share the time, which begins when files have been looked at.
         """
-        prepared = self.prepare(questions, scope, within=within, own=own, tree=tree, embeds=patience is None)
+        prepared = self.prepare(
+            questions, scope, within=within, own=own, tree=tree, embeds=patience is None, asked=asked
+        )
         return self.find(questions, prepared, kinds=kinds, limit=limit, patience=patience, asked=asked)
 
     def prepare(
@@ -367,17 +379,18 @@ class Search:
         own: bool = False,
         tree: str = "",
         embeds: bool = True,
+        asked: str = "",
     ) -> PreparedSearch:
         """Begin the vectors of questions, and bring the index up to date as far as time allows.
 
-        With `embeds`, vectors are made for what has none yet.
+        With `embeds`, vectors are made for what has none yet. The message `asked` is not needed in it.
         """
         for question in questions:
             if question.has_meaning:
                 # Its vector is made while files and words are looked at.
                 self._meaning.begin(question.text)
         if tree:
-            self._store.texts.catch_up(where=tree)
+            self._store.texts.catch_up(where=tree, without=asked)
             return PreparedSearch((tree,))
         places: list[SearchPlace] = []
         freshness, trouble = Freshness(), ""
@@ -386,7 +399,7 @@ class Search:
             places += self._index.places(scope, own=own)
         if within != "notes":
             places.append(scope)
-        self._store.passages.catch_up(places)
+        self._store.passages.catch_up(places, asked)
         try:
             if embeds:
                 self._meaning.catch_up(places=places, until=self._clock() + self._budget)
@@ -430,8 +443,9 @@ class Search:
         )
 
     def rank(self, question: Question, scope: Scope, *, within: Within = "all") -> RankedQuestion:
-        """Rank all rows that a scope can see, as a search does."""
-        return self._rank(question, self.prepare([], scope, within=within).places, ())
+        """Rank all rows that a scope can see, as a search does, and every one of them closely."""
+        places = self.prepare([], scope, within=within).places
+        return self._rank(question, places, (), closely=sys.maxsize)
 
     def _rank(
         self,
@@ -440,6 +454,7 @@ class Search:
         kinds: Collection[str],
         until: float | None = None,
         asked: str = "",
+        **options: Any,
     ) -> RankedQuestion:
         matches = self._store.passages.matches(places, question.terms, question.parts)
         if asked:
@@ -451,9 +466,7 @@ class Search:
             patience = None if until is None else max(0.0, until - self._clock())
             near = self._meaning.near(places, question.text, _NEAREST, also, patience)
         weights = self._weights.scale(near.factor)
-        ranking = rank_rows(question, matches, rows, near.rows, weights, near.kind)
-        if kinds:
-            ranking = replace(ranking, among=ranking.among & rows.note & np.isin(rows.kind, list(kinds)))
+        ranking = rank_rows(question, matches, rows, near.rows, weights, near.kind, kinds=kinds, **options)
         return RankedQuestion(
             question, matches, near, ranking, frozenset(exact_rows(matches, question.names))
         )
@@ -542,6 +555,11 @@ class Search:
             if ours:
                 latest[tree] = max(ours, key=lambda talk: (talk.updated_at, talk.id)).id
         return latest
+
+
+def read_query(query: str) -> Question:
+    """Read what is searched for: a search is a question, however it is spelled."""
+    return replace(read_question(query), asks=1.0)
 
 
 def exact_rows(matches: PassageMatches, names: Collection[str]) -> set[int]:

@@ -125,16 +125,13 @@ class MemoryService:
 
     def messages_near(self, scope: Scope, query: str, limit: int = 20) -> dict[str, float]:
         """Find messages of this scope's conversations that are about a question, with their scores."""
-        answer = self.own.search(query, scope, within="conversations", limit=limit)
-        if answer.weak:
-            return {}
+        candidates, by_meaning = self.own.find_messages(query, scope, limit)
         # What merely stands beside something that was found is no hit for a person.
-        by_meaning = "vectors" in answer.engines
         return {
-            hit.id: hit.score
-            for hit in answer.hits
-            if any(not engine.startswith("vectors") for engine in hit.engines)
-            or (by_meaning and hit.score >= _MEANT)
+            each.row.passage: round(each.score, 4)
+            for each in candidates
+            if any(not engine.startswith("vectors") for engine in each.engines)
+            or (by_meaning and each.score >= _MEANT)
         }
 
     def note_used(self, scope: Scope, names: Collection[str]) -> None:

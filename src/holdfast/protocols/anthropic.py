@@ -26,8 +26,16 @@ from holdfast.messages import (
 )
 from holdfast.protocols import openai_chat
 from holdfast.protocols.ollama import parse_arguments
-from holdfast.protocols.requests import simplest_form
-from holdfast.protocols.wire import Block, BlockBuilder, BlockKind, BlockStep, expect, keep_fields, without
+from holdfast.protocols.wire import (
+    Block,
+    BlockBuilder,
+    BlockKind,
+    BlockStep,
+    expect,
+    keep_fields,
+    simplest_form,
+    without,
+)
 
 NAME = "anthropic"
 _ROLES: tuple[Role, ...] = ("system", "user", "assistant")

@@ -33,9 +33,9 @@ from holdfast.messages import (
     Usage,
 )
 from holdfast.protocols.ollama import SAME_IN_BOTH, take_tools
-from holdfast.protocols.requests import check_options
 from holdfast.protocols.wire import (
     OPENAI_SPELLING,
+    check_options,
     expect,
     json_type,
     keep_fields,

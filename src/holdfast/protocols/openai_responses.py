@@ -28,8 +28,15 @@ from holdfast.messages import (
     Usage,
 )
 from holdfast.protocols import openai_chat
-from holdfast.protocols.requests import simplest_form
-from holdfast.protocols.wire import Block, BlockBuilder, BlockStep, expect, keep_fields, without
+from holdfast.protocols.wire import (
+    Block,
+    BlockBuilder,
+    BlockStep,
+    expect,
+    keep_fields,
+    simplest_form,
+    without,
+)
 
 NAME = "responses"
 _ROLES: dict[str, Role] = {

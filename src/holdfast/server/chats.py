@@ -41,7 +41,7 @@ from holdfast.errors import BadRequest, HoldfastError
 from holdfast.i18n import lazy, speak
 from holdfast.messages import ChatRequest, Scope
 from holdfast.protocols import ollama, openai_chat
-from holdfast.protocols.requests import add_call_ids, add_tool_names
+from holdfast.protocols.wire import add_call_ids, add_tool_names
 from holdfast.server import transcript
 from holdfast.server.detached import DetachedTurns
 from holdfast.server.endpoint import (

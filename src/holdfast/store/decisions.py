@@ -84,7 +84,7 @@ class DecisionRepository(Repository):
     ) -> Decision:
         """Save a decision; `name` is its id where others already refer to it."""
         decision = name or new_id("d")
-        row = {
+        row: dict[str, Any] = {
             "id": decision,
             "lane": lane,
             "conversation": conversation,
@@ -99,7 +99,7 @@ class DecisionRepository(Repository):
             "created_at": time.time() if now is None else now,
         }
         _NEW_DECISION.run(connection, row)
-        return _get(connection, decision)
+        return Decision(**row)
 
     @reads
     def of(self, connection: Connection, lane: str) -> list[Decision]:
@@ -237,6 +237,11 @@ def _escape_like(text: str) -> str:
 
 
 _LANE = PreparedStatement(select(lanes).where(lanes.c.id == bindparam("lane")))
+_LANES_OF = PreparedStatement(
+    select(lanes)
+    .where(lanes.c.conversation == bindparam("conversation"))
+    .order_by(lanes.c.updated_at.desc(), lanes.c.id)
+)
 _LANE_STATE = PreparedStatement(select(lanes.c.version, lanes.c.state).where(lanes.c.id == bindparam("lane")))
 _CHANGE_LANE = PreparedStatement(
     update(lanes)
@@ -265,9 +270,8 @@ class LaneRepository(Repository):
     @reads
     def of(self, connection: Connection, conversation: str) -> list[LaneRecord]:
         """Return the lanes of a conversation, the last used first."""
-        query = select(lanes).where(lanes.c.conversation == conversation)
-        rows = connection.execute(query.order_by(lanes.c.updated_at.desc(), lanes.c.id))
-        return [LaneRecord(**row._mapping) for row in rows]
+        rows = _LANES_OF.all(connection, conversation=conversation)
+        return [LaneRecord(**row._asdict()) for row in rows]
 
     @writes
     def put(
@@ -347,6 +351,13 @@ class MarkRepository(Repository):
         return [Mark(row.message, row.kind, row.text, depths[row.message]) for row in on_path]
 
 
+_SUMMARY_ENDS = PreparedStatement(
+    select(summaries.c.through).where(
+        summaries.c.tree == bindparam("tree"), summaries.c.depth <= bindparam("depth")
+    )
+)
+
+
 class SummaryRepository(Repository):
     """Summaries along the trees of messages."""
 
@@ -424,8 +435,8 @@ def _latest(connection: Connection, message: str) -> SummaryRecord | None:
 def _summary_ends(connection: Connection, message: str) -> dict[str, int]:
     """Return the messages on the path to this one at which a summary ends, each with its depth."""
     end = tree.get(connection, message)
-    ends = select(summaries.c.through).where(summaries.c.tree == end.tree, summaries.c.depth <= end.depth)
-    return tree.depths(connection, end, list(connection.scalars(ends)))
+    ends = _SUMMARY_ENDS.all(connection, tree=end.tree, depth=end.depth)
+    return tree.depths(connection, end, [row.through for row in ends])
 
 
 def _read_summary(row: Row[Any]) -> SummaryRecord:

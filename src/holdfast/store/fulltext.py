@@ -10,7 +10,7 @@ import string
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeVar
@@ -413,17 +413,34 @@ class Container(NamedTuple):
         return self.stamp == before.stamp and self.rows - before.rows == added and added >= 0
 
 
+class ContainerList(tuple[Container, ...]):
+    """Containers by number, with what is worked out once for all of them."""
+
+    @cached_property
+    def rows(self) -> int:
+        return sum(container.rows for container in self)
+
+    @cached_property
+    def average(self) -> float:
+        """How many terms a row has on average, at least 1."""
+        return max(1.0, sum(container.length for container in self) / max(1, self.rows))
+
+    @cached_property
+    def ranges(self) -> list[IdRange]:
+        return id_ranges(self)
+
+
 # In the order of the fields of `Container`.
 _CONTAINER_COLUMNS = [
     container_table.c[name] for name in ("container", "number", "stamp", "next", "rows", "length")
 ]
-_IN_SCOPE = PreparedStatement(
-    select(*_CONTAINER_COLUMNS).where(container_table.c.scope == bindparam("key")), row=Container
-)
 _NAMED = PreparedStatement(
     select(*_CONTAINER_COLUMNS).where(container_table.c.container == bindparam("name")), row=Container
 )
-_EVERY = PreparedStatement(select(*_CONTAINER_COLUMNS), row=Container)
+_EVERY = PreparedStatement(select(*_CONTAINER_COLUMNS).order_by(container_table.c.number), row=Container)
+# Containers with numbers that are the same but for these are looked at together.
+_CONTAINERS_OF_PART = 256
+_PART = container_table.c.number // _CONTAINERS_OF_PART
 _TOTALS: tuple[ColumnElement[Any], ...] = (
     func.count().label("number"),
     func.sum(container_table.c.next).label("added"),
@@ -431,7 +448,18 @@ _TOTALS: tuple[ColumnElement[Any], ...] = (
     func.sum(container_table.c.length).label("length"),
     func.max(container_table.c.stamp).label("newest"),
 )
-_STATE = PreparedStatement(select(*_TOTALS).where(container_table.c.scope == bindparam("key")))
+_STATE = PreparedStatement(
+    select(_PART.label("part"), *_TOTALS).where(container_table.c.scope == bindparam("key")).group_by(_PART)
+)
+_IN_PART = PreparedStatement(
+    select(*_CONTAINER_COLUMNS).where(
+        container_table.c.scope == bindparam("key"),
+        container_table.c.number.between(bindparam("low"), bindparam("high")),
+    ),
+    row=Container,
+)
+# Sets of places whose containers are cached; the least recently used are dropped.
+_CACHED_PLACES = 8
 
 
 def scope_key(scope: Scope) -> str:
@@ -443,31 +471,65 @@ def container_number(row: int) -> int:
     return row // ROWS_OF_CONTAINER
 
 
-def list_containers(connection: Connection, places: Collection[SearchPlace] | None) -> list[Container]:
-    """Return the containers in these places, all for None, by number."""
-    containers: dict[int, Container] = {}
-    if places is None:
-        containers.update((row.number, row) for row in _EVERY.all(connection))
-    for place in places or ():
-        if isinstance(place, str):
-            rows = _NAMED.all(connection, name=place)
-        else:
-            rows = _IN_SCOPE.all(connection, key=_place_key(place))
-        containers.update((row.number, row) for row in rows)
-    return [containers[number] for number in sorted(containers)]
+def list_every_container(connection: Connection) -> ContainerList:
+    return ContainerList(_EVERY.all(connection))
 
 
-def fingerprint(connection: Connection, places: Collection[SearchPlace]) -> tuple[Any, ...]:
-    """Return a value that changes whenever the list of containers does, and is faster to get.
+class ContainerCache:
+    """Lists the containers of places, and reads only those again that may have changed.
 
-    Added rows increase `next`, removed rows decrease `rows`, and the stamp of a new container is the highest.
+    The totals of every part of a place are compared: added rows increase `next`, removed rows decrease
+    `rows`, and the stamp of a new container is the highest.
     """
-    return tuple(
-        tuple(_NAMED.all(connection, name=place))
-        if isinstance(place, str)
-        else _STATE.first(connection, key=_place_key(place))
-        for place in places
-    )
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[SearchPlace, ...], tuple[_Parts, ContainerList]] = {}
+
+    def list(self, connection: Connection, places: Collection[SearchPlace]) -> ContainerList:
+        """Return the containers in these places, by number."""
+        key = tuple(places)
+        known, containers = self._held.pop(key, ({}, ContainerList()))
+        states = dict(_list_states(connection, key))
+        if {part: state for part, (state, _) in known.items()} != states:
+            known = {
+                part: known[part]
+                if part in known and known[part][0] == state
+                else (state, _list_part(connection, part, state))
+                for part, state in states.items()
+            }
+            by_number = {each.number: each for _, members in known.values() for each in members}
+            containers = ContainerList(by_number[number] for number in sorted(by_number))
+        self._held[key] = known, containers
+        for oldest in [*self._held][:-_CACHED_PLACES]:
+            self._held.pop(oldest, None)
+        return containers
+
+
+# The parts of places, each with its state and its containers. A container that is named is a part of its own.
+_Part = tuple[str, int]
+_Parts = dict[_Part, tuple[tuple[Any, ...], Sequence[Container]]]
+_ALONE = -1
+
+
+def _list_states(
+    connection: Connection, places: Sequence[SearchPlace]
+) -> Iterator[tuple[_Part, tuple[Any, ...]]]:
+    for place in places:
+        if isinstance(place, str):
+            yield (place, _ALONE), tuple(_NAMED.all(connection, name=place))
+            continue
+        key = _place_key(place)
+        for state in _STATE.all(connection, key=key):
+            yield (key, state.part), state
+
+
+def _list_part(connection: Connection, part: _Part, state: tuple[Any, ...]) -> Sequence[Container]:
+    key, number = part
+    if number == _ALONE:
+        return state
+    low = number * _CONTAINERS_OF_PART
+    rows: list[Container] = _IN_PART.all(connection, key=key, low=low, high=low + _CONTAINERS_OF_PART - 1)
+    return rows
 
 
 def _place_key(place: Scope | NotesFolder) -> str:
@@ -534,15 +596,15 @@ def id_ranges(containers: Sequence[Container]) -> list[IdRange]:
     return spans
 
 
-def average_length(containers: Sequence[Container]) -> float:
-    """Return how many terms a row has on average, at least 1."""
-    rows = sum(container.rows for container in containers)
-    return max(1.0, sum(container.length for container in containers) / max(1, rows))
-
-
 _NUMBERS = PreparedStatement(
     select(container_table.c.container, container_table.c.number, container_table.c.next).where(
         Listed(container_table.c.container, "names")
+    )
+)
+_NEW_CONTAINER = PreparedStatement(insert(container_table), container_table.columns.keys())
+_LAST_IN_SCOPE = PreparedStatement(
+    select(func.max(container_table.c.number).label("number")).where(
+        container_table.c.scope == bindparam("scope")
     )
 )
 _GROW_CONTAINER = PreparedStatement(
@@ -576,8 +638,8 @@ def number_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: s
             new_containers.append({"container": name, "scope": scope, "number": number, **books})
         start = number * ROWS_OF_CONTAINER + first
         numbered += ({**row, "id": place} for place, row in enumerate(group, start))
-    if new_containers:
-        connection.execute(insert(container_table), new_containers)
+    for container in new_containers:
+        _NEW_CONTAINER.run(connection, container)
     # FTS5 takes rows in the order of their ids; every step back would cost it a write.
     return sorted(numbered, key=itemgetter("id"))
 
@@ -590,9 +652,7 @@ def _find_numbers(connection: Connection, names: Sequence[str]) -> dict[str, tup
 
 def _next_number(connection: Connection, scope: str) -> int:
     """Return the number for a new container: after the last of its scope; scopes are far apart."""
-    last: int | None = connection.scalar(
-        select(func.max(container_table.c.number)).where(container_table.c.scope == scope)
-    )
+    last: int | None = _LAST_IN_SCOPE.first(connection, scope=scope).number
     if last is not None:
         return last + 1
     highest: int | None = connection.scalar(select(func.max(container_table.c.number)))

@@ -22,7 +22,7 @@ from holdfast.store.database import (
     upsert,
     writes,
 )
-from holdfast.store.fulltext import Container, IdRange, NotesFolder, SearchPlace, file_table, row_table
+from holdfast.store.fulltext import ContainerList, IdRange, NotesFolder, SearchPlace, file_table, row_table
 from holdfast.store.ranking import (
     TERMS,
     TermQuery,
@@ -49,8 +49,6 @@ from holdfast.text.questions import Trait, traits_of
 # Candidates of a search: rows with the rarest terms; common terms only order them. With fewer, engines take
 # longer: looking for common terms among some rows costs more than fetching all that have them.
 _CANDIDATES = 20_000
-# Sets of places whose containers are cached; the least recently used are dropped.
-_CACHED_PLACES = 8
 NOTE = "note"
 
 _OUTLINES = PreparedStatement(
@@ -122,12 +120,8 @@ class PassageMatches:
     having: Mapping[TermQuery, set[int]]
     rarity: Mapping[TermQuery, float]
     worth: Mapping[str, float]
-    containers: Sequence[Container]
+    containers: ContainerList
     engine: str
-
-    @property
-    def average(self) -> float:
-        return fulltext.average_length(self.containers)
 
     def without(self, rows: Collection[int]) -> "PassageMatches":
         """Return the same as if these rows had no token."""
@@ -139,13 +133,11 @@ class PassageMatches:
 class PassageIndex(Repository):
     """Chunks of notes and messages as rows of one full-text index."""
 
-    __slots__ = ("_container_cache", "_messages")
+    __slots__ = ("_messages",)
 
     def __init__(self, database: Database, messages: MessageIndex) -> None:
         super().__init__(database)
         self._messages = messages
-        # The containers of the places searched last, with the fingerprint they had.
-        self._container_cache: dict[tuple[SearchPlace, ...], tuple[object, list[Container]]] = {}
 
     def ensure_ready(self) -> None:
         self._messages.prepare()
@@ -214,17 +206,17 @@ class PassageIndex(Repository):
         connection.execute(update(file_table).values(version=-1))
 
     @reads
-    def containers(self, connection: Connection, places: Collection[SearchPlace] | None) -> list[Container]:
+    def containers(self, connection: Connection, places: Collection[SearchPlace] | None) -> ContainerList:
         """Return the containers in these places, all for None."""
         if places is None:
-            return fulltext.list_containers(connection, None)
-        return self._load_containers(connection, places)
+            return fulltext.list_every_container(connection)
+        return self._messages.list_containers(connection, places)
 
-    def catch_up(self, places: Collection[SearchPlace]) -> None:
-        """Index the messages that wait in these places."""
+    def catch_up(self, places: Collection[SearchPlace], without: str = "") -> None:
+        """Index the messages that wait in these places, but for one."""
         for place in places:
             if isinstance(place, Scope):
-                self._messages.catch_up(where=place)
+                self._messages.catch_up(where=place, without=without)
 
     @reads
     def matches(
@@ -236,9 +228,9 @@ class PassageIndex(Repository):
     ) -> PassageMatches:
         """Find the rows in these places that have some of the terms; waiting messages are not found."""
         engine = self._messages.prepare()
-        containers = self._load_containers(connection, places)
-        total = sum(container.rows for container in containers)
-        lookup = TokenLookup(connection, engine, fulltext.id_ranges(containers))
+        containers = self._messages.list_containers(connection, places)
+        total = containers.rows
+        lookup = TokenLookup(connection, engine, containers.ranges)
         wanted = term_queries(terms, parts, about=True)
         pairs = lookup.all_pairs(wanted) if total <= _CANDIDATES else {}
         counts = {query: len(rows) for query, rows in pairs.items()} or lookup.counts(wanted)
@@ -280,18 +272,6 @@ class PassageIndex(Repository):
             for row, role, body, said in _TEXTS.all(connection, ids=sorted(ids))
             if said is not None or role == NOTE
         }
-
-    def _load_containers(self, connection: Connection, places: Collection[SearchPlace]) -> list[Container]:
-        """Return the containers in these places, from the cache while nothing has changed."""
-        key = tuple(places)
-        state = fulltext.fingerprint(connection, key)
-        held = self._container_cache.pop(key, None)
-        if held is None or held[0] != state:
-            held = state, fulltext.list_containers(connection, key)
-        self._container_cache[key] = held
-        for oldest in [*self._container_cache][:-_CACHED_PLACES]:
-            self._container_cache.pop(oldest, None)
-        return held[1]
 
     @writes
     def _replace(

@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain, groupby
@@ -19,12 +18,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Integer, Text, bindparam, delete, func, insert, select, type_coerce
 
-from holdfast.errors import NotFound
 from holdfast.i18n import without_banners
 from holdfast.messages import Message, Scope
 from holdfast.store import fulltext, log, tree
 from holdfast.store.database import Database, Listed, PreparedStatement, Repository, reads, writes
-from holdfast.store.fulltext import TextEngine, encode
+from holdfast.store.fulltext import ContainerCache, ContainerList, SearchPlace, TextEngine, encode
 from holdfast.store.ranking import (
     CandidateScores,
     TextSearchResult,
@@ -80,12 +78,18 @@ def _border(window: str) -> int:
 _BATCH = 100
 # Characters of a stored message up to which its decoded text is cached.
 _SHORT = 2_000
+# Messages of one exchange, and characters of them, that are indexed in the transaction that writes them.
+_EXCHANGE, _LITTLE = 4, 10_000
 # A row of tokens stays well under what PostgreSQL can hold in one.
 _ROW_SIZE = 200_000
 
 
 # Usually nothing waits, and every search asks several times.
-_FIRST_WAITING = PreparedStatement(select(func.min(fulltext.waiting_table.c.id).label("id")))
+_FIRST_WAITING = PreparedStatement(
+    select(func.min(fulltext.waiting_table.c.id).label("id")).where(
+        fulltext.waiting_table.c.message != bindparam("without")
+    )
+)
 
 _WAITING_MESSAGES = (
     select(
@@ -181,17 +185,21 @@ _ROWS = PreparedStatement(
 class MessageIndex(Repository):
     """Finds messages by their words. With `plain` no full-text engine is used, as on a SQLite without one."""
 
-    __slots__ = ("_engine", "_plain")
+    __slots__ = ("_containers", "_engine", "_plain")
 
     def __init__(self, database: Database, *, plain: bool = False) -> None:
         super().__init__(database)
         self._plain = plain
         self._engine: TextEngine | None = None
+        self._containers = ContainerCache()
 
-    def catch_up(self, limit: int | None = None, *, where: Scope | str | None = None) -> int:
+    def catch_up(
+        self, limit: int | None = None, *, where: Scope | str | None = None, without: str = ""
+    ) -> int:
         """Index waiting messages, oldest first, at most `limit`; return how many were indexed.
 
-        `where` narrows it to a scope or a tree. Texts are tokenized on the caller's thread.
+        `where` narrows it to a scope or a tree; the message `without` goes on waiting. Texts are tokenized on
+        the caller's thread.
         """
         self.prepare()
         if self.database.is_read_only:
@@ -199,14 +207,28 @@ class MessageIndex(Repository):
         done = 0
         while limit is None or done < limit:
             batch = _BATCH if limit is None else min(_BATCH, limit - done)
-            waiting = self._waiting(where, batch)
-            if not waiting:
+            waiting = self._waiting(where, batch, without)
+            others = [message for message in waiting if message[0].id != without]
+            if not others:
                 break
-            self._index([row for message in waiting for row in index_rows(*message)], waiting)
-            done += len(waiting)
+            self._index([row for message in others for row in index_rows(*message)], others)
+            done += len(others)
             if len(waiting) < batch:
                 break
         return done
+
+    def index_exchange(self, tree: str) -> None:
+        """Index what waits in a tree, if that is little, in the transaction that wrote it.
+
+        The next question finds it without waiting for it. A server locks the whole index until the
+        transaction ends, so there it is left for later.
+        """
+        if self.database.on_server:
+            return
+        self.prepare()
+        waiting = self._waiting(tree, _EXCHANGE)
+        if waiting and sum(len(row.body) for row, _ in waiting) <= _LITTLE:
+            self._index([row for message in waiting for row in index_rows(*message)], waiting)
 
     def find(
         self,
@@ -224,14 +246,14 @@ class MessageIndex(Repository):
         are found; those in `without` never are.
         """
         self.catch_up(where=where)
-        return self._find(where, terms, parts, head, without, limit)
+        return self.rank(where, terms, parts, head=head, without=without, limit=limit)
 
     @reads
     def count_words(self, connection: Connection, where: Scope, limit: int = 4_000) -> Counter[str]:
         """Count the words of the newest messages of a scope, as terms."""
         rows = fulltext.row_table
         counts: Counter[str] = Counter()
-        for first, last in fulltext.id_ranges(fulltext.list_containers(connection, [where])):
+        for first, last in self.list_containers(connection, [where]).ranges:
             newest = select(rows.c.tokens).where(rows.c.id.between(first, last)).order_by(rows.c.id.desc())
             for tokens in connection.scalars(newest.limit(limit)):
                 counts.update(token for token in tokens.split() if token.isalnum())
@@ -240,11 +262,7 @@ class MessageIndex(Repository):
     @reads
     def read(self, connection: Connection, names: Sequence[str]) -> dict[str, MessageRecord]:
         """Return the messages with these ids; deleted ones are missing."""
-        records: dict[str, MessageRecord] = {}
-        for name in names:
-            with suppress(NotFound):
-                records[name] = tree.get(connection, name)
-        return records
+        return tree.find(connection, names)
 
     @reads
     def ways_to(self, connection: Connection, messages: Collection[str]) -> dict[str, Mapping[str, int]]:
@@ -264,6 +282,10 @@ class MessageIndex(Repository):
                 if _allow_memory(end.settings):
                     paths[end.tree].append(_follow(end, forks) if forks else {end.branch: end.depth})
         return paths
+
+    def list_containers(self, connection: Connection, places: Collection[SearchPlace]) -> ContainerList:
+        """Return the containers in these places, from the cache where nothing has changed."""
+        return self._containers.list(connection, places)
 
     @property
     def engine(self) -> str:
@@ -290,8 +312,10 @@ class MessageIndex(Repository):
         fulltext.build_index(connection, engine, analyser.VERSION)
 
     @reads
-    def _waiting(self, connection: Connection, where: Scope | str | None, limit: int) -> list[Any]:
-        if _FIRST_WAITING.first(connection).id is None:
+    def _waiting(
+        self, connection: Connection, where: Scope | str | None, limit: int, without: str = ""
+    ) -> list[Any]:
+        if _FIRST_WAITING.first(connection, without=without).id is None:
             return []
         if isinstance(where, Scope):
             scope = {"user": where.user, "project": where.project, "kind": where.kind}
@@ -316,21 +340,22 @@ class MessageIndex(Repository):
             add_rows(connection, list(group), scope)
 
     @reads
-    def _find(
+    def rank(
         self,
         connection: Connection,
         where: Scope | str,
         terms: Sequence[str],
-        parts: Sequence[str],
-        head: str | None,
-        without: Collection[str],
-        limit: int,
+        parts: Sequence[str] = (),
+        *,
+        head: str | None = None,
+        without: Collection[str] = (),
+        limit: int = 50,
     ) -> TextSearchResult:
+        """Find messages as `find` does, among those that are in the index by now."""
         engine = self.prepare()
-        containers = fulltext.list_containers(connection, [where])
-        total = sum(container.rows for container in containers)
-        average = fulltext.average_length(containers)
-        lookup = TokenLookup(connection, engine, fulltext.id_ranges(containers))
+        containers = self.list_containers(connection, [where])
+        total = containers.rows
+        lookup = TokenLookup(connection, engine, containers.ranges)
         counts = lookup.counts(term_queries(terms, parts))
         rarity = {query: inverse_frequency(total, count) for query, count in counts.items()}
         pairs = lookup.pairs(sorted(counts, key=lambda query: (counts[query], -query.weight)), counts)
@@ -344,7 +369,7 @@ class MessageIndex(Repository):
                 if details.place <= on_path.get(details.branch, -1)
             }
         rows = {row: details for row, details in rows.items() if details.passage not in without}
-        hits = worth.rank(rows, average, limit)
+        hits = worth.rank(rows, containers.average, limit)
         weights = dict.fromkeys(terms, 0.0)
         for query, value in rarity.items():
             weights[query.term] = max(weights.get(query.term, 0.0), query.weight * value)

@@ -25,7 +25,7 @@ from sqlalchemy import (
 from holdfast.errors import NotFound, StoreError
 from holdfast.i18n import lazy
 from holdfast.messages import Message
-from holdfast.store.database import DAMAGE_HINT, PreparedStatement, batches
+from holdfast.store.database import DAMAGE_HINT, Listed, PreparedStatement, batches
 from holdfast.store.schema import branches, messages
 from holdfast.store.values import MessageRecord, NewMessage, new_id
 
@@ -60,6 +60,7 @@ def _path_query(*columns: ColumnElement[Any]) -> Select[Any]:
 
 
 _BY_ID = PreparedStatement(select(*_COLUMNS).where(messages.c.id == bindparam("id")))
+_BY_IDS = PreparedStatement(select(*_COLUMNS).where(Listed(messages.c.id, "ids")))
 _CHILDREN = (
     select(*_COLUMNS)
     .where(messages.c.parent == bindparam("parent"))
@@ -87,7 +88,7 @@ _AT = PreparedStatement(
 )
 _NEW = PreparedStatement(insert(messages), messages.columns.keys())
 _NEW_BRANCH = PreparedStatement(insert(branches), branches.columns.keys())
-_PATH = _path_query(*_COLUMNS)
+_PATH = PreparedStatement(_path_query(*_COLUMNS))
 _PATH_IDS = _path_query(messages.c.id, messages.c.depth)
 _PATH_SIZES = _path_query(
     messages.c.id, messages.c.depth, messages.c.role, func.length(messages.c.body).label("size")
@@ -120,6 +121,12 @@ def get(connection: Connection, message_id: str, *, tree: str | None = None) -> 
     return read_message(row)
 
 
+def find(connection: Connection, names: Sequence[str]) -> dict[str, MessageRecord]:
+    """Return the messages with these ids by id, in their order; deleted ones are missing."""
+    rows = {row.id: row for batch in batches(names) for row in _BY_IDS.all(connection, ids=batch)}
+    return {name: read_message(rows[name]) for name in names if name in rows}
+
+
 def answer(connection: Connection, tree: str, job: str) -> MessageRecord | None:
     """Return the message that a job wrote in a tree."""
     row = connection.execute(_OF_JOB, {"tree": tree, "job": job}).first()
@@ -129,16 +136,18 @@ def answer(connection: Connection, tree: str, job: str) -> MessageRecord | None:
 def path(connection: Connection, message_id: str, *, limit: int | None = None) -> list[MessageRecord]:
     """Return the path from the root to the message, or its last `limit` messages."""
     end = get(connection, message_id)
+    if limit == 1:
+        return [end]
     low = 0 if limit is None else max(0, end.depth - limit + 1)
-    rows = connection.execute(_PATH, {"branch": end.branch, "depth": end.depth, "low": low})
+    rows = _PATH.all(connection, branch=end.branch, depth=end.depth, low=low)
     return sorted(map(read_message, rows), key=lambda message: message.depth)
 
 
 def part(connection: Connection, message_id: str, *, below: int, keep: Sequence[str]) -> list[MessageRecord]:
     """Return the messages of the path that are deeper than `below` or named in `keep`."""
     end = get(connection, message_id)
-    place = {"branch": end.branch, "depth": end.depth}
-    messages_below = [read_message(row) for row in connection.execute(_PATH, {**place, "low": below + 1})]
+    rows = _PATH.all(connection, branch=end.branch, depth=end.depth, low=below + 1)
+    messages_below = [read_message(row) for row in rows]
     upto = _links(connection, end)
     for names in batches(keep):
         named = map(read_message, connection.execute(_NAMED, {"names": names}))

@@ -5,7 +5,7 @@ things that merely look alike stay apart. Where it cannot be told, that is said 
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -40,6 +40,8 @@ _FRAME = 0.6
 _SHARED = 2
 # So much of the smaller one's topic in common, and what is left on both sides tells two things apart.
 _PARALLEL = 0.5
+# A sum that replaces another is at most so many times as large, or as small.
+_FACTOR = 20.0
 # Words that begin with as many letters are of one root.
 _ROOT = 5
 # Concepts of which one person at a time has each.
@@ -114,6 +116,8 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
         for kind in common
         if not a.values[kind] & b.values[kind] or (a.changed and b.values[kind] < a.values[kind])
     }
+    if _of_other_size(a, b, differing):
+        return "apart"
     if not left and _is_parallel(a, b, shared):
         return "apart"
     if not left and a.changed and not _has_head(a, b, differing):
@@ -125,6 +129,14 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
     if common and about and (a.negated == b.negated or _is_telling(a, b, common)):
         return "same"
     return _without_values(a, b, shared, likeness, left=left)
+
+
+def _of_other_size(a: Slot, b: Slot, differing: Collection[str]) -> bool:
+    """Whether sums of money are too far apart for one thing: what a ticket costs is no budget."""
+    if "number money" not in differing or a.own & b.own:
+        return False
+    sums = [[float(_LEADING.findall(sum_)[0]) for sum_ in slot.values["number money"]] for slot in (a, b)]
+    return all(max(x, y) > _FACTOR * min(x, y) for x in sums[0] for y in sums[1])
 
 
 def _split_compounds(slot: Slot, other: Slot) -> Slot:
@@ -150,6 +162,25 @@ def tells_change(text: str) -> bool:
     return _CHANGE.search(text) is not None
 
 
+def needs_context(text: str) -> bool:
+    """Whether a statement of a change does not say of what: "we move to 28 March", "I meant 9,200"."""
+    if not tells_change(text) or not values_in(text):
+        return False
+    clause = text.partition(",")[0]
+    slot = slot_of(_CHANGE.sub(" ", clause if values_in(clause) else text))
+    people = "|".join(re.escape(name) for name in values_in(text).get("name", ()))
+    named = re.findall(rf"(?i:{people})(?: [{UPPER}][\w-]+)?", text) if people else []
+    return not slot.topic - _EMPTY - frozenset(stem for name in named for stem in terms(name))
+
+
+def join_context(sentences: Sequence[str]) -> list[str]:
+    """Returns sentences, each that needs context behind the one before it."""
+    return [
+        f"{before} {sentence}" if before and needs_context(sentence) else sentence
+        for before, sentence in zip(("", *sentences), sentences, strict=False)
+    ]
+
+
 def renews_value(text: str) -> bool:
     """Whether a statement tells of a change and names the value that holds now; a habit has none."""
     return tells_change(text) and bool(slot_of(text).values.keys() - {"frequency"})
@@ -161,17 +192,20 @@ def gives_new_value(new: str, old: str, question: str = "") -> bool:
 
     For telling them together, where a mistake costs a line; `compare` is for what must be sure.
     """
-    if not touches(new, old):
-        return False
-    if compare(new, old) in ("replaces", "maybe"):
-        return True
     a, b = slot_of(new), slot_of(old)
-    shared = a.topic & b.topic
+    if not (b.values or b.names) or not touches(new, old):
+        return False
+    relation, shared = compare(new, old), a.topic & b.topic
+    if relation == "replaces" or (relation == "maybe" and a.own & b.own):
+        return True
     if _of_others(a, b) or _is_parallel(a, b, shared) or _have_other_numbers(a, b):
         return False
-    if len(shared) < _SHARED and not shared & slot_of(question).topic:
+    asked = shared & slot_of(question).topic
+    differing = {kind for kind in a.values.keys() & b.values.keys() if not a.values[kind] & b.values[kind]}
+    if _of_other_size(a, b, differing):
         return False
-    return any(not a.values[kind] & b.values[kind] for kind in a.values.keys() & b.values.keys())
+    # Bare numbers count all kinds of things.
+    return bool(differing if len(shared) >= _SHARED else asked and differing - {"number"})
 
 
 def _has_frame_of(new: str, old: str) -> bool:
@@ -316,7 +350,11 @@ def _is_telling(a: Slot, b: Slot, common: Collection[str]) -> bool:
 
 
 def _left_behind(a: Slot, b: Slot) -> bool:
-    """Whether the new statement names what the old one gave as a name, maybe shortened."""
+    """Whether the new statement names what the old one gave: a name, maybe shortened, or a day's date."""
+    days = {date.partition("-")[2] for date in b.values.get("date", ()) if date.count("-") == 1}
+    numbers = {word.rstrip("dhnrst") for word in a.words if word[0].isdigit()}
+    if a.changed and days & numbers and a.values.get("date", b.values.get("date")) != b.values.get("date"):
+        return True
     return any(
         name in a.words or any(len(word) >= 5 and name.startswith(word) for word in a.words)
         for name in b.names
@@ -372,7 +410,13 @@ def slot_of(text: str) -> Slot:
         topic.add(stem)
         own.add(stem)
         topic.update(part for part in parts(word) if len(part) > 4)
-    names = frozenset(name.casefold() for name in _names(plain, spoken) if not values_in(name))
+    names = frozenset(
+        name.casefold()
+        for name in _names(plain, spoken)
+        if not values_in(name) and not re.fullmatch(_MONEY, name.casefold())
+    )
+    if "number money" in values and _OWN_MONEY.search(plain):
+        topic.add("=money")
     cues = _CUES[spoken if spoken in _CUES else "en"].cues
     return Slot(
         frozenset(topic),
@@ -495,6 +539,7 @@ _SEVERAL = rf"(?:\b(?:{_COUNTED})(?= \w)|(?:(?<=\bis )|(?<=\bist )|(?<=jetzt )|(
 _UNITS = {name: unit for unit, names in merged_rows("UNITS").items() for name in names.split()}
 _TONGUES = merged_table("LANGUAGE_NAMES")
 _UNIT = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
+_MONEY = r"(?:€|euros?|eur|\$|dollar\w*|franken|pounds?|£)"
 
 
 def _number(text: str) -> str:
@@ -534,7 +579,7 @@ _KINDS = (
             rf"|{_WORDED})(?::(?P<minute>\d\d))?(?: ?(?P<late>am|pm|uhr|o'clock)\b|(?<=:\d\d)\b"
             rf"|(?<=halb \d)\b)"
             rf"|\b(?:um|at|ab|gegen|bis|until|to) (?P<half2>halb |half past |half )?(?P<hour2>[01]?\d|2[0-4]"
-            rf"|{_WORDED})\b(?![.,:]?\d| ?(?:{_UNIT}|euros?|€|\$|pounds?|dollars?|franken)(?!\w))"
+            rf"|{_WORDED})\b(?![.,:]?\d| ?(?:{_UNIT}|{_MONEY})(?!\w))"
         ),
         lambda match: _clock_of(match),
     ),
@@ -562,7 +607,7 @@ _KINDS = (
         "number",
         late(
             rf"(?<![\w.-])(?P<number>\d[\d.,]*|{_SEVERAL})(?: ?(?P<unit>{_UNIT})(?!\w)"
-            r"| ?(?:€|euros?|eur|\$|dollar\w*|franken|pounds?|£))?(?!\w)"
+            rf"| ?(?P<money>{_MONEY}))?(?!\w)"
         ),
         lambda match: _amount(match),
     ),
@@ -583,7 +628,7 @@ def _clock_of(match: re.Match[str]) -> str:
 
 
 def _amount(match: re.Match[str]) -> str:
-    unit = _UNITS.get(match["unit"] or "", "")
+    unit = "money" if match["money"] else _UNITS.get(match["unit"] or "", "")
     return f"{'number ' + unit if unit else 'number'}|{_number(match['number'])}"
 
 
@@ -593,6 +638,7 @@ _VALUES = late(
     rf"|\b{any_phrase('CLOCK_WORDS')}\b"
 )
 _WORD = late(r"[^\W_][\w'-]*")
+_LEADING = late(r"\d+(?:\.\d+)?")
 _NUMBERED = late(r"(?<![\w-])([^\W\d_][\w-]{2,30}) (\d{1,4})(?= ([^\W\d_][\w'-]*))")
 _IDENTIFIER = late(r"\b[a-z]+[-_]\w*[-_\d]\w*\b|\b[a-z]+[A-Z]\w+\b")
 _NAME = {code: late(pattern) for code, pattern in by_language("STATED_NAME").items()}
@@ -600,6 +646,7 @@ _SUBJECT = late(rf"([{UPPER}][\w-]+|[a-z]+[-_]?\d\w*)(?:'s \w+)?(?= {any_phrase(
 _NOW = any_phrase("NOW_BEFORE")
 _CALLED = late(
     rf"(?i:\b{any_phrase('CALLED_BEFORE')} (?:{_NOW} )?(?:{any_phrase('TITLES')} ){{0,3}})([{UPPER}][\w-]+)"
+    rf"|\b([{UPPER}][\w-]{{1,30}}(?: [{UPPER}][\w-]{{1,30}})?)(?= (?i:{any_phrase('STEPS_IN')})\b)"
     # Who is somebody's; what a thing was given as its new name; a word of letters and digits behind "is".
     rf"|^([{UPPER}]\w+)(?= {any_phrase('OF_MINE')})"
     rf"|(?i:\b{any_phrase('CALLED_ANYTHING')}(?: {_NOW})?) ([\w-]+)(?=[.!]?$)"
@@ -641,12 +688,16 @@ _ENGLISH_VERB = late(
     r"|want|wants|know|allow|allows|shut|shuts|close|closes|never|always|only|all|past|good|around|other"
     r"|again|also|spoken|drop|stand)"
 )
+# Somebody has a sum, without a word for what it is.
+_OWN_MONEY = late(rf"(?i)\b{any_phrase('OWN_MONEY')}\b")
 # A change is told by when it holds, by its verb, or by what it ends.
 _CHANGE = late(
     rf"(?i)\b{any_phrase('CHANGES')}\b".replace("<day>", f"(?:{_DAY})").replace("<month>", f"(?:{_MONTH})")
 )
 _CUES: Mapping[str, LanguageData] = by_language("CUES")
 _GENERIC = frozenset(stem for word in words_of("GENERIC").split() for stem in terms(word))
+# Exclamations say nothing of what it is about.
+_EMPTY = frozenset(stem for word in words_of("EXCLAMATIONS").split() for stem in terms(word))
 _NONE: frozenset[str] = frozenset()
 
 

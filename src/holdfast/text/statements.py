@@ -122,8 +122,14 @@ _BRIEF = 5
 _LONGEST = 600
 
 
-def statements_in(sentences: Sequence[str]) -> list[Statement]:
+def statements_in(sentences: Sequence[str]) -> Sequence[Statement]:
     """What the sentences of one message state; quotes and code in them are hidden."""
+    return _read_statements(tuple(sentences))
+
+
+# A message is read for prohibitions, rules, decisions and memories, one after the other.
+@lru_cache(maxsize=256)
+def _read_statements(sentences: Sequence[str]) -> Sequence[Statement]:
     plain = [_plain(sentence) for sentence in sentences]
     spoken = language_of(" ".join(plain))
     found: list[Statement] = []
@@ -140,7 +146,7 @@ def statements_in(sentences: Sequence[str]) -> list[Statement]:
     foreign = any(_begins(sentence, "task") for sentence in plain)
     unreal = {number for number, sentence in enumerate(plain) if _cue(sentence, "unreal")}
     chats = _is_small_talk(plain)
-    return [
+    return tuple(
         one
         for one in found
         if not (laughs and one.kind != "decision")
@@ -148,7 +154,7 @@ def statements_in(sentences: Sequence[str]) -> list[Statement]:
         and not (one.sentence in unreal and one.kind != "prohibition")
         and not (chats and not _matters(one, plain[one.sentence]))
         and not (one.kind != "prohibition" and _cue(plain[one.sentence], "admires"))
-    ]
+    )
 
 
 def _is_small_talk(sentences: Sequence[str]) -> bool:
@@ -510,7 +516,9 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
     if "under" in cues and cues & {"does", "chooses"} and cues & {"condition", "question"}:
         # "If it rains we'll take the car", without a comma.
         cues.add("conditional")
-    if any("feels" in other.cues for place, other in enumerate(clauses) if place != at):
+    if "called" not in cues and any(
+        "feels" in each.cues for place, each in enumerate(clauses) if place != at
+    ):
         cues.add("felt")
     for later in clauses[at + 1 :]:
         if not language.begins["goes_on"].match(later.text):

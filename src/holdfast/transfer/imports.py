@@ -143,7 +143,7 @@ class SourceFiles:
                 _("There is no {place}.").format(place=place),
                 hint=_("See how it is spelled."),
             )
-        if place.is_file() and zipfile.is_zipfile(place):
+        if place.is_file() and _begins_as_zip(place) and zipfile.is_zipfile(place):
             try:
                 self._zip = zipfile.ZipFile(place)
             except zipfile.BadZipFile as error:
@@ -185,6 +185,12 @@ class SourceFiles:
                 return _at_most(opened, most)
         except OSError as error:
             raise Unreadable(translate(explain_os_error(error))) from error
+
+
+def _begins_as_zip(path: Path) -> bool:
+    """Tell a zip from a text that ends like one."""
+    with path.open("rb") as opened:
+        return opened.read(2) == b"PK"
 
 
 def _is_hidden(path: Path, root: Path) -> bool:

@@ -13,8 +13,7 @@ from holdfast.errors import BadRequest, ConfigError
 from holdfast.i18n import lazy
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols import ollama
-from holdfast.protocols.requests import add_tool_names
-from holdfast.protocols.wire import iter_lines, parse_json, parse_server_payload
+from holdfast.protocols.wire import add_tool_names, iter_lines, parse_json, parse_server_payload
 from holdfast.tokens.vocabulary import Vocabulary, VocabularyError
 from holdfast.upstreams.base import (
     Ability,

@@ -13,8 +13,7 @@ from holdfast.errors import ModelMissing, UpstreamError
 from holdfast.i18n import lazy
 from holdfast.messages import ChatRequest, Chunk, JsonObject
 from holdfast.protocols import openai_chat
-from holdfast.protocols.requests import add_call_ids
-from holdfast.protocols.wire import iter_sse, parse_server_payload
+from holdfast.protocols.wire import add_call_ids, iter_sse, parse_server_payload
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import (
     Ability,

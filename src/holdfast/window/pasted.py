@@ -13,13 +13,15 @@ from holdfast.window.shorten import Span
 
 # Quotes that may enclose several lines, and what ends them; a sign that also opens quotes, or stands for
 # inches, ends one at the end of a line only. Without an end, those of three go on to the end of the text.
-_OPENING = late(r"(?m)(?:^|:)[ \t]*(\"{3}|'{3}|[\"“„»«])")
+_OPENING = late(r"(?m)(?:(?:^|:)[ \t]*|[.!?][ \t]+)(\"{3}|'{3}|[\"“„»«])")
 _CLOSING = {
     opening: late(rf"(?m){closing}")
     for opening, closing in {
         '"""': '"{3}', "'''": "'{3}", '"': r'"[.,;!?]?[ \t]*$', "“": "”", "„": "[“”]", "»": "«", "«": "»",
     }.items()
 }  # fmt: skip
+# Characters; a shorter quote within a line is part of its sentence.
+_LONG_QUOTE = 400
 # A sentence that hands over the text behind it. One that holds for the future is a rule, whatever its verb.
 _HANDS_OVER = late(rf"(?im)(?:^|[.!?,]\s)[^:.!?\n]{{0,60}}?\b{any_word('TEXT_TASKS')}\b[^:\n]{{0,80}}:(?=\s)")
 # Lines that say whose the words below them are. Of a person who quotes or asks about themselves they are own.
@@ -53,7 +55,7 @@ def foreign_spans(text: str) -> Iterator[Span]:
 
 
 def quote_blocks(text: str) -> Iterator[Span]:
-    """Yield quotes over several lines, from the opening sign to the closing one."""
+    """Yield quotes over several lines, and long ones, from the opening sign to the closing one."""
     done, unclosed = 0, set()
     for opening in _OPENING.finditer(text):
         mark, start = opening[1], opening.start(1)
@@ -67,7 +69,7 @@ def quote_blocks(text: str) -> Iterator[Span]:
                 return
             continue
         done = closing.end()
-        if "\n" in text[start:done]:
+        if "\n" in text[start:done] or done - start > _LONG_QUOTE:
             yield start, done
 
 

@@ -76,7 +76,7 @@ def test_a_place_that_cannot_be_read_is_said(text):
         "data:text/html,x", "http://", "http:///x", "http://user:secret@example.com", "http://user@example.com",
         "http://example.com:99999/", "http://example.com:0/", "http://exa mple.com/", "http://example.com/a\nb",
         "http://good.example\\@evil.example/", "http://[fe80::1%25eth0]/", "http://[::1",
-        "http://ex%61mple.com/",
+        "http://ex%61mple.com/", "http://[::1]@/",
     ],
 )  # fmt: skip
 def test_what_is_no_address_of_the_web_is_not_fetched(text):

@@ -2,7 +2,7 @@
 
 `GRAMMARS` says what the nodes of each language mean; `PATTERNS` serve languages without a grammar and very
 large files, and may take a line in a string or a comment for a definition. `CodeOutline` and `write_outline`
-serve all languages, including Python, which has its own reader.
+serve all languages, including Python, which is read by `ast`.
 """
 
 import re
@@ -588,7 +588,7 @@ _C = late(
     r"#\s*define\s+(?P<name>\w+)|\s*(?:typedef\s+)?(?:class|struct|enum|union|namespace)\s+(?P<thing>\w+)\s*[^;]*$"
     r"|(?!(?:if|for|while|switch|else|return)\b)[A-Za-z_][\w\s*&:<>,]{0,80}?\b(?P<method>[\w:~]+)\s*\([^;]*$"
 )
-# Languages with a grammar are included for files that are too large for it.
+# Languages with a parser are included for files that are too large or broken for it.
 PATTERNS = {
     "javascript": _SCRIPT,
     "typescript": _SCRIPT,
@@ -606,6 +606,7 @@ PATTERNS = {
     "c": _C,
     "cpp": _C,
     "toml": late(r"\[\[?(?P<name>[^\[\]\n]+)\]"),
+    "python": _BLOCKS,
     "ruby": _BLOCKS,
     "php": _BLOCKS,
     "kotlin": _BLOCKS,

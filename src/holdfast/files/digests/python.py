@@ -1,217 +1,82 @@
-"""Python sources: outlines by `ast`, or by patterns if the parser fails; locations always by patterns.
-
-The source is split into logical lines by patterns alone, so that broken, old and huge files can be read. Only
-the source without function bodies is parsed: that takes a tenth of the time, and errors or Python 2 syntax
-inside functions do not matter.
-"""
+"""Python sources by `ast`; patterns serve what cannot be parsed, as they do for other languages."""
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
 
-from holdfast.files.digests.base import (
-    Digest,
-    ElementLocation,
-    LineIndex,
-    nest_names,
-    shorten_line,
-    suppress_warnings,
+from holdfast.files.digests.base import Digest, ElementLocation, LineIndex, shorten_line, suppress_warnings
+from holdfast.files.digests.code import (
+    CodeOutline,
+    OutlineEntry,
+    digest_by_lines,
+    locate_by_lines,
+    write_outline,
 )
-from holdfast.files.digests.code import CodeOutline, OutlineEntry, write_outline
-from holdfast.text.patterns import late
-
-# Strings and comments. An unclosed one ends with its line, or with the text.
-_OPAQUE = late(
-    r"""\#[^\n]*
-      | "{3} (?: [^"\\]++ | \\. | "(?!"") )*+ (?: "{3} | \\?\Z )
-      | '{3} (?: [^'\\]++ | \\. | '(?!'') )*+ (?: '{3} | \\?\Z )
-      | " (?: [^"\\\n]++ | \\. )*+ "?
-      | ' (?: [^'\\\n]++ | \\. )*+ '?
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_NO_BRACKETS = late(r"[^()\[\]{}\n]+")
-_DEFINES = late(r"(?:async[ \t]+def|def|class)[ \t]+(\w+)")
-_ASSIGNS = late(r"(\w+)[ \t]*(?::[^=\n]*)?=(?!=)")
-# All targets of an assignment.
-_TARGETS = late(r"(?:[\w \t,()*.]+(?::[^=\n]+)?=(?!=)[ \t]*)+")
-# An annotation over several lines, with the equals sign on a later line.
-_ANNOTATED = late(r"(?!(?:else|try|finally)\b)(\w+)[ \t]*:")
-_STRING = late(r"[rRuUbBfF]{0,2}[\"']")
-# Longer statements are data or large calls, which an outline does not need.
-_LONG_STATEMENT = 1_000
-
-
-class LogicalLine(NamedTuple):
-    """A logical line: its lines counted from zero, its indentation, and its first line without strings."""
-
-    first: int
-    last: int
-    indent: int
-    code: str
-    opens: bool
-    defines: str = ""
-
-
-def split_logical_lines(text: str, lines: LineIndex) -> list[LogicalLine]:
-    masked = _OPAQUE.sub(mask_opaque, text)
-    brackets = _NO_BRACKETS.sub("", masked).split("\n")
-    logical: list[LogicalLine] = []
-    start, depth, wrapped = -1, 0, False
-    for number, code in enumerate(masked.split("\n")):
-        begins = depth == 0 and not wrapped
-        if begins:
-            if not code or code.isspace():
-                continue
-            start = number
-        if brackets[number]:
-            depth = bracket_depth(depth, brackets[number])
-        wrapped = code.endswith(("\\", "\\\r"))
-        if depth == 0 and not wrapped:
-            logical.append(parse_logical_line(start, number, lines.all[start], code))
-    if depth or wrapped:
-        # An unclosed statement reaches to the end of the text.
-        logical.append(parse_logical_line(start, len(lines.all) - 1, lines.all[start], ""))
-    return logical
-
-
-def locate_python(text: str) -> Iterator[ElementLocation]:
-    """Yield functions, classes and methods with their decorators, and module-level assignments."""
-    lines = LineIndex(text)
-    names: list[tuple[int, str, int]] = []
-    # Comments before a statement do not belong to the element that ends there.
-    ends: dict[int, int] = {}
-    decorated: LogicalLine | None = None
-    last = 0
-    for each in split_logical_lines(text, lines):
-        if each.code.startswith("@"):
-            decorated = decorated or each
-            continue
-        first = decorated.first if decorated and decorated.indent == each.indent else each.first
-        # A statement without a name still ends the element before it.
-        names.append((each.indent, each.defines or assignment_name(each), first))
-        ends[first - 1] = last
-        decorated, last = None, each.last
-    ends[len(lines.all)] = last
-    for name, first, end in nest_names(names, len(lines.all)):
-        if not name.endswith(".") and name:
-            yield lines.locate(".".join(filter(None, name.split("."))), first, ends[end])
-
-
-def strip_bodies(text: str) -> str:
-    """Return the source with the same line numbers, function bodies reduced to their docstrings."""
-    lines = LineIndex(text)
-    output = [""] * len(lines.all)
-    within: LogicalLine | None = None
-    pending = False
-    for each in split_logical_lines(text, lines):
-        if within is not None and each.indent > within.indent:
-            if pending:
-                pending = False
-                keep_docstring(output, lines, each)
-            continue
-        close_function(output, within, pending)
-        within, pending = None, False
-        if each.defines and not each.code.startswith("class"):
-            output[each.first : each.last + 1] = lines.all[each.first : each.last + 1]
-            within, pending = (each, True) if each.opens else (None, False)
-        else:
-            keep_line(output, lines, each)
-    close_function(output, within, pending)
-    return "\n".join(output).replace("\0", " ").replace("\r", " ")
-
-
-def assignment_name(each: LogicalLine) -> str:
-    """Return the name that a module-level statement assigns or annotates, or ""."""
-    if each.indent or each.opens:
-        return ""
-    match = _ASSIGNS.match(each.code) or _ANNOTATED.match(each.code)
-    return match[1] if match else ""
-
-
-def close_function(output: list[str], within: LogicalLine | None, pending: bool) -> None:
-    """Add a body to a function that has none."""
-    if within is not None and pending:
-        output[within.last] += " ..."
-
-
-def mask_opaque(match: re.Match[str]) -> str:
-    """Replace a comment by nothing, a string by quotes, and a multi-line string by brackets that span it."""
-    opaque = match[0]
-    if opaque[0] == "#":
-        return ""
-    within = opaque.count("\n")
-    return "(" + "\n" * within + ")" if within else '""'
-
-
-def bracket_depth(depth: int, brackets: str) -> int:
-    opened = brackets.count("(") + brackets.count("[") + brackets.count("{")
-    return max(depth + 2 * opened - len(brackets), 0)
-
-
-def parse_logical_line(first: int, last: int, line: str, ending: str) -> LogicalLine:
-    code = line.lstrip()
-    indent = len(line) - len(code)
-    if "\t" in line[:indent]:
-        indent = len(line[:indent].expandtabs())
-    # A cheap check before the pattern: `async`, `class` and `def`.
-    defined = _DEFINES.match(code) if code[:1] in ("a", "c", "d") else None
-    return LogicalLine(
-        first, last, indent, code, ending.rstrip().endswith(":"), defined[1] if defined else ""
-    )
-
-
-def keep_docstring(output: list[str], lines: LineIndex, each: LogicalLine) -> None:
-    """Keep the first statement of a function if it is a string, else write `...` as its body."""
-    if _STRING.match(each.code):
-        output[each.first : each.last + 1] = lines.all[each.first : each.last + 1]
-    else:
-        output[each.first] = " " * each.indent + "..."
-
-
-def keep_line(output: list[str], lines: LineIndex, each: LogicalLine) -> None:
-    """Keep a statement outside of functions; of a long one without a block, only its targets."""
-    size = sum(len(line) for line in lines.all[each.first : each.last + 1])
-    named = each.code.startswith(("class ", "import ", "from ", "__all__", "@", "if ", "elif "))
-    if size <= _LONG_STATEMENT or named or each.opens or _STRING.match(each.code):
-        output[each.first : each.last + 1] = lines.all[each.first : each.last + 1]
-        return
-    assigned = _TARGETS.match(each.code[:_LONG_STATEMENT]) or _ANNOTATED.match(each.code)
-    output[each.first] = " " * each.indent + (assigned[0] if assigned else "") + "..."
-
-
-__all__ = ["digest_python", "locate_python", "outline_python"]
 
 _SHORT_VALUE = 60
+# So many lines that the parser rejects are left out; each costs another attempt.
+_MOST_REJECTED = 30
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BLOCKS = (ast.If, ast.Try, ast.TryStar, ast.With, ast.For, ast.While)
 
 
 def digest_python(text: str, most: int) -> Digest | None:
-    outline = outline_python(text)
+    try:
+        tree = parse_module(text)
+        outline = _PythonReader(text).outline(tree) if tree else None
+    except RecursionError:
+        # A thousand `elif` make a tree a thousand levels deep.
+        outline = None
+    if outline is None:
+        return digest_by_lines("python", text, most)
     return write_outline(outline, most) if outline.entries or outline.imports else None
 
 
-def outline_python(text: str) -> CodeOutline:
-    tree = parse_module(strip_bodies(text))
+def locate_python(text: str) -> Iterator[ElementLocation]:
+    """Yield functions, classes and methods with their decorators, and module-level assignments."""
+    lines = LineIndex(text)
     try:
-        return outline_by_pattern(text) if tree is None else _PythonReader(text).outline(tree)
+        tree = parse_module(text)
+        locations = list(locate_statements(tree.body, lines, "")) if tree else None
     except RecursionError:
-        # A thousand `elif` make a tree a thousand levels deep.
-        return outline_by_pattern(text)
+        locations = None
+    yield from locate_by_lines("python", text) if locations is None else locations
 
 
-def parse_module(source: str) -> ast.Module | None:
+def locate_statements(body: Sequence[ast.stmt], lines: LineIndex, prefix: str) -> Iterator[ElementLocation]:
+    for node in flatten_body(body):
+        last = (node.end_lineno or node.lineno) - 1
+        if isinstance(node, ast.ClassDef | _Function):
+            first = min((node, *node.decorator_list), key=lambda part: part.lineno).lineno - 1
+            yield lines.locate(prefix + node.name, first, last)
+            yield from locate_statements(node.body, lines, f"{prefix}{node.name}.")
+        elif not prefix and node in body:
+            for name in target_names(node):
+                yield lines.locate(name, node.lineno - 1, last)
+
+
+def parse_module(text: str) -> ast.Module | None:
+    """Parse a source, without some lines that the parser rejects; None if it cannot be parsed.
+
+    Lines are those between line feeds, as everywhere in digests.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", " ").split("\n")
     # The parser warns about invalid escapes.
     with suppress_warnings():
-        try:
-            return ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+        for _ in range(_MOST_REJECTED + 1):
+            try:
+                return ast.parse("\n".join(lines))
+            except SyntaxError as error:
+                # Old or half-written code inside a function need not hide all the others.
+                at = (error.lineno or 0) - 1
+                if not 0 <= at < len(lines) or lines[at].strip() in ("", "pass"):
+                    return None
+                lines[at] = lines[at][: len(lines[at]) - len(lines[at].lstrip())] + "pass"
+            except (ValueError, RecursionError, MemoryError):
+                return None
+    return None
 
 
 class _PythonReader:
@@ -377,33 +242,3 @@ def docstring_line(node: ast.Module | ast.ClassDef | _Function) -> str:
         text = first.value.value
         return text.strip().partition("\n")[0].strip() if isinstance(text, str) else ""
     return ""
-
-
-def outline_by_pattern(text: str) -> CodeOutline:
-    """Return the outline of a source that cannot be parsed, from lines that look like definitions."""
-    lines = LineIndex(text)
-    stack: list[tuple[int, list[OutlineEntry], OutlineEntry | None]] = [(-1, [], None)]
-    for each in split_logical_lines(text, lines):
-        while len(stack) > 1 and each.indent <= stack[-1][0]:
-            close_entry(stack)
-        if each.defines:
-            is_class = each.code.startswith("class")
-            head = shorten_line(" ".join(lines.all[each.first : each.first + 4]), 120).partition("):")
-            short_head = head[0] + (")" if head[1] else "")
-            public = not each.defines.startswith("_")
-            entry = OutlineEntry(
-                "class" if is_class else "function", each.defines, (short_head, short_head), "", public
-            )
-            stack.append((each.indent, [], entry))
-    while len(stack) > 1:
-        close_entry(stack)
-    return CodeOutline("python", len(lines.all), tuple(stack[0][1]), complete=True)
-
-
-def close_entry(stack: list[tuple[int, list[OutlineEntry], OutlineEntry | None]]) -> None:
-    """Move the last entry into the one around it; definitions inside functions are dropped."""
-    _, inside, entry = stack.pop()
-    assert entry is not None
-    if stack[-1][2] is None or stack[-1][2].kind == "class":
-        members = tuple(inside) if entry.kind == "class" else ()
-        stack[-1][1].append(replace(entry, inside=members))

@@ -97,16 +97,25 @@ class AddressGuard:
         return any(number in network and wanted in (0, port) for network, wanted in self.private)
 
 
+def parse_url(text: str) -> URL:
+    """Parse an address of any kind; ValueError if it is none."""
+    try:
+        return URL(text)
+    except (TypeError, IndexError) as error:
+        # Brackets before an @ are too much for the library.
+        raise ValueError(text) from error
+
+
 def parse_address(text: str) -> URL:
     """Normalise a web address; FetchFailed says what is wrong with it."""
     text = text.strip()
     if _ODD.search(text):
         raise bad_address_error(_("it has characters that no address has"))
     try:
-        url = URL(text)
+        url = parse_url(text)
         # Reading these is what finds bad ports and hosts.
         host, port, user, password = url.raw_host, url.port, url.user, url.password
-    except (ValueError, TypeError):
+    except ValueError:
         raise bad_address_error(_("it cannot be read")) from None
     if url.scheme not in ("http", "https"):
         raise bad_address_error(_("only http and https are fetched"))
@@ -594,7 +603,7 @@ def content_kind(content_type: str) -> ContentKind:
 
 def follow_redirect(url: URL, location: str) -> URL:
     try:
-        return parse_address(str(url.join(URL(location))))
+        return parse_address(str(url.join(parse_url(location))))
     except ValueError:
         raise FetchFailed(_("it redirects to nowhere")) from None
 

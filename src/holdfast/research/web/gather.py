@@ -29,6 +29,7 @@ from holdfast.research.web.fetch import (
     Fetcher,
     host_name,
     parse_address,
+    parse_url,
 )
 from holdfast.text.analyser import language_of
 
@@ -77,7 +78,7 @@ async def search_web(
 def search_url(text: str) -> URL:
     """Return the search address, however it was written: with or without `/search` and a query."""
     try:
-        url = URL(text.strip())
+        url = parse_url(text.strip())
         usable = url.scheme in ("http", "https") and bool(url.raw_host)
     except ValueError:
         usable = False

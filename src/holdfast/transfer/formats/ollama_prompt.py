@@ -35,6 +35,8 @@ from holdfast.transfer.imports import (
 KIND = "ollama-prompt"
 
 _HEAD = b"SQLite format 3\x00"
+# Errors of a damaged database; the second, where names of its columns are no text.
+_BROKEN = (sqlite3.DatabaseError, UnicodeDecodeError)
 # As it stands in the text that is kept beside the blob.
 _SPEAKER = re.compile(r"(?:\A|\n\n)(User|Assistant): ")
 
@@ -65,7 +67,7 @@ def read(paths: Sequence[Path]) -> ImportSource:
             if "session_id" not in columns:
                 raise _wrong_file_error(path)
             (total,) = connection.execute("SELECT count(*) FROM sessions").fetchone()
-    except sqlite3.DatabaseError as error:
+    except _BROKEN as error:
         raise _wrong_file_error(path, str(error)) from error
     return ImportSource(KIND, _items(path), int(total))
 
@@ -84,7 +86,7 @@ def _items(path: Path) -> Iterator[Item]:
             tables = {row["name"] for row in connection.execute("SELECT name FROM sqlite_master")}
             for row in connection.execute("SELECT * FROM sessions ORDER BY rowid"):
                 yield from _session(connection, dict(row), "messages" in tables)
-    except sqlite3.DatabaseError as error:
+    except _BROKEN as error:
         yield UnreadableItem(str(path), str(error))
 
 

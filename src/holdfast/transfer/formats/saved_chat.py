@@ -113,9 +113,10 @@ def _message_of(entry: dict[str, Any]) -> Message:
         name, call = clean_text(entry.get("tool_name")), clean_text(entry.get("tool_call_id"))
         return Message("tool", (ToolResult(words, call, name),))
     thoughts = (Thinking(clean_text(thinking)),) if thinking else ()
+    listed = entry.get("tool_calls")
     calls = tuple(
         ToolCall(clean_text(call.get("name")), _arguments(call.get("arguments")), clean_text(call.get("id")))
-        for call in entry.get("tool_calls") or ()
+        for call in (listed if isinstance(listed, list) else ())
         if isinstance(call, dict) and call.get("name")
     )
     return Message(role, (*thoughts, *words, *calls) if role == "assistant" else words)

@@ -77,7 +77,9 @@ STATED_NAME = (
 SENTENCE_HEAD = r"(?:(?i:der|die|das|unsere?|meine?|eine?) )((?:[a-zäöüß]+e[nrs]? ){0,2}[A-ZÄÖÜ][\w-]+)(?= )"
 SUBJECT_VERBS = r"hat|ist|wohnt|lebt|arbeitet|heißt|läuft|geht"
 # Before a name that is given as a value, titles before it, and what makes it new.
-CALLED_BEFORE = r"doktor|heißt|heiße|namens|name (?:\S+ ){0,4}?(?:ist|lautet)|nenn mich|chef ist|frau|herrn?"
+CALLED_BEFORE = (
+    r"doktor|springt|heißt|heiße|namens|name (?:\S+ ){0,4}?(?:ist|lautet)|nenn mich|chef ist|frau|herrn?"
+)
 TITLES = r"frau|herrn?|doktor"
 NOW_BEFORE = r"jetzt|nun|inzwischen|mittlerweile|neuerdings|künftig|ab sofort|seit \w+"
 OF_MINE = r"ist (?:mein|unser)"
@@ -110,9 +112,18 @@ CHANGES = (
     r"|umgestellt|umgestiegen|gewechselt"
     r"|umgezogen|(?:nach|ins|in die) \S+ gezogen|ersetzt|abgelöst|umbenannt|erhöht|gesenkt"
     r"|verzögert|erst (?:am|ab|im|in|um)"
+    r"|nur noch|bloß noch|ausweichen|ausgewichen|weich(?:en|e|t) (?:\S+ ){1,5}?aus|verschieb\w+|verleg\w+"
+    r"|springt (?:\S+ ){1,4}?ein|einspring\w+|übernimmt"
+    r"|ich meinte|meinte ich|quatsch|verguckt|vertan|vertippt|verlesen|verrechnet|korrektur|abgesagt"
     r"|aufge\w+t|umge\w+t|verkürzt|verlängert|erneuert|künftig|ab sofort|auf (?:\S+ ){1,3}?\w*ge\w{3,}(?:t"
     r"|en)|angehoben|reduziert"
 )
+# Somebody has a sum of money.
+OWN_MONEY = (
+    r"wir (?:\S+ )?haben|haben wir|ich (?:\S+ )?habe|habe ich|hab ich|(?:uns|mir) bleib(?:t|en)|zur verfügung"
+)
+# Who takes somebody's place.
+STEPS_IN = r"springt|übernimmt|vertritt|ersetzt"
 # A change that names what it leaves and then what it takes; one that names only what it takes. `<name>` is a
 # name.
 _MOVED = r"(?:gewechselt|umgestiegen|umgestellt|umgezogen|migriert|gezogen)"

@@ -11,7 +11,7 @@ CONCEPTS = {
         "ausliefern rollout"
     ),
     "money": (
-        "budget betrag summe preis kosten kostet gehalt honorar stundensatz gebühr beitrag zahlen "
+        "geld budget betrag summe preis kosten kostet gehalt honorar stundensatz gebühr beitrag zahlen "
         "bezahlen zahle rechnung"
     ),
     "invoice": "rechnung rechnungen fakturiert fakturieren faktura abrechnung abgerechnet",
@@ -67,6 +67,9 @@ CONCEPTS = {
     "mother": "mutter mama",
 }
 # What a statement may be changed by without being about something else.
+EXCLAMATIONS = (
+    "ach quatsch mist moment sorry nee nein halt stopp korrektur fehler nachricht entschuldigung mensch"
+)
 GENERIC = (
     "montag dienstag mittwoch donnerstag freitag samstag sonntag woche monat jahr tag uhr stunde minute"
     " ende anfang"

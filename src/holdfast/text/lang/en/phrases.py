@@ -104,8 +104,15 @@ CHANGES = (
     r"|not until|switched"
     r"|changed|replaced|renamed|renewed|rebooked|upgraded|increased|raised|lowered|extended|dropped|drop"
     r"|(?:is|are|was) gone|again|started|stop(?:ped)?|became|went up|after all|rescheduled"
+    r"|i meant|my mistake|misread|mistyped|typo|correction|scratch that|make (?:that|it)|takes? over"
+    r"|cancell?ed|(?:have|had|need) to move|will move|move (?:it|this|that) to|step(?:s|ping)? in for"
+    r"|fill\w* in for|down to"
     r"|not (?:\S+ ){1,6}?but|as of|by now|lately|recently|is up to|went from"
 )
+# Somebody has a sum of money.
+OWN_MONEY = r"(?:we|i)(?:'ve| (?:\w+ ){0,2}have)|left for us|at our disposal"
+# Who takes somebody's place.
+STEPS_IN = r"steps in|is stepping in|will step in|fills in|takes over|will take over|replaces"
 # A change that names what it leaves and then what it takes; one that names only what it takes. `<name>` is a
 # name.
 REPLACEMENTS = (

@@ -4,7 +4,7 @@
 CONCEPTS = {
     "meeting": "meeting standup stand-up daily weekly sync call appointment jour fixe get-together",
     "release": "release deployment deploy deploys ship shipping launch go-live rollout no-release",
-    "money": "budget amount price cost costs salary fee rate pay paying bill paid",
+    "money": "money budget amount price cost costs salary fee rate pay paying bill paid",
     "invoice": "invoice invoices billing billed",
     "rent": "rent landlord landlady lease",
     "home": "flat apartment house home live lives address moved",
@@ -58,8 +58,9 @@ CONCEPTS = {
     "mother": "mother mum mom",
 }
 # What a statement may be changed by without being about something else.
+EXCLAMATIONS = "ah oh oops sorry wait no correction mistake typo damn well actually"
 GENERIC = (
-    "monday tuesday wednesday thursday friday saturday sunday week month year day hour minute end start"
+    "total monday tuesday wednesday thursday friday saturday sunday week month year day hour minute end start"
     " thing time now these days everything everyone reason spot advice folks mr mrs ms dr new good way while"
     " until aside longer any more instead rather first second one just go going stuff lot back max number"
     " moment place weekly future today last next without"

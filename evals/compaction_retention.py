@@ -32,12 +32,14 @@ class Tally:
     def add(self, course: Course, beside: Sequence[Retention]) -> None:
         self.courses.append(course)
         self.plain += beside
-        for record in course.kept[-1:]:
+        for record in course.retentions[-1:]:
             for item in (*record.lost, *record.rules_lost):
                 progress(f"    lost, {item.kind} by {item.by}: {item.said}")
 
     def at(self, mark: int) -> list[Retention]:
-        return [record for course in self.courses for record in course.kept if record.compactions == mark]
+        return [
+            record for course in self.courses for record in course.retentions if record.compactions == mark
+        ]
 
     def rows(self, part: str, case: str, marks: Sequence[int]) -> Iterator[Row]:
         for mark in marks:
@@ -65,7 +67,7 @@ class Tally:
         after = sum(size for course in self.courses for _, size in course.sizes)
         ratio = share(after, before) if before else 0.0
         yield Row(part, "tokens after / before", case, ratio, "%", f"at most {_RATIO:.0f} %", ratio <= _RATIO)
-        standing = [record.standing for course in self.courses for record in course.kept]
+        standing = [record.standing for course in self.courses for record in course.retentions]
         if standing and number:
             whole = 100 * sum(standing) / len(standing) / (before / number)
             met = whole <= _RATIO
@@ -80,12 +82,12 @@ def _retention_rows(part: str, case: str, retentions: Sequence[Retention]) -> It
     reached = share(window + recalled, values)
     of = f"% of {values} ({window} in the window, {recalled} recalled)"
     yield Row(part, "values kept", case, reached, of, f"at least {_VALUES:.0f} %", reached >= _VALUES)
-    rules = sum(len(one.rules) for one in retentions)
-    if planted := rules + sum(len(one.rules_lost) for one in retentions):
+    rules = sum(len(retention.rules) for retention in retentions)
+    if planted := rules + sum(len(retention.rules_lost) for retention in retentions):
         word = share(rules, planted)
         yield Row(part, "rules word for word", case, word, f"% of {planted}", "100 %", word >= _RULES)
-    decisions = sum(len(one.decisions) for one in retentions)
-    if planted := decisions + sum(len(one.decisions_lost) for one in retentions):
+    decisions = sum(len(retention.decisions) for retention in retentions)
+    if planted := decisions + sum(len(retention.decisions_lost) for retention in retentions):
         yield Row(part, "decisions word for word", case, share(decisions, planted), f"% of {planted}")
 
 

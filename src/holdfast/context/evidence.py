@@ -312,7 +312,8 @@ class RecallService:
         return {own, *(tree for tree in others if any(talk.memory for talk in talks[tree]))}
 
     def _by_words_alone(self, evidence: Evidence) -> bool:
-        if self._memory is None or self._memory.embedder.off:
+        if self._memory is None or self._memory.embedder.off or self._memory.embedder.starting:
+            # While it starts, words do for a moment: nothing is wrong.
             return False
         return bool(evidence.degraded) and "vectors" not in evidence.engines and bool(evidence.engines)
 

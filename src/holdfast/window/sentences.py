@@ -104,7 +104,9 @@ _NOTICES: _Table = {
     "not_searched": lazy("earlier messages could not be searched for the question"),
     "not_noted": lazy("notes could not be written yet; they are kept, and tried again"),
     "not_recalled": lazy("memories could not be looked through in time for this question"),
-    "recalled_by_words": lazy("memories were looked for by words alone, not by meaning"),
+    "recalled_by_words": lazy(
+        "memories were looked for by words alone, not by meaning; `holdfast doctor` says why"
+    ),
     "held_back": lazy("memories are not sent to this model server; the setting memory_gate allows it"),
     "profile_broken": lazy("the profile cannot be read; `holdfast profile show` says why"),
     "files_missing": lazy("a file that the question names could not be brought in as it was meant"),

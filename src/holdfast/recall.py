@@ -52,6 +52,8 @@ FindingNotes = Callable[[Scope], Mapping[str, str]]
 
 # Candidates that the search returns for a question.
 _CANDIDATES = 120
+# Messages of the conversation that are indexed for a question, where more of them wait.
+_INDEXED = 400
 # Candidates whose texts are read from the store at once; the room is often full after those.
 _READ = 24
 # The report shows so many that were not brought.
@@ -160,6 +162,8 @@ class Evidence:
     missed: tuple[Snippet, ...] = ()
     engines: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
+    # Whether some of what was said is not in the index yet.
+    partial: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """For the report: what was searched, brought, and just missed, with what speaks for each."""
@@ -200,6 +204,8 @@ class Recall:
         if room < _LEAST or not questions:
             return Evidence()
         tree = "" if need.remembers else need.tree
+        # This conversation first, where much has to be indexed.
+        self._store.texts.catch_up(_INDEXED, where=need.tree, without=need.message)
         prepared = self._search.prepare(questions, need.scope, tree=tree, embeds=False, asked=need.message)
         share = room if share is None else min(share, room)
 
@@ -222,11 +228,13 @@ class Recall:
     ) -> Evidence:
         eligible = list(self._eligible(result.candidates, need))
         candidates = [each for each in eligible if each.row.passage not in need.present]
-        likely = max((max(each.score, _NAMED * each.exact) for each in candidates), default=0.0)
+        likely = max([each.score for each in candidates], default=0.0)
+        has_exact = any(each.exact for each in candidates)
+        likely = max(likely, _NAMED) if has_exact else likely
         # A message that asks nothing gets no evidence, unless it clearly refers to something. News resemble
         # much of what was said, and point at nothing of it.
         asks = questions[0].asks > 0
-        sure = asks or likely * _first_share(candidates) >= _POINTS or any(each.exact for each in candidates)
+        sure = asks or likely * _first_share(candidates) >= _POINTS or has_exact
         allowed = _room_for(likely, room) if sure else 0
         picker = _Picker(self, need, questions, result, allowed, share, count)
         if allowed:
@@ -242,6 +250,7 @@ class Recall:
             tuple(missed),
             result.engines,
             result.degraded,
+            result.partial,
         )
 
     def near(self, question: str, passages: Sequence[str]) -> Sequence[float]:
@@ -288,9 +297,10 @@ class Recall:
     def texts(self, candidates: Sequence[SearchCandidate], scope: Scope) -> dict[int, str]:
         """Returns the text of each candidate by its row; empty for a finding that is no longer valid."""
         texts = self._store.passages.texts([candidate.row.id for candidate in candidates])
-        findings = {each.row.id: name for each in candidates if (name := _finding_of(each.row))}
-        notes = self._findings(scope) if findings and self._findings is not None else {}
-        return texts | {row: notes.get(name, "") for row, name in findings.items()}
+        notes = [each.row for each in candidates if each.row.role == NOTE]
+        findings = {row.id: name for row in notes if (name := _finding_of(row))}
+        valid = self._findings(scope) if findings and self._findings is not None else {}
+        return texts | {row: valid.get(name, "") for row, name in findings.items()}
 
     def question_before(self, candidate: SearchCandidate) -> str:
         """Returns the text before a message, which it answers; empty if that is long."""
@@ -420,10 +430,11 @@ class _Picker:
         it. Messages that only ask come last, unless they have a name of the question.
         """
 
-        def only_asks(each: SearchCandidate) -> bool:
-            return bool(each.row.traits & _ONLY_ASKS) and not each.exact
-
-        self._candidates = candidates = sorted(candidates, key=only_asks)
+        asking = {each.row.id for each in candidates if each.row.traits & _ONLY_ASKS and not each.exact}
+        self._candidates = candidates = [
+            *(each for each in candidates if each.row.id not in asking),
+            *(each for each in candidates if each.row.id in asking),
+        ]
         self._places = {each.row.id: place for place, each in enumerate(candidates)}
         chosen: list[Snippet] = []
         missed: list[Snippet] = []

@@ -11,6 +11,7 @@ from holdfast.memory.base import SUMMARY_TOPIC, SummaryNote
 from holdfast.memory.embedder_choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import FolderWorkspace
 from holdfast.messages import ChatRequest, Message, Scope, ToolCall
+from holdfast.store import NewMessage
 from holdfast.turn import Ask
 from tests.context.engine_client import Client, provider
 from tests.context.memory_engine import last, remembering
@@ -284,6 +285,22 @@ async def test_an_embedder_that_hangs_holds_up_nobody(tmp_path, monkeypatch):
         assert {tuple(client.report["notices"]) for client in clients} == {("not_recalled",)}
         assert 0 < embedder.asked < len(clients), "not all of them wait in a thread"
         embedder.end.set()
+
+
+async def test_a_question_does_not_wait_for_a_backlog_and_says_so(tmp_path):
+    server = provider(window=4_096)
+    async with remembering(server, tmp_path) as engine:
+        store = engine.store
+        talk = [NewMessage(Message.of("user", f"Buoy number {number} is red.")) for number in range(250)]
+        store.log.begin(ME, talk)
+        client = Client(engine)
+        await client.say("Which colour has buoy number 240?")
+        assert client.report["notices"] == ["recalled_in_part"]
+        while store.texts.catch_up(64):
+            pass
+        await client.say("Which colour has buoy number 241?")
+        assert client.report["notices"] == []
+        assert "Buoy number 241 is red." in last(server)[-1].text
 
 
 async def test_note_indexing_pauses_for_user_and_resumes_later(tmp_path):

@@ -140,18 +140,24 @@ def check_store(settings: Settings) -> Iterator[Check]:
     try:
         problems = list(check_database(settings))
         yield from problems
-        if any(problem.state == "bad" for problem in problems):
+        if problems:
+            # Opening it would create one, and nobody would see again what is wrong.
             return
         shown = make_url(settings.store).render_as_string(hide_password=True)
         with open_store(settings.store) as store:
-            if store.database.is_read_only:
-                yield Check("note", about, shown, _("It can be read, and not be written to."))
+            read_only = store.database.is_read_only
+            if read_only:
+                remedy = _(
+                    "It can be read, and not be written to: see that you may write to it and its folder, or"
+                    " copy the folder and use --home."
+                )
+                yield Check("bad", about, shown, remedy)
             else:
                 yield Check("ok", about, shown)
             notes = check_notes(settings, store)
             yield notes
-            # If notes are unreachable, the checks of memory would only report the same.
-            if notes.state != "bad":
+            # If notes are unreachable or nothing can be written, the checks of memory would report the same.
+            if notes.state != "bad" and not read_only:
                 yield from check_memory(settings, store)
     except HoldfastError as error:
         yield Check("bad", about, error.message, error.hint)
@@ -160,11 +166,14 @@ def check_store(settings: Settings) -> Iterator[Check]:
 def check_database(settings: Settings) -> Iterator[Check]:
     """Report a database file that is damaged, or that is not there although there are notes."""
     from holdfast.memory.folder import build_workspace
-    from holdfast.store.sqlite_file import describe_way_back
+    from holdfast.store.sqlite_file import describe_way_back, version_of
     from holdfast.transfer.salvage import describe_missing, find_damage
     from holdfast.transfer.staging import DataFolder
 
     places, missing = DataFolder(settings.home, settings.store), ""
+    if places.database is not None:
+        # What is no database at all needs another remedy than a damaged one.
+        version_of(places.database)
     # Notes that cannot be reached are reported by the check of notes.
     with suppress(HoldfastError):
         missing = describe_missing(places, build_workspace(settings))

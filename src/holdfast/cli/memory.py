@@ -248,7 +248,6 @@ def scope_label(memory: "Memory") -> str:
 
 
 def print_memory(memory: "Memory", path: str) -> None:
-    """Print a memory with all its details."""
     write(f"{memory.text}\n")
     rows = [
         ("id", memory.id),

@@ -348,7 +348,6 @@ def print_findings(page: Sequence["Finding"], now: float, offset: int, total: in
 
 
 def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
-    """Print a finding with all its details."""
     from holdfast.research.repository import path_of_note
 
     write(f"{finding.question}\n\n{finding.summary}\n\n")

@@ -88,7 +88,6 @@ def window(
 
 
 def print_window(store: "Store", row: "ConversationRecord", report: Report) -> None:
-    """Print the whole report on a window."""
     from holdfast.context.message_state import lane_of, load_states
 
     lane = lane_of(store, row, report["window"])

@@ -503,7 +503,7 @@ def _without_inventions(summary: Summary, source: str, items: Sequence[Item]) ->
             return False
         words = set(terms(line))
         against = any(words and 3 * len(words & other) >= 2 * len(words) for other in denied)
-        decides = any(statement.kind == "decision" for statement in statements_in([line]))
+        decides = any(statement.kind == "decision" for statement in statements_in((line,)))
         return not (against and decides and not denies(line))
 
     sections = {name: tuple(filter(stands, summary.section(name))) for name in SECTIONS}

@@ -193,6 +193,8 @@ class RecallService:
         notices = [] if case.may_read_memory or not case.remembers else ["held_back"]
         if self._by_words_alone(evidence):
             notices.append("recalled_by_words")
+        if evidence.partial:
+            notices.append("recalled_in_part")
         proposals, snippets = _as_much_as_fits(view, evidence.snippets)
         return [*opening, *proposals], replace(evidence, snippets=snippets), notices
 

@@ -215,7 +215,10 @@ def extract_pdf(name: str, data: bytes, seconds: float = _PDF_SECONDS) -> str:
         reader = PdfReader(BytesIO(data), strict=False)
         count = len(reader.pages)
     except broken as error:
-        raise pdf_error(name, error) from error
+        raise BadRequest(
+            lazy("'{name}' cannot be read as PDF ({reason})", name=name, reason=type(error).__name__),
+            hint=lazy("If it needs a password, save a copy without one; else save it as text."),
+        ) from error
     until = time.monotonic() + seconds
     pages: list[str] = []
     size = empty = 0
@@ -237,10 +240,3 @@ def extract_pdf(name: str, data: bytes, seconds: float = _PDF_SECONDS) -> str:
     if len(pages) < count:
         pages.append(f"[{count - len(pages):,} of {count:,} pages left out]")
     return "\n\n".join(pages)
-
-
-def pdf_error(name: str, error: BaseException) -> BadRequest:
-    return BadRequest(
-        lazy("'{name}' cannot be read as PDF ({reason})", name=name, reason=type(error).__name__),
-        hint=lazy("If it needs a password, save a copy without one; else save it as text."),
-    )

@@ -55,6 +55,7 @@ from holdfast.store import Tombstone, new_id
 from holdfast.store.memories import MemoryUse, RecollectionRepository
 from holdfast.text.analyser import language_of, terms
 from holdfast.text.questions import Trait, traits_of, without_ledger, without_wishes
+from holdfast.text.slots import introduces_speaker
 from holdfast.text.statements import binds, named_share
 
 _DAY = 86_400.0
@@ -229,8 +230,7 @@ class Catalogue:
     def list_opening(self, scope: Scope, now: float | None = None) -> list[Memory]:
         """List what a conversation begins with, most needed first.
 
-        Preferences and rules, the rest of MEMORY.md, the notes of the last two days, and the summary of the
-        last conversation.
+        Who the person is, preferences and rules, other memories, the last two days, and the last summary.
         """
         moment = self._clock() if now is None else now
         known = [
@@ -260,7 +260,8 @@ class Catalogue:
             if (text := without_wishes(without_ledger(memory.text)))
         ]
         others = [memory for memory in known if memory not in first]
-        return [*first, *others, *prose, *days, *newest]
+        person = [memory for memory in others if introduces_speaker(memory.text)][:3]
+        return [*dict.fromkeys([*person, *first, *others]), *prose, *days, *newest]
 
     def stats(self, scope: Scope) -> MemoryStats:
         """Count a scope's own memories."""
@@ -639,6 +640,7 @@ class Library(Catalogue):
         # What it said before it was edited goes with it.
         edits = [old for old in self.list_replaced(memory.scope, name) if old.id.startswith(EDITED)]
         self._forget(memory.scope, [memory, *edits])
+        self.notes.drop_from_summaries([memory, *edits], visible(scope))
         return memory
 
     def forget_conversation(self, scope: Scope, conversation: str) -> list[Memory]:

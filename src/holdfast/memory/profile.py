@@ -210,8 +210,19 @@ def check_field(key: object, value: object) -> None:
         raise broken_profile(lazy("The profile has a field whose name is no text: {name!r}.", name=names[-1]))
     for leaves in inner:
         plain = leaves if isinstance(leaves, list) else [leaves]
+        if not all(_can_be_written(text) for text in (*names, *plain) if isinstance(text, str)):
+            raise broken_profile(f"has half a character in {key!r}: \\ud… without its other half")
         if any(isinstance(leaf, list | dict | set) for leaf in plain):
             raise broken_profile(lazy("The profile has too many levels in the field '{key}'.", key=key))
+
+
+def _can_be_written(text: str) -> bool:
+    """Whether a text has no half of a surrogate pair, which an escape can name and no answer can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def resolve_names(fields: CommentedMap, key: str) -> list[str]:
@@ -274,7 +285,8 @@ def format_fields(units: list[tuple[str, Any]], language: Literal["en", "de"]) -
 def clean_value(value: Any) -> Any:
     """Return a value without secrets, as YAML types."""
     if isinstance(value, str):
-        return redact(value)
+        # Half of a pair of surrogates is no text: no file could have it, and no answer.
+        return redact(value.encode("utf-8", "replace").decode())
     if isinstance(value, dict):
         return CommentedMap({str(name): clean_value(inner) for name, inner in value.items()})
     return [clean_value(item) for item in value] if isinstance(value, list | tuple) else value

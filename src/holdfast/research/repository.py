@@ -464,7 +464,6 @@ def folder_of(scope: Scope) -> PurePosixPath:
 
 
 def path_of_note(finding: Finding) -> PurePosixPath:
-    """Return the path of a finding's note."""
     return note_path(folder_of(finding.scope), finding.id)
 
 

@@ -122,7 +122,6 @@ def files_in(message: Message) -> list[MessageFile]:
 
 
 def text_without_files(message: Message) -> str:
-    """Return the text of a message without its files."""
     if not files_in(message):
         return message.text
     return Message(message.role, tuple(part for part in message.parts if message_file(part) is None)).text

@@ -566,7 +566,7 @@ class RequestGuard:
                 retry_after=wait,
                 hint=lazy("Wait a little."),
             )
-        access = access_for_key(key)
+        access = Access("key", key.user, key.project, key.admin, key.off, key.memory, key.id, key.files)
         if key.forwarder and not find_person(headers):
             # It speaks for others, so it is not its owner: what nobody is named for has a user of its own.
             return replace(access, user=f"{access.user}:{_UNNAMED_PERSON}", admin=False)
@@ -607,10 +607,6 @@ class RequestGuard:
             }
             self._events.publish("warning", warning, scope)
         return access
-
-
-def access_for_key(key: Key) -> Access:
-    return Access("key", key.user, key.project, key.admin, key.off, key.memory, key.id, key.files)
 
 
 def key_in(headers: Mapping[str, str]) -> str:

@@ -30,6 +30,9 @@ _MAX_CHECKED = 2_000_000_000
 # The folder beside the database for copies of it and for backups.
 BACKUPS = "backups"
 
+# How every SQLite file begins.
+_HEAD = b"SQLite format 3\0"
+
 _EMPTY_FILES: dict[MigrationScripts, bytes] = {}
 
 
@@ -128,10 +131,14 @@ def _check_after_crash(path: Path) -> None:
 def check_intact(path: Path) -> None:
     """Raise `StoreError` if the structure of a database is damaged."""
     if problems := list_damage(path):
-        raise StoreError(
-            lazy("The database {path} is damaged: {problems}.", path=path, problems=problems[0]),
-            hint=describe_way_back(path, salvage=True),
-        )
+        raise _damaged_error(path, problems[0])
+
+
+def _damaged_error(path: Path, problem: str) -> StoreError:
+    return StoreError(
+        lazy("The database {path} is damaged: {problem}.", path=path, problem=problem),
+        hint=describe_way_back(path, salvage=True),
+    )
 
 
 def list_damage(path: Path) -> list[str]:
@@ -143,9 +150,13 @@ def list_damage(path: Path) -> list[str]:
         # It cannot be opened or is busy, which says nothing about it.
         return []
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        # What SQLite says may quote a name that is no text any more.
-        return [str(error)]
+        return [describe_problem(error)]
     return [] if verdict == ["ok"] else [line.replace("\n", " ") for line in verdict]
+
+
+def describe_problem(error: Exception) -> str:
+    """Return what SQLite says of a damaged database; it may quote a name that is no text any more."""
+    return "the list of tables is damaged" if isinstance(error, UnicodeDecodeError) else str(error)
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
@@ -157,21 +168,33 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 def describe_way_back(path: Path, *, salvage: bool) -> str:
     """Return what can be done about a database that is lost or damaged."""
-    steps = ["`holdfast backup salvage` saves what can be read of it."] if salvage else []
     folder = path.parent / BACKUPS
     backups = sorted(folder.glob("*.zip"), key=lambda file: file.stat().st_mtime) if folder.is_dir() else []
-    steps.append(
-        f"The newest backup is {backups[-1]}: `holdfast backup restore {backups[-1]} --overwrite`."
-        if backups
-        else "If you have a backup: `holdfast backup restore FILE --overwrite`."
-    )
-    return " ".join(steps)
+    if backups and salvage:
+        return lazy(
+            "`holdfast backup salvage` saves what can be read of it. The newest backup is {backup}:"
+            " `holdfast backup restore {backup} --overwrite`.",
+            backup=backups[-1],
+        )
+    if backups:
+        return lazy(
+            "The newest backup is {backup}: `holdfast backup restore {backup} --overwrite`.",
+            backup=backups[-1],
+        )
+    if salvage:
+        return lazy(
+            "`holdfast backup salvage` saves what can be read of it. If you have a backup:"
+            " `holdfast backup restore FILE --overwrite`."
+        )
+    return lazy("If you have a backup: `holdfast backup restore FILE --overwrite`.")
 
 
 @contextmanager
 def exclusive_lock(path: Path) -> Iterator[None]:
     """Keep everybody else from a database file."""
-    with closing(FileLock(path.with_name(f"{path.name}.lock"))) as lock:
+    with _translate_errors(path):
+        file = FileLock(path.with_name(f"{path.name}.lock"))
+    with closing(file) as lock:
         if not lock.acquire_exclusive():
             raise Conflict(
                 lazy("A Holdfast is running on {database}.", database=path),
@@ -249,6 +272,8 @@ def version_of(path: Path) -> str | None:
             hint=lazy("See that you may read and write it and its folder."),
         ) from error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        if _begins_as_database(path):
+            raise _damaged_error(path, describe_problem(error)) from error
         raise StoreError(
             lazy("{path} is no database: {why}.", path=path, why=str(error)),
             hint=lazy("Move it away or choose another place; it was not touched."),
@@ -257,6 +282,11 @@ def version_of(path: Path) -> str | None:
         lazy("{path} is a database of another program.", path=path),
         hint=lazy("Choose another place for Holdfast's own."),
     )
+
+
+def _begins_as_database(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_HEAD)) == _HEAD
 
 
 def _create_tables(piece: Path, scripts: MigrationScripts) -> None:

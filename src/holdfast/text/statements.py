@@ -122,14 +122,9 @@ _BRIEF = 5
 _LONGEST = 600
 
 
-def statements_in(sentences: Sequence[str]) -> Sequence[Statement]:
-    """What the sentences of one message state; quotes and code in them are hidden."""
-    return _read_statements(tuple(sentences))
-
-
-# A message is read for prohibitions, rules, decisions and memories, one after the other.
 @lru_cache(maxsize=256)
-def _read_statements(sentences: Sequence[str]) -> Sequence[Statement]:
+def statements_in(sentences: tuple[str, ...]) -> Sequence[Statement]:
+    """What the sentences of one message state; quotes and code in them are hidden. It is asked repeatedly."""
     plain = [_plain(sentence) for sentence in sentences]
     spoken = language_of(" ".join(plain))
     found: list[Statement] = []
@@ -137,10 +132,10 @@ def _read_statements(sentences: Sequence[str]) -> Sequence[Statement]:
         follows = bool(found) and found[-1].sentence >= number - 1
         kept = _of_sentence(number, sentence, language_of(sentence) or spoken, follows=follows)
         if not kept and takes_back(sentence):
-            found = [
-                one for one in found if not is_meant(sentence, plain[one.sentence], number - one.sentence)
-            ]
+            found = [at for at in found if not is_meant(sentence, plain[at.sentence], number - at.sentence)]
         found += kept
+    if not found:
+        return ()
     # Whose words they are, and whether they were meant, may be said in another sentence.
     laughs = any(len(sentence) < 40 and _cue(sentence, "joke") for sentence in plain)
     foreign = any(_begins(sentence, "task") for sentence in plain)
@@ -171,14 +166,13 @@ def _matters(statement: Statement, sentence: str) -> bool:
         return not _cue(sentence, "you")
     if statement.kind == "rule":
         return any(_cue(sentence, name) for name in ("please", "from_now", "here"))
-    if statement.kind == "preference":
-        return not _cue(sentence, "feels")
-    return statement.score >= ENOUGH_IN_SMALL_TALK and not _cue(sentence, "feels")
+    strong = statement.kind == "preference" or statement.score >= ENOUGH_IN_SMALL_TALK
+    return strong and not _cue(sentence, "feels")
 
 
 def binds(sentence: str) -> bool:
     """Whether a sentence orders or forbids something."""
-    return any(statement.kind in ("rule", "prohibition") for statement in statements_in([sentence]))
+    return any(statement.kind in ("rule", "prohibition") for statement in statements_in((sentence,)))
 
 
 def takes_back(sentence: str) -> bool:
@@ -207,8 +201,7 @@ def is_doubtful(sentence: str) -> bool:
 def without_particles(sentence: str) -> str:
     """A sentence from where it begins in earnest."""
     for language in LANGUAGES.values():
-        opening = language.particles.match(sentence)
-        if opening:
+        if opening := language.particles.match(sentence):
             return sentence[opening.end() :]
     return sentence
 
@@ -221,8 +214,7 @@ def is_meant(taking: str, said: str, distance: int) -> bool:
 
 
 def named_share(taking: str, said: str) -> float:
-    """How much of what a sentence takes back by name another one speaks of."""
-    # The verb that takes back ("vergiss", "forget") names nothing.
+    """How much another sentence speaks of what this takes back; its verb ("forget") names nothing."""
     verbs = {
         term
         for language in LANGUAGES.values()

@@ -143,25 +143,45 @@ def check(file: Path, into: Path | None = None, tell: ProgressCallback = ignore_
 
     Extracts the members `into` a folder if one is given.
     """
+    with _open_archive(file) as archive:
+        manifest = _read_manifest(archive)
+        _check_names(archive, manifest)
+        with tempfile.TemporaryDirectory(prefix="holdfast-") as spare:
+            base = into or Path(spare)
+            for number, (name, member) in enumerate(manifest.members.items()):
+                tell(_("checking"), number, len(manifest.members))
+                target = base / name if into is not None or name == STORE else None
+                _check_member(archive, name, member, target)
+            check_database(base / STORE, manifest)
+    return manifest
+
+
+def read_manifest(file: Path) -> Manifest:
+    """Returns what a backup says it has in it; raises an error if it is none."""
+    with _open_archive(file) as archive:
+        return _read_manifest(archive)
+
+
+@contextmanager
+def _open_archive(file: Path) -> Iterator[zipfile.ZipFile]:
     try:
-        with zipfile.ZipFile(file) as archive:
-            manifest = _read_manifest(archive)
-            _check_names(archive, manifest)
-            with tempfile.TemporaryDirectory(prefix="holdfast-") as spare:
-                base = into or Path(spare)
-                for number, (name, member) in enumerate(manifest.members.items()):
-                    tell(_("checking"), number, len(manifest.members))
-                    target = base / name if into is not None or name == STORE else None
-                    _check_member(archive, name, member, target)
-                check_database(base / STORE, manifest)
+        with file.open("rb") as opened:
+            if opened.read(2) != b"PK":
+                raise _not_a_backup_error()
+            with zipfile.ZipFile(opened) as archive:
+                yield archive
     except zipfile.BadZipFile as error:
         raise _damaged_error(_("it is no zip file, or a part of it is missing")) from error
     except _BROKEN as error:
         raise _damaged_error(str(error)) from error
+    except FileNotFoundError as error:
+        raise BadRequest(
+            _("There is no file {file}.").format(file=file),
+            hint=_("Name a file that `holdfast backup create` made."),
+        ) from error
     except OSError as error:
         why = translate(explain_os_error(error))
         raise StoreError(_("{file} cannot be read: {why}.").format(file=file, why=why)) from error
-    return manifest
 
 
 def check_database(file: Path, manifest: Manifest) -> None:
@@ -474,11 +494,16 @@ def restore(
             _("A restore to {home} broke off.").format(home=places.home),
             hint=_("First run `holdfast backup finish`."),
         )
+    # Whoever named the wrong file hears that first, not how to make room for it.
+    refuse_newer(read_manifest(file))
     with _translate_errors(places), _exclusive_access(places.database):
         if not overwrite and _has_data(places):
             raise Conflict(
                 _("There is something in {home} already.").format(home=places.home),
-                hint=_("Add --overwrite to let the backup take its place, or name another --home."),
+                hint=_(
+                    "Add --overwrite to let the backup take its place (`holdfast backup create` keeps what"
+                    " is there), or name another --home."
+                ),
             )
         stage = places.home / STAGE
         remove_path(stage)

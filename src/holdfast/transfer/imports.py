@@ -147,7 +147,10 @@ class SourceFiles:
             try:
                 self._zip = zipfile.ZipFile(place)
             except zipfile.BadZipFile as error:
-                raise _no_zip(place, error) from error
+                raise BadRequest(
+                    _("{place} is a broken zip: {error}.").format(place=place, error=error),
+                    hint=_("Fetch it again."),
+                ) from error
 
     def close(self) -> None:
         if self._zip is not None:
@@ -220,13 +223,6 @@ def _at_most(opened: IO[bytes], most: int) -> bytes:
 
 def _too_large(size: int, most: int) -> str:
     return _("{size:,} bytes are more than the {most:,} that are read").format(size=size, most=most)
-
-
-def _no_zip(place: Path, error: Exception) -> BadRequest:
-    return BadRequest(
-        _("{place} is a broken zip: {error}.").format(place=place, error=error),
-        hint=_("Fetch it again."),
-    )
 
 
 def decode_text(content: bytes) -> str:

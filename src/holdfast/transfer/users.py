@@ -106,7 +106,6 @@ def get_user(store: Store, workspace: Workspace, name: str) -> UserData:
 
 
 def user_names(store: Store) -> set[str]:
-    """The names of all users in the database."""
     return store.database.read(_select_names)
 
 

@@ -104,6 +104,9 @@ _NOTICES: _Table = {
     "not_searched": lazy("earlier messages could not be searched for the question"),
     "not_noted": lazy("notes could not be written yet; they are kept, and tried again"),
     "not_recalled": lazy("memories could not be looked through in time for this question"),
+    "recalled_in_part": lazy(
+        "earlier conversations are still being indexed: only a part of them was searched"
+    ),
     "recalled_by_words": lazy(
         "memories were looked for by words alone, not by meaning; `holdfast doctor` says why"
     ),

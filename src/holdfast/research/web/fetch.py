@@ -416,7 +416,10 @@ class Downloader:
             case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
                 return FetchFailed(_("the certificate of {host} cannot be trusted").format(host=host))
             case aiohttp.ClientConnectorError() if isinstance(error.os_error, _ConnectionBlocked):
-                return private_network_error(host)
+                return FetchFailed(
+                    _("{host} is on this machine or in a private network").format(host=host),
+                    hint=_("The setting research_private allows single addresses or networks."),
+                )
             case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
                 return FetchFailed(_("{host} does not answer").format(host=host))
             case asyncio.TimeoutError():
@@ -427,13 +430,6 @@ class Downloader:
                 return broken_off_error()
             case _:
                 return FetchFailed(_("{host} answers with something that is no HTTP").format(host=host))
-
-
-def private_network_error(host: str) -> FetchFailed:
-    return FetchFailed(
-        _("{host} is on this machine or in a private network").format(host=host),
-        hint=_("The setting research_private allows single addresses or networks."),
-    )
 
 
 def read_charset(parameters: str) -> str:

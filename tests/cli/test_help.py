@@ -133,8 +133,11 @@ def test_what_is_misspelt_is_told_in_german(capsys, monkeypatch, tmp_path, words
 @pytest.mark.parametrize(
     ("words", "german"),
     [
-        ("conversations show zzz", "Das Gespräch 'zzz' gibt es hier nicht.\n"),
-        ("window zzz", "Das Gespräch 'zzz' gibt es hier nicht.\n"),
+        (
+            "conversations show zzz",
+            "Das Gespräch 'zzz' gibt es hier nicht. `holdfast conversations list` nennt",
+        ),
+        ("window zzz", "Das Gespräch 'zzz' gibt es hier nicht. `holdfast conversations list` nennt"),
         ("memory show zzz", "Die Erinnerung 'zzz' gibt es hier nicht. `holdfast memory list` nennt, welche"),
         ("keys revoke zzz", "Den Schlüssel zzz gibt es nicht. `holdfast keys list` nennt die Ids.\n"),
         ("mcp --user ../zzz", "'../zzz' ist hier kein Name. Bis zu 99 Buchstaben"),

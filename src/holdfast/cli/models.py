@@ -18,9 +18,9 @@ from holdfast.cli.output import (
     show_progress_bar,
     translate_source,
 )
-from holdfast.errors import BadRequest, explain_os_error
+from holdfast.errors import BadRequest, ModelMissing, explain_os_error
 from holdfast.i18n import gettext as _
-from holdfast.i18n import localize_number, translate
+from holdfast.i18n import lazy, localize_number, translate
 
 if TYPE_CHECKING:
     from holdfast.upstreams.base import ModelInfo
@@ -188,6 +188,7 @@ def set_(
 
         async with running_engine(settings) as engine:
             provider = await engine.upstreams.route(model)
+            check_listed(model, [info.name for info in await provider.models()])
             windows = await engine.models.set_window(
                 provider, model, num_ctx=num_ctx, recommended=recommended
             )
@@ -198,6 +199,13 @@ def set_(
         print_json(row)
     else:
         console.print(f"{model}: {format_figure(row['used_window'])}")
+
+
+def check_listed(model: str, names: list[str]) -> None:
+    """Refuse a model that its server does not list; a tag or the server's name may be left out."""
+    known = {*names, *(name.partition(":")[0] for name in names)}
+    if names and not known & {model, model.partition("/")[2]}:
+        raise ModelMissing(model, hint=lazy("`holdfast models` lists what the server has."))
 
 
 @app.command()

@@ -338,7 +338,7 @@ Change = Literal["added", "updated", "superseded", "edited", "archived", "forgot
 ChangeListener = Callable[[Sequence[Memory], Change], None]
 
 # How the id of a memory begins that is another one before it was edited.
-_EDITED = "e_"
+EDITED = "e_"
 # What a person writes down by themselves matters to them.
 _BY_REQUEST = 0.8
 # Taken from the same message, so much is enough to be what was forgotten there.
@@ -479,7 +479,7 @@ class Library(Catalogue):
         before = [
             memory
             for memory in self.list_replaced(scope, name)
-            if memory.superseded_by == name and not memory.id.startswith(_EDITED)
+            if memory.superseded_by == name and not memory.id.startswith(EDITED)
         ]
         restored = [self._restore(memory) for memory in before]
         self.forget(scope, name)
@@ -603,9 +603,7 @@ class Library(Catalogue):
         """Write down what a memory said before it was corrected; what is put aside needs no history."""
         if old.active and not is_handwritten(old) and archive(old.scope) not in file.parents:
             until = self._now()
-            former = replace(
-                old, id=new_id(_EDITED[0]), superseded_by=new.id, valid_until=until, pinned=False
-            )
+            former = replace(old, id=new_id(EDITED[0]), superseded_by=new.id, valid_until=until, pinned=False)
             self.notes.change(file, lambda there: add(there, [replace(former, may_replace="")]))
 
     def archive(self, scope: Scope, name: str) -> Memory:
@@ -642,7 +640,7 @@ class Library(Catalogue):
         memory = self._find(scope, name).memory
         check_writable(scope, memory.scope)
         # What it said before it was edited goes with it.
-        edits = [old for old in self.list_replaced(memory.scope, name) if old.id.startswith(_EDITED)]
+        edits = [old for old in self.list_replaced(memory.scope, name) if old.id.startswith(EDITED)]
         self._forget(memory.scope, [memory, *edits])
         self.notes.drop_from_summaries([memory, *edits], visible(scope))
         return memory
@@ -755,7 +753,7 @@ class Library(Catalogue):
         for file in sorted({where.file for where in self._list_copies(scope) if where.memory.id in names}):
             self.notes.remove(file, names, scope)
         # Nobody was ever told what a memory said before it was edited.
-        self._notify([memory for memory in memories if not memory.id.startswith(_EDITED)], "forgotten")
+        self._notify([memory for memory in memories if not memory.id.startswith(EDITED)], "forgotten")
 
     def _notify(self, memories: Sequence[Memory], change: Change) -> None:
         if memories:

@@ -526,7 +526,7 @@ def configure_logging(settings: Settings) -> None:
     logging.basicConfig(level=settings.log_level.upper())
     for handler in logging.getLogger().handlers:
         handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    for chatty in ("alembic", "httpx"):
+    for chatty in ("alembic", "httpx", "watchfiles"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     # Errors of requests are logged where they are handled; uvicorn would add a traceback for every answer
     # that is cut off by a shutdown.

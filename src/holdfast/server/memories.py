@@ -35,7 +35,6 @@ from holdfast.memory.scopes import (
     is_summary,
     may_see,
     profile_file,
-    safe_name,
     visible,
 )
 from holdfast.memory.search import SearchHit, cites
@@ -62,9 +61,7 @@ def scopes_of(store: Store, remembering: MemoryService, user: str) -> list[Scope
     """Return the scopes of a user: their own first, then projects, then groups."""
     mine = Scope(user)
     # Folders do not show unusual project names as they are; the conversations do.
-    place = folder(Scope(user, "any")).parent
-    folders = {entry.path.relative_to(place).parts[0] for entry in remembering.workspace.entries(place)}
-    named = {Scope(user, name) for name in folders if safe_name(name) == name}
+    named = {Scope(user, name) for name in remembering.list_projects(user)}
     shared = {*named, *store.log.scopes(user)} - {mine}
     return [mine, *sorted(shared, key=lambda one: (one.kind == "group", one.project))]
 

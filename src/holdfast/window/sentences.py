@@ -107,7 +107,9 @@ _NOTICES: _Table = {
     "recalled_in_part": lazy(
         "earlier conversations are still being indexed: only a part of them was searched"
     ),
-    "recalled_by_words": lazy("memories were looked for by words alone, not by meaning"),
+    "recalled_by_words": lazy(
+        "memories were looked for by words alone, not by meaning; `holdfast doctor` says why"
+    ),
     "held_back": lazy("memories are not sent to this model server; the setting memory_gate allows it"),
     "profile_broken": lazy("the profile cannot be read; `holdfast profile show` says why"),
     "files_missing": lazy("a file that the question names could not be brought in as it was meant"),

@@ -184,6 +184,15 @@ def test_a_conversation_begins_with_what_matters_then_the_last_two_days(world):
     assert texts == ["More.", "Less.", "Note today.", "Note yesterday."]
 
 
+@pytest.mark.parametrize("who", ["Ich bin Silke.", "I work as a nurse in Leeds."])
+def test_a_conversation_begins_with_who_the_person_is(world, who):
+    world.library.add(world.me, "I prefer short answers.", "preference", importance=0.9)
+    world.library.add(world.me, "Mein Nachbar baut einen Carport.", importance=0.9)
+    world.library.add(world.me, who, importance=0.1)
+    texts = [memory.text for memory in world.library.list_opening(world.me, NOW)]
+    assert texts == [who, "I prefer short answers.", "Mein Nachbar baut einen Carport."]
+
+
 def test_a_conversation_begins_with_rules_whosever_they_are(world):
     project = Scope(world.me.user, "tides")
     world.library.add(project, "The port is 8443.", importance=1.0)

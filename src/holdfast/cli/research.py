@@ -41,8 +41,8 @@ from holdfast.i18n import gettext as _
 
 if TYPE_CHECKING:
     from holdfast.research.finding import Finding, Mode, ResearchSource
+    from holdfast.research.gather import ReadLocal
     from holdfast.research.library import Research, ResearchAnswer
-    from holdfast.research.web import ReadLocal
 
 
 class ResearchMode(StrEnum):

@@ -290,7 +290,7 @@ def enqueue_memories(
                 importance=memory.importance,
                 conversation=conversation.id,
                 messages=memory.messages,
-                valid_from=at,
+                valid_from=memory.at or at,
                 language=language,
             )
         )

@@ -48,12 +48,16 @@ _STRESS_BONUS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ExtractedMemory:
-    """A memory candidate with its importance (0 to 1) and the messages it comes from."""
+    """A memory candidate with its importance (0 to 1) and the messages it comes from.
+
+    `at` is when it was said, 0 if that is not known.
+    """
 
     kind: MemoryKind
     text: str
     importance: float
     messages: tuple[str, ...]
+    at: float = 0.0
 
 
 def extract(items: Sequence[Item]) -> list[ExtractedMemory]:

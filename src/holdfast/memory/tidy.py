@@ -452,8 +452,18 @@ class KnownMemories:
         self._places: dict[str, int] = {}
         # By date, and of equal ones as they came.
         self._dated: list[tuple[float, int, str]] = []
-        for memory in memories:
-            self.put(memory)
+        self.renew(memories)
+
+    def renew(self, memories: Iterable[Memory]) -> None:
+        """Hold these instead, in their order; of those that were held already no word is read again."""
+        held = {memory.id: memory for memory in memories}
+        for name in self._memories.keys() - held.keys():
+            self._drop_keys(name)
+        for memory in held.values():
+            self._hold(memory)
+        self._memories = held
+        self._places = {name: place for place, name in enumerate(held)}
+        self._dated = sorted((memory.date, self._places[name], name) for name, memory in held.items())
 
     def put(self, memory: Memory) -> None:
         """Add a memory, or replace the one with its id, which keeps its place."""
@@ -462,14 +472,23 @@ class KnownMemories:
             del self._dated[bisect_left(self._dated, (old.date, self._places[old.id], old.id))]
         place = self._places.setdefault(memory.id, len(self._places))
         insort(self._dated, (memory.date, place, memory.id))
+        self._hold(memory)
+
+    def _hold(self, memory: Memory) -> None:
+        old = self._memories.get(memory.id)
         self._memories[memory.id] = memory
-        if old is not None and old.text == memory.text:
+        if old is memory or (old is not None and old.text == memory.text):
             return
-        for key in self._keys.pop(memory.id, ()):
-            self._having[key].discard(memory.id)
+        self._drop_keys(memory.id)
         keys = self._keys[memory.id] = list(self._list_keys(memory.text))
         for key in keys:
             self._having[key].add(memory.id)
+
+    def _drop_keys(self, name: str) -> None:
+        for key in self._keys.pop(name, ()):
+            self._having[key].discard(name)
+            if not self._having[key]:
+                del self._having[key]
 
     def find_comparable(self, text: str) -> list[Memory]:
         """Return those of which one may be `same` as the text, active ones first."""
@@ -533,7 +552,22 @@ def judge(
             return MemoryVerdict("known", (alike,))
     if new.kind == "note" or not new.active:
         return MemoryVerdict("add")
+    if newer := _find_newer_value(new, known):
+        # Another conversation was read first: what it said later holds.
+        return MemoryVerdict("known", (newer,))
     return judge_by_slots(new, known, similar)
+
+
+def _find_newer_value(new: Memory, known: KnownMemories) -> Memory | None:
+    """Return a memory that was said later and replaces the new one."""
+
+    def is_later(memory: Memory) -> bool:
+        return memory.active and memory.kind != "note" and 0 < new.valid_from < memory.date
+
+    for memory in known.list_newest(_COMPARED, is_later):
+        if touches(memory.text, new.text) and compare(memory.text, new.text) == "replaces":
+            return memory
+    return None
 
 
 def judge_by_slots(new: Memory, known: KnownMemories, similar: Similar | None) -> MemoryVerdict:
@@ -579,24 +613,34 @@ def judge_by_slots(new: Memory, known: KnownMemories, similar: Similar | None) -
 
 
 def tidy(
-    text: str, fresh: Sequence[Memory], added: Added, *, similar: Similar | None = None, by_hand: bool = False
+    text: str,
+    fresh: Sequence[Memory],
+    added: Added,
+    *,
+    similar: Similar | None = None,
+    by_hand: bool = False,
+    index: KnownMemories | None = None,
 ) -> tuple[str, list[WriteOutcome]]:
-    """Return the text of a file with new memories of one scope added, and the outcome of each."""
+    """Return the text of a file with new memories of one scope added, and the outcome of each.
+
+    An `index` that was used for the same file before saves reading the words of all its memories.
+    """
     if not fresh:
         return text, []
     before = {memory.id: memory for memory in read_memories(text, fresh[0].scope, by_hand=by_hand)}
     taken, known, names = read_ids(text), dict(before), list[str]()
     outcomes: list[WriteOutcome] = []
-    indexed = KnownMemories(before.values())
+    index = index or KnownMemories()
+    index.renew(before.values())
     for new in fresh:
         if new.id in taken or new.id in known:
             outcomes.append(WriteOutcome("known", known.get(new.id, new)))
             continue
-        verdict = judge(new, indexed, similar)
+        verdict = judge(new, index, similar)
         if verdict.action in ("known", "update"):
             (old,) = verdict.others
             known[old.id] = merge(old, new) if verdict.action == "update" else old
-            indexed.put(known[old.id])
+            index.put(known[old.id])
             outcomes.append(WriteOutcome("known" if known[old.id] == old else "updated", known[old.id]))
             continue
         gone = [replace(old, superseded_by=new.id, valid_until=new.valid_from) for old in verdict.others]
@@ -605,7 +649,7 @@ def tidy(
         known[new.id] = addition
         names.append(new.id)
         for memory in (*gone, addition):
-            indexed.put(memory)
+            index.put(memory)
         outcomes.append(WriteOutcome("superseded" if gone else "added", addition, tuple(gone)))
     for name, memory in before.items():
         if known[name] != memory:

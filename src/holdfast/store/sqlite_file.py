@@ -113,7 +113,10 @@ def prepare_read_only(path: Path, scripts: MigrationScripts) -> FileLock | None:
         lock = FileLock(file, os.O_RDONLY)
         if not lock.acquire_shared():
             lock.close()
-            raise StoreError(f"{path} is being migrated by another process.", hint="Wait for it to end.")
+            raise StoreError(
+                lazy("{path} is being migrated by another process.", path=path),
+                hint=lazy("Wait for it to end."),
+            )
         return lock
 
 
@@ -206,7 +209,10 @@ def _lock_current(path: Path, lock: FileLock, scripts: MigrationScripts) -> None
     while True:
         if not lock.acquire_shared():
             if time.monotonic() - began > _OTHERS_MIGRATE:
-                raise StoreError(f"{path} is being migrated by another process.", hint="Wait for it to end.")
+                raise StoreError(
+                    lazy("{path} is being migrated by another process.", path=path),
+                    hint=lazy("Wait for it to end."),
+                )
         elif is_current(version_of(path), scripts, str(path)):
             return
         else:
@@ -219,8 +225,10 @@ def _lock_current(path: Path, lock: FileLock, scripts: MigrationScripts) -> None
                 continue
             if time.monotonic() - began > _OTHERS_LOOK:
                 raise MigrationFailed(
-                    f"{path} must be migrated, and other processes are using it.",
-                    hint="Stop every other Holdfast (server, chat, MCP) and try again; nothing was changed.",
+                    lazy("{path} must be migrated, and other processes are using it.", path=path),
+                    hint=lazy(
+                        "Stop every other Holdfast (server, chat, MCP) and try again; nothing was changed."
+                    ),
                 )
         time.sleep(_PAUSE)
 
@@ -260,14 +268,14 @@ def version_of(path: Path) -> str | None:
                     return str(version)
     except sqlite3.OperationalError as error:
         raise StoreError(
-            lazy("Cannot open {path}: {error}.", path=path, error=error),
+            lazy("Cannot open {path}: {why}.", path=path, why=str(error)),
             hint=lazy("See that you may read and write it and its folder."),
         ) from error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         if _begins_as_database(path):
             raise _damaged_error(path, describe_problem(error)) from error
         raise StoreError(
-            lazy("{path} is no database: {error}.", path=path, error=error),
+            lazy("{path} is no database: {why}.", path=path, why=str(error)),
             hint=lazy("Move it away or choose another place; it was not touched."),
         ) from error
     raise StoreError(
@@ -306,7 +314,11 @@ def _migrate(piece: Path, scripts: MigrationScripts) -> None:
         orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
         if verdict != "ok" or orphans:
             raise MigrationFailed(
-                f"The migrated copy is not sound: {verdict}, {len(orphans)} broken references."
+                lazy(
+                    "The migrated copy is not sound: {verdict}, {number} broken references.",
+                    verdict=verdict,
+                    number=len(orphans),
+                )
             )
         # Set here, before anybody uses the file: switching it later can fail.
         connection.execute("PRAGMA journal_mode = WAL")
@@ -317,7 +329,9 @@ def _checkpoint(path: Path) -> None:
     with closing(sqlite3.connect(path, timeout=_OTHERS_LOOK)) as connection:
         (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
-        raise MigrationFailed(f"Another program is using {path}.", hint="Close it and start again.")
+        raise MigrationFailed(
+            lazy("Another program is using {path}.", path=path), hint=lazy("Close it and start again.")
+        )
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -369,7 +383,7 @@ def _translate_errors(path: Path) -> Iterator[None]:
         yield
     except (OSError, sqlite3.Error) as error:
         raise StoreError(
-            lazy("Cannot use {path}: {error}.", path=path, error=error),
+            lazy("Cannot use {path}: {why}.", path=path, why=str(error)),
             hint=lazy(
                 "See that its folder can be written to and has room, or choose another place for the data."
             ),

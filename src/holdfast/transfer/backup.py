@@ -28,8 +28,9 @@ from urllib.parse import quote
 
 from holdfast import __version__
 from holdfast.config import FILE, PAGE
-from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, StoreError
+from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, StoreError, explain_os_error
 from holdfast.i18n import gettext as _
+from holdfast.i18n import translate
 from holdfast.memory.workspace import Workspace, WorkspaceUnreachable
 from holdfast.store import open_store
 from holdfast.store.migrate import SHIPPED
@@ -169,6 +170,8 @@ def _open_archive(file: Path) -> Iterator[zipfile.ZipFile]:
                 raise _not_a_backup_error()
             with zipfile.ZipFile(opened) as archive:
                 yield archive
+    except zipfile.BadZipFile as error:
+        raise _damaged_error(_("it is no zip file, or a part of it is missing")) from error
     except _BROKEN as error:
         raise _damaged_error(str(error)) from error
     except FileNotFoundError as error:
@@ -177,7 +180,7 @@ def _open_archive(file: Path) -> Iterator[zipfile.ZipFile]:
             hint=_("Name a file that `holdfast backup create` made."),
         ) from error
     except OSError as error:
-        why = error.strerror or str(error)
+        why = translate(explain_os_error(error))
         raise StoreError(_("{file} cannot be read: {why}.").format(file=file, why=why)) from error
 
 
@@ -365,7 +368,7 @@ def _fill_archive(
             # Somebody took it away just now.
             continue
         except OSError as error:
-            left_out.append(f"{name}: {error.strerror}")
+            left_out.append(f"{name}: {translate(explain_os_error(error))}")
             continue
         with opened:
             writer.add(name, opened)
@@ -586,7 +589,7 @@ def _translate_errors(places: DataFolder) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:
-        why = (error.strerror if isinstance(error, OSError) else "") or str(error)
+        why = translate(explain_os_error(error)) if isinstance(error, OSError) else str(error)
         raise StoreError(
             _("Restoring to {home} failed: {why}.").format(home=places.home, why=why),
             hint=_("See that it can be written to and has room, and begin again."),

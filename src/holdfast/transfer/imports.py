@@ -20,8 +20,9 @@ from typing import IO, Any, TypeVar
 from sqlalchemy import Connection, func, select
 
 from holdfast.conversations.alignment import anchor
-from holdfast.errors import BadRequest, Conflict, HoldfastError
+from holdfast.errors import BadRequest, Conflict, HoldfastError, explain_os_error
 from holdfast.i18n import gettext as _
+from holdfast.i18n import translate
 from holdfast.memory.base import Kind, Memory
 from holdfast.memory.items import normalise
 from holdfast.memory.library import Library
@@ -186,7 +187,7 @@ class SourceFiles:
             with path.open("rb") as opened:
                 return _at_most(opened, most)
         except OSError as error:
-            raise Unreadable(error.strerror or str(error)) from error
+            raise Unreadable(translate(explain_os_error(error))) from error
 
 
 def _begins_as_zip(path: Path) -> bool:

@@ -27,8 +27,9 @@ from yarl import URL
 from holdfast import __version__
 from holdfast.errors import ConfigError, FetchFailed
 from holdfast.i18n import gettext as _
+from holdfast.i18n import lazy
+from holdfast.research.extract import ContentKind, decode_page, extract_text
 from holdfast.research.finding import ResearchSource
-from holdfast.research.web.extract import ContentKind, decode_page, extract_text
 
 _Number = IPv4Address | IPv6Address
 _Network = IPv4Network | IPv6Network
@@ -170,8 +171,8 @@ def parse_network(text: str) -> _AllowedNetwork:
         return ip_network(host.strip("[]"), strict=False), port
     except ValueError:
         raise ConfigError(
-            f"research_private names a place that cannot be read: {text}.",
-            hint="Write off, on, or addresses and networks like 192.168.1.0/24, 10.0.0.5:8080.",
+            lazy("research_private names a place that cannot be read: {text}.", text=text),
+            hint=lazy("Write off, on, or addresses and networks like 192.168.1.0/24, 10.0.0.5:8080."),
         ) from None
 
 

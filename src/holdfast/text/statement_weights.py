@@ -1,6 +1,6 @@
-"""What the cues of a clause come to: how much each is worth for each kind of statement. Data only."""
+"""What the cues of a clause come to: which others they make together, and what each is worth for a kind."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal
 
 Kind = Literal["prohibition", "rule", "failure", "decision", "preference", "fact"]
@@ -109,3 +109,111 @@ CONCRETE = frozenset(
 # A general statement has none of these.
 OF_US = frozenset({"me", "mine", "here", "title", "relation"})
 TIMED = frozenset({"date", "time", "money", "weekday", "frequency", "language", "passive"})
+# What has one of these has a verb.
+_VERBAL = frozenset(
+    ("states", "does", "order", "must", "passive", "perfect", "trait", "likes", "my_own", "life")
+)
+
+
+def derive_cues(cues: Collection[str]) -> set[str]:
+    """Cues that others make together."""
+    has = set(cues)
+    found = set()
+    lasting = {"always", "never", "from_now", "future", "no_more"} | (set() if "to_me" in has else {"only"})
+    if {"order", "one_text"} <= has and not has & {"negation", "never", "none"}:
+        # "Turn the text into a list of six points at most" limits this one.
+        lasting -= {"only"}
+        found.add("this_thing")
+    if has & {"order", "you_verb"} and has & lasting:
+        found.add("standing_order")
+    if {"order", "outputs"} <= has:
+        found.add("ordered_outputs")
+    if not has & {"states", "does", "order", "must", "passive", "i", "we", "definite"}:
+        found.add("verbless")
+        wide = has & {"generic", "every", "always", "only", "language", "negation"}
+        if (
+            ({"name", "only"} <= has and "just_one" not in has)
+            or {"name", "manner", "please"} <= has
+            or ({"please", "frame"} <= has and wide)
+        ):
+            found.add("plain_wish")
+        if "never" in has:
+            found.add("forbids")
+        if {"name", "negation", "manner"} <= has:
+            found.add("plain_without")
+    if not has & _VERBAL:
+        found.add("no_verb")
+    no = has & {"negation", "never", "none", "no_more"}
+    if {"never", "you_are_to"} <= has:
+        found |= {"bans_you", "forbids"}
+    if has & {"shuns", "wants_none"} or (
+        no and has & {"order", "may_not", "please", "infinitive", "you_must", "none", "duty"}
+    ):
+        found.add("forbids")
+    if "asks_you" in has:
+        standing = has & {"future", "from_now"} and "asks_info" not in has
+        found.add("asks_standing" if standing else "asks_once")
+    if "i" in has and not has & {"chooses", "decided", "becomes", "after_all"}:
+        found.add("i_do")
+    if {"i", "promises"} <= has and "chooses" not in has:
+        found.add("i_promise")
+    limits = {"always", "never", "only", "no_more"}
+    if ("passive" in has and has & {"here", "every", *limits}) or ("here" in has and has & limits):
+        found.add("our_rule")
+    found |= _combined(has)
+    if ("perfect" in has and has & {"date", "money"}) or {"deed", "money"} <= has:
+        found.add("dated_deed")
+    if {"changed", "money", "points"} <= has:
+        # "There are 7,900 euros for it now": the sum is new, whoever gave it.
+        found.add("anchored")
+    return found
+
+
+def _combined(has: Collection[str]) -> set[str]:
+    """What a verb comes to with whom it is about, how often it is done, and what the clause lacks."""
+    has = set(has)
+    found = set()
+    if "passive" in has and has & {"negation", "none"} and not has & {"trouble", "perfect", "decided"}:
+        found.add("passive_none")
+    if {"under", "passive"} <= has:
+        found.add("passive_when")
+    bound = has & {"never", "only"} or ("always" in has and has & {"money", "number"})
+    if "we" in has and bound and "needs" not in has:
+        found.add("we_always")
+    if "wants" in has and has & {"always", "never"}:
+        found.add("standing_wish")
+    if {"me", "frequency"} <= has:
+        found.add("routine")
+    if {"wants", "outputs"} <= has:
+        found.add("standing_wish")
+    binds = "must" in has or {"never", "manner"} <= has
+    if binds and has & {"name", "definite", "every", "bare_plural"} and not has & {"me", "needs", "points"}:
+        found.add("others_must")
+    if {"concludes", "passive"} <= has:
+        found.add("settles")
+    if {"we", "does"} <= has and has & {"date", "from_now"}:
+        found.add("we_will")
+    verbs = has & {"states", "does", "order", "must", "passive", "perfect", "likes", "my_own"}
+    lost = (
+        has & {"subjectless", "phrase_only"}
+        or ("opens" in has and not verbs)
+        or ("bound" in has and "finite" not in has)
+    )
+    object_only = {"subjectless", "me"} <= has and not has & {"i", "we"}
+    if object_only or (lost and not has & {"me", "deed", "decided", "order", "fails"}):
+        found.add("fragment")
+    if "no_verb" in has and not has & {"i", "we", "here", "title"}:
+        found.add("bare")
+    counts = "bare_plural" in has and has & {"number", "value", "trait"} and not has & TIMED
+    measured = "world" in has and has & {"name", "definite"} and not has & {"own_thing", "passive"}
+    if (measured or counts or has & {"only_one", "any_one", "defines"}) and not has & OF_US:
+        found.add("general")
+    if "tastes" in has and not has & {"me", "trait", "order"}:
+        found.add("others_like")
+    if {"frame", "states", "money"} <= has:
+        found.add("framed_value")
+    if {"likes_the", "frame"} <= has:
+        found.add("likes")
+    if "ongoing" in has and not has & {"value", "number", "named", "for_years"}:
+        found.add("busy")
+    return found

@@ -5,7 +5,7 @@ What is asked, supposed, joked, over, for this once or of this moment states not
 a time and does not know what was said before it.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -18,13 +18,12 @@ from holdfast.text.statement_weights import (
     ENOUGH,
     ENOUGH_IN_SMALL_TALK,
     FORBIDDING,
-    OF_US,
     OVERRIDES,
     SHOWS,
     STATES_NOTHING,
-    TIMED,
     WEIGHTS,
     Kind,
+    derive_cues,
 )
 
 LANGUAGES: Mapping[str, LanguageData] = by_language("CUES")
@@ -112,10 +111,6 @@ _NAMES = {code: late(pattern) for code, pattern in by_language("NAME_IN_SENTENCE
 _QUOTE = late(r"\x00{15,}")
 # A label before a colon has so many words.
 _LABEL = 3
-# What has one of these has a verb.
-_VERBAL = frozenset(
-    ("states", "does", "order", "must", "passive", "perfect", "trait", "likes", "my_own", "life")
-)
 # What only says that something was decided has at most as many.
 _BRIEF = 5
 # Nobody says more in one sentence; the patterns of languages are not made for more.
@@ -360,117 +355,13 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
     if opening and (since := language.cues["from_now"].search(opening[0])):
         # From when on it holds is part of what is said, and tells that it was otherwise.
         first = start + since.start()
-    return Clause(bare, first, start + len(text), frozenset(cues | _derived(cues)))
+    return Clause(bare, first, start + len(text), frozenset(cues | derive_cues(cues)))
 
 
 def _is_name(word: str) -> bool:
     return bool(terms(word.partition("'")[0])) and (
         word[:1].isupper() or any(sign.isdigit() for sign in word)
     )
-
-
-def _derived(cues: Collection[str]) -> set[str]:
-    """Cues that others make together."""
-    has = set(cues)
-    found = set()
-    lasting = {"always", "never", "from_now", "future", "no_more"} | (set() if "to_me" in has else {"only"})
-    if {"order", "one_text"} <= has and not has & {"negation", "never", "none"}:
-        # "Turn the text into a list of six points at most" limits this one.
-        lasting -= {"only"}
-        found.add("this_thing")
-    if has & {"order", "you_verb"} and has & lasting:
-        found.add("standing_order")
-    if {"order", "outputs"} <= has:
-        found.add("ordered_outputs")
-    if not has & {"states", "does", "order", "must", "passive", "i", "we", "definite"}:
-        found.add("verbless")
-        wide = has & {"generic", "every", "always", "only", "language", "negation"}
-        if (
-            ({"name", "only"} <= has and "just_one" not in has)
-            or {"name", "manner", "please"} <= has
-            or ({"please", "frame"} <= has and wide)
-        ):
-            found.add("plain_wish")
-        if "never" in has:
-            found.add("forbids")
-        if {"name", "negation", "manner"} <= has:
-            found.add("plain_without")
-    if not has & _VERBAL:
-        found.add("no_verb")
-    no = has & {"negation", "never", "none", "no_more"}
-    if {"never", "you_are_to"} <= has:
-        found |= {"bans_you", "forbids"}
-    if has & {"shuns", "wants_none"} or (
-        no and has & {"order", "may_not", "please", "infinitive", "you_must", "none", "duty"}
-    ):
-        found.add("forbids")
-    if "asks_you" in has:
-        standing = has & {"future", "from_now"} and "asks_info" not in has
-        found.add("asks_standing" if standing else "asks_once")
-    if "i" in has and not has & {"chooses", "decided", "becomes", "after_all"}:
-        found.add("i_do")
-    if {"i", "promises"} <= has and "chooses" not in has:
-        found.add("i_promise")
-    limits = {"always", "never", "only", "no_more"}
-    if ("passive" in has and has & {"here", "every", *limits}) or ("here" in has and has & limits):
-        found.add("our_rule")
-    found |= _combined(has)
-    if ("perfect" in has and has & {"date", "money"}) or {"deed", "money"} <= has:
-        found.add("dated_deed")
-    if {"changed", "money", "points"} <= has:
-        # "There are 7,900 euros for it now": the sum is new, whoever gave it.
-        found.add("anchored")
-    return found
-
-
-def _combined(has: Collection[str]) -> set[str]:
-    """What a verb comes to with whom it is about, how often it is done, and what the clause lacks."""
-    has = set(has)
-    found = set()
-    if "passive" in has and has & {"negation", "none"} and not has & {"trouble", "perfect", "decided"}:
-        found.add("passive_none")
-    if {"under", "passive"} <= has:
-        found.add("passive_when")
-    bound = has & {"never", "only"} or ("always" in has and has & {"money", "number"})
-    if "we" in has and bound and "needs" not in has:
-        found.add("we_always")
-    if "wants" in has and has & {"always", "never"}:
-        found.add("standing_wish")
-    if {"me", "frequency"} <= has:
-        found.add("routine")
-    if {"wants", "outputs"} <= has:
-        found.add("standing_wish")
-    binds = "must" in has or {"never", "manner"} <= has
-    if binds and has & {"name", "definite", "every", "bare_plural"} and not has & {"me", "needs", "points"}:
-        found.add("others_must")
-    if {"concludes", "passive"} <= has:
-        found.add("settles")
-    if {"we", "does"} <= has and has & {"date", "from_now"}:
-        found.add("we_will")
-    verbs = has & {"states", "does", "order", "must", "passive", "perfect", "likes", "my_own"}
-    lost = (
-        has & {"subjectless", "phrase_only"}
-        or ("opens" in has and not verbs)
-        or ("bound" in has and "finite" not in has)
-    )
-    object_only = {"subjectless", "me"} <= has and not has & {"i", "we"}
-    if object_only or (lost and not has & {"me", "deed", "decided", "order", "fails"}):
-        found.add("fragment")
-    if "no_verb" in has and not has & {"i", "we", "here", "title"}:
-        found.add("bare")
-    counts = "bare_plural" in has and has & {"number", "value", "trait"} and not has & TIMED
-    measured = "world" in has and has & {"name", "definite"} and not has & {"own_thing", "passive"}
-    if (measured or counts or has & {"only_one", "any_one", "defines"}) and not has & OF_US:
-        found.add("general")
-    if "tastes" in has and not has & {"me", "trait", "order"}:
-        found.add("others_like")
-    if {"frame", "states", "money"} <= has:
-        found.add("framed_value")
-    if {"likes_the", "frame"} <= has:
-        found.add("likes")
-    if "ongoing" in has and not has & {"value", "number", "named", "for_years"}:
-        found.add("busy")
-    return found
 
 
 def _asked_from(sentence: str, clauses: Sequence[Clause]) -> int:
@@ -501,16 +392,14 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
     if "none" in cues and any({"order", "to_me"} <= one.cues for one in clauses[:at]):
         # "Give me five ideas, none with fish" is about these five.
         cues.add("once")
+    others = [other for place, other in enumerate(clauses) if place != at]
     # "I'm a vegetarian, if it is about food" is true anyway.
-    rest = clauses[:at] if "trait" in cues else (*clauses[:at], *clauses[at + 1 :])
-    if any("condition" in other.cues for other in rest):
+    if any("condition" in other.cues for other in (clauses[:at] if "trait" in cues else others)):
         cues.add("conditional")
     if "under" in cues and cues & {"does", "chooses"} and cues & {"condition", "question"}:
         # "If it rains we'll take the car", without a comma.
         cues.add("conditional")
-    if "called" not in cues and any(
-        "feels" in each.cues for place, each in enumerate(clauses) if place != at
-    ):
+    if "called" not in cues and any("feels" in other.cues for other in others):
         cues.add("felt")
     for later in clauses[at + 1 :]:
         if not language.begins["goes_on"].match(later.text):
@@ -542,11 +431,11 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
     if sealed and after is not None and len(after.text.split()) <= _BRIEF:
         # "The roof will be red, that's been decided."
         cues.add("sealed")
-    if any("decided" in other.cues for place, other in enumerate(clauses) if place != at):
+    if any("decided" in other.cues for other in others):
         cues.add("decided_before")
         if _TO_DO.search(clauses[at].text) and "decided" not in cues:
             cues.add("aims_after")
-    return frozenset(cues | _derived(cues))
+    return frozenset(cues | derive_cues(cues))
 
 
 def _from_before(at: int, clauses: Sequence[Clause], cues: set[str]) -> set[str]:

@@ -52,6 +52,8 @@ FindingNotes = Callable[[Scope], Mapping[str, str]]
 
 # Candidates that the search returns for a question.
 _CANDIDATES = 120
+# Messages of the conversation that are indexed for a question, where more of them wait.
+_INDEXED = 400
 # Candidates whose texts are read from the store at once; the room is often full after those.
 _READ = 24
 # The report shows so many that were not brought.
@@ -160,6 +162,8 @@ class Evidence:
     missed: tuple[Snippet, ...] = ()
     engines: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
+    # Whether some of what was said is not in the index yet.
+    partial: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """For the report: what was searched, brought, and just missed, with what speaks for each."""
@@ -200,6 +204,8 @@ class Recall:
         if room < _LEAST or not questions:
             return Evidence()
         tree = "" if need.remembers else need.tree
+        # This conversation first, where much has to be indexed.
+        self._store.texts.catch_up(_INDEXED, where=need.tree, without=need.message)
         prepared = self._search.prepare(questions, need.scope, tree=tree, embeds=False, asked=need.message)
         share = room if share is None else min(share, room)
 
@@ -244,6 +250,7 @@ class Recall:
             tuple(missed),
             result.engines,
             result.degraded,
+            result.partial,
         )
 
     def near(self, question: str, passages: Sequence[str]) -> Sequence[float]:

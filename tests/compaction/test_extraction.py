@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.compaction.extraction import ExtractedMemory, extract
+from holdfast.compaction.flush import collect_by_rules
 from holdfast.compaction.requests import read_memory_requests
 from holdfast.messages import Message, Text, ToolResult
 from holdfast.window.items import Item
@@ -187,7 +188,7 @@ def test_a_decision_keeps_its_reason():
 @pytest.mark.parametrize(
     ("texts", "memory"),
     [
-        (["Selling online over Ticketino did not work. We never try that again."], 0),
+        (["Selling online over Ticketino did not work. Never do that again."], 0),
         (["Der Online-Verkauf über Ticketino hat nicht geklappt. Das probieren wir nicht nochmal."], 0),
         (["Am 21. ist dort eine Hochzeit. Wir müssen auf den 28. März ausweichen."], 0),
         (["Frauke hat abgesagt. Für sie springt Marit Oevermann ein."], 0),
@@ -378,3 +379,9 @@ def test_any_text_gives_clean_memories_and_the_same_again(texts):
         assert 0 <= memory.importance <= 1
         assert memory.messages
     assert len({memory.text for memory in results}) == len(results)
+
+
+def test_a_memory_is_dated_by_when_it_was_said_not_when_it_was_read():
+    words = ["The budget is 4,200 euros.", "The server is called arion."]
+    items = [Item(f"m_{at}", Message("user", (Text(text),)), at=100.0 + at) for at, text in enumerate(words)]
+    assert [memory.at for memory in collect_by_rules(items)] == [100.0, 101.0]

@@ -699,3 +699,17 @@ def test_question_about_own_affairs_is_likelier_than_a_general_one(kit):
 
     assert likely(QuestionKind(general=0.6, own=0.3)) < likely(QuestionKind(general=0.6, own=0.7))
     assert ranked.near.kind.general == ranked.near.kind.own, "hashed words cannot tell"
+
+
+def test_of_many_rows_the_best_are_those_of_a_look_at_all(kit):
+    for herd in range(12):
+        kit.say(*(f"Heron {herd}-{number} stands by the river." for number in range(20)))
+    kit.say("Where is the plumber's key?", "It hangs in the boathouse, behind the door.")
+    ranked = kit.search_in.rank(read_question("Where is the key of the plumber?"), ME)
+    rows, near = ranked.ranking.rows, ranked.near.rows
+    every, few = (
+        rank_rows(ranked.question, ranked.matches, rows, near, closely=number) for number in (1_000, 4)
+    )
+    assert len(few.rows.ids) < len(every.rows.ids) / 4
+    assert few.rows.ids[few.best(2)].tolist() == every.rows.ids[every.best(2)].tolist()
+    assert few.likely() == pytest.approx(every.likely())

@@ -8,6 +8,7 @@ import pytest
 from holdfast.memory.base import Memory, MemorySource
 from holdfast.memory.profile import ProfileTrait, read_trait
 from holdfast.memory.tidy import (
+    KnownMemories,
     hash_words,
     judge,
     least_useful,
@@ -266,3 +267,29 @@ def test_the_least_useful_make_room_and_pinned_ones_never():
 )
 def test_a_preference_may_speak_of_a_field(text, trait):
     assert read_trait(text) == trait
+
+
+# Of thousands
+
+
+def test_of_thousands_none_is_overlooked_that_a_new_one_concerns():
+    texts = [*statements(), "We no longer use Docker.", "word " * 500, " word" * 500]
+    texts += [f"Also {text}" for text in texts[::3]]
+    texts += [
+        "We switched from Docker to Podman.",
+        "Wir nutzen jetzt MySQL.",
+        "We moved to SQLite for the shop.",
+    ]
+    known = KnownMemories(memory(text, f"m_{number}") for number, text in enumerate(texts))
+    # Another text in the place of the first one is found by its own words.
+    texts[0] = "We use Docker."
+    known.put(memory(texts[0], "m_0"))
+    for new in texts:
+        alike = {item for item in texts if same(item, new) or may_mean_the_same(item, new)}
+        assert alike <= {each.text for each in known.find_comparable(new)}
+        replaced = {item for item in texts if supersedes(new, item)}
+        assert replaced <= {each.text for each in known.find_replaceable(new)}
+    changes = {(new, old) for new in texts for old in texts if supersedes(new, old)}
+    assert ("We no longer use Docker.", "We use Docker.") in changes
+    assert ("We switched from Docker to Podman.", "We use Docker.") in changes
+    assert ("Our rent is 1100 euros a month.", "Our rent is 1250 euros a month.") in changes

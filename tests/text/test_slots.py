@@ -24,6 +24,14 @@ def test_a_newer_value_replaces_the_older(old, new):
     assert verdict(old, new, 0.4) == "supersede"
 
 
+@pytest.mark.parametrize(("old", "new"), pairs(REPLACES))
+def test_an_older_value_that_is_read_later_changes_nothing(old, new):
+    known = Memory("m_1", "fact", new, Scope(), valid_from=200.0)
+    late = judge(Memory("m_2", "fact", old, Scope(), valid_from=100.0), [known])
+    assert (late.action, late.others) in (("known", (known,)), ("update", (known,)), ("add", ()))
+    assert compare(new, old) != "replaces" or late.action != "add"
+
+
 @pytest.mark.parametrize(("old", "new"), pairs(SAME))
 def test_the_same_in_other_words_is_there_once(old, new):
     # What says more takes the place of what says less.

@@ -481,12 +481,18 @@ class BackgroundJobs:
         self._understand_later()
 
     async def _begin(self) -> None:
-        """The embedder takes seconds to start; nobody's first question should wait for that."""
+        """To start the embedder and to read vectors takes seconds, and no first question should wait."""
         memory = self._remembering
         assert memory is not None
         self._notes = bool(await asyncio.to_thread(memory.index.everywhere))
         if self._notes:
             await asyncio.to_thread(self._wake)
+        try:
+            since = self._clock() - _LEFT_BEHIND
+            for newest in await self._store.run(self._store.log.list_used_since, since, limit=1):
+                await asyncio.to_thread(memory.own.load, newest.scope)
+        except HoldfastError as error:
+            log.warning("what was said could not be read in advance: %s", error)
 
     def _rouse(self) -> None:
         """Somebody is going to need the embedder, if not at once: nobody waits for it."""

@@ -48,12 +48,16 @@ _STRESS_BONUS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ExtractedMemory:
-    """A memory candidate with its importance (0 to 1) and the messages it comes from."""
+    """A memory candidate with its importance (0 to 1) and the messages it comes from.
+
+    `at` is when it was said, 0 if that is not known.
+    """
 
     kind: MemoryKind
     text: str
     importance: float
     messages: tuple[str, ...]
+    at: float = 0.0
 
 
 def extract(items: Sequence[Item]) -> list[ExtractedMemory]:
@@ -96,7 +100,8 @@ def _extract_from_user(item: Item) -> list[ExtractedMemory]:
             memories.append((statement.sentence, replace(before, text=f"{before.text} {_tidy(text)}")))
             continue
         context = sentences[statement.sentence - 1][0] if statement.sentence else ""
-        if context and (needs_context(text) or (statement.points and statement.kind in _ABOUT_BEFORE)):
+        points = statement.points or _THAT_AGAIN.search(text)
+        if context and (needs_context(text) or (points and statement.kind in _ABOUT_BEFORE)):
             # "We don't try that again" says of what in the sentence before.
             text = f"{_tidy(context)} {_tidy(text)}"
         elif not _stands_alone(text, statement.kind) or (statement.points and statement.kind == "fact"):
@@ -212,6 +217,9 @@ _REFERENCE = late(
     r"|(?:die|der|das) (?:erste|zweite|dritte|letzte|andere)(?=[.,!]|$| option| variante"
     r"| version| idee)|dein\w* vorschl\w+|so machen wir)\b"
     r"|\boptions?(?: \w+)?\W*$"
+)
+_THAT_AGAIN = late(
+    r"(?i)\b(?:that|this|it|das|es|so ?was)\b(?: \w+){0,3} (?:again|nochmal|noch ?mal|noch ?einmal|wieder)\b"
 )
 _REASON = late(
     r"(?i)(?:because|since|the reason|reason:|that way|this way|weil|denn|grund|der grund|damit|so that"

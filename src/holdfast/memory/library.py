@@ -41,6 +41,7 @@ from holdfast.memory.scopes import (
 )
 from holdfast.memory.tidy import (
     LIMIT,
+    KnownMemories,
     Similar,
     WriteOutcome,
     hash_words,
@@ -55,6 +56,7 @@ from holdfast.store import Tombstone, new_id
 from holdfast.store.memories import MemoryUse, RecollectionRepository
 from holdfast.text.analyser import language_of, terms
 from holdfast.text.questions import Trait, traits_of, without_ledger, without_wishes
+from holdfast.text.slots import introduces_speaker
 from holdfast.text.statements import binds, named_share
 
 _DAY = 86_400.0
@@ -128,7 +130,7 @@ class Catalogue:
         `kind` asks for them, and only the scope's own: a project must not see what was said elsewhere.
         """
         if limit < 0 or offset < 0:
-            raise BadRequest("Limit and offset cannot be negative.", hint="Count from 0.")
+            raise BadRequest(lazy("Limit and offset cannot be negative."), hint=lazy("Count from 0."))
         troubles: list[str] = []
         summaries = kind == "summary"
         scopes = (owner(scope),) if own or summaries else visible(scope)
@@ -229,8 +231,7 @@ class Catalogue:
     def list_opening(self, scope: Scope, now: float | None = None) -> list[Memory]:
         """List what a conversation begins with, most needed first.
 
-        Preferences and rules, the rest of MEMORY.md, the notes of the last two days, and the summary of the
-        last conversation.
+        Who the person is, preferences and rules, other memories, the last two days, and the last summary.
         """
         moment = self._clock() if now is None else now
         known = [
@@ -260,7 +261,8 @@ class Catalogue:
             if (text := without_wishes(without_ledger(memory.text)))
         ]
         others = [memory for memory in known if memory not in first]
-        return [*first, *others, *prose, *days, *newest]
+        person = [memory for memory in others if introduces_speaker(memory.text)][:3]
+        return [*dict.fromkeys([*person, *first, *others]), *prose, *days, *newest]
 
     def stats(self, scope: Scope) -> MemoryStats:
         """Count a scope's own memories."""
@@ -336,7 +338,7 @@ Change = Literal["added", "updated", "superseded", "edited", "archived", "forgot
 ChangeListener = Callable[[Sequence[Memory], Change], None]
 
 # How the id of a memory begins that is another one before it was edited.
-_EDITED = "e_"
+EDITED = "e_"
 # What a person writes down by themselves matters to them.
 _BY_REQUEST = 0.8
 # Taken from the same message, so much is enough to be what was forgotten there.
@@ -367,6 +369,8 @@ class Library(Catalogue):
         super().__init__(notes, records, limit=limit, clock=clock)
         self.similar = similar
         self.on_change = on_change
+        # The memories of the file that was written to last, by their words.
+        self._indexes: dict[PurePosixPath, KnownMemories] = {}
 
     def write(self, memories: Sequence[Memory]) -> None:
         self.keep(memories)
@@ -475,7 +479,7 @@ class Library(Catalogue):
         before = [
             memory
             for memory in self.list_replaced(scope, name)
-            if memory.superseded_by == name and not memory.id.startswith(_EDITED)
+            if memory.superseded_by == name and not memory.id.startswith(EDITED)
         ]
         restored = [self._restore(memory) for memory in before]
         self.forget(scope, name)
@@ -496,7 +500,7 @@ class Library(Catalogue):
         older = next((pair[1] for pair in self.list_rivals(scope) if pair[0].id == name), None)
         if older is None:
             raise BadRequest(
-                f"There is nothing to decide about the memory {name!r}.",
+                lazy("There is nothing to decide about the memory {name!r}.", name=name),
                 hint=lazy("See which ones are open."),
             )
         for memory in (newer, older):
@@ -530,9 +534,8 @@ class Library(Catalogue):
         if max(len(active), len(history)) <= self._limit:
             return []
         leaving = least_useful(active, self._records.uses(scope), now, self._limit)
-        leaving += sorted(history, key=lambda memory: memory.valid_until)[
-            : max(0, len(history) - self._limit)
-        ]
+        history.sort(key=lambda memory: memory.valid_until)
+        leaving += history[: max(0, len(history) - self._limit)]
         return self._move_to_archive(file, leaving, scope)
 
     def note_used(self, memories: Sequence[Memory], now: float | None = None) -> None:
@@ -600,9 +603,7 @@ class Library(Catalogue):
         """Write down what a memory said before it was corrected; what is put aside needs no history."""
         if old.active and not is_handwritten(old) and archive(old.scope) not in file.parents:
             until = self._now()
-            former = replace(
-                old, id=new_id(_EDITED[0]), superseded_by=new.id, valid_until=until, pinned=False
-            )
+            former = replace(old, id=new_id(EDITED[0]), superseded_by=new.id, valid_until=until, pinned=False)
             self.notes.change(file, lambda there: add(there, [replace(former, may_replace="")]))
 
     def archive(self, scope: Scope, name: str) -> Memory:
@@ -639,8 +640,9 @@ class Library(Catalogue):
         memory = self._find(scope, name).memory
         check_writable(scope, memory.scope)
         # What it said before it was edited goes with it.
-        edits = [old for old in self.list_replaced(memory.scope, name) if old.id.startswith(_EDITED)]
+        edits = [old for old in self.list_replaced(memory.scope, name) if old.id.startswith(EDITED)]
         self._forget(memory.scope, [memory, *edits])
+        self.notes.drop_from_summaries([memory, *edits], visible(scope))
         return memory
 
     def forget_conversation(self, scope: Scope, conversation: str) -> list[Memory]:
@@ -668,8 +670,8 @@ class Library(Catalogue):
         check_writable(scope, mine)
         if confirm != self.confirmation(mine):
             raise BadRequest(
-                "Deleting all memories must be confirmed.",
-                hint=f"Confirm with '{self.confirmation(mine)}'.",
+                lazy("Deleting all memories must be confirmed."),
+                hint=lazy("Confirm with '{name}'.", name=self.confirmation(mine)),
                 param="confirm",
             )
         memories = {where.memory.id: where.memory for where in self._list_copies(mine)}
@@ -694,10 +696,13 @@ class Library(Catalogue):
 
         def work(text: str) -> str:
             nonlocal outcomes
-            text, outcomes = tidy(text, group, add, similar=self.similar, by_hand=is_curated(file))
+            by_hand = is_curated(file)
+            text, outcomes = tidy(text, group, add, similar=self.similar, by_hand=by_hand, index=index)
             return text
 
+        index = self._indexes.pop(file, KnownMemories())  # nobody else uses it meanwhile
         self.notes.change(file, work)
+        self._indexes = {file: index}
         for outcome in outcomes:
             self._notify(outcome.others, "superseded")
             if outcome.action != "known":
@@ -748,7 +753,7 @@ class Library(Catalogue):
         for file in sorted({where.file for where in self._list_copies(scope) if where.memory.id in names}):
             self.notes.remove(file, names, scope)
         # Nobody was ever told what a memory said before it was edited.
-        self._notify([memory for memory in memories if not memory.id.startswith(_EDITED)], "forgotten")
+        self._notify([memory for memory in memories if not memory.id.startswith(EDITED)], "forgotten")
 
     def _notify(self, memories: Sequence[Memory], change: Change) -> None:
         if memories:
@@ -767,8 +772,8 @@ def clean_text(text: str) -> str:
     words = normalise(redact(check_text(text)))
     if not has_words(words):
         raise BadRequest(
-            "There is nothing left to remember once private text and secrets are taken out.",
-            hint="Say it without the secret.",
+            lazy("There is nothing left to remember once private text and secrets are taken out."),
+            hint=lazy("Say it without the secret."),
             param="text",
         )
     return words
@@ -782,7 +787,10 @@ def _check_fields(fields: SettableFields) -> dict[str, Any]:
 
 
 def _conflict(name: str) -> Conflict:
-    return Conflict(f"The memory {name!r} was changed, moved or removed meanwhile.", hint="Look again.")
+    return Conflict(
+        lazy("The memory {name!r} was changed, moved or removed meanwhile.", name=name),
+        hint=lazy("Look again."),
+    )
 
 
 def has_words(text: str) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ConfigError
+from holdfast.i18n import lazy
 from holdfast.memory.passage_table import ContainerColumns, PassageTable
 from holdfast.memory.vectors import NO_SIMILARITIES, QuestionKind, Similarities
 from holdfast.store import PassageMatches
@@ -49,7 +50,7 @@ _OTHER_YEAR = 0.8
 _ON_THE_DAY = 0.5
 # Rows that are looked at closely in a store of many more: the best by what each has itself, and those beside
 # them.
-_CLOSELY = 1_000
+_CLOSELY = 2_000
 _BESIDE = 2
 
 FEATURES = (
@@ -205,7 +206,10 @@ def parse_weights(text: str) -> RankingWeights:
     except ValueError:
         meaning = words = -1.0
     if not (0 <= meaning < inf and 0 <= words < inf and meaning + words > 0):
-        raise ConfigError(f"search_weights is {text!r}.", hint="Write it like 0.7:0.3, meaning before words.")
+        raise ConfigError(
+            lazy("search_weights is {text!r}.", text=text),
+            hint=lazy("Write it like 0.7:0.3, meaning before words."),
+        )
     total = meaning + words
     return replace(OPENCLAW, features={"density": words / total, "nearness": meaning / total})
 
@@ -397,8 +401,10 @@ def _find_signals(
 ) -> _Signals:
     places = {asked: rows.positions(having) for asked, having in matches.having.items()}
     shares, rarest = _coverage(matches, places, len(rows.ids))
-    penalty = _penalty(rows.length / matches.containers.average)
-    density = shares * (1 + _penalty(np.zeros(1))) / (1 + penalty)
+    density = np.zeros(len(rows.ids))
+    some = np.flatnonzero(shares)
+    penalty = _penalty(rows.length[some] / matches.containers.average)
+    density[some] = shares[some] * (1 + _penalty(np.zeros(1))) / (1 + penalty)
     best, mean, has_vector = _similarity(rows, near)
     nearness = np.zeros(len(rows.ids))
     if near:
@@ -596,6 +602,8 @@ def _similarity(rows: PassageTable, near: Similarities) -> tuple[Column, Column,
     known = np.zeros(total, np.bool_)
     if not near or not total:
         return np.zeros(total), np.zeros(total), known
+    if np.array_equal(near.rows, rows.ids):
+        return near.best, near.mean, ~known
     places, there = rows.lookup(near.rows)
     places = places[there]
     usual = float(near.best.mean()) if near.complete else float(near.best.min())

@@ -46,6 +46,8 @@ _SPARE = 2
 _FEW = 20
 # A part of a compound question must beat the whole by this much to decide a row's place.
 _PART_PENALTY = 0.5
+# Messages that are indexed while somebody waits for an answer; the rest is done in the background.
+_INDEXED_IN_TURN = 100
 # How often a search is done because rows were replaced meanwhile.
 _RETRIES = 3
 
@@ -267,15 +269,21 @@ class Retrieval:
     # Where it was looked, and what was there then.
     places: Sequence[SearchPlace] = ()
     containers: Sequence[Container] = ()
+    # Whether some of what was said is not in the index yet.
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedSearch:
-    """Where to search, once the index is up to date as far as time allowed; `trouble` says what failed."""
+    """Where to search, once the index is up to date as far as time allowed; `trouble` says what failed.
+
+    Where it is `partial`, some of what was said is not in the index yet.
+    """
 
     places: Sequence[SearchPlace]
     freshness: Freshness = Freshness()
     trouble: str = ""
+    partial: bool = False
 
 
 class Search:
@@ -383,7 +391,9 @@ class Search:
     ) -> PreparedSearch:
         """Begin the vectors of questions, and bring the index up to date as far as time allows.
 
-        With `embeds`, vectors are made for what has none yet. The message `asked` is not needed in it.
+        With `embeds`, vectors are made for what has none yet, and all that was said is indexed. Without,
+        somebody waits for an answer: of a backlog (an import, an index of a new version) only a little is.
+        The message `asked` is not needed in it.
         """
         for question in questions:
             if question.has_meaning:
@@ -399,13 +409,13 @@ class Search:
             places += self._index.places(scope, own=own)
         if within != "notes":
             places.append(scope)
-        self._store.passages.catch_up(places, asked)
+        whole = self._store.passages.catch_up(places, None if embeds else _INDEXED_IN_TURN, without=asked)
         try:
             if embeds:
                 self._meaning.catch_up(places=places, until=self._clock() + self._budget)
         except EmbedderError as error:
             trouble = str(error)
-        return PreparedSearch(tuple(places), freshness, trouble)
+        return PreparedSearch(tuple(places), freshness, trouble, partial=not whole)
 
     def find(
         self,
@@ -425,6 +435,8 @@ class Search:
         reasons = [reason for reason in (prepared.trouble, first.near.trouble) if reason]
         if freshness.stale:
             reasons.append(f"{freshness.stale} changed files are not read again yet.")
+        if prepared.partial:
+            reasons.append(lazy("Some of what was said is not in the index yet."))
         by_meaning = bool(first.near.rows)
         worth: dict[str, float] = {}
         for ranked in reversed(passes):
@@ -440,7 +452,14 @@ class Search:
             worth,
             places,
             first.matches.containers,
+            prepared.partial,
         )
+
+    def load(self, scope: Scope) -> None:
+        """Read what a search of this scope holds in memory, before somebody waits for it."""
+        places = self.prepare([], scope, embeds=False).places
+        self._outlines.of(places, self._store.passages.containers(places))
+        self._meaning.load(places)
 
     def rank(self, question: Question, scope: Scope, *, within: Within = "all") -> RankedQuestion:
         """Rank all rows that a scope can see, as a search does, and every one of them closely."""

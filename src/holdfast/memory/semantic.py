@@ -207,6 +207,11 @@ class SemanticIndex:
                 return replace(instead, trouble=f"Vectors of {former.identity} were compared: {why}")
         return SemanticMatches(trouble=lazy("Only words were compared: {reason}", reason=why))
 
+    def load(self, places: Sequence[SearchPlace]) -> None:
+        """Read the vectors in these places into memory, if an embedder is ready."""
+        if (embedder := self._ready()) is not None:
+            self._index(embedder).coverage(places)
+
     def catch_up(
         self,
         limit: int | None = None,

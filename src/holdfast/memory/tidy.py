@@ -12,11 +12,13 @@ that may both be true stay side by side.
 import hashlib
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left, insort
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import islice
 from typing import Literal
 
 from holdfast.memory.base import Memory, MemorySource
@@ -434,10 +436,114 @@ class WriteOutcome:
 Added = Callable[[str, Sequence[Memory]], str]
 
 
-def judge(new: Memory, known: Sequence[Memory], similar: Similar | None = None) -> MemoryVerdict:
+Key = tuple[str, ...]
+
+
+class KnownMemories:
+    """Memories of one file, found by the words without which a new one says nothing about them.
+
+    So a new memory is compared with a few of thousands, with the same result as with all.
+    """
+
+    def __init__(self, memories: Iterable[Memory] = ()) -> None:
+        self._memories: dict[str, Memory] = {}
+        self._keys: dict[str, list[Key]] = {}
+        self._having: dict[Key, set[str]] = defaultdict(set)
+        self._places: dict[str, int] = {}
+        # By date, and of equal ones as they came.
+        self._dated: list[tuple[float, int, str]] = []
+        self.renew(memories)
+
+    def renew(self, memories: Iterable[Memory]) -> None:
+        """Hold these instead, in their order; of those that were held already no word is read again."""
+        held = {memory.id: memory for memory in memories}
+        for name in self._memories.keys() - held.keys():
+            self._drop_keys(name)
+        for memory in held.values():
+            self._hold(memory)
+        self._memories = held
+        self._places = {name: place for place, name in enumerate(held)}
+        self._dated = sorted((memory.date, self._places[name], name) for name, memory in held.items())
+
+    def put(self, memory: Memory) -> None:
+        """Add a memory, or replace the one with its id, which keeps its place."""
+        old = self._memories.get(memory.id)
+        if old is not None:
+            del self._dated[bisect_left(self._dated, (old.date, self._places[old.id], old.id))]
+        place = self._places.setdefault(memory.id, len(self._places))
+        insort(self._dated, (memory.date, place, memory.id))
+        self._hold(memory)
+
+    def _hold(self, memory: Memory) -> None:
+        old = self._memories.get(memory.id)
+        self._memories[memory.id] = memory
+        if old is memory or (old is not None and old.text == memory.text):
+            return
+        self._drop_keys(memory.id)
+        keys = self._keys[memory.id] = list(self._list_keys(memory.text))
+        for key in keys:
+            self._having[key].add(memory.id)
+
+    def _drop_keys(self, name: str) -> None:
+        for key in self._keys.pop(name, ()):
+            self._having[key].discard(name)
+            if not self._having[key]:
+                del self._having[key]
+
+    def find_comparable(self, text: str) -> list[Memory]:
+        """Return those of which one may be `same` as the text, active ones first."""
+        words = content_words(text).every
+        # Either it has all words of the text, so also the rarest, or the text has all of its own.
+        rarest = min((("word", word) for word in words), key=self._count, default=("word", ""))
+        keys = [rarest, ("text", " ".join(text.split())), *(("rarest", word) for word in words)]
+        return sorted(self._find(keys), key=lambda memory: not memory.active)
+
+    def find_replaceable(self, text: str) -> list[Memory]:
+        """Return those that the text may supersede by its words."""
+        keys = [_opening(text), ("denied", *strip_negation(text)[1])]
+        if change := read_change(text):
+            left, taken = change
+            keys.append(("used", left) if left else ("group", find_group(taken)))
+        return self._find(keys)
+
+    def list_newest(self, number: int, allowed: Callable[[Memory], bool]) -> list[Memory]:
+        """Return the newest that are allowed, oldest first."""
+        newest = (self._memories[name] for _, _, name in reversed(self._dated))
+        return [*islice(filter(allowed, newest), number)][::-1]
+
+    def _find(self, keys: Iterable[Key]) -> list[Memory]:
+        names = {name for key in keys if key for name in self._having.get(key, ())}
+        return [self._memories[name] for name in sorted(names, key=self._places.__getitem__)]
+
+    def _count(self, key: Key) -> int:
+        return len(self._having.get(key, ()))
+
+    def _list_keys(self, text: str) -> Iterator[Key]:
+        words = content_words(text).every
+        yield from (("word", word) for word in words)
+        if words:
+            yield "rarest", min(words, key=lambda word: (self._count(("word", word)), word))
+        yield "text", " ".join(text.split())
+        yield _opening(text)
+        yield ("denied", *strip_negation(text)[1])
+        lows = {word.low for word in split_words(text)}
+        if lows & _USES:
+            yield from (("used", low) for low in lows)
+            yield from (("group", group) for group in {*map(find_group, lows)} - {""})
+
+
+def _opening(text: str) -> Key:
+    """What two statements with another value begin with; empty where there is too little of it."""
+    words = split_words(text)[:2]
+    return ("opening", *(word.stem for word in words)) if len(words) == 2 else ()
+
+
+def judge(
+    new: Memory, known: Iterable[Memory] | KnownMemories, similar: Similar | None = None
+) -> MemoryVerdict:
     """Decide what a new memory means for the known ones of the same file."""
-    rivals = [memory for memory in known if (memory.kind == "note") == (new.kind == "note")]
-    alike = find_alike(new, rivals, similar)
+    known = known if isinstance(known, KnownMemories) else KnownMemories(known)
+    alike = find_alike(new, known, similar)
     if alike is not None:
         if alike.active:
             return MemoryVerdict("update", (alike,))
@@ -446,18 +552,41 @@ def judge(new: Memory, known: Sequence[Memory], similar: Similar | None = None) 
             return MemoryVerdict("known", (alike,))
     if new.kind == "note" or not new.active:
         return MemoryVerdict("add")
-    return judge_by_slots(new, [memory for memory in rivals if _gives_way(memory, new)], similar)
+    if newer := _find_newer_value(new, known):
+        # Another conversation was read first: what it said later holds.
+        return MemoryVerdict("known", (newer,))
+    return judge_by_slots(new, known, similar)
 
 
-def judge_by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) -> MemoryVerdict:
+def _find_newer_value(new: Memory, known: KnownMemories) -> Memory | None:
+    """Return a memory that was said later and replaces the new one."""
+
+    def is_later(memory: Memory) -> bool:
+        return memory.active and memory.kind != "note" and 0 < new.valid_from < memory.date
+
+    for memory in known.list_newest(_COMPARED, is_later):
+        if touches(memory.text, new.text) and compare(memory.text, new.text) == "replaces":
+            return memory
+    return None
+
+
+def judge_by_slots(new: Memory, known: KnownMemories, similar: Similar | None) -> MemoryVerdict:
     """Compare a statement with others on the same subject, in other words or with another value.
 
     Only the nearest can be replaced: a wrong replacement loses knowledge.
     """
-    over = [memory for memory in rivals if supersedes(new.text, memory.text)]
+
+    def may_replace(memory: Memory) -> bool:
+        return memory.kind != "note" and _gives_way(memory, new)
+
+    over = [
+        memory
+        for memory in filter(may_replace, known.find_replaceable(new.text))
+        if supersedes(new.text, memory.text)
+    ]
     if over:
         return MemoryVerdict("supersede", tuple(over))
-    near = sorted(rivals, key=lambda memory: memory.date)[-_COMPARED:]
+    near = known.list_newest(_COMPARED, may_replace)
     scores = similar(new.text, [memory.text for memory in near]) if similar is not None and near else ()
     likeness = dict(zip((memory.id for memory in near), scores, strict=False))
     related = [
@@ -484,22 +613,34 @@ def judge_by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | Non
 
 
 def tidy(
-    text: str, fresh: Sequence[Memory], added: Added, *, similar: Similar | None = None, by_hand: bool = False
+    text: str,
+    fresh: Sequence[Memory],
+    added: Added,
+    *,
+    similar: Similar | None = None,
+    by_hand: bool = False,
+    index: KnownMemories | None = None,
 ) -> tuple[str, list[WriteOutcome]]:
-    """Return the text of a file with new memories of one scope added, and the outcome of each."""
+    """Return the text of a file with new memories of one scope added, and the outcome of each.
+
+    An `index` that was used for the same file before saves reading the words of all its memories.
+    """
     if not fresh:
         return text, []
     before = {memory.id: memory for memory in read_memories(text, fresh[0].scope, by_hand=by_hand)}
     taken, known, names = read_ids(text), dict(before), list[str]()
     outcomes: list[WriteOutcome] = []
+    index = index or KnownMemories()
+    index.renew(before.values())
     for new in fresh:
         if new.id in taken or new.id in known:
             outcomes.append(WriteOutcome("known", known.get(new.id, new)))
             continue
-        verdict = judge(new, list(known.values()), similar)
+        verdict = judge(new, index, similar)
         if verdict.action in ("known", "update"):
             (old,) = verdict.others
             known[old.id] = merge(old, new) if verdict.action == "update" else old
+            index.put(known[old.id])
             outcomes.append(WriteOutcome("known" if known[old.id] == old else "updated", known[old.id]))
             continue
         gone = [replace(old, superseded_by=new.id, valid_until=new.valid_from) for old in verdict.others]
@@ -507,6 +648,8 @@ def tidy(
         addition = replace(new, may_replace=verdict.rival.id) if verdict.rival else new
         known[new.id] = addition
         names.append(new.id)
+        for memory in (*gone, addition):
+            index.put(memory)
         outcomes.append(WriteOutcome("superseded" if gone else "added", addition, tuple(gone)))
     for name, memory in before.items():
         if known[name] != memory:
@@ -545,13 +688,17 @@ def usefulness(memory: Memory, use: MemoryUse, now: float) -> float:
     return memory.importance + _RECALLED * math.log2(1 + use.recalls) - _OLD * age / (age + _HALF_A_YEAR)
 
 
-def find_alike(new: Memory, known: Sequence[Memory], similar: Similar | None) -> Memory | None:
+def find_alike(new: Memory, known: KnownMemories, similar: Similar | None) -> Memory | None:
     """Return the memory that says the same, an active one before one that no longer holds."""
-    ordered = sorted(known, key=lambda memory: not memory.active)
-    by_words = next((memory for memory in ordered if same(memory.text, new.text)), None)
+    comparable = [
+        memory
+        for memory in known.find_comparable(new.text)
+        if (memory.kind == "note") == (new.kind == "note")
+    ]
+    by_words = next((memory for memory in comparable if same(memory.text, new.text)), None)
     if by_words is not None or similar is None:
         return by_words
-    maybe = [memory for memory in ordered if memory.active and may_mean_the_same(memory.text, new.text)]
+    maybe = [memory for memory in comparable if memory.active and may_mean_the_same(memory.text, new.text)]
     if not maybe:
         return None
     scores = similar(new.text, [memory.text for memory in maybe])

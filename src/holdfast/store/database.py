@@ -380,7 +380,7 @@ class Database:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise StoreError("The store is closed.", hint="Open it again to use it.")
+            raise StoreError(lazy("The store is closed."), hint=lazy("Open it again to use it."))
 
     def _flush_deferred(self) -> None:
         try:
@@ -411,7 +411,9 @@ class Database:
             finally:
                 self._open = None
             if self._failed:
-                raise StoreError("A part of what belongs together could not be written: none of it was.")
+                raise StoreError(
+                    lazy("A part of what belongs together could not be written: none of it was.")
+                )
         self._unwritten.difference_update(deferred)
         deferred.clear()
         return done
@@ -549,23 +551,28 @@ def _translate_errors() -> Iterator[None]:
         yield
     except IntegrityError as error:
         raise Conflict(
-            f"What this belongs to was changed or removed meanwhile ({error.orig}).", hint="Read it again."
+            lazy("What this belongs to was changed or removed meanwhile ({orig}).", orig=str(error.orig)),
+            hint=lazy("Read it again."),
         ) from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise StoreError(f"What is in the database cannot be read: {error}.", hint=DAMAGE_HINT) from error
+        raise StoreError(
+            lazy("What is in the database cannot be read: {why}.", why=str(error)), hint=DAMAGE_HINT
+        ) from error
     except (DBAPIError, PoolTimeout) as error:
         reason = error.orig if isinstance(error, DBAPIError) else error
         damaged = any(word in str(reason) for word in _DAMAGE)
         raise StoreError(
-            f"The database could not be read or written: {reason}.",
+            lazy("The database could not be read or written: {reason}.", reason=str(reason)),
             hint=DAMAGE_HINT
             if damaged
-            else "See that the disk has room, that the database can be reached, and that no other program"
-            " keeps it locked.",
+            else lazy(
+                "See that the disk has room, that the database can be reached, and that no other program"
+                " keeps it locked."
+            ),
         ) from error
 
 
-DAMAGE_HINT = "It is damaged: `holdfast doctor` says how much, and what to do."
+DAMAGE_HINT = lazy("It is damaged: `holdfast doctor` says how much, and what to do.")
 # Words of SQLite for a file that is not what it was.
 _DAMAGE = ("malformed", "not a database", "Could not decode to UTF-8")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

@@ -100,6 +100,18 @@ class EmbeddingRepository(Repository):
         ]
 
     @reads
+    def split_ranges(self, connection: Connection, ranges: Sequence[IdRange], most: int) -> list[IdRange]:
+        """Return the same rows in ranges of about so many pieces at most."""
+        portions: list[IdRange] = []
+        for first, last in ranges:
+            begin = first
+            while (cut := _CUT.first(connection, first=begin, last=last, most=most)) is not None:
+                portions.append((begin, cut.row - 1))
+                begin = cut.row
+            portions.append((begin, last))
+        return portions
+
+    @reads
     def list_pieces(
         self, connection: Connection, model: str, ranges: Sequence[IdRange]
     ) -> list[tuple[int, int, str, int | None]]:
@@ -215,6 +227,14 @@ def _pieces_with_vectors(*columns: ColumnElement[Any]) -> PreparedStatement:
     return PreparedStatement(query.order_by(piece_table.c.row, piece_table.c.number))
 
 
+# The row of the piece that so many others come before.
+_CUT = PreparedStatement(
+    select(piece_table.c.row)
+    .where(piece_table.c.row.between(bindparam("first"), bindparam("last")))
+    .order_by(piece_table.c.row)
+    .limit(1)
+    .offset(bindparam("most", type_=BigInteger))
+)
 _VECTORS = _pieces_with_vectors(piece_table.c.row, embeddings.c.vector)
 _SIZES = _pieces_with_vectors(
     piece_table.c.row,

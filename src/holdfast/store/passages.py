@@ -212,11 +212,15 @@ class PassageIndex(Repository):
             return fulltext.list_every_container(connection)
         return self._messages.list_containers(connection, places)
 
-    def catch_up(self, places: Collection[SearchPlace], without: str = "") -> None:
-        """Index the messages that wait in these places, but for one."""
-        for place in places:
-            if isinstance(place, Scope):
-                self._messages.catch_up(where=place, without=without)
+    def catch_up(
+        self, places: Collection[SearchPlace], limit: int | None = None, *, without: str = ""
+    ) -> bool:
+        """Index the messages that wait in these places, each at most `limit` and without one of them.
+
+        Return whether that was all.
+        """
+        scopes = [place for place in places if isinstance(place, Scope)]
+        return limit not in [self._messages.catch_up(limit, where=each, without=without) for each in scopes]
 
     @reads
     def matches(

@@ -162,6 +162,11 @@ def tells_change(text: str) -> bool:
     return _CHANGE.search(text) is not None
 
 
+def introduces_speaker(text: str) -> bool:
+    """Whether a person says who they are: their name, their work, where they live."""
+    return _INTRODUCES.match(text) is not None
+
+
 def needs_context(text: str) -> bool:
     """Whether a statement of a change does not say of what: "we move to 28 March", "I meant 9,200"."""
     if not tells_change(text) or not values_in(text):
@@ -688,6 +693,7 @@ _ENGLISH_VERB = late(
     r"|want|wants|know|allow|allows|shut|shuts|close|closes|never|always|only|all|past|good|around|other"
     r"|again|also|spoken|drop|stand)"
 )
+_INTRODUCES = late(rf"{any_phrase('WHO_I_AM')}\b")
 # Somebody has a sum, without a word for what it is.
 _OWN_MONEY = late(rf"(?i)\b{any_phrase('OWN_MONEY')}\b")
 # A change is told by when it holds, by its verb, or by what it ends.

@@ -23,7 +23,8 @@ CAUSES = (
     "thinking", *(f"level {number}" for number in sorted(set(LEVEL_OF.values()))),
 )  # fmt: skip
 NOTICES = (
-    "not_searched", "not_noted", "not_recalled", "recalled_by_words", "held_back", "profile_broken",
+    "not_searched", "not_noted", "not_recalled", "recalled_in_part", "recalled_by_words", "held_back",
+    "profile_broken",
     "files_missing", "context_cut", "sources_cut", "sources_noted", "sources_missing",
     "not_kept", "not_smaller",
 )  # fmt: skip

@@ -118,6 +118,11 @@ CHANGES = (
     r"|aufge\w+t|umge\w+t|verkürzt|verlängert|erneuert|künftig|ab sofort|auf (?:\S+ ){1,3}?\w*ge\w{3,}(?:t"
     r"|en)|angehoben|reduziert"
 )
+# How people say who they are.
+WHO_I_AM = (
+    r"[Ii]ch (?:bin (?=[A-ZÄÖÜ]|ein|der|die)|heiße|arbeite|wohne|lebe|leite|studiere|komme aus)"
+    r"|[Mm]ein Name ist"
+)
 # Somebody has a sum of money.
 OWN_MONEY = (
     r"wir (?:\S+ )?haben|haben wir|ich (?:\S+ )?habe|habe ich|hab ich|(?:uns|mir) bleib(?:t|en)|zur verfügung"

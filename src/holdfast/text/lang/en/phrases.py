@@ -109,6 +109,11 @@ CHANGES = (
     r"|fill\w* in for|down to"
     r"|not (?:\S+ ){1,6}?but|as of|by now|lately|recently|is up to|went from"
 )
+# How people say who they are.
+WHO_I_AM = (
+    r"I(?:'m| am) (?!not|so|very|sure|just|glad|sorry)\w+"
+    r"|I (?:work|live|run|lead|study|teach)|[Mm]y name is|[Cc]all me"
+)
 # Somebody has a sum of money.
 OWN_MONEY = r"(?:we|i)(?:'ve| (?:\w+ ){0,2}have)|left for us|at our disposal"
 # Who takes somebody's place.

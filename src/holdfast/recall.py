@@ -20,7 +20,7 @@ from functools import cache, lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from holdfast.memory.index import Index
+from holdfast.memory.index import Index, read_successor
 from holdfast.memory.private import redact
 from holdfast.memory.scopes import is_finding, summary_file
 from holdfast.memory.search import Retrieval, Search, SearchCandidate
@@ -239,6 +239,7 @@ class Recall:
         picker = _Picker(self, need, questions, result, allowed, share, count)
         if allowed:
             picker.compare_with(eligible[:_COMPARED])
+            picker.note_former([each for each in result.candidates if each.row.traits & _SUPERSEDED])
         chosen, missed = picker.pick(candidates, _CANDIDATES if asks else 1)
         for rank, snippet in enumerate(chosen):
             snippet.rank = rank
@@ -389,6 +390,8 @@ class _Picker:
         # Rows that are brought beyond the share, too.
         self._needed: set[int] = set()
         self._statements: list[tuple[SearchCandidate, str]] = []
+        # What holds now, by the words of a memory that no longer does.
+        self._successors: dict[str, str] = {}
         # The place of each candidate in their order by its row, and the texts that were read.
         self._places: dict[int, int] = {}
         self._candidates: Sequence[SearchCandidate] = ()
@@ -422,6 +425,14 @@ class _Picker:
             for each in sorted(people, key=lambda each: (each.row.at, each.row.place), reverse=True)
             for statement in _list_values(self._texts[each.row.id][:_STATED])
         ]
+
+    def note_former(self, candidates: Sequence[SearchCandidate]) -> None:
+        """Collects memories that no longer hold, each with what holds now."""
+        self._load(candidates)
+        for each in candidates:
+            old, now = read_successor(self._texts[each.row.id])
+            if now:
+                self._successors[_words_of(old)] = now
 
     def pick(self, candidates: Sequence[SearchCandidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
         """Returns the snippets to bring, at most `most`, and the best that were not.
@@ -490,6 +501,11 @@ class _Picker:
         Where the later message is brought itself, it is put before the others that wait. None if neither
         fits: alone the old value would look valid.
         """
+        words = _words_of(snippet.text)
+        for former, now in self._successors.items():
+            # A message that says both says what holds.
+            if former in words and _words_of(now) not in words:
+                return self._with_mark(snippet, cost, now)
         later = self._later_value(snippet)
         if later is None:
             return snippet, cost
@@ -499,13 +515,16 @@ class _Picker:
             waiting.appendleft(newer)
             replacements.add(newer.row.id)
             return snippet, cost
-        mark = self._mark_later(newer, statement)
-        cost += self._count(mark)
-        if cost <= self._left:
-            return replace(snippet, text=snippet.text + mark), cost
-        if newer.row.id in self._places:
+        marked = self._with_mark(snippet, cost, self._shareable(newer, statement))
+        if marked is None and newer.row.id in self._places:
             waiting.appendleft(newer)
-        return None
+        return marked
+
+    def _with_mark(self, snippet: Snippet, cost: int, later: str) -> tuple[Snippet, int] | None:
+        """Returns the snippet with what was said later in brackets, and its cost; None if it does not fit."""
+        mark = f" ({_LATER[language_of(self._question.text) or 'en']}: {later})"
+        cost += self._count(mark)
+        return (replace(snippet, text=snippet.text + mark), cost) if cost <= self._left else None
 
     def _remember(self, snippet: Snippet, sought: frozenset[str], words: str) -> None:
         """Adds the words of a snippet to those that are not brought again."""
@@ -557,10 +576,6 @@ class _Picker:
             return False
         same = _snippet_of(newer, self._need, "", whole=False).origin == snippet.origin
         return same and max(_LEAST, self._count(self._read(newer)) + _AROUND) <= left
-
-    def _mark_later(self, newer: SearchCandidate, statement: str) -> str:
-        language = language_of(self._question.text) or "en"
-        return f" ({_LATER[language]}: {self._shareable(newer, statement)})"
 
     def _snippet(self, candidate: SearchCandidate, text: str) -> Snippet | None:
         room = self._left - _AROUND

@@ -44,7 +44,7 @@ def test_interrupted_answer_prints_partial_text_and_reason(ask):
     assert data["trouble"] in result.stderr
 
 
-def test_a_file_is_attached_and_one_that_is_not_there_is_refused_first(ask, tmp_path):
+def test_a_file_is_attached_and_a_missing_one_refused_first(ask, tmp_path):
     (tmp_path / "notes.md").write_text("The lease ends in May.")
     data = json.loads(ask("See @./notes.md, @./*.txt and ask @anna", "--json").stdout)
     assert "The lease ends in May." in data["answer"]

@@ -296,7 +296,7 @@ def test_doctor_has_a_sentence_embedded_and_tells_what_came_of_it(hold, monkeypa
     assert "only words are compared" in ill["remedy"]
 
 
-def test_what_was_changed_can_be_seen_and_taken_back_by_a_short_id(hold):
+def test_a_change_is_seen_and_taken_back_by_short_id(hold):
     first = hold("memory", "add", "The lease ends in May").split()[-1]
     hold("memory", "edit", first, "The lease ends in June")
     shown = hold("memory", "history", first[:-4])

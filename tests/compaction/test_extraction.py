@@ -381,7 +381,7 @@ def test_any_text_gives_clean_memories_and_the_same_again(texts):
     assert len({memory.text for memory in results}) == len(results)
 
 
-def test_a_memory_is_dated_by_when_it_was_said_not_when_it_was_read():
+def test_a_memory_is_dated_by_when_it_was_said():
     words = ["The budget is 4,200 euros.", "The server is called arion."]
     items = [Item(f"m_{at}", Message("user", (Text(text),)), at=100.0 + at) for at, text in enumerate(words)]
     assert [memory.at for memory in collect_by_rules(items)] == [100.0, 101.0]

@@ -65,6 +65,8 @@ def test_look_alikes_stay_apart_however_alike_they_are(old, new):
         ("The tickets cost 14 euros.", "The fund cut us, we now only have 3,650 euros.", False),
         ("We have 4,200 euros in total.", "The fund cut us, we now only have 3,650 euros.", True),
         ("Schreib bitte einen Text, so drei Sätze.", "Den zweiten Satz spielen wir mit 56 Schlägen.", False),
+        ("Die Generalprobe ist am 19. März.", "Ich hasse den Februar, im Probenraum tropft es.", False),
+        ("Es geht um Brahms mit Klavier.", "Wir haben uns jetzt fürs Klavier entschieden.", False),
         ("Ich könnte den Tenor auf den Mond schießen.", "Wir haben jetzt nur noch 7 Tenöre.", False),
     ],
 )

@@ -47,7 +47,7 @@ def test_memories_of_the_day_of_the_question_have_no_date():
     assert format_quotes(QUESTION, older, TUESDAY).count("- 2026-01-0") == 3
 
 
-def test_a_greeting_gets_the_language_of_its_quotes_or_of_its_reader():
+def test_a_greeting_gets_the_language_of_its_quotes_or_reader():
     german = [said(MONDAY, "Wir haben uns für die grüne Farbe entschieden.", "memory", "")]
     assert format_quotes(Message.of("user", "Hallo!"), german).startswith("Relevante Erinnerungen")
     unclear = [said(MONDAY, "Silke", role="assistant")]

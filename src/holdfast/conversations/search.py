@@ -5,7 +5,7 @@ Candidates come from the store's full text index; the snippet of each hit is its
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import merge
 from itertools import islice, pairwise
@@ -123,6 +123,8 @@ _PER_CONVERSATION = 3
 _RANKED = 500
 _READ_OF_TREE = 12
 _READ_FOR_ONE = 4
+# Trees whose conversations are loaded at once.
+_TREES_AT_ONCE = 40
 # Titles in which a mistyped word is looked for.
 _TITLES = 500
 # A quote holds no other one: else each one that is never closed would be looked for to the very end.
@@ -332,7 +334,7 @@ def build_hits(
     clean: Callable[[str], str],
 ) -> list[MessageHit]:
     messages = [stored for _, stored in candidates]
-    whose = _OwnerFinder(store, scope, {stored.tree for stored in messages})
+    whose = _OwnerFinder(store, scope, (stored.tree for stored in messages))
     is_stale = _StaleFilter(store, whose, messages)
     shown: list[MessageHit] = []
     taken: Counter[str] = Counter()
@@ -380,19 +382,24 @@ def query_word(term: str, asked: Mapping[str, str], matched: Collection[str]) ->
 class _OwnerFinder:
     """Finds the conversation of a message: the last used one whose path has it, else the last used."""
 
-    def __init__(self, store: Store, scope: Scope, trees: Collection[str]) -> None:
-        self._talks = {
-            tree: sorted(
-                (talk for talk in talks if talk.scope == scope),
-                key=lambda talk: (talk.updated_at, talk.id),
-                reverse=True,
-            )
-            for tree, talks in store.log.conversations_on(trees).items()
-        }
-        heads = [talk.head for talks in self._talks.values() for talk in talks if talk.head]
-        self._paths = store.texts.ways_to(heads)
+    def __init__(self, store: Store, scope: Scope, trees: Iterable[str]) -> None:
+        self._store, self._scope = store, scope
+        self._trees = iter(dict.fromkeys(trees))
+        self._talks: dict[str, list[ConversationRecord]] = {}
+        self._paths: dict[str, Mapping[str, int]] = {}
+
+    def _load_more(self) -> None:
+        """Load the conversations on some more trees: the first ones are often enough."""
+        known = self._store.log.conversations_on([*islice(self._trees, _TREES_AT_ONCE)])
+        for tree, talks in known.items():
+            ours = [talk for talk in talks if talk.scope == self._scope]
+            self._talks[tree] = sorted(ours, key=lambda talk: (talk.updated_at, talk.id), reverse=True)
+        heads = [talk.head for tree in known for talk in self._talks[tree] if talk.head]
+        self._paths |= self._store.texts.ways_to(heads)
 
     def __call__(self, stored: MessageRecord) -> tuple[ConversationRecord | None, bool]:
+        while stored.tree not in self._talks:
+            self._load_more()
         talks = self._talks[stored.tree]
         for talk in talks:
             if stored.depth <= self._paths.get(talk.head or "", {}).get(stored.branch, -1):

@@ -229,10 +229,7 @@ class Catalogue:
         return [memory for _, memory in curated] + recent
 
     def list_opening(self, scope: Scope, now: float | None = None) -> list[Memory]:
-        """List what a conversation begins with, most needed first.
-
-        Who the person is, preferences and rules, other memories, the last two days, and the last summary.
-        """
+        """List what a conversation begins with: who the person is, rules, the rest, two days, a summary."""
         moment = self._clock() if now is None else now
         known = [
             memory
@@ -252,9 +249,7 @@ class Catalogue:
         for whose in visible(scope):
             for at in (moment, moment - _DAY):
                 days += self.notes.read_prose(day_file(whose, at), whose, at)
-        summaries = [
-            memory for group in self.notes.list_summaries(owner(scope), []).values() for memory in group
-        ]
+        summaries = chain.from_iterable(self.notes.list_summaries(owner(scope), []).values())
         newest = [
             replace(memory, text=text)
             for memory in sorted(summaries, key=lambda memory: memory.date)[-1:]

@@ -200,6 +200,9 @@ def gives_new_value(new: str, old: str, question: str = "") -> bool:
     a, b = slot_of(new), slot_of(old)
     if not (b.values or b.names) or not touches(new, old):
         return False
+    if not b.values and not (a.names - b.names or a.negated):
+        # It names nothing else in the place of what was named.
+        return False
     relation, shared = compare(new, old), a.topic & b.topic
     if relation == "replaces" or (relation == "maybe" and a.own & b.own):
         return True
@@ -209,6 +212,9 @@ def gives_new_value(new: str, old: str, question: str = "") -> bool:
     differing = {kind for kind in a.values.keys() & b.values.keys() if not a.values[kind] & b.values[kind]}
     if _of_other_size(a, b, differing):
         return False
+    if "date" in differing and any("-" not in date for date in (*a.values["date"], *b.values["date"])):
+        # A month is no other day.
+        differing.discard("date")
     # Bare numbers count all kinds of things.
     return bool(differing if len(shared) >= _SHARED else asked and differing - {"number"})
 

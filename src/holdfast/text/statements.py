@@ -146,7 +146,7 @@ def statements_in(sentences: tuple[str, ...]) -> Sequence[Statement]:
         for one in found
         if not (laughs and one.kind != "decision")
         and not (foreign and one.kind in ("fact", "preference"))
-        and not (one.sentence in unreal and one.kind != "prohibition")
+        and one.sentence not in unreal
         and not (chats and not _matters(one, plain[one.sentence]))
         and not (one.kind != "prohibition" and _cue(plain[one.sentence], "admires"))
     )
@@ -536,6 +536,8 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
             cues.add("decided")
     if at:
         cues |= _from_before(at, clauses, cues)
+    if {"where_kept", "anchored"} <= cues:
+        cues -= {"under", "relative", "fragment"}
     sealed = after is not None and "decided" in after.cues and not after.cues & {"name", "definite", "me"}
     if sealed and after is not None and len(after.text.split()) <= _BRIEF:
         # "The roof will be red, that's been decided."
@@ -558,6 +560,8 @@ def _from_before(at: int, clauses: Sequence[Clause], cues: set[str]) -> set[str]
     }
     if known and cues & {"points", "pronoun"}:
         found.add("anchored")
+    if "where_kept" in cues and before.cues & {"value", "named"}:
+        found |= {"anchored", "mine", "states", "placed"}
     if "matters" in before.cues and "under" in cues:
         found.add("matters")
     if "whoever" in before.cues and at == 1:
@@ -621,6 +625,13 @@ def _states_nothing(
     if quote and "behind_colon" in quote.cues and not quote.text.strip("\x00 .!?\"'„“”«»"):
         # "In the song she sings:" says whose words follow.
         return not cues & {"mine", "decided", "names_rule", "order"}
+    names = "source" in cues and quote is not None and "behind_colon" in quote.cues
+    if names or ("behind_colon" in cues and "source" in clauses[at - 1].cues):
+        # "From the recipe: always let it rest" is what somebody else wrote.
+        return not clauses[at if names else at - 1].cues & {"mine", "me", "decided", "names_rule"}
+    if at and "relative" in cues and "order" in clauses[at - 1].cues:
+        # "Build me a class that skips rows" says what is to be built.
+        return True
     if "renders" in cues and any("behind_colon" in later.cues for later in clauses[at + 1 : at + 2]):
         return True
     if "behind_colon" in cues:
@@ -690,7 +701,8 @@ def _judge(cues: frozenset[str]) -> Verdict | None:
     if kind == "preference" and (standing or asked_of_you):
         kind = "rule"
     if kind == "rule" and (cues & FORBIDDING or {"never", "duty"} <= cues):
-        return Verdict("prohibition", scores[kind], lasting=True)
+        # "No small talk today" holds for now.
+        return Verdict("prohibition", scores[kind], lasting="passing" not in cues)
     return Verdict(kind, scores[kind], "this_thing" not in cues, "rule" in able)
 
 
@@ -728,7 +740,7 @@ def _leans(clauses: Sequence[Clause], at: int) -> bool:
     """Whether a clause is understood only with the one before it."""
     cues = clauses[at].cues
     return bool(
-        cues & {"points", "pronoun"}
+        cues & {"points", "pronoun", "where_kept"}
         or _AIM.search(clauses[at].text)
         or _is_apposed(clauses[at])
         or cues >= {"behind_comma", "bare"}
